@@ -62,7 +62,7 @@ export function tokenName(seed: OutRef): string {
 }
 
 /** The token as a request's datum names it. */
-export function tokenData(policy: string, name: string): Data {
+function tokenData(policy: string, name: string): Data {
   return constr(0, fromHex(policy), fromHex(name));
 }
 

@@ -1,7 +1,7 @@
 /** What a block says, in the form that projections read. Scanners for raw blocks give it (`scan.ts`). */
 import type { Certificate } from "#src/cardano/certificates.ts";
 import type { Output, OutRef } from "#src/cardano/output.ts";
-import { type Assets, noAssets, type Value } from "#src/cardano/value.ts";
+import type { Assets, Value } from "#src/cardano/value.ts";
 
 /** A place on a chain: a block, by its slot and its hash. */
 export interface Point {
@@ -104,11 +104,6 @@ export function certified(transaction: ScannedTransaction): readonly Certificate
 /** Withdrawals that take place: none when phase 2 failed. */
 export function withdrawn(transaction: ScannedTransaction): ReadonlyMap<string, bigint> {
   return transaction.valid ? transaction.withdrawals : new Map();
-}
-
-/** Assets that come into being, or cease where negative: none when phase 2 failed. */
-export function minted(transaction: ScannedTransaction): Assets {
-  return transaction.valid ? transaction.mint : noAssets;
 }
 
 /**

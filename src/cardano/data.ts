@@ -209,8 +209,3 @@ export function isData(bytes: Uint8Array): boolean {
     return false;
   }
 }
-
-/** Whether two data are equal as the script builtin `equalsData` sees them. */
-export function equalData(a: Data, b: Data): boolean {
-  return equalBytes(encodeData(a), encodeData(b));
-}

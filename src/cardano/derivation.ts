@@ -4,7 +4,7 @@
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { hmac } from "@noble/hashes/hmac.js";
-import { pbkdf2, pbkdf2Async } from "@noble/hashes/pbkdf2.js";
+import { pbkdf2 } from "@noble/hashes/pbkdf2.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { concat } from "#src/base/bytes.ts";
 import { littleEndian, littleEndianBytes, scalarToPublic, type SigningKey } from "#src/cardano/keys.ts";
@@ -44,19 +44,11 @@ export function rootKey(entropy: Uint8Array, secondFactor: Uint8Array = new Uint
   return rootOf(pbkdf2(sha512, secondFactor, entropy, ROUNDS));
 }
 
-/** `rootKey` that lets other work go on meanwhile. */
-export async function rootKeyAsync(
-  entropy: Uint8Array,
-  secondFactor: Uint8Array = new Uint8Array(),
-): Promise<SecretNode> {
-  return rootOf(await pbkdf2Async(sha512, secondFactor, entropy, ROUNDS));
-}
-
 function checkIndex(index: number, limit: number): void {
   if (!Number.isInteger(index) || index < 0 || index >= limit) throw new TypeError(`no derivation index: ${index}`);
 }
 
-/** Public keys of nodes that were asked for one: each of a parent's soft children takes it. */
+/** Cached public keys: each soft child of a parent needs the parent's. */
 const publicKeys = new WeakMap<SecretNode, Uint8Array>();
 
 function publicKeyOf(node: SecretNode): Uint8Array {

@@ -179,7 +179,7 @@ export function encodeRedeemers(
 }
 
 /** CBOR of a transaction's body. */
-export function encodeBody(parts: TransactionParts): Uint8Array {
+function encodeBody(parts: TransactionParts): Uint8Array {
   const body = new Map<Encodable, Encodable>([
     [0, refs(parts.inputs)],
     [1, parts.outputs.map((output) => output instanceof Encoded ? output : new Encoded(encodeOutput(output)))],

@@ -170,7 +170,7 @@ export function blocksKey(epoch: number, pool: string): string {
 }
 
 /** The unspent outputs that a map holds by `refKey`; the map stays the caller's, changes go into it. */
-export function utxoTable(outputs: Map<string, Output>): UtxoTable {
+function utxoTable(outputs: Map<string, Output>): UtxoTable {
   return {
     get: (ref) => outputs.get(refKey(ref)),
     outputs: () => outputs.values(),

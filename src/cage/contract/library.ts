@@ -150,7 +150,7 @@ export function paymentOf(address: Expr<Data>): Expr<Data> {
  * An output that is a token's state and nothing else: at that address, with lovelace (the first entry of its value) and one
  * of the token, the state's datum inline in its one form, without a reference script.
  */
-export function stateOutput(
+function stateOutput(
   address: Expr<Data>,
   lovelace: Expr<Pair<Data, Data>>,
   token: { readonly policy: Expr<Data>; readonly name: Expr<Data> },

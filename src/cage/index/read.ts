@@ -49,7 +49,7 @@ export interface OpenRequest {
 const bytes = (value: unknown) => new Uint8Array(value as Uint8Array);
 
 /** The output of a row with columns `ref` and `output`. */
-export function utxoOf(row: Row): Utxo {
+function utxoOf(row: Row): Utxo {
   return { ref: parseRefKey(row.ref as string), output: readOutput(decode(bytes(row.output))) };
 }
 

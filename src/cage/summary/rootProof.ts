@@ -2,7 +2,7 @@
 import { equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
 import { changeOf, EMPTY_ROOT, type Request } from "#src/cage/datum.ts";
 import type { Action } from "#src/cage/redeemer.ts";
-import { crownRoot, slotIn, withSlot } from "#src/forestry/crown.ts";
+import { readSlot, topBranchRoot, withSlot } from "#src/forestry/topBranch.ts";
 import type { ContractInput, State } from "#src/cage/summary/contractInputs.ts";
 import { rootWith, rootWithout } from "#src/forestry/verify.ts";
 
@@ -21,23 +21,23 @@ export function isRootProven(
   if (before.redeemer?.type !== "modify") return false;
   const { actions, crown } = before.redeemer;
   if (actions.length !== requests.length) return false;
-  const start = crown ? crownRoot(crown) : fromHex(before.state.root);
+  const start = crown ? topBranchRoot(crown) : fromHex(before.state.root);
   if (!start || toHex(start) !== before.state.root) return false;
   // the root, or the shared top branch that hashes to it
   let root: Uint8Array | undefined = crown ?? fromHex(before.state.root);
   requests.forEach(({ request, redeemer }, i) => {
     const action = actions[i]!;
     const fits = redeemer?.type === (action.type === "apply" ? "contribute" : "retract");
-    root = root && fits ? (crown ? crownAfter : next)(root, request!, action) : undefined;
+    root = root && fits ? (crown ? topBranchAfter : next)(root, request!, action) : undefined;
   });
-  const end = root && crown ? crownRoot(root) : root;
+  const end = root && crown ? topBranchRoot(root) : root;
   return end !== undefined && toHex(end) === after.root;
 }
 
 /** The shared top branch after one request's action. */
-function crownAfter(crown: Uint8Array, request: Request, action: Action): Uint8Array | undefined {
+function topBranchAfter(crown: Uint8Array, request: Request, action: Action): Uint8Array | undefined {
   const { path } = changeOf(request.key, request.operation);
-  const held = next(slotIn(crown, path), request, action, 1);
+  const held = next(readSlot(crown, path), request, action, 1);
   return held && withSlot(crown, path, held);
 }
 

@@ -79,7 +79,7 @@ export function ownStake({ members }: PoolSnapshot, { owners }: Pick<PoolTerms, 
 }
 
 /** A snapshot of an epoch of which nothing is known. */
-export const noSnapshot: StakeSnapshot = { pools: new Map(), fees: 0n };
+const noSnapshot: StakeSnapshot = { pools: new Map(), fees: 0n };
 
 /** The snapshot taken at the beginning of an epoch; an empty one where there is none. */
 export function snapshotOf({ snapshots }: Pick<LedgerState, "snapshots">, epoch: number): StakeSnapshot {

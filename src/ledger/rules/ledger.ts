@@ -4,7 +4,7 @@ import type { Body } from "#src/cardano/conway/body.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 
 /** Bytes of reference scripts that a transaction may refer to (ledger: `maxRefScriptSizePerTx`, no parameter). */
-export const MAX_REF_SCRIPT_BYTES = 204_800;
+const MAX_REF_SCRIPT_BYTES = 204_800;
 
 /** Checks what the rule checks by itself. */
 export function checkLedger(body: Body, refScriptBytes: number, state: LedgerState): LedgerFailure[] {

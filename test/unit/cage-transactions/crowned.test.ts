@@ -10,9 +10,9 @@ import { isRootProven } from "#src/cage/summary/rootProof.ts";
 import type { ContractInput } from "#src/cage/summary/contractInputs.ts";
 import { spendRedeemers } from "#src/cage/index/redeemers.ts";
 import { readSpend, type SpendRedeemer } from "#src/cage/redeemer.ts";
-import { cageScripts, takesCrowns } from "#src/cage/script.ts";
+import { cageScripts, supportsTopBranch } from "#src/cage/script.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
-import { crownOf, withSlot } from "#src/forestry/crown.ts";
+import { topBranchOf, withSlot } from "#src/forestry/topBranch.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { readData } from "#src/cardano/data.ts";
@@ -48,10 +48,10 @@ describe("a built update", () => {
     const { trie, state, all, outputs } = world(1_000, 12);
     const built = must(buildUpdate({ ...outputs.input(alice.enterprise), state, requests: all }, trie, measure));
     const redeemer = redeemerOf(built.transaction, state);
-    expect(redeemer).toMatchObject({ type: "modify", crown: crownOf(trie) });
+    expect(redeemer).toMatchObject({ type: "modify", crown: topBranchOf(trie) });
     expect(spendRedeemers(scanTransaction(built.transaction)).get(refKey(state.ref))).toBe("modify");
     // the transaction alone is enough to check the new root
-    const told = (root: string, top = crownOf(trie)!) => {
+    const told = (root: string, top = topBranchOf(trie)!) => {
       const read = redeemerOf(built.transaction, state)!;
       const before: ContractInput = {
         ref: state.ref,
@@ -73,7 +73,7 @@ describe("a built update", () => {
     };
     expect(told(built.root)).toBe(true);
     expect(told(toHex(trie.root))).toBe(false);
-    expect(told(built.root, withSlot(crownOf(trie)!, new Uint8Array(32), trie.root))).toBe(false);
+    expect(told(built.root, withSlot(topBranchOf(trie)!, new Uint8Array(32), trie.root))).toBe(false);
     const { created } = outputs.apply(built, alice);
     expect(created.length).toBeGreaterThan(12);
     const one = world(1_000, 1);
@@ -88,7 +88,7 @@ describe("a built update", () => {
     const slotOf = (key: string) => leafOf(utf8(key), utf8("v")).path[0]! >> 4;
     const [lone, ...many] = [keys.find((key) => slotOf(key) === 3)!, ...keys.filter((key) => slotOf(key) === 9)];
     const trie = Forestry.from([lone, ...many].map((key) => leafOf(utf8(key), utf8("v"))));
-    expect(crownOf(trie)).toBeDefined();
+    expect(topBranchOf(trie)).toBeDefined();
     const state = stated(TOKEN, alice.key, trie);
     const ref = (i: number) => ({ txHash: i.toString(16).padStart(64, "0"), index: 0 });
     const all = [
@@ -103,8 +103,8 @@ describe("a built update", () => {
   });
   it("of a token of the first version has none, and is taken by its script", () => {
     const [first] = cageScripts;
-    expect(takesCrowns(first!)).toBe(false);
-    expect(takesCrowns(cageScripts.at(-1)!)).toBe(true);
+    expect(supportsTopBranch(first!)).toBe(false);
+    expect(supportsTopBranch(cageScripts.at(-1)!)).toBe(true);
     const trie = factsOf(1_000);
     const address = scriptAddress(0, first!.hash).hex;
     const state = utxo({
