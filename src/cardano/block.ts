@@ -26,9 +26,8 @@ export function samePoint(a: Point, b: Point): boolean {
 /**
  * A transaction of a block, its ids in hexadecimal.
  *
- * Members are read out of the bytes when they are first asked for, so what nobody asks for costs nothing; a member of a transaction
- * out of a block may therefore throw `CborError` (no block that a ledger accepted does that). Copy it member by member: spreading
- * or cloning leaves them out.
+ * Members are decoded on first use, so unused ones cost nothing. A member may therefore throw `CborError` (which no block
+ * that a ledger accepted does). Copy it member by member: spreading or cloning omits the members.
  */
 export interface ScannedTransaction {
   readonly hash: string;

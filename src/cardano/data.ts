@@ -74,10 +74,10 @@ interface Open {
 }
 
 /**
- * Reads Plutus data where a walk stands, exactly as the ledger reads it (plutus-core `decodeData`) and however deeply it is nested: constructors
- * under their tags, byte strings, and those of great integers, in pieces of 64 bytes at the most.
+ * Reads Plutus data at a walk's position, of any depth, exactly as the ledger does (plutus-core `decodeData`): byte strings,
+ * including those of big integers, in chunks of at most 64 bytes.
  *
- * @throws CborError on anything else.
+ * @throws {CborError} if the bytes are not Plutus data
  */
 export function walkData(walk: Walk): Data {
   const open: Open[] = [];

@@ -204,8 +204,8 @@ function spanOf(script: NativeScript, must: boolean, spans: readonly Span[]): Sp
 }
 
 /**
- * Most signatures that come together under a native script when nobody signs once it agrees: what its fee is reckoned with. Exact where
- * no key stands in it twice, an upper bound otherwise.
+ * The maximum number of signatures that a native script needs, if nothing is signed after it is satisfied; used for the fee.
+ * Exact if no key occurs twice in the script, otherwise an upper bound.
  */
 export function signaturesNeeded(script: NativeScript): number {
   const { short } = folded<boolean, Span>(script, true, ({ kind }, must) => must && kind === "all", spanOf);

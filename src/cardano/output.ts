@@ -51,7 +51,7 @@ export function readRef(item: Item): OutRef {
   return walkRef(new Walk(item.source, item.start));
 }
 
-/** Reads `transaction_input` where a walk stands. */
+/** Reads `transaction_input` at the position of a walk. */
 export function walkRef(walk: Walk): OutRef {
   const start = walk.at;
   walk.tuple("input", 2);
@@ -65,7 +65,7 @@ export function readOutput(item: Item): Output {
   return walkOutput(new Walk(item.source, item.start));
 }
 
-/** Reads an output of any era where a walk stands. */
+/** Reads an output of any era at the position of a walk. */
 export function walkOutput(walk: Walk): Output {
   return walk.major === major.array ? walkLegacy(walk) : walkMap(walk);
 }

@@ -88,7 +88,7 @@ export function readAssets(item: Item): Assets {
   return walkAssets(new Walk(item.source, item.start));
 }
 
-/** Reads `multiasset` where a walk stands. */
+/** Reads `multiasset` at the position of a walk. */
 export function walkAssets(walk: Walk): Assets {
   const assets = new Map<AssetId, bigint>();
   const policies = walk.map();
@@ -110,7 +110,7 @@ export function readValue(item: Item): Value {
   return walkValue(new Walk(item.source, item.start));
 }
 
-/** Reads `value` where a walk stands. */
+/** Reads `value` at the position of a walk. */
 export function walkValue(walk: Walk): Value {
   if (walk.major !== major.array) return lovelace(walk.int());
   const start = walk.at;

@@ -109,7 +109,7 @@ function desirability(
   return earned <= Number(cost) ? 0 : (earned - Number(cost)) * (1 - toNumber(margin));
 }
 
-/** Somebody who might delegate: a registered account, by its key, or an amount of lovelace. */
+/** A possible delegator: a registered account, by its key, or an amount of lovelace. */
 export type Delegator = string | bigint;
 
 /**

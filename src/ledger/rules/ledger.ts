@@ -1,4 +1,4 @@
-/** Rule LEDGER: what is checked before the certificates, of a transaction that says that it is valid. */
+/** Rule LEDGER: the checks before the certificates, for a transaction that is marked valid. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
