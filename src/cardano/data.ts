@@ -1,6 +1,6 @@
 /** Plutus data: what datums, redeemers and script arguments are made of (CDDL `plutus_data`). */
 import { as, asInt, bigNumber, CborError, encode, Encoded, head, type Item } from "#src/cardano/cbor.ts";
-import { concat, equalBytes, joined } from "#src/base/bytes.ts";
+import { concat, joined } from "#src/base/bytes.ts";
 import { major, Walk } from "#src/cardano/walk.ts";
 
 /** A constructor with its fields. Its number is a bigint only where a number cannot hold it (beyond 2^53 − 1). */

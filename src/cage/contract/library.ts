@@ -185,7 +185,7 @@ export function withNextState<R>(
   );
 }
 
-/** The owner in the datum of an output, taking for granted that it is an inline state: whoever asks compares the whole. */
+/** The owner in an output's datum. Assumes that it is an inline state: the caller compares the whole output. */
 function ownerIn(datum: Expr<Pair<Int, List<Data>>>): Expr<Data> {
   return State.raw.owner(State.open(Datum.raw.content(Datum.open(u.head(u.second(datum))))));
 }
