@@ -30,7 +30,7 @@ export const ROLES = { external: 0, internal: 1, stake: 2, drep: 3, committeeCol
 const { Point } = ed25519;
 const ROUNDS = { c: 4096, dkLen: 96 };
 
-/** The root key that 96 stretched bytes are, as CIP-3 (Icarus) makes it: for whoever stretches faster than `rootKey`. */
+/** The root key from 96 stretched bytes (CIP-3, Icarus), for callers with a faster PBKDF2 than `rootKey`. */
 export function rootOf(stretched: Uint8Array): SecretNode {
   const root = stretched.slice();
   root[0]! &= 0b1111_1000;
@@ -99,12 +99,12 @@ export function toPublic(node: SecretNode): PublicNode {
   return { key: publicKeyOf(node).slice(), chainCode: node.chainCode };
 }
 
-/** Account key of CIP-1852: m/1852'/1815'/account'. `account` counts from 0 and is made hard here. */
+/** Account key of CIP-1852: m/1852'/1815'/account'. `account` counts from 0 and is hardened here. */
 export function accountKey(root: SecretNode, account = 0): SecretNode {
   return derivePath(root, [HARD + 1852, HARD + 1815, HARD + account]);
 }
 
-/** A path as people write it, `1852H/1815H/0H/0/0` (`'` for `H`, a leading `m/` allowed), or `undefined` when it is none. */
+/** Parses a path such as `1852H/1815H/0H/0/0` (`'` for `H`, a leading `m/` allowed); undefined if it is malformed. */
 export function parsePath(text: string): readonly number[] | undefined {
   if (text === "m") return [];
   const segments = text.replace(/^m\//, "").split("/");

@@ -46,7 +46,7 @@ function addInto(sum: Map<AssetId, bigint>, assets: Assets, sign: 1n | -1n): voi
   }
 }
 
-/** A sum that grows in place: of many values, each costs what it holds itself, where `addValues` copies what came before it. */
+/** A mutable sum. Adding a value takes time proportional to that value only; `addValues` copies the whole sum. */
 export class ValueSum implements Value {
   lovelace = 0n;
   readonly assets = new Map<AssetId, bigint>();
