@@ -6,7 +6,7 @@ import { readOutput } from "#src/cardano/output.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import type { Summary } from "#src/api/summary.ts";
-import { explained, readable, type Undecodable } from "#src/cage/summary/explain.ts";
+import { parseTransaction, summarizeTransaction, type Undecodable } from "#src/cage/summary/summarize.ts";
 import { initHash } from "#src/forestry/hash.ts";
 
 export interface ExplainInput {
@@ -24,8 +24,8 @@ export async function summarise(
   { transaction, outputs, ...view }: ExplainInput,
 ): Promise<Result<Summary, Undecodable>> {
   await initHash();
-  const read = readable(transaction);
+  const read = parseTransaction(transaction);
   if (!read.ok) return read;
   const known = new Map(outputs.map(([ref, cbor]) => [ref, readOutput(decode(cbor))]));
-  return ok(explained(read.value, known, view));
+  return ok(summarizeTransaction(read.value, known, view));
 }

@@ -15,7 +15,7 @@ import type { EndInput } from "#src/cage/transactions/end.ts";
 import type { CutMismatch } from "#src/forestry/cut.ts";
 import type { BundleFailure, BundleInput } from "#src/builders/bundle.ts";
 import type { Summary } from "#src/api/summary.ts";
-import type { Undecodable } from "#src/cage/summary/explain.ts";
+import type { Undecodable } from "#src/cage/summary/summarize.ts";
 import type { ExplainInput } from "#src/builders/explain.ts";
 import type { PackedFacts } from "#src/builders/packedFacts.ts";
 import type { PathProof, ProveFailure, ProveInput } from "#src/builders/proofs.ts";

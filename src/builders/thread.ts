@@ -6,7 +6,7 @@ import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import { buildBatch } from "#src/cage/transactions/batch.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
-import { measuring } from "#src/cage/transactions/common.ts";
+import { measureWith } from "#src/cage/transactions/common.ts";
 import { buildEnd } from "#src/cage/transactions/end.ts";
 import { buildRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
@@ -35,7 +35,7 @@ function updateHandler<T>(build: (input: UpdateInput, facts: Forestry, measure: 
     const [{ evaluateScripts }] = await Promise.all([loadEvaluator(), initHash()]);
     const opened = openFacts(facts);
     if (!opened.ok) return fail("state_differs", opened.error.message, opened.error.details);
-    return build(input, opened.value, measuring(evaluateScripts, input));
+    return build(input, opened.value, measureWith(evaluateScripts, input));
   };
 }
 
@@ -45,21 +45,21 @@ const handlers: JobHandlers = {
     return ok(null);
   },
   async boot(input) {
-    return buildBoot(input, measuring((await loadEvaluator()).evaluateScripts, input));
+    return buildBoot(input, measureWith((await loadEvaluator()).evaluateScripts, input));
   },
   async request(input) {
     return buildRequest(input);
   },
   async retract(input) {
-    return buildRetract(input, measuring((await loadEvaluator()).evaluateScripts, input));
+    return buildRetract(input, measureWith((await loadEvaluator()).evaluateScripts, input));
   },
   update: updateHandler(buildUpdate),
   batch: updateHandler(buildBatch),
   async transfer(input) {
-    return buildTransfer(input, measuring((await loadEvaluator()).evaluateScripts, input));
+    return buildTransfer(input, measureWith((await loadEvaluator()).evaluateScripts, input));
   },
   async end(input) {
-    return buildEnd(input, measuring((await loadEvaluator()).evaluateScripts, input));
+    return buildEnd(input, measureWith((await loadEvaluator()).evaluateScripts, input));
   },
   async evaluate(input) {
     return ok((await loadEvaluator()).evaluateScripts(input));

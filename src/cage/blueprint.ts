@@ -5,7 +5,7 @@ import type { CageScript } from "#src/cage/script.ts";
 import { type BuildOptions, compiled, program, scriptHash } from "#src/cage/uplc/program.ts";
 
 /** Version of the contract; a change of its code is another version once one was published. */
-export const VERSION = "2.0.0";
+const VERSION = "2.0.0";
 
 /** Builds the contract: code as in `CageScript`, and its hash. Without options it is the published code. */
 export function buildScript(options: BuildOptions = {}): CageScript {

@@ -1,4 +1,4 @@
-/** The contract's blueprint (CIP-57) as it is committed: no service has to build the contract to tell it. */
+/** Reads the committed blueprint (CIP-57), so that a service need not build the contract. */
 import { readFileSync } from "node:fs";
 import { type Json, parseWritten } from "#src/base/json.ts";
 

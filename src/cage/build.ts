@@ -1,5 +1,5 @@
 /**
- * Builds the contract and writes what is committed of it: `blueprint.json`, and `published.ts` with every version there was.
+ * Builds the contract and writes its committed files: `blueprint.json`, and `published.ts` with every version.
  * Run it after each change of the contract: `deno run -A src/cage/build.ts`.
  */
 import { readFile, writeFile } from "node:fs/promises";

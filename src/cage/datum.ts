@@ -1,8 +1,8 @@
 /**
- * Datums of the cage: what a token's state and a request for a change look like on the ledger.
+ * Datums of the contract: a token's state, and a request for a change.
  *
- * Reading is as strict as the contract: a datum of another form gives undefined, and the contract applies no request that
- * is not read here. Encoding gives the one form there is.
+ * Reading is as strict as the contract: any other form gives undefined, and the contract applies no request that cannot be
+ * read here. Encoding gives the only valid form.
  *
  * - Request: `C0[C0[C0[policy, name], refund address, fee, key, operation]]`
  * - State: `C1[C0[owner, root]]`
@@ -16,7 +16,7 @@ import type { Change } from "#src/forestry/trie.ts";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { fieldsOf, hash28, type KeyAddress, keyAddressData, readKeyAddress } from "#src/cage/plutus_address.ts";
 
-/** What a token is now. */
+/** A token's state. */
 export interface State {
   /** Hash of the key that may change the token, 28 bytes in hexadecimal. */
   readonly owner: string;
@@ -24,7 +24,7 @@ export interface State {
   readonly root: string;
 }
 
-/** A change of one fact, in the bytes of the fact itself. */
+/** A change of one fact, in bytes (not digests). */
 export type Operation =
   | { readonly type: "insert"; readonly value: Uint8Array }
   | { readonly type: "delete"; readonly value: Uint8Array }
@@ -36,7 +36,7 @@ export interface Request {
   readonly policy: string;
   /** The token's name, 32 bytes in hexadecimal. */
   readonly name: string;
-  /** Where the deposit goes back to; its payment key may retract the request. */
+  /** Address that the deposit returns to; its payment key may retract the request. */
   readonly refund: KeyAddress;
   /** Lovelace of the deposit that the owner may keep when applying the request. */
   readonly fee: bigint;
@@ -48,9 +48,9 @@ export type Datum =
   | { readonly type: "state"; readonly state: State }
   | { readonly type: "request"; readonly request: Request };
 
-/** Most bytes of a key or a value: no transaction carries more today. */
+/** Maximum size of a key or a value in bytes: no transaction is larger today. */
 export const MAX_FACT_BYTES = 16_384;
-/** All lovelace that there will ever be: no request holds more, so none with a larger fee can be applied. */
+/** Maximum supply in lovelace: no request holds more, so none with a larger fee can be applied. */
 const MAX_FEE = 45_000_000_000_000_000n;
 
 /** Root of a token without facts. */
@@ -61,8 +61,8 @@ export function tokenName(seed: OutRef): string {
   return toHex(sha256(concat(fromHex(seed.txHash), Uint8Array.of(seed.index >> 8, seed.index & 255))));
 }
 
-/** The token as a request's datum names it. */
-export function tokenData(policy: string, name: string): Data {
+/** The token in a request's datum. */
+function tokenData(policy: string, name: string): Data {
   return constr(0, fromHex(policy), fromHex(name));
 }
 
@@ -155,7 +155,7 @@ export function decodeDatum(cbor: Uint8Array): Datum | undefined {
   return readDatum(data);
 }
 
-/** What a request changes in the trie. */
+/** A request's change of the trie, in digests. */
 export function changeOf(key: Uint8Array, operation: Operation): Change {
   const path = digest(key);
   const value = digest(operation.value);

@@ -1,8 +1,8 @@
 /**
- * Where the contract is published: a fixed address that nobody can spend from, and that is not the contract's own.
+ * Where the contract is published: a fixed address that no one can spend from and that is not the contract's own.
  *
- * Its payment part is the native script "any of nothing" (CDDL `script_any` with an empty list), which no signature satisfies, so that what
- * stands there stands for ever.
+ * Its payment part is the native script "any of nothing" (CDDL `script_any` with an empty list). No signature satisfies it, so
+ * its outputs are permanent.
  */
 import { concat, equalBytes } from "#src/base/bytes.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
@@ -26,8 +26,8 @@ export function referenceScript(script: CageScript): Uint8Array {
 }
 
 /**
- * The output, among some in any order, that carries a version of the contract: the smallest, for anybody may publish it, also with assets
- * and data that scripts would have to read; of several the first by its reference.
+ * The output that carries a version of the contract: the smallest one, then the first by reference. Anyone may publish the
+ * contract, also with assets and data that scripts would have to read.
  */
 export function findPublished(utxos: readonly Utxo[], hash: string): Utxo | undefined {
   const script = cageScripts.find((one) => one.hash === hash);

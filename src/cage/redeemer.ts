@@ -1,20 +1,20 @@
 /**
- * Redeemers of the cage.
+ * Redeemers of the contract. "Crown" is the contract's short name for the shared top branch (`forestry/topBranch.ts`).
  *
  * - spend: end `C0[]`, contribute `C1[]`, modify `C2[[action]]`, or from version 2 on `C4[crown, [action]]`, retract `C3[]`
  * - action: apply `C0[proof]`, skip `C1[]`
  * - mint: minting `C0[C0[output reference]]`, burning `C1[]`
  */
-import { constr, type Data, decodeData } from "#src/cardano/data.ts";
+import { constr, type Data } from "#src/cardano/data.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import { type Proof, proofData, readProof } from "#src/forestry/proof.ts";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { fieldsOf } from "#src/cage/plutus_address.ts";
 
-/** What an update does with one request of its token: applies it, or leaves it to its owner who retracts it. */
+/** An update's action on one request of its token: apply it, or skip it because its owner retracts it in the same transaction. */
 export type Action = { readonly type: "apply"; readonly proof: Proof } | { readonly type: "skip" };
 
-/** How an output of the cage is spent. */
+/** How an output of the contract is spent. */
 export type SpendRedeemer =
   /** The state of a token that ends. */
   | { readonly type: "end" }
@@ -24,10 +24,10 @@ export type SpendRedeemer =
   | {
     readonly type: "modify";
     readonly actions: readonly Action[];
-    /** The crown of the facts, where the proofs begin behind it. */
+    /** The shared top branch of the facts' trie; the proofs then omit their first step. */
     readonly crown?: Uint8Array;
   }
-  /** A request that goes back to who made it. */
+  /** A request that returns to its requester. */
   | { readonly type: "retract" };
 
 /** How tokens are minted or burnt. */
@@ -57,7 +57,7 @@ export function spendData(redeemer: SpendRedeemer): Data {
 }
 
 /** An output reference as Plutus V3 has it. */
-export function refData(ref: OutRef): Data {
+function refData(ref: OutRef): Data {
   return constr(0, fromHex(ref.txHash), BigInt(ref.index));
 }
 
@@ -104,13 +104,4 @@ export function readMint(data: Data): MintRedeemer | undefined {
   if (!(txHash instanceof Uint8Array) || txHash.length !== 32) return undefined;
   if (typeof index !== "bigint" || index < 0n || index > 65_535n) return undefined;
   return { type: "minting", seed: { txHash: toHex(txHash), index: Number(index) } };
-}
-
-/** Reads a spend redeemer out of CBOR; undefined on anything not exactly right. */
-export function decodeSpend(cbor: Uint8Array): SpendRedeemer | undefined {
-  try {
-    return readSpend(decodeData(cbor));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-/** The contract as it goes into transactions: ready-made, so that nobody has to build it. */
+/** The compiled contract for transactions, so that services need not build it. */
 import { fromHex } from "#src/base/bytes.ts";
 import { PUBLISHED } from "#src/cage/published.ts";
 
@@ -11,7 +11,7 @@ export interface CageScript {
   readonly compiledCode: Uint8Array;
 }
 
-/** Every version that was published, the current one last. Tokens of an older one live on under its rules. */
+/** Every published version, the current one last. Tokens of an older version keep its rules. */
 export const cageScripts: readonly CageScript[] = PUBLISHED.map(({ version, hash, compiledCode }) => ({
   version,
   hash,
@@ -21,7 +21,7 @@ export const cageScripts: readonly CageScript[] = PUBLISHED.map(({ version, hash
 /** The current version. */
 export const cageScript: CageScript = cageScripts.at(-1)!;
 
-/** Whether updates may share a crown (see `contract/crown.ts`): not in the first version. */
-export function takesCrowns({ version }: CageScript): boolean {
+/** Whether updates may share the top branch (see `contract/crown.ts`): not in version 1.0.0. */
+export function supportsTopBranch({ version }: CageScript): boolean {
   return version !== "1.0.0";
 }

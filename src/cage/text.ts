@@ -1,13 +1,13 @@
 /**
- * Keys and values are strings to clients and bytes on the ledger, where anybody may write any bytes. UTF-8 comes back as the
- * text it is; every other byte comes back as a lone surrogate U+DC80 to U+DCFF (as Python's PEP 383 does), and may be sent as one, so that
- * two different keys never look alike and every fact that is read can be named in a request.
+ * Keys and values are text for clients and bytes on the ledger, where anyone may write any bytes. UTF-8 is decoded; every
+ * other byte becomes a lone surrogate U+DC80 to U+DCFF, in both directions (as in Python's PEP 383). So two different keys
+ * never look equal, and every fact can be named in a request.
  */
 import { isWellFormed, joined, utf8 } from "#src/base/bytes.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Text of some bytes. */
+/** The text for some bytes. */
 export function bytesText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -16,7 +16,7 @@ export function bytesText(bytes: Uint8Array): string {
   }
 }
 
-/** The bytes behind a text that `bytesText` gave; undefined for a text that it gives for none. */
+/** The inverse of `bytesText`; undefined for a text that it never gives. */
 export function bytesOf(text: string): Uint8Array | undefined {
   if (isWellFormed(text)) return utf8(text);
   const parts = Array.from(text, (character) => {

@@ -1,4 +1,4 @@
-/** Addresses: read from text or bytes, made, and written (CIP-19). Safe in a browser. */
+/** Addresses: parsing, construction and text form (CIP-19). Runs in a browser. */
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
@@ -8,7 +8,7 @@ import { CborError } from "#src/cardano/cbor.ts";
 /** Network id in an address: 0 for every test network, 1 for mainnet. */
 export type NetworkId = 0 | 1;
 
-/** Who may spend, or whose stake it is: the hash of a key or of a script, 56 hexadecimal digits. */
+/** A payment or stake credential: the hash of a key or of a script, 56 hexadecimal digits. */
 export interface Credential {
   readonly kind: "key" | "script";
   readonly hash: string;
@@ -35,7 +35,7 @@ export type Address =
 /** An address that outputs can be sent to by someone with keys of today: all kinds but reward and Byron. */
 export type PaymentAddress = Extract<Address, { payment: Credential }>;
 
-/** Why a text or some bytes are no address (`details.reason`). */
+/** Why a text or bytes are not an address (`details.reason`). */
 export type AddressReason = "malformed" | "checksum" | "prefix" | "length" | "kind" | "network";
 export type BadAddress = Failure<"bad_address"> & { readonly details: { readonly reason: AddressReason } };
 
@@ -226,7 +226,7 @@ export function scriptAddress(network: NetworkId, hash: string): Extract<Address
   return enterpriseAddress(network, { kind: "script", hash });
 }
 
-/** Who must sign to spend from an address (its bytes in hexadecimal): the payment key's hash, or `undefined` for scripts, rewards and Byron. */
+/** Payment key hash of an address (its bytes in hexadecimal); undefined for script, reward and Byron addresses. */
 export function paymentKeyHash(hex: string): string | undefined {
   const type = parseInt(hex[0] ?? "f", 16);
   return type < 8 && type % 2 === 0 && hex.length >= 58 ? hex.slice(2, 58) : undefined;

@@ -1,7 +1,7 @@
 /** What a block says, in the form that projections read. Scanners for raw blocks give it (`scan.ts`). */
 import type { Certificate } from "#src/cardano/certificates.ts";
 import type { Output, OutRef } from "#src/cardano/output.ts";
-import { type Assets, noAssets, type Value } from "#src/cardano/value.ts";
+import type { Assets, Value } from "#src/cardano/value.ts";
 
 /** A place on a chain: a block, by its slot and its hash. */
 export interface Point {
@@ -26,9 +26,8 @@ export function samePoint(a: Point, b: Point): boolean {
 /**
  * A transaction of a block, its ids in hexadecimal.
  *
- * Members are read out of the bytes when they are first asked for, so what nobody asks for costs nothing; a member of a transaction
- * out of a block may therefore throw `CborError` (no block that a ledger accepted does that). Copy it member by member: spreading
- * or cloning leaves them out.
+ * Members are decoded on first use, so unused ones cost nothing. A member may therefore throw `CborError` (which no block
+ * that a ledger accepted does). Copy it member by member: spreading or cloning omits the members.
  */
 export interface ScannedTransaction {
   readonly hash: string;
@@ -104,11 +103,6 @@ export function certified(transaction: ScannedTransaction): readonly Certificate
 /** Withdrawals that take place: none when phase 2 failed. */
 export function withdrawn(transaction: ScannedTransaction): ReadonlyMap<string, bigint> {
   return transaction.valid ? transaction.withdrawals : new Map();
-}
-
-/** Assets that come into being, or cease where negative: none when phase 2 failed. */
-export function minted(transaction: ScannedTransaction): Assets {
-  return transaction.valid ? transaction.mint : noAssets;
 }
 
 /**

@@ -16,7 +16,7 @@ import {
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { blake2b224 } from "#src/cardano/hash.ts";
 
-/** What a Byron address says. */
+/** A decoded Byron address. */
 export interface Byron {
   /** Hash of the key and the attributes, 56 hexadecimal digits. */
   readonly root: string;
@@ -37,7 +37,11 @@ function crc32(bytes: Uint8Array): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-/** Reads the bytes of a Byron address. Throws `CborError` when they are none, a wrong checksum included. */
+/**
+ * Reads the bytes of a Byron address.
+ *
+ * @throws {CborError} if they are malformed or the checksum is wrong
+ */
 export function readByron(bytes: Uint8Array): Byron {
   const [payload, crc, more] = as(decode(bytes), "array").value;
   const tagged = as(payload, "tag");
@@ -56,7 +60,7 @@ export function readByron(bytes: Uint8Array): Byron {
   };
 }
 
-/** What makes a Byron address that a key spends from. */
+/** The parts of a Byron key address. */
 export interface ByronParts {
   /** Public key and chain code, 64 bytes. */
   readonly key: Uint8Array;
@@ -86,7 +90,11 @@ export function byronAddress(parts: ByronParts): string {
   return toHex(encode([new Tagged(24, content), crc32(content)]));
 }
 
-/** CBOR of the attributes of an address (its bytes in hexadecimal), which its bootstrap witness repeats. Throws `CborError` on other bytes. */
+/**
+ * CBOR of the attributes of an address (its bytes in hexadecimal), which its bootstrap witness repeats.
+ *
+ * @throws {CborError} if the bytes are not a Byron address
+ */
 export function byronAttributes(address: string): Uint8Array {
   const [payload] = as(decode(fromHex(address)), "array").value;
   const content = as(as(payload, "tag").value, "bytes").value;
@@ -98,10 +106,10 @@ export function isByronKey(address: string, key: Uint8Array, chainCode: Uint8Arr
   return toHex(rootOf(concat(key, chainCode), byronAttributes(address))) === readByron(fromHex(address)).root;
 }
 
-/** Longest base58 text that is read: its decoding takes time with the square of the length. */
+/** Maximum length of base58 text: decoding takes time quadratic in the length. */
 const MAX_LENGTH = 512;
 
-/** Bytes of a base58 text, or `undefined` when it is none. */
+/** Bytes of a base58 text; undefined if it is not base58. */
 export function fromBase58(text: string): Uint8Array | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   try {

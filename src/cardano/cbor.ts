@@ -21,7 +21,7 @@ type ItemValue =
   /** Nested too deeply to be taken apart; only `decodeAll` gives it. */
   | { readonly type: "deep" };
 
-/** Bytes that are not the CBOR that was asked for. */
+/** The bytes are malformed CBOR, or not the expected item. */
 export class CborError extends Error {
   override readonly name = "CborError";
 }
@@ -36,8 +36,10 @@ export function decode(source: Uint8Array): Item {
 }
 
 /**
- * Decodes exactly one item, however deeply it is nested: what stands deeper than 256 is left as one item of type "deep", its bytes
- * at hand. For what is on a chain, where data may be nested as deeply as a transaction's bytes allow. Throws `CborError`.
+ * Decodes exactly one item of any depth: an item nested deeper than 256 levels becomes one item of type "deep" with its
+ * bytes. For bytes from a chain, where only a transaction's size limits the depth.
+ *
+ * @throws {CborError} if the bytes are not exactly one item
  */
 export function decodeAll(source: Uint8Array): Item {
   const item = new Decoder(source, true).item(0, 0);

@@ -1,23 +1,24 @@
 /**
- * Certificates, as blocks of every era since Shelley carry them.
+ * Certificates of every era since Shelley, and the one reader of them.
  *
- * Read as they stand, without judging: hashes have whatever length they came with, for a chain may hold odd ones (preview has a pool
- * of 56 bytes). What the ledger refuses of them, `cardano/conway/certificate.ts` says.
+ * The reader does not validate: hashes may have any length, because a chain may hold unusual ones (preview has a pool of 56
+ * bytes). `conway/certificate.ts` calls this reader and adds the checks of the Conway ledger's decoder;
+ * `encodeCertificate.ts` writes certificates; `plutus/context/certificates.ts` translates them for scripts.
  */
 import type { Credential } from "#src/cardano/address.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { major, type Walk } from "#src/cardano/walk.ts";
 
-/** Whom a vote is delegated to. */
+/** The target of a vote delegation. */
 export type DRep = Credential | { readonly kind: "abstain" } | { readonly kind: "no confidence" };
 
-/** Where a text stands, and the hash that it must have, in hexadecimal. */
+/** The URL of a document, and the hash that it must have, in hexadecimal. */
 export interface Anchor {
   readonly url: string;
   readonly hash: string;
 }
 
-/** How a pool is reached. */
+/** A pool's relay. */
 export type Relay =
   | {
     readonly kind: "address";
@@ -32,7 +33,7 @@ export type Relay =
   /** A DNS name with SRV records. */
   | { readonly kind: "service"; readonly name: string };
 
-/** What a pool states when it is registered; amounts are lovelace, hashes hexadecimal. */
+/** Parameters of a pool registration; amounts are lovelace, hashes hexadecimal. */
 export interface PoolParameters {
   /** Hash of the pool's cold key: its id. */
   readonly pool: string;
@@ -40,7 +41,7 @@ export interface PoolParameters {
   readonly vrf: string;
   readonly pledge: bigint;
   readonly cost: bigint;
-  /** The share that goes to the operator before all others, as a fraction. */
+  /** The operator's share of the rewards, as a fraction. */
   readonly margin: { readonly numerator: bigint; readonly denominator: bigint };
   /** Reward account, its bytes in hexadecimal. */
   readonly account: string;
@@ -50,15 +51,15 @@ export interface PoolParameters {
   readonly metadata?: Anchor;
 }
 
-/** Whom an account delegates to: its stake to a pool, its vote to a representative, or both. */
+/** Targets of a delegation: a pool for the stake, a representative for the vote, or both. */
 export interface Delegation {
   readonly pool?: string;
   readonly drep?: DRep;
 }
 
 /**
- * A certificate. Deposits and refunds are lovelace; they are absent in the two kinds of Shelley (0 and 1), where the protocol parameters
- * decide. Kinds 5 and 6 ended with Babbage, kinds 7 and up came with Conway.
+ * A certificate. Deposits and refunds are lovelace; they are absent in the two Shelley kinds (0 and 1), where the protocol
+ * parameters define them. Kinds 5 and 6 ended with Babbage; kinds 7 and up are new in Conway.
  */
 export type Certificate =
   /** Kinds 0, 7, and with a delegation 11, 12, 13. */
@@ -67,11 +68,11 @@ export type Certificate =
   | { readonly kind: "unregister"; readonly credential: Credential; readonly refund?: bigint }
   /** Kinds 2, 9, 10. */
   | { readonly kind: "delegate"; readonly credential: Credential; readonly to: Delegation }
-  /** Kind 3, also when a registered pool changes what it stated. */
+  /** Kind 3; also changes the parameters of a registered pool. */
   | ({ readonly kind: "register pool" } & PoolParameters)
   /** Kind 4: at the beginning of the epoch. */
   | { readonly kind: "retire pool"; readonly pool: string; readonly epoch: bigint }
-  /** Kind 5: a key of the genesis hands its blocks over. */
+  /** Kind 5: a genesis key delegates its block production. */
   | { readonly kind: "delegate genesis"; readonly genesis: string; readonly delegate: string; readonly vrf: string }
   /** Kind 6: from a pot to accounts, in lovelace, or to the other pot. */
   | {
@@ -79,9 +80,9 @@ export type Certificate =
     readonly from: "reserves" | "treasury";
     readonly to: bigint | readonly { readonly credential: Credential; readonly amount: bigint }[];
   }
-  /** Kind 14: a committee member's key for votes. */
+  /** Kind 14: a committee member authorizes a hot key to vote. */
   | { readonly kind: "authorize"; readonly cold: Credential; readonly hot: Credential }
-  /** Kind 15: a committee member leaves. */
+  /** Kind 15: a committee member resigns. */
   | { readonly kind: "resign"; readonly cold: Credential; readonly anchor?: Anchor }
   /** Kind 16. */
   | {
@@ -95,10 +96,14 @@ export type Certificate =
   /** Kind 18. */
   | { readonly kind: "update drep"; readonly credential: Credential; readonly anchor?: Anchor };
 
-/** Elements of each kind's array, its number included. */
+/** Number of elements in each kind's array, including the kind. */
 const LENGTHS: readonly number[] = [2, 2, 3, 10, 3, 4, 2, 3, 3, 3, 4, 4, 4, 5, 3, 3, 4, 3, 3];
 
-/** Reads a certificate where a walk stands. Throws `CborError`, also on a kind that no era up to Conway has. */
+/**
+ * Reads the certificate at a walk's position.
+ *
+ * @throws {CborError} if it is malformed or of a kind that no era up to Conway has
+ */
 export function walkCertificate(walk: Walk): Certificate {
   const start = walk.at;
   const length = walk.tuple("certificate", 2, 10);

@@ -1,6 +1,6 @@
 /** Plutus data: what datums, redeemers and script arguments are made of (CDDL `plutus_data`). */
 import { as, asInt, bigNumber, CborError, encode, Encoded, head, type Item } from "#src/cardano/cbor.ts";
-import { concat, equalBytes, joined } from "#src/base/bytes.ts";
+import { concat, joined } from "#src/base/bytes.ts";
 import { major, Walk } from "#src/cardano/walk.ts";
 
 /** A constructor with its fields. Its number is a bigint only where a number cannot hold it (beyond 2^53 − 1). */
@@ -74,10 +74,10 @@ interface Open {
 }
 
 /**
- * Reads Plutus data where a walk stands, exactly as the ledger reads it (plutus-core `decodeData`) and however deeply it is nested: constructors
- * under their tags, byte strings, and those of great integers, in pieces of 64 bytes at the most.
+ * Reads Plutus data at a walk's position, of any depth, exactly as the ledger does (plutus-core `decodeData`): byte strings,
+ * including those of big integers, in chunks of at most 64 bytes.
  *
- * @throws CborError on anything else.
+ * @throws {CborError} if the bytes are not Plutus data
  */
 export function walkData(walk: Walk): Data {
   const open: Open[] = [];
@@ -208,9 +208,4 @@ export function isData(bytes: Uint8Array): boolean {
     if (!(error instanceof CborError)) throw error;
     return false;
   }
-}
-
-/** Whether two data are equal as the script builtin `equalsData` sees them. */
-export function equalData(a: Data, b: Data): boolean {
-  return equalBytes(encodeData(a), encodeData(b));
 }

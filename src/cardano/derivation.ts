@@ -4,7 +4,7 @@
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { hmac } from "@noble/hashes/hmac.js";
-import { pbkdf2, pbkdf2Async } from "@noble/hashes/pbkdf2.js";
+import { pbkdf2 } from "@noble/hashes/pbkdf2.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { concat } from "#src/base/bytes.ts";
 import { littleEndian, littleEndianBytes, scalarToPublic, type SigningKey } from "#src/cardano/keys.ts";
@@ -30,7 +30,7 @@ export const ROLES = { external: 0, internal: 1, stake: 2, drep: 3, committeeCol
 const { Point } = ed25519;
 const ROUNDS = { c: 4096, dkLen: 96 };
 
-/** The root key that 96 stretched bytes are, as CIP-3 (Icarus) makes it: for whoever stretches faster than `rootKey`. */
+/** The root key from 96 stretched bytes (CIP-3, Icarus), for callers with a faster PBKDF2 than `rootKey`. */
 export function rootOf(stretched: Uint8Array): SecretNode {
   const root = stretched.slice();
   root[0]! &= 0b1111_1000;
@@ -44,19 +44,11 @@ export function rootKey(entropy: Uint8Array, secondFactor: Uint8Array = new Uint
   return rootOf(pbkdf2(sha512, secondFactor, entropy, ROUNDS));
 }
 
-/** `rootKey` that lets other work go on meanwhile. */
-export async function rootKeyAsync(
-  entropy: Uint8Array,
-  secondFactor: Uint8Array = new Uint8Array(),
-): Promise<SecretNode> {
-  return rootOf(await pbkdf2Async(sha512, secondFactor, entropy, ROUNDS));
-}
-
 function checkIndex(index: number, limit: number): void {
   if (!Number.isInteger(index) || index < 0 || index >= limit) throw new TypeError(`no derivation index: ${index}`);
 }
 
-/** Public keys of nodes that were asked for one: each of a parent's soft children takes it. */
+/** Cached public keys: each soft child of a parent needs the parent's. */
 const publicKeys = new WeakMap<SecretNode, Uint8Array>();
 
 function publicKeyOf(node: SecretNode): Uint8Array {
@@ -107,12 +99,12 @@ export function toPublic(node: SecretNode): PublicNode {
   return { key: publicKeyOf(node).slice(), chainCode: node.chainCode };
 }
 
-/** Account key of CIP-1852: m/1852'/1815'/account'. `account` counts from 0 and is made hard here. */
+/** Account key of CIP-1852: m/1852'/1815'/account'. `account` counts from 0 and is hardened here. */
 export function accountKey(root: SecretNode, account = 0): SecretNode {
   return derivePath(root, [HARD + 1852, HARD + 1815, HARD + account]);
 }
 
-/** A path as people write it, `1852H/1815H/0H/0/0` (`'` for `H`, a leading `m/` allowed), or `undefined` when it is none. */
+/** Parses a path such as `1852H/1815H/0H/0/0` (`'` for `H`, a leading `m/` allowed); undefined if it is malformed. */
 export function parsePath(text: string): readonly number[] | undefined {
   if (text === "m") return [];
   const segments = text.replace(/^m\//, "").split("/");

@@ -6,7 +6,7 @@ import type { Eras, EraSummary } from "#src/cardano/eras.ts";
 
 /** How slots, epochs and times map to each other. */
 export interface Epochs {
-  /** The epoch of a slot; that of the first slot for what is before it. */
+  /** The epoch of a slot; for earlier slots, that of the first slot. */
   of(slot: number): number;
   /** First slot of an epoch. */
   first(epoch: number): number;
@@ -16,7 +16,7 @@ export interface Epochs {
 
 const PICOSECONDS = 1_000_000_000n;
 
-/** Reckons with what a network says of its eras. */
+/** Computes from a network's era summaries. */
 export function epochsOf({ systemStart, history }: Eras): Epochs {
   const oldest = history[0];
   if (!oldest) throw new RangeError("a chain without eras");

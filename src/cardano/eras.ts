@@ -51,8 +51,8 @@ export function horizon(history: EraHistory): EraBound | undefined {
 }
 
 /**
- * The era in which something stands: `at` says where it stands from a bound on (negative: before it). The end of the last era
- * still counts as known: the bound itself states its slot, time and epoch.
+ * The era that contains a point: `at` gives the point's offset from a bound (negative: before it). The end of the last era
+ * still counts as known, because the bound states its slot, time and epoch.
  */
 function eraOf(
   history: EraHistory,

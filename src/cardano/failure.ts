@@ -22,8 +22,8 @@ export interface RedeemerPointer {
 }
 
 /**
- * An output of the transaction: its index (the collateral return comes after the last output). A node tells the output instead, as
- * CBOR; who has the transaction knows both.
+ * An output of the transaction: its index (the collateral return comes after the last output). A node gives the output as
+ * CBOR instead; the transaction has both.
  */
 export interface OutputAt {
   readonly index?: number;
@@ -88,7 +88,7 @@ type Accounts = { readonly accounts: readonly string[] };
 
 /** Data of each failure, by the rule that finds it. */
 interface FailureData {
-  /** Bytes that the decoder refuses, so that no rule was asked. */
+  /** Bytes that the decoder refuses, so that no ledger rule ran. */
   DeserialiseFailure: { readonly message: string };
   /** The transaction is for another era than the ledger is in: names of eras. */
   EraMismatch: { readonly transaction: string; readonly ledger: string };

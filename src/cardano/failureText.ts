@@ -38,7 +38,7 @@ const units = ({ memory, steps }: Units) => `${memory} memory and ${steps} steps
 const holding = ({ lovelace, assets }: Value) =>
   list([`${lovelace} lovelace`, ...[...assets].map(([asset, quantity]) => `${quantity} of ${asset}`)]);
 
-/** A node does not tell what an account holds: then what is missing here says nothing about the account. */
+/** A node does not report an account's balance; a missing value here says nothing about the account. */
 const wrongWithdrawals = ({ withdrawals }: Withdrawals, otherwise: string) =>
   list(
     withdrawals.map(({ account, supplied, expected }) =>

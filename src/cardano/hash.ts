@@ -11,7 +11,7 @@ let digest256: Digest = (bytes) => blake2b(bytes, { dkLen: 32 });
 let digest224: Digest = (bytes) => blake2b(bytes, { dkLen: 28 });
 let ready: Promise<void> | undefined;
 
-/** Switches to the fast hashes; calls after the first wait for the same. Whoever hashes much (blocks, tries) calls this first. */
+/** Loads the fast hash implementation, once. Call it before hashing many items (blocks, tries). */
 export function initHash(): Promise<void> {
   ready ??= (async () => {
     const { createBLAKE2b } = await import("hash-wasm");

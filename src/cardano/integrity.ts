@@ -4,7 +4,7 @@ import { type Encodable, encode, head, Indefinite } from "#src/cardano/cbor.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 
-/** What the hash is over; the bytes are those of the witness set, never encoded anew. */
+/** The hashed parts. The bytes are taken from the witness set and never re-encoded. */
 export interface IntegrityParts {
   /** CBOR of witness set field 5, where there are redeemers. */
   readonly redeemers?: Uint8Array | undefined;
@@ -15,7 +15,7 @@ export interface IntegrityParts {
   readonly parameters: Pick<Parameters, "costModels">;
 }
 
-/** The empty map, which stands for absent redeemers (Conway CDDL, `script_data_hash`). */
+/** The empty map, hashed in place of absent redeemers (Conway CDDL, `script_data_hash`). */
 const NO_REDEEMERS = encode(new Map());
 
 /**

@@ -55,8 +55,8 @@ export function sign(key: SigningKey, message: Uint8Array): Uint8Array {
 }
 
 /**
- * Signature by an extended key whose public key is known, in half the time. With another key's public one the signature would give the
- * secret away: for whoever made both.
+ * Signature by an extended key whose public key is already known, in half the time. The caller must have derived both keys:
+ * a signature with another key's public key reveals the secret key.
  */
 export function signExtended(key: SigningKey, verification: Uint8Array, message: Uint8Array): Uint8Array {
   const modOrder = (bytes: Uint8Array) => littleEndian(sha512(bytes)) % ORDER;
@@ -77,7 +77,7 @@ export function verify(verification: Uint8Array, message: Uint8Array, signature:
   }
 }
 
-/** Hash under which a public key stands in addresses and scripts: blake2b-224, 56 hexadecimal digits. */
+/** Hash of a public key in addresses and scripts: blake2b-224, 56 hexadecimal digits. */
 export function keyHash(verification: Uint8Array): string {
   if (verification.length !== 32) throw new TypeError(`a public key of ${verification.length} bytes`);
   return hash224(verification);

@@ -9,7 +9,7 @@ import { encode } from "#src/cardano/cbor.ts";
 import type { SecretNode } from "#src/cardano/derivation.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 
-/** Bit 5 of the last byte of a scalar: a key that has it is passed over. */
+/** Bit 5 of the last byte of a scalar: a key with this bit is skipped. */
 const THIRD_HIGHEST = 0b0010_0000;
 
 /** The bits that every scalar has: a multiple of 8 with bit 254 and without bit 255. */
@@ -29,7 +29,7 @@ export function byronRoot(entropy: Uint8Array): SecretNode {
   }
 }
 
-/** What a Trezor stretches in the place of entropy: with 24 words the checksum stands behind it. */
+/** The bytes that a Trezor stretches instead of the entropy: with 24 words they include the checksum. */
 export function trezorEntropy(entropy: Uint8Array): Uint8Array {
   return entropy.length === 32 ? concat(entropy, sha256(entropy).subarray(0, 1)) : entropy;
 }

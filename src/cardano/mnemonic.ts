@@ -45,7 +45,11 @@ export function mnemonicEntropy(words: readonly string[]): Result<Uint8Array, Fa
   return ok(entropy);
 }
 
-/** The words of some entropy: 12, 16, 20, 24, 28 or 32 bytes. Throws a `TypeError` on another length. */
+/**
+ * The words for 12, 16, 20, 24, 28 or 32 bytes of entropy.
+ *
+ * @throws {TypeError} on another length
+ */
 export function mnemonicWords(entropy: Uint8Array): string[] {
   if (!COUNTS.includes((entropy.length * 3) / 4)) throw new TypeError(`entropy of ${entropy.length} bytes`);
   return (bits(entropy) + checksum(entropy)).match(/.{11}/g)!.map((word) => wordlist[parseInt(word, 2)]!);

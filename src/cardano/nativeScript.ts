@@ -12,7 +12,7 @@ export type NativeScript =
   | { readonly kind: "key"; readonly hash: string }
   | { readonly kind: "all" | "any"; readonly scripts: readonly NativeScript[] }
   | { readonly kind: "at least"; readonly count: bigint; readonly scripts: readonly NativeScript[] }
-  /** Agrees from a slot on, and up to a slot that is itself too late. */
+  /** Satisfied from a slot on (inclusive), or before a slot (exclusive). */
   | { readonly kind: "from" | "before"; readonly slot: bigint };
 
 const KINDS = ["key", "all", "any", "at least", "from", "before"] as const;
@@ -28,7 +28,11 @@ interface Open {
   readonly whole: (scripts: readonly NativeScript[]) => NativeScript;
 }
 
-/** Reads a native script as strictly as the ledger does, however deeply it is nested. Throws `CborError`. */
+/**
+ * Reads a native script of any depth, as strictly as the ledger does.
+ *
+ * @throws {CborError} if it is malformed
+ */
 export function readNative(item: Item | undefined): NativeScript {
   const { source, start } = as(item, "array");
   const walk = new Walk(source, start);
@@ -78,7 +82,7 @@ function walkNative(walk: Walk, open: Open[]): NativeScript | undefined {
   }
 }
 
-/** How many scripts have to agree: an `Int` of 64 bits, which may be negative. */
+/** The number of scripts that must be satisfied: a 64-bit integer, which may be negative. */
 function walkCount(walk: Walk): bigint {
   const count = walk.major === major.tag ? undefined : walk.int();
   if (count === undefined || BigInt.asIntN(64, count) !== count) throw new CborError("no count");
@@ -159,7 +163,7 @@ export function agrees(
   });
 }
 
-/** A native script out of its CBOR, or `undefined` where it cannot be read: a chain holds some that are nested past all sense. */
+/** A native script from its CBOR; undefined if it cannot be read: chains have some with extreme nesting. */
 export function knownNative(bytes: Uint8Array): NativeScript | undefined {
   try {
     return readNative(decode(bytes));
@@ -204,8 +208,8 @@ function spanOf(script: NativeScript, must: boolean, spans: readonly Span[]): Sp
 }
 
 /**
- * Most signatures that come together under a native script when nobody signs once it agrees: what its fee is reckoned with. Exact where
- * no key stands in it twice, an upper bound otherwise.
+ * The maximum number of signatures that a native script needs, if nothing is signed after it is satisfied; used for the fee.
+ * Exact if no key occurs twice in the script, otherwise an upper bound.
  */
 export function signaturesNeeded(script: NativeScript): number {
   const { short } = folded<boolean, Span>(script, true, ({ kind }, must) => must && kind === "all", spanOf);

@@ -4,18 +4,18 @@ import { toHex } from "#src/base/bytes.ts";
 import { lovelace, type Value, walkValue } from "#src/cardano/value.ts";
 import { major, Walk } from "#src/cardano/walk.ts";
 
-/** Which output: hash of its transaction, in hexadecimal, and its index. */
+/** A reference to an output: its transaction's hash, in hexadecimal, and its index. */
 export interface OutRef {
   readonly txHash: string;
   readonly index: number;
 }
 
-/** An output, with the parts that rules and projections ask for. */
+/** An output, with the parts that rules and projections use. */
 export interface Output {
   /** The address, its bytes in hexadecimal. */
   readonly address: string;
   readonly value: Value;
-  /** Hash of a datum that stands elsewhere. */
+  /** Hash of a datum that is not inline. */
   readonly datumHash?: string;
   /** CBOR of the inline datum. */
   readonly datum?: Uint8Array;
@@ -51,7 +51,7 @@ export function readRef(item: Item): OutRef {
   return walkRef(new Walk(item.source, item.start));
 }
 
-/** Reads `transaction_input` where a walk stands. */
+/** Reads `transaction_input` at the position of a walk. */
 export function walkRef(walk: Walk): OutRef {
   const start = walk.at;
   walk.tuple("input", 2);
@@ -60,12 +60,12 @@ export function walkRef(walk: Walk): OutRef {
   return ref;
 }
 
-/** Reads an output in the form of any era: an array until Alonzo (Byron's has an array for the address), an array or a map since Babbage. */
+/** Reads an output of any era: an array until Alonzo (in Byron with an array as address), an array or a map since Babbage. */
 export function readOutput(item: Item): Output {
   return walkOutput(new Walk(item.source, item.start));
 }
 
-/** Reads an output of any era where a walk stands. */
+/** Reads an output of any era at the position of a walk. */
 export function walkOutput(walk: Walk): Output {
   return walk.major === major.array ? walkLegacy(walk) : walkMap(walk);
 }

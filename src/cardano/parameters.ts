@@ -74,7 +74,7 @@ export interface DrepThresholds {
   readonly treasuryWithdrawal: Ratio;
 }
 
-/** Every protocol parameter of the Conway era: beside those above, those that only governance asks for. */
+/** Every protocol parameter of the Conway era: those above, and those that only governance uses. */
 export interface ProtocolParameters extends Parameters {
   readonly poolThresholds: PoolThresholds;
   readonly drepThresholds: DrepThresholds;
@@ -83,7 +83,7 @@ export interface ProtocolParameters extends Parameters {
   readonly committeeMaxTerm: number;
   /** Epochs until an action lapses. */
   readonly govActionLifetime: number;
-  /** Epochs after which a DRep that does nothing counts no longer. */
+  /** Epochs without activity after which a DRep is inactive. */
   readonly drepActivity: number;
 }
 

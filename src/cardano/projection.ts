@@ -11,20 +11,20 @@ import type { Json } from "#src/base/json.ts";
 export type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Which rows are wanted: live rows of a table whose column is one of some values, or at most a value. `above`, of which the value is more, is
- * for `undoKeys` alone: those of several blocks are not put together.
+ * A query for live rows of a table whose column has one of some values, or is at most a value. `above` is an exclusive lower
+ * bound, for `undoKeys` only: queries with it are not merged across blocks.
  */
 export type RowQuery =
   | { readonly table: string; readonly column: string; readonly in: readonly (string | bigint | number)[] }
   | { readonly table: string; readonly column: string; readonly atMost: bigint | number; readonly above?: number };
 
 /**
- * Rows by table, in no particular order. Beside them stands an entry for each query that was answered (`askedKey`), so that a fold can
- * tell "no such row" from "not asked yet".
+ * Rows by table, in no particular order. Each answered query has an entry too (`askedKey`), so that a fold can distinguish
+ * "no such row" from "not queried yet".
  */
 export type Rows = ReadonlyMap<string, readonly Row[]>;
 
-/** The entry of `Rows` that says that a query was answered. */
+/** The key in `Rows` that marks a query as answered. */
 export function askedKey(query: RowQuery): string {
   const { table, column } = query;
   if ("in" in query) return `?${table}.${column}=${query.in.join()}`;
@@ -56,8 +56,8 @@ export interface Want {
 }
 
 /**
- * What a fold gives: changes and touched entities, or a wish for more rows (then it is called again with them added), or for things that
- * are to be made first (then it is called anew, with all its rows read again).
+ * The result of a fold: changes and touched entities; or queries for more rows (the fold is then called again with them
+ * added); or things to create first (the fold is then called again after all its rows are read again).
  */
 export type Folded =
   | { readonly type: "done"; readonly writes: readonly RowWrite[]; readonly touched: readonly Touched[] }
@@ -94,15 +94,15 @@ export interface Projection {
   readonly passing?: readonly string[];
   /** Set where this projection is about things that may be read apart from the others. */
   readonly members?: Membership;
-  /** Rows that the fold of a block needs: where there are none of a thing, nothing of the thing changes. */
+  /** Rows that the fold of a block needs. */
   keys(block: ScannedBlock): readonly RowQuery[];
-  /** `settled` says that no rollback will ever reach the block, so that rows which are kept for that alone need not be written. */
+  /** `settled`: no rollback can reach the block, so rows kept only for rollbacks need not be written. */
   fold(block: ScannedBlock, rows: Rows, settled: boolean): Folded;
-  /** Rows to look at beside the affected ones, once a rollback from a slot to another is known: asked after the undo. */
+  /** Additional rows that `undo` needs after a rollback between two slots; read after the undo. */
   undoKeys?(affected: Rows, way: { readonly from: number; readonly to: number }): readonly RowQuery[];
   /**
-   * What a rollback to `point` means to entities. `affected` are the rows that the undo deletes or reopens, as they were before;
-   * `rows` answers `undoKeys` as it stands after the undo.
+   * The events of entities for a rollback to `point`. `affected` are the rows that the undo deletes or reopens, as they were
+   * before it; `rows` has the answers to `undoKeys` after it.
    */
   undo(point: Point, affected: Rows, rows: Rows): readonly Touched[];
 }

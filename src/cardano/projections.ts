@@ -1,4 +1,4 @@
-/** Several projections about the same things as one, so that what is read apart of them is read once. */
+/** Combines several projections into one, so that rows they share are read once. */
 import type { Folded, Membership, Projection, Row, Rows } from "#src/cardano/projection.ts";
 
 /** Puts projections of the same members together under their common name. Throws `RangeError` where their members differ. */
@@ -30,7 +30,7 @@ function joinedMembers(column: string, parts: readonly Projection[]): Membership
   };
 }
 
-/** What must be made or read comes first: then all of them are asked again. */
+/** If one fold needs things created or rows read, that happens first, and all folds run again. */
 function joinedFolds(folds: readonly Folded[]): Folded {
   const wants = folds.flatMap((one) => one.type === "want" ? one.wants : []);
   if (wants.length > 0) return { type: "want", wants };

@@ -1,9 +1,11 @@
 /**
- * The block scanner: raw blocks of every era, and raw transactions, to what projections read, without judging them.
+ * The block scanner: turns raw blocks of every era, and raw transactions, into the form that projections read.
  *
- * Hypotheses: a block on the chain is valid, so nothing is checked here that the ledger checked, and odd things that it let through
- * (a 56-byte pool hash in a certificate) pass; hashes are over the bytes as they came; most of a block interests nobody, so a scan
- * walks over the whole block once and reads a transaction's members when they are asked for.
+ * Assumptions:
+ * - A block on the chain is valid. Nothing is checked again, and unusual values that the ledger accepted (a 56-byte pool hash
+ *   in a certificate) pass.
+ * - Hashes are over the original bytes.
+ * - Most of a block is not needed. A scan passes over the block once and decodes a transaction's members on first use.
  */
 import type { ScannedBlock, ScannedTransaction } from "#src/cardano/block.ts";
 import { CborError } from "#src/cardano/cbor.ts";
@@ -39,8 +41,10 @@ export function scanBlock(bytes: Uint8Array): ScannedBlock {
 }
 
 /**
- * Scans a whole transaction, as it is submitted since Shelley. Throws `CborError` on anything else, and on what is wrong in any member
- * but witnesses and auxiliary data, which stay unread. Its `index` is 0, its `validTo` as of the eras after Shelley.
+ * Scans a whole transaction in the form submitted since Shelley. Its `index` is 0; its `validTo` is read as in the eras after
+ * Shelley.
+ *
+ * @throws {CborError} if a member other than witnesses and auxiliary data, which are not read, is malformed
  */
 export function scanTransaction(bytes: Uint8Array): ScannedTransaction & { readonly fee: bigint } {
   const walk = new Walk(bytes);

@@ -137,7 +137,11 @@ export class BodyTransaction implements ScannedTransaction {
   }
 }
 
-/** Reads every member at once, so that what is wrong with one is thrown here (`CborError`). */
+/**
+ * Reads every member now, instead of on first use.
+ *
+ * @throws {CborError} if a member is malformed
+ */
 export function readWhole<T extends ScannedTransaction>(transaction: T): T {
   void [
     transaction.hash,

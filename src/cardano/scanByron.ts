@@ -17,7 +17,7 @@ const EPOCH = 21_600;
 const BOUNDARY = Uint8Array.of(0x82, 0);
 const MAIN = Uint8Array.of(0x82, 1);
 
-/** Scans the boundary block at which a walk stands, which is left behind it. Throws `CborError`. */
+/** Scans the boundary block at the position of a walk and moves past it. @throws {CborError} if it is malformed */
 export function scanBoundary(walk: Walk): ScannedBlock {
   const start = walk.at;
   walk.tuple("boundary block", 3);
@@ -41,7 +41,7 @@ export function scanBoundary(walk: Walk): ScannedBlock {
   };
 }
 
-/** Scans the main block at which a walk stands, which is left behind it. Throws `CborError`. */
+/** Scans the main block at the position of a walk and moves past it. @throws {CborError} if it is malformed */
 export function scanByron(walk: Walk): ScannedBlock {
   const start = walk.at;
   walk.tuple("block", 3);
@@ -61,7 +61,7 @@ export function scanByron(walk: Walk): ScannedBlock {
   return { slot, hash, height, previous, era: 1, size: walk.at - start, issuer, header, transactions };
 }
 
-/** Hash of the block before, and a walk that stands at the consensus data. */
+/** Hash of the previous block, and a walk at the consensus data. */
 function readHeader(header: Uint8Array): { readonly previous: string; readonly consensus: Walk } {
   const walk = new Walk(header);
   walk.tuple("header", 5);

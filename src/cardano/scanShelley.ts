@@ -8,7 +8,7 @@ import { Walk } from "#src/cardano/walk.ts";
 const SHELLEY = 2;
 const ALONZO = 5;
 
-/** Scans the block at which a walk stands, which is left behind it. Throws `CborError`. */
+/** Scans the block at the position of a walk and moves past it. @throws {CborError} if it is malformed */
 export function scanShelley(walk: Walk, era: number): ScannedBlock {
   const start = walk.at;
   walk.tuple("block", era < ALONZO ? 4 : 5);

@@ -144,8 +144,8 @@ export function subjectOf(target: RedeemerFor): string {
 }
 
 /**
- * Gives each thing that a redeemer can be for its place in the ledger's order: inputs by hash and by index as a number, policies by
- * bytes, accounts scripts first. The function throws a `RangeError` for what is not in the transaction.
+ * The index of each redeemer target in the ledger's order: inputs by hash and numeric index, policies by bytes, accounts with
+ * scripts first. The returned function throws a `RangeError` for a target that is not in the transaction.
  */
 export function redeemerIndices(
   parts: Pick<TransactionParts, "inputs" | "mint" | "withdrawals">,
@@ -179,7 +179,7 @@ export function encodeRedeemers(
 }
 
 /** CBOR of a transaction's body. */
-export function encodeBody(parts: TransactionParts): Uint8Array {
+function encodeBody(parts: TransactionParts): Uint8Array {
   const body = new Map<Encodable, Encodable>([
     [0, refs(parts.inputs)],
     [1, parts.outputs.map((output) => output instanceof Encoded ? output : new Encoded(encodeOutput(output)))],
@@ -256,7 +256,11 @@ export function partsOf(transaction: Uint8Array) {
   return { body, witnesses: as(witnesses, "map").value, valid: valid!, auxiliary };
 }
 
-/** Hash of a transaction (of its body), which is what is signed and what its outputs are known by. Throws `CborError` on other bytes. */
+/**
+ * Hash of a transaction's body: the message that is signed, and the transaction's id.
+ *
+ * @throws {CborError} if the bytes are not a transaction
+ */
 export function transactionHash(transaction: Uint8Array): string {
   return hash256(raw(partsOf(transaction).body));
 }
@@ -298,7 +302,7 @@ export function addWitnesses(
   );
 }
 
-/** Signatures of a field and those added, by what they are told apart by: the key, and the attributes of a Byron address. */
+/** Existing and added signatures of a field, by their identity: the key and, for Byron, the address attributes. */
 function merged(
   witnesses: ReturnType<typeof partsOf>["witnesses"],
   field: bigint,

@@ -46,7 +46,7 @@ function addInto(sum: Map<AssetId, bigint>, assets: Assets, sign: 1n | -1n): voi
   }
 }
 
-/** A sum that grows in place: of many values, each costs what it holds itself, where `addValues` copies what came before it. */
+/** A mutable sum. Adding a value takes time proportional to that value only; `addValues` copies the whole sum. */
 export class ValueSum implements Value {
   lovelace = 0n;
   readonly assets = new Map<AssetId, bigint>();
@@ -88,7 +88,7 @@ export function readAssets(item: Item): Assets {
   return walkAssets(new Walk(item.source, item.start));
 }
 
-/** Reads `multiasset` where a walk stands. */
+/** Reads `multiasset` at the position of a walk. */
 export function walkAssets(walk: Walk): Assets {
   const assets = new Map<AssetId, bigint>();
   const policies = walk.map();
@@ -110,7 +110,7 @@ export function readValue(item: Item): Value {
   return walkValue(new Walk(item.source, item.start));
 }
 
-/** Reads `value` where a walk stands. */
+/** Reads `value` at the position of a walk. */
 export function walkValue(walk: Walk): Value {
   if (walk.major !== major.array) return lovelace(walk.int());
   const start = walk.at;

@@ -1,10 +1,12 @@
 /**
- * A walk over CBOR that decodes only what is asked for.
+ * A cursor over CBOR that decodes only the items that the caller reads.
  *
- * `decode` (cbor.ts) takes a whole item apart and gives every piece an object; a block is mostly signatures, scripts and metadata
- * that nobody looks at. A walk holds a place in the bytes: it reads what the caller wants, and steps over the rest without
- * allocating. Every method throws `CborError` on bytes that are not what was asked for, truncation included, and takes time in
- * proportion to the bytes it passes.
+ * There are two CBOR readers because blocks need another one than single items do. `decode` (cbor.ts) builds an object for
+ * every item; but most of a block is signatures, scripts and metadata that no projection reads. A walk holds a position in
+ * the bytes, reads the items that the caller needs, and skips the others without allocating.
+ *
+ * Every method throws `CborError` if the bytes are truncated or not the expected item, and takes time proportional to the
+ * bytes it passes.
  */
 import { fromUtf8, joined, toHex } from "#src/base/bytes.ts";
 import { bigNumber, CborError } from "#src/cardano/cbor.ts";

@@ -21,10 +21,15 @@ import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { referenceScript } from "#src/cage/publication.ts";
 import { cageScripts } from "#src/cage/script.ts";
-import { explained, readable, resolvable, type Undecodable } from "#src/cage/summary/explain.ts";
+import {
+  parseTransaction,
+  referencedOutputs,
+  summarizeTransaction,
+  type Undecodable,
+} from "#src/cage/summary/summarize.ts";
 import type { Intent, NotIntended, Vouched } from "#src/cage/summary/intent.ts";
-import { judged } from "#src/cage/summary/judge.ts";
-import { moved } from "#src/cage/summary/money.ts";
+import { judgeSummary } from "#src/cage/summary/judgeSummary.ts";
+import { appliedMovements } from "#src/cage/summary/valueFlows.ts";
 
 export type { Intent, Limits, NotIntended, Reason } from "#src/cage/summary/intent.ts";
 export type { Summary } from "#src/api/summary.ts";
@@ -61,13 +66,13 @@ export async function summarize(
   { resolve, slots, address }: SummarySources & { readonly address?: string | undefined },
 ): Promise<Result<Summary, Undecodable | Failure<"bad_address">>> {
   const bytes = bytesOf(transaction);
-  const [read, refs] = [readable(bytes), resolvable(bytes)];
+  const [read, refs] = [parseTransaction(bytes), referencedOutputs(bytes)];
   if (!read.ok) return read;
   if (!refs.ok) return refs;
   const viewer = address === undefined ? undefined : parseAddress(address);
   if (viewer?.ok === false) return fail("bad_address", viewer.error.message);
   const known = await resolve(refs.value);
-  return ok(explained(read.value, known, { address: viewer?.value.hex, slots }));
+  return ok(summarizeTransaction(read.value, known, { address: viewer?.value.hex, slots }));
 }
 
 /**
@@ -89,7 +94,7 @@ async function requireVouched(
   vouched: Vouched,
 ): Promise<Result<Summary, IntentRefusal>> {
   const summary = await summarize(transaction, { ...sources, address: intent.address });
-  return summary.ok ? judged(summary.value, intent, vouched) : summary;
+  return summary.ok ? judgeSummary(summary.value, intent, vouched) : summary;
 }
 
 /**
@@ -190,11 +195,11 @@ export function fromSummary(summary: Summary): Resolve {
  */
 export function fromTransactions(transactions: readonly string[]): Resolve {
   const outputs = mapOf(transactions.flatMap((transaction) => {
-    const read = readable(bytesOf(transaction));
+    const read = parseTransaction(bytesOf(transaction));
     if (!read.ok) return [];
     const { hash, valid, outputs } = read.value;
     const first = valid ? 0 : outputs.length;
-    return moved(read.value).makes.map((output, i) => [{ txHash: hash, index: first + i }, output] as const);
+    return appliedMovements(read.value).makes.map((output, i) => [{ txHash: hash, index: first + i }, output] as const);
   }));
   return () => outputs;
 }

@@ -1,12 +1,11 @@
 /**
- * Cuts: a large trie without its elements. A cut holds one hash for each of the 4,096 prefixes of three nibbles (its
- * buckets); together with the elements of the few buckets that some changes touch, it gives the same roots and proofs as the
- * whole trie.
+ * Cuts: a large trie without its elements. A cut has one hash for each of the 4,096 prefixes of three nibbles (buckets).
+ * Together with the elements of the few buckets that changes touch, it gives the same roots and proofs as the whole trie.
  *
- * A bucket's hash is the one that its node has where it hangs: a bucket that shares no more than its first nibble with any
- * other hangs from nibble 2, and one that is alone in the trie from nibble 0. Where it hangs follows from which buckets are
- * empty. It may change, or its node may have to be shown in a proof, only when a touched bucket has no other neighbour at
- * some depth; `neededBuckets` names such neighbours as well.
+ * A bucket's hash is that of its node at the depth where the node starts: a bucket that shares only its first nibble with
+ * another one starts at nibble 2; the only bucket of a trie starts at nibble 0. The depth follows from which buckets are
+ * empty. It can change, and the node can be needed in a proof, only if a touched bucket has no other neighbour at some
+ * depth; `neededBuckets` includes such neighbours.
  */
 import { EMPTY } from "#src/forestry/hash.ts";
 import { BranchNode, build, LeafNode, type Node, StubNode } from "#src/forestry/node.ts";
@@ -22,7 +21,7 @@ export const BUCKETS = 16 ** DEPTH;
 /** Bytes of a cut: 32 for each bucket, in order; zero where a bucket is empty. */
 export const CUT_BYTES = 32 * BUCKETS;
 
-/** Where the cut and the elements that were read do not belong together: one of the two is of another moment. */
+/** The cut and the elements do not belong together: they were read at different points. */
 export type CutMismatch = Failure<"cut_mismatch"> & { readonly details: { readonly bucket: number } };
 
 /** The bucket of a path. */
@@ -49,7 +48,7 @@ function occupied(cut: Uint8Array): number[] {
   return Array.from({ length: BUCKETS }, (_, bucket) => bucket).filter((b) => !equalBytes(hashIn(cut, b), EMPTY));
 }
 
-/** The cut of a trie; also of one that came out of `openCut` and was changed since. */
+/** The cut of a trie, including one made by `openCut` and changed since. */
 export function cutOf(trie: Forestry): Uint8Array {
   const cut = new Uint8Array(CUT_BYTES);
   const visit = (node: Node | undefined): void => {
@@ -66,8 +65,8 @@ export function changedBuckets(before: Uint8Array, after: Uint8Array): number[] 
 }
 
 /**
- * The buckets whose elements must be read so that the elements under these paths can be changed, in any way and order, and
- * proven present or absent. Ascending; besides the paths' own there are at most three for each of them.
+ * The buckets whose elements are needed to change the elements at these paths, in any way and order, and to prove them
+ * present or absent. Ascending; at most three more for each path than its own.
  */
 export function neededBuckets(cut: Uint8Array, paths: Iterable<Uint8Array>): number[] {
   const touched = new Set(Array.from(paths, bucketOf));
@@ -83,8 +82,14 @@ export function neededBuckets(cut: Uint8Array, paths: Iterable<Uint8Array>): num
 }
 
 /**
- * A trie out of a cut and the elements of some of its buckets: every element of a bucket that is in the map, none of the
- * others. Changes and proofs under other paths than those that `neededBuckets` was asked for throw `MissingSubtrie`.
+ * A trie from a cut and the elements of some of its buckets. The map must have all elements of each bucket in it. Changes
+ * and proofs at paths not passed to `neededBuckets` throw `MissingSubtrie`.
+ *
+ * @example
+ * ```ts
+ * const buckets = neededBuckets(cut, paths);
+ * const trie = openCut(cut, new Map(buckets.map((bucket) => [bucket, leavesOf(bucket)])));
+ * ```
  */
 export function openCut(
   cut: Uint8Array,
@@ -98,10 +103,7 @@ export function openCut(
   return fillBuckets(new Forestry(build(stubs, 0, DEPTH)), leavesByBucket);
 }
 
-/**
- * A trie that came out of `openCut`, with the elements of more buckets. What hashes are known of the trie stay known, so that this costs no
- * more than those elements do.
- */
+/** A trie made by `openCut`, with the elements of more buckets. Known hashes are kept, so only the new elements cost time. */
 export function fillBuckets(
   trie: Forestry,
   leavesByBucket: ReadonlyMap<number, readonly Leaf[]>,
@@ -118,7 +120,7 @@ export function fillBuckets(
   return ok(new Forestry(top));
 }
 
-/** The node with another in the place of the hash of its bucket; undefined where that is not its hash. */
+/** The node with a bucket's hash replaced by the bucket's node; undefined if the hashes differ. */
 function filledWith(node: Node | undefined, bucket: Node): Node | undefined {
   if (node instanceof BranchNode && node.at < DEPTH) {
     const slot = nibble(bucket.path, node.at);
@@ -130,7 +132,7 @@ function filledWith(node: Node | undefined, bucket: Node): Node | undefined {
   return equalBytes(moved.hash, node.hash) ? moved : undefined;
 }
 
-/** Whether there is anything in a bucket. */
+/** Whether a bucket has elements. */
 function holds(top: Node | undefined, bucket: number): boolean {
   const path = prefixOf(bucket);
   let node = top;
@@ -138,7 +140,7 @@ function holds(top: Node | undefined, bucket: number): boolean {
   return node !== undefined && bucketOf(node.path) === bucket;
 }
 
-/** The nibble from which a bucket hangs, by the nearest occupied ones on both sides. */
+/** The nibble at which a bucket's node starts, from the nearest occupied buckets on both sides. */
 function hangsFrom(bucket: number, before: number | undefined, after: number | undefined): number {
   const left = before === undefined ? -1 : shared(bucket, before);
   const right = after === undefined ? -1 : shared(bucket, after);

@@ -1,4 +1,4 @@
-/** Proofs as JSON, in the form of the published libraries off the ledger: bytes in hexadecimal, a nibble a byte in prefixes. */
+/** Proofs as JSON, in the form of the published off-chain libraries: bytes in hexadecimal; prefixes have one nibble per byte. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Proof, Step } from "#src/forestry/proof.ts";
 
@@ -39,7 +39,7 @@ function members(value: unknown): Members {
   return typeof value === "object" && value !== null ? value as Members : {};
 }
 
-/** A whole number from 0 to `most`, as exact JSON or plain JSON has it. */
+/** An integer from 0 to `most`, as a bigint (exact JSON) or a number (plain JSON). */
 function size(value: unknown, most: number): number | undefined {
   const number = typeof value === "bigint" ? Number(value) : value;
   return typeof number === "number" && Number.isInteger(number) && number >= 0 && number <= most ? number : undefined;
@@ -69,7 +69,15 @@ function readStep(value: unknown): Step | undefined {
   return { type, skip, nibble, prefix, root };
 }
 
-/** A proof out of JSON; undefined when anything about its form is not exactly right. */
+/**
+ * Reads a proof from parsed JSON; undefined if its form is not exactly right.
+ *
+ * @example
+ * ```ts
+ * const proof = readProofJson(JSON.parse(text));
+ * const root = proof && rootWith(digest(key), digest(value), proof);
+ * ```
+ */
 export function readProofJson(value: unknown): Proof | undefined {
   if (!Array.isArray(value)) return undefined;
   const steps = value.map(readStep);

@@ -1,9 +1,9 @@
 /**
- * Nodes of the trie. They never change once made (a changed trie shares what did not change with the trie it came from);
- * hashes are computed when first asked for and kept.
+ * Nodes of the trie. They are immutable: a changed trie shares its unchanged nodes with the original. Hashes are computed on
+ * first use and cached.
  *
  * `from` is the nibble at which the node's own part of the path begins: one past its parent's branching nibble. Hashes
- * cover the path from there on, so a node that comes to hang elsewhere is another node.
+ * cover the path from there on, so a node that moves to another depth is a new node.
  */
 import { digest, digestPair, EMPTY, EMPTY_TREES } from "#src/forestry/hash.ts";
 import { nibble, nibbles, suffix } from "#src/forestry/nibbles.ts";
@@ -55,7 +55,7 @@ export class BranchNode {
     return digestPair(left, right);
   }
 
-  /** The four hashes beside the way from slot `k` to the root, the one next to the root first: 128 bytes. */
+  /** The four sibling hashes on the path from the root to slot `k`, the root's child first: 128 bytes. */
   siblings(k: number): Uint8Array {
     const out = new Uint8Array(128);
     for (let level = 3, i = 16 + k; level >= 0; level--, i >>= 1) out.set(this.merkle(i ^ 1), 32 * level);
@@ -87,7 +87,7 @@ export class BranchNode {
   }
 }
 
-/** A sub-trie of which only the hash is at hand: everything below a prefix of `end` nibbles. */
+/** A sub-trie of which only the hash is loaded: everything below a prefix of `end` nibbles. */
 export class StubNode {
   constructor(readonly from: number, readonly end: number, readonly path: Uint8Array, readonly hash: Uint8Array) {}
 
@@ -95,13 +95,13 @@ export class StubNode {
     return from === this.from ? this : this.missing();
   }
 
-  /** Says that the sub-trie is needed. */
+  /** @throws {MissingSubtrie} always: an operation needs this sub-trie */
   missing(): never {
     throw new MissingSubtrie(nibbles(this.path, 0, this.end));
   }
 }
 
-/** A question that needs a sub-trie that was not loaded: the caller asked for less than `neededBuckets` names. */
+/** An operation needs a sub-trie that was not loaded: the caller loaded fewer buckets than `neededBuckets` gives. */
 export class MissingSubtrie extends Error {
   override readonly name = "MissingSubtrie";
   constructor(readonly prefix: Uint8Array) {
@@ -109,7 +109,7 @@ export class MissingSubtrie extends Error {
   }
 }
 
-/** A branch over two nodes that differ in nibble `at`, hanging at `from`. */
+/** A branch over two nodes that differ in nibble `at`; its own path starts at `from`. */
 export function branchOf(from: number, at: number, a: Node, b: Node): BranchNode {
   const kids: (Node | undefined)[] = new Array(16).fill(undefined);
   kids[nibble(a.path, at)] = a.movedTo(at + 1);

@@ -1,14 +1,14 @@
 /**
- * Proofs of the trie: what stands beside the way from the root to one element. The form is that of the Merkle Patricia
+ * Proofs of the trie: the siblings on the path from the root to one element. The form is that of the Merkle Patricia
  * Forestry libraries, which on-chain validators read as Plutus data.
  */
 import { Constr, constr, type Data, encodeData } from "#src/cardano/data.ts";
 
-/** One branch on the way. `skip` counts the nibbles that everything below the branch shares, before the branching one. */
+/** One branch on the path. `skip` is the number of nibbles that all paths below it share, before the branching nibble. */
 export type Step =
-  /** Two or more sub-tries beside the way: the four sibling hashes in the binary tree over 16 slots, 128 bytes. */
+  /** Two or more other sub-tries: the four sibling hashes in the binary tree over 16 slots, 128 bytes. */
   | { readonly type: "branch"; readonly skip: number; readonly neighbors: Uint8Array }
-  /** A single branch beside the way: its slot, its own shared nibbles (one a byte), the root of its binary tree. */
+  /** One other sub-trie, a branch: its slot, its own shared nibbles (one per byte), the root of its binary tree. */
   | {
     readonly type: "fork";
     readonly skip: number;
@@ -16,7 +16,7 @@ export type Step =
     readonly prefix: Uint8Array;
     readonly root: Uint8Array;
   }
-  /** A single element beside the way: its whole path and the digest of its value. */
+  /** One other sub-trie, a leaf: its whole path and the digest of its value. */
   | { readonly type: "leaf"; readonly skip: number; readonly key: Uint8Array; readonly value: Uint8Array };
 
 /** Steps from the root down. */
@@ -78,7 +78,7 @@ function readStep(data: Data): Step | undefined {
   return undefined;
 }
 
-/** A proof out of Plutus data; undefined when anything about its form is not exactly right. */
+/** Reads a proof from Plutus data; undefined if its form is not exactly right. */
 export function readProof(data: Data): Proof | undefined {
   if (!Array.isArray(data)) return undefined;
   const steps: Step[] = [];

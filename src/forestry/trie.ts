@@ -2,8 +2,15 @@
  * A Merkle Patricia Forestry: a radix-16 trie over the digests of keys, whose root binds every element and which can prove
  * the presence or absence of one in a few hundred bytes. Roots and proofs are those of the published libraries.
  *
- * A `Forestry` is a handle on immutable nodes: questions change nothing, a refused change changes nothing, and `copy`
- * costs nothing, so that speculative work is done on a copy and forgotten.
+ * A `Forestry` is a handle on immutable nodes. Reads and refused changes do not modify it, and `copy` is free, so
+ * speculative changes are made on a copy that is then discarded.
+ *
+ * @example
+ * ```ts
+ * const trie = Forestry.from([leafOf(utf8("name"), utf8("Ada"))]);
+ * const proof = trie.prove(digest(utf8("name")));
+ * if (proof.ok) equalBytes(rootWith(digest(utf8("name")), digest(utf8("Ada")), proof.value)!, trie.root); // true
+ * ```
  */
 import { digest, EMPTY } from "#src/forestry/hash.ts";
 import { divergence, nibble, nibbles, PATH_LENGTH } from "#src/forestry/nibbles.ts";
@@ -12,7 +19,7 @@ import type { Proof, Step } from "#src/forestry/proof.ts";
 import { compareBytes, equalBytes } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 
-/** An element as the trie knows it. */
+/** An element of the trie. */
 export interface Leaf {
   /** Digest of the key, 32 bytes. */
   readonly path: Uint8Array;
@@ -26,14 +33,14 @@ export type Change =
   | { readonly type: "delete"; readonly path: Uint8Array; readonly value: Uint8Array }
   | { readonly type: "update"; readonly path: Uint8Array; readonly old: Uint8Array; readonly value: Uint8Array };
 
-/** Why a change or a proof is impossible: the key is there, is not there, or has another value. */
+/** Why a change or a proof is impossible: the key exists, is missing, or has another value. */
 export type Refusal = Failure<"fact_exists" | "fact_missing" | "fact_differs">;
 
 const exists = fail("fact_exists", "the key is in the trie already");
 const missing = fail("fact_missing", "the key is not in the trie");
 const differs = fail("fact_differs", "the key has another value");
 
-/** The element of a key and a value, given as their bytes. */
+/** The element for the bytes of a key and a value. */
 export function leafOf(key: Uint8Array, value: Uint8Array): Leaf {
   return { path: digest(key), value: digest(value) };
 }
@@ -44,16 +51,20 @@ function checked(leaf: Leaf): LeafNode {
 }
 
 export class Forestry {
-  /** A trie over nodes; the public ways to one are `from` and `openCut`. */
+  /** Callers use `Forestry.from` or `openCut`. */
   constructor(private node: Node | undefined = undefined) {}
 
-  /** A trie of many elements at once, in any order. Throws a `RangeError` when two have the same path. */
+  /**
+   * A trie of many elements, in any order.
+   *
+   * @throws {RangeError} if two elements have the same path
+   */
   static from(leaves: Iterable<Leaf>): Forestry {
     const nodes = Array.from(leaves, checked).sort((a, b) => compareBytes(a.path, b.path));
     return new Forestry(build(nodes, 0, PATH_LENGTH));
   }
 
-  /** The same trie; changing one of the two leaves the other as it is. */
+  /** An independent copy, at no cost. */
   copy(): Forestry {
     return new Forestry(this.node);
   }
@@ -63,12 +74,12 @@ export class Forestry {
     return (this.node?.hash ?? EMPTY).slice();
   }
 
-  /** The node at the top, for the rest of this room. */
+  /** The root node, for the other files of this module. */
   get top(): Node | undefined {
     return this.node;
   }
 
-  /** Digest of the value under a path. */
+  /** Digest of the value at a path; undefined if there is none. */
   get(path: Uint8Array): Uint8Array | undefined {
     const found = find(this.node, path);
     return found?.value;
@@ -82,7 +93,7 @@ export class Forestry {
     return ok(undefined);
   }
 
-  /** Removes an element that has the value given. */
+  /** Removes an element; `value` must be its current value. */
   delete(path: Uint8Array, value: Uint8Array): Result<void, Refusal> {
     const leaf = find(this.node, path);
     if (!leaf) return missing;
@@ -91,7 +102,7 @@ export class Forestry {
     return ok(undefined);
   }
 
-  /** Gives an element that has the value `old` another one. */
+  /** Replaces an element's value; `old` must be its current value. */
   update(path: Uint8Array, old: Uint8Array, value: Uint8Array): Result<void, Refusal> {
     const next = checked({ path, value });
     const leaf = find(this.node, path);
@@ -101,7 +112,7 @@ export class Forestry {
     return ok(undefined);
   }
 
-  /** Makes a change and gives the proof that lets a verifier who knows the root before it follow. */
+  /** Makes a change and gives its proof: a verifier that knows the old root computes the new one from it. */
   apply(change: Change): Result<Proof, Refusal> {
     const proof = change.type === "insert" ? this.proveAbsent(change.path) : this.prove(change.path);
     if (!proof.ok) return proof;
@@ -111,12 +122,12 @@ export class Forestry {
     return done.ok ? proof : done;
   }
 
-  /** Proof that a path is in the trie; it also serves to remove or change the element. */
+  /** Proof that a path is in the trie; it also proves the removal or change of the element. */
   prove(path: Uint8Array): Result<Proof, Refusal> {
     return find(this.node, path) ? ok(stepsTo(this.node, path)) : missing;
   }
 
-  /** Proof that a path is not in the trie: the one the element would have once inserted. */
+  /** Proof that a path is not in the trie: the proof that the element would have after its insertion. */
   proveAbsent(path: Uint8Array): Result<Proof, Refusal> {
     return find(this.node, path) ? exists : ok(stepsTo(this.node, path));
   }
@@ -129,7 +140,7 @@ function find(top: Node | undefined, path: Uint8Array): LeafNode | undefined {
   return node && equalBytes(node.path, path) ? node : undefined;
 }
 
-/** The nibble up to which a node's path reaches. */
+/** The nibble at which a node's own path ends. */
 function endOf(node: Node): number {
   return node instanceof LeafNode ? PATH_LENGTH : node instanceof BranchNode ? node.at : node.end;
 }
@@ -158,7 +169,7 @@ function remove(node: Node, path: Uint8Array): Node | undefined {
   return other === undefined ? node.with(slot, undefined) : node.kids[other]!.movedTo(node.from);
 }
 
-/** Steps from the top down to where a path is or would be. */
+/** Steps from the root to the position of a path, whether it is in the trie or not. */
 function stepsTo(top: Node | undefined, path: Uint8Array): Step[] {
   const steps: Step[] = [];
   let node = top;
@@ -179,7 +190,7 @@ function stepsTo(top: Node | undefined, path: Uint8Array): Step[] {
   return steps;
 }
 
-/** The step at a branch (standing or to be) at nibble `at` whose only other side is `node`. */
+/** The step at a branch (existing or future) at nibble `at` whose only other sub-trie is `node`. */
 function beside(node: Node, at: number, skip: number): Step {
   if (node instanceof StubNode) return node.missing();
   if (node instanceof LeafNode) return { type: "leaf", skip, key: node.path, value: node.value };

@@ -1,10 +1,10 @@
 /**
- * Verification of proofs with nothing but a root at hand. A proof gives one root with the element and one without it;
- * whoever knows one of the two to be true knows the other.
+ * Verifies proofs; needs only a trusted root. A proof gives two roots: one with the element and one without it. If one of
+ * them is the trusted root, the other follows.
  *
- * The checks are those of the on-chain verifier. Each closes a way in which a proof of a false form would lead to a true
- * root: a neighbour leaf shown on another path, a leaf shown as a branch, a slot that is not the element's, a branch shown
- * as a leaf with a short path.
+ * The checks are those of the on-chain verifier. Each one prevents a malformed proof from leading to a true root: a neighbour
+ * leaf given with another path, a leaf given as a branch, a slot that is not the element's, a branch given as a leaf with a
+ * short path.
  */
 import { digest, digestPair, EMPTY, EMPTY_TREES } from "#src/forestry/hash.ts";
 import { divergence, nibble, nibbles, PATH_LENGTH, suffix } from "#src/forestry/nibbles.ts";
@@ -12,8 +12,14 @@ import { concat, equalBytes } from "#src/base/bytes.ts";
 import type { Proof, Step } from "#src/forestry/proof.ts";
 
 /**
- * Root of the trie with an element, as a proof has it; undefined when the proof cannot be one of that path. With nibbles of the path `above`, all this
- * is about the sub-trie below them.
+ * Root of the trie with an element, according to a proof; undefined if the proof cannot belong to that path. With `above`
+ * nibbles, root and proof are those of the sub-trie at that depth.
+ *
+ * @example
+ * ```ts
+ * const root = rootWith(digest(key), digest(value), proof);
+ * const isPresent = root !== undefined && equalBytes(root, trustedRoot);
+ * ```
  */
 export function rootWith(path: Uint8Array, value: Uint8Array, proof: Proof, above = 0): Uint8Array | undefined {
   return path.length === 32 && value.length === 32 ? walk(path, value, proof, 0, above) : undefined;

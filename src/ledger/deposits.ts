@@ -20,8 +20,8 @@ export function deposits(
 }
 
 /**
- * Lovelace that comes back for what is given up (ledger: `getTotalRefundsTxBody`): what was paid at the registration, within
- * this transaction or before it.
+ * Lovelace refunded for ended registrations (ledger: `getTotalRefundsTxBody`): the deposits paid at registration, in this
+ * transaction or an earlier one.
  */
 export function refunds(
   parameters: Parameters,

@@ -51,8 +51,8 @@ export function scriptOf(output: Output): Script | undefined {
 }
 
 /**
- * Reads the scripts of outputs and lets others have their turn meanwhile: 16 kB of reference inputs can name megabytes of scripts, each of which
- * is hashed once.
+ * Reads the scripts of outputs and yields to the event loop: 16 kB of reference inputs can refer to megabytes of scripts, each
+ * of which is hashed once.
  */
 export async function readScripts(outputs: readonly Output[]): Promise<void> {
   const pace = new EventLoopPacer();

@@ -1,6 +1,6 @@
 /**
- * Protocol parameters of mainnet: what a devnet takes unless told otherwise. Save the protocol version and the cost models they are those of epoch
- * 616, as the data inlined in scalus 0.17.0 has them.
+ * Protocol parameters of mainnet, the default of a devnet. Except for the protocol version and the cost models they are those
+ * of epoch 616, from the data inlined in scalus 0.17.0.
  */
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { mainnetCostModels } from "#src/ledger/mainnetCostModels.ts";

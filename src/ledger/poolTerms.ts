@@ -1,4 +1,4 @@
-/** What a pool that stands in the state says of itself. */
+/** The registered parameters of a pool in the state. */
 import { decode } from "#src/cardano/cbor.ts";
 import { type PoolRegistration, readCertificate } from "#src/cardano/conway/certificate.ts";
 

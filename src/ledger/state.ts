@@ -60,11 +60,11 @@ export interface Pool {
 export interface DRep {
   /** Lovelace paid at its registration. */
   readonly deposit: bigint;
-  /** What it says of itself: where that stands, and its hash in hexadecimal. */
+  /** Its metadata: URL, and hash in hexadecimal. */
   readonly anchor?: Anchor | undefined;
 }
 
-/** A member of the constitutional committee, or somebody proposed as one, by the cold credential. */
+/** A member of the constitutional committee, or a proposed one, by the cold credential. */
 export interface CommitteeMember {
   /** Key of the hot credential that may vote in its place. */
   readonly hot?: string | undefined;
@@ -151,7 +151,7 @@ export function credentialKey({ kind, hash }: Credential): string {
   return (kind === "key" ? "k" : "s") + hash;
 }
 
-/** What stands in an account of the representative it delegates to: the key of a credential, `abstain` or `no confidence`. */
+/** An account's vote delegation: the key of a credential, `abstain` or `no confidence`. */
 export function drepKey(drep: VoteDelegatee): string {
   return "hash" in drep ? credentialKey(drep) : drep.kind;
 }
@@ -170,7 +170,7 @@ export function blocksKey(epoch: number, pool: string): string {
 }
 
 /** The unspent outputs that a map holds by `refKey`; the map stays the caller's, changes go into it. */
-export function utxoTable(outputs: Map<string, Output>): UtxoTable {
+function utxoTable(outputs: Map<string, Output>): UtxoTable {
   return {
     get: (ref) => outputs.get(refKey(ref)),
     outputs: () => outputs.values(),

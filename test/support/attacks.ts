@@ -9,7 +9,7 @@ import { type Assets, lovelace, noAssets } from "#src/cardano/value.ts";
 import { decodeDatum, encodeDatum, type Request, type State } from "#src/cage/datum.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";
 import { cageScript } from "#src/cage/script.ts";
-import { readTransaction } from "#src/cage/summary/read.ts";
+import { readTransaction } from "#src/cage/summary/readTransaction.ts";
 import { baseAddress } from "#src/cardano/address.ts";
 import { type Bent, elements, type Fields } from "./bent_transactions.ts";
 import { cageAddress } from "./cage.ts";

@@ -13,7 +13,7 @@ import type { CageScript } from "#src/cage/script.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import { changeOf, decodeDatum, encodeRequest, encodeState, type Operation } from "#src/cage/datum.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";
-import { type BuildInput, type Built, measuring } from "#src/cage/transactions/common.ts";
+import { type BuildInput, type Built, measureWith } from "#src/cage/transactions/common.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { newState } from "#src/ledger/state.ts";
 import { validate } from "#src/ledger/validate.ts";
@@ -31,7 +31,7 @@ const { script: cageScript } = theBuild();
 export const cageAddress = scriptAddress(0, cageScript.hash).hex;
 
 /** Runs scripts with the real evaluator. */
-export const measure: Measure = measuring(evaluateScripts, { parameters, slots });
+export const measure: Measure = measureWith(evaluateScripts, { parameters, slots });
 
 /** An output that carries a build of the contract. */
 export function carrying({ compiledCode }: CageScript): Utxo {

@@ -3,7 +3,7 @@ import { utf8 } from "#src/base/bytes.ts";
 import { constr } from "#src/cardano/data.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import type { Action } from "#src/cage/redeemer.ts";
-import { behindCrown, crownOf } from "#src/forestry/crown.ts";
+import { proofBelowTopBranch, topBranchOf } from "#src/forestry/topBranch.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import {
   ALICE,
@@ -79,7 +79,7 @@ export const requesters = [ALICE, BOB, OWNER];
 /** The same update with a crown: so many facts have a branch at the top whatever an update does to them. */
 function crowned(plan: Update, facts: Forestry, crown: Uint8Array): Scenario {
   const actions = plan.actions.map((action): Action =>
-    action.type === "apply" ? { type: "apply", proof: behindCrown(action.proof)! } : action
+    action.type === "apply" ? { type: "apply", proof: proofBelowTopBranch(action.proof)! } : action
   );
   const state = { ...plan.state, redeemer: modifying(actions, crown) };
   const spends = plan.spends.map((spend) => spend === plan.state ? state : spend);
@@ -102,7 +102,7 @@ function anUpdate(roll: Roll): Scenario {
     };
   });
   const plan = update(specs, facts);
-  const crown = keys.length >= 200 && roll(3) > 0 ? crownOf(facts) : undefined;
+  const crown = keys.length >= 200 && roll(3) > 0 ? topBranchOf(facts) : undefined;
   if (crown) return crowned(plan, facts, crown);
   if (roll(4) > 0) return { plan, facts, actions: plan.actions };
   const retracted: Spend = { input: requestInput({ id: 250, key: "z", requester: BOB }), redeemer: RETRACT };

@@ -1,4 +1,4 @@
-/** Every kind of transaction that the service builds, each with what it is meant to do, for tests of what is told of them. */
+/** Every kind of transaction that the service builds, each with its intent, for tests of summaries. */
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { addressText, parseAddress, readAddressHex } from "#src/cardano/address.ts";
 import { type Output, refKey, type Utxo } from "#src/cardano/output.ts";
@@ -9,8 +9,8 @@ import { buildRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildTransfer } from "#src/cage/transactions/transfer.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
-import { explained } from "#src/cage/summary/explain.ts";
-import { readTransaction } from "#src/cage/summary/read.ts";
+import { summarizeTransaction } from "#src/cage/summary/summarize.ts";
+import { readTransaction } from "#src/cage/summary/readTransaction.ts";
 import type { Intent, Summary } from "#src/client/summary.ts";
 import { factsOf, measure, must, op, Outputs, published, requested, stated } from "./cage.ts";
 import { coin, person } from "./wallet.ts";
@@ -34,7 +34,7 @@ export interface Meant {
   readonly name: string;
   readonly transaction: Uint8Array;
   readonly built: Built;
-  /** What is told of it. */
+  /** Its summary. */
   readonly summary: Summary;
   readonly intent: Intent;
   readonly known: ReadonlyMap<string, Output>;
@@ -121,7 +121,7 @@ export function meantTransactions(): Meant[] {
   ];
   return all.map(([name, built, intent]) => {
     const address = parseAddress(intent.address);
-    const summary = explained(readTransaction(built.transaction), known, { address: must(address).hex });
+    const summary = summarizeTransaction(readTransaction(built.transaction), known, { address: must(address).hex });
     return {
       name,
       transaction: built.transaction,

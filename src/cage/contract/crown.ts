@@ -1,26 +1,29 @@
 /**
- * Crowns: the branch at the top of a trie, opened once for all requests of an update.
+ * The crown: the contract's short name for the top branch of a trie that all requests of an update share.
  *
- * A crown is what its 16 slots hold, side by side: 512 bytes. Every proof of a trie whose top branch shares no nibbles begins with that branch, so
- * an update of many requests would repeat most of it in each. With a crown the root of the trie is computed twice, before and after all
- * requests; in between each request changes the slot of its path, by a proof of the sub-trie that stands there.
+ * A crown is the concatenation of the branch's 16 slots: 512 bytes. If the top branch has no shared nibbles, every proof of
+ * the trie begins with it, so an update of many requests would repeat most of it in each proof. With a crown, the trie's root
+ * is computed only twice: before and after all requests. In between, each request changes its path's slot by a proof of the
+ * sub-trie in that slot.
  *
- * That proves as much as proofs with the branch in each of them. The root before is hashed over 32 bytes, as only a branch without shared nibbles is
- * (a leaf's are more, so are those of another branch), and the tree over 16 slots has the same depth everywhere; so a crown that leads to the
- * root has in each slot what the trie has there. A request's proof begins at the nibble behind the slot's, as it would behind that first
- * step: written out with the other 15 slots as they are by then, the step would lead from the same root to the same root. Two
- * slots at least are occupied in the end, else the trie would have no branch there.
+ * This proves as much as complete proofs do:
+ * - The old root is a hash over 32 bytes, which only a branch without shared nibbles has (a leaf and any other branch have
+ *   more), and the binary tree over 16 slots has the same depth everywhere. So a crown that hashes to the root has the trie's
+ *   hash in each slot.
+ * - A request's proof begins at the nibble after the slot's, as it does after the first step of a complete proof. Written
+ *   out with the other 15 slots as they are then, that step would lead from the same old root to the same new root.
+ * - At least two slots are occupied at the end; otherwise the trie would have no branch there.
  */
 import { EMPTY } from "#src/forestry/hash.ts";
 import * as u from "#src/cage/uplc/builtin.ts";
 import { bind, bytes, call, check, choose, fn, int, recursive } from "#src/cage/uplc/expression.ts";
 import type { Bytes, Expr, Fn, Int } from "#src/cage/uplc/term.ts";
 
-/** Bytes of a crown, and of what one slot holds. */
+/** Bytes of a crown, and of one slot. */
 const WHOLE = 512;
 const SLOT = 32;
 
-/** Root of the trie with a crown. Fails for one of another length, and with less than two slots occupied. */
+/** Root of the trie with a crown. Fails if its length is wrong or fewer than two slots are occupied. */
 export type CrownRoot = Expr<Fn<[Bytes], Bytes>>;
 
 /** Binds `CrownRoot` around a part of the script. */
@@ -73,14 +76,14 @@ export function slotOf(crown: Expr<Bytes>, at: Expr<Int>): Expr<Bytes> {
   return u.slice(at, int(SLOT), crown);
 }
 
-/** Where in a crown the slot of a path begins. */
+/** Offset of a path's slot in a crown. */
 export function placeOf(path: Expr<Bytes>): Expr<Int> {
   // a byte's high half is its first nibble: byte / 16 * 32, without what the low half adds
   const byte = u.byteAt(path, int(0));
   return u.subtract(u.add(byte, byte), u.modulo(u.add(byte, byte), int(SLOT)));
 }
 
-/** The crown with something else in a slot. */
+/** The crown with another hash in a slot. */
 export function withSlot(crown: Expr<Bytes>, at: Expr<Int>, held: Expr<Bytes>): Expr<Bytes> {
   const after = u.slice(u.add(at, int(SLOT)), int(WHOLE), crown);
   return u.append(u.slice(int(0), at, crown), u.append(held, after));

@@ -150,7 +150,7 @@ export function paymentOf(address: Expr<Data>): Expr<Data> {
  * An output that is a token's state and nothing else: at that address, with lovelace (the first entry of its value) and one
  * of the token, the state's datum inline in its one form, without a reference script.
  */
-export function stateOutput(
+function stateOutput(
   address: Expr<Data>,
   lovelace: Expr<Pair<Data, Data>>,
   token: { readonly policy: Expr<Data>; readonly name: Expr<Data> },
@@ -185,7 +185,7 @@ export function withNextState<R>(
   );
 }
 
-/** The owner in the datum of an output, taking for granted that it is an inline state: whoever asks compares the whole. */
+/** The owner in an output's datum. Assumes that it is an inline state: the caller compares the whole output. */
 function ownerIn(datum: Expr<Pair<Int, List<Data>>>): Expr<Data> {
   return State.raw.owner(State.open(Datum.raw.content(Datum.open(u.head(u.second(datum))))));
 }

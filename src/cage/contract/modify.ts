@@ -8,11 +8,11 @@
  * policy is spent (its requests would count the same outputs), and no other script runs. Each run has a redeemer, so there
  * are as many redeemers as inputs at the script. (Native scripts have none, and see no outputs: they may pay.)
  *
- * A request that is applied contributes, and one that is passed over is retracted: readers of the ledger see by a request's own redeemer
- * what became of it.
+ * An applied request is spent with `contribute`, a skipped one with `retract`, so its own redeemer shows readers of the ledger
+ * how it ended.
  *
- * Many requests may share a crown (`crown.ts`): then proofs begin behind the branch at the top, and what is handed from request to request
- * is not the root but what that branch holds.
+ * Requests may share a crown (`crown.ts`): proofs then omit the top branch, and each request changes the crown instead of the
+ * root.
  */
 import { constr } from "#src/cardano/data.ts";
 import * as u from "#src/cage/uplc/builtin.ts";
@@ -111,7 +111,7 @@ function runsBy(runs: Expr<Runs>, redeemer: number): Expr<Bool> {
   );
 }
 
-/** Gives the root that comes out, by way of the crown where there is one. */
+/** The new root, computed from the crown if there is one. */
 function nextRoot(
   library: Library,
   tx: TransactionFields,
@@ -135,7 +135,7 @@ function nextRoot(
   );
 }
 
-/** The crown of a redeemer, once it has led to the root that there is. */
+/** The crown of a redeemer; fails unless it hashes to the current root. */
 function startOf(crownRoot: CrownRoot, fields: Expr<List<Data>>, state: StateFields): Expr<Bytes> {
   return bind([Crowned.get.crown(Crowned.of(fields))], (crown) =>
     check(
@@ -145,14 +145,14 @@ function startOf(crownRoot: CrownRoot, fields: Expr<List<Data>>, state: StateFie
     ));
 }
 
-/** What requests are applied to: the trie's root, or its crown. */
+/** The value that requests change: the trie's root, or its crown. */
 interface Applying {
   readonly crowned: Expr<Bool>;
   readonly actions: Expr<List<Data>>;
   readonly start: Expr<Bytes>;
 }
 
-/** Goes through the inputs; redeemers, actions and refunds are used up one by one. Gives the root or the crown that comes out. */
+/** Processes the inputs; each consumes its redeemer, action and refund. Gives the new root or crown. */
 function afterAll(
   library: Library,
   tx: TransactionFields,
@@ -275,8 +275,8 @@ function applied(
 }
 
 /**
- * Goes on when a request has exactly the form of one, holds nothing but lovelace, offers a fee that it holds, and is refunded
- * what it is owed by that output. A request of another form could be applied unseen by whoever reads the ledger strictly.
+ * Continues if a request has exactly the required form, holds only lovelace, has at least the fee that it offers, and is
+ * refunded by that output. A request of another form could be applied without strict readers of the ledger noticing.
  */
 function checkApplicable<R>(
   datum: DatumFields,

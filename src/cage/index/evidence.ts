@@ -1,4 +1,4 @@
-/** What the proof of one fact is made of, out of rows at one point. */
+/** Reads the rows that one fact's proof is built from, at one point of the chain. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Row } from "#src/cardano/projection.ts";
 import { type PackedFacts, readFactLeaves } from "#src/cage/index/leaves.ts";
@@ -13,15 +13,16 @@ export interface StoredFact {
   readonly value: Uint8Array;
 }
 
-/** A token's state, and where it is vouched for, the fact under a path and what its proof is made of. */
+/** A token's state and, unless it is quarantined, the fact at a path and the facts that its proof needs. */
 export type Evidence =
   | { readonly status: "unknown" | "ended" }
   | { readonly status: "quarantined"; readonly state: TokenState }
   | { readonly status: "live"; readonly state: TokenState; readonly fact?: StoredFact; readonly facts: PackedFacts };
 
 /**
- * Reads the evidence of a path (digest of a key); `sql` is to see one point of the index. Of the facts it reads all that the proof is made of,
- * or, unless `whole`, only what differs from path to path under one root: of a token with a cut, those in the path's bucket.
+ * Reads the evidence for a path (the digest of a key). `sql` must see one point of the index. With `whole` it reads every
+ * fact that the proof needs. Without, it reads only what differs between paths under one root: for a token with a cut, the
+ * facts in the path's bucket.
  */
 export async function readEvidence(sql: Queries, token: string, path: Uint8Array, whole: boolean): Promise<Evidence> {
   const found = await readToken(sql, token);

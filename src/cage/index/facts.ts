@@ -1,4 +1,4 @@
-/** The facts of the tokens that a block changes: rows in, a trie to check roots with, rows out. */
+/** Facts of the tokens that a block changes: loads them from rows, checks roots with a trie, and gives the rows to write. */
 import { equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type Row, type RowQuery, type Rows, type RowWrite, unanswered } from "#src/cardano/projection.ts";
@@ -8,7 +8,7 @@ import { changedBuckets, CUT_BYTES, cutOf } from "#src/forestry/cut.ts";
 import { EMPTY } from "#src/forestry/hash.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 
-/** A request to be applied. */
+/** A request's change of one fact. */
 export interface FactChange {
   /** Digest of the key, in hexadecimal. */
   readonly path: string;
@@ -22,39 +22,39 @@ interface Fact {
   readonly digest: Uint8Array;
 }
 
-/** Facts of one token while a block is folded: those that it may touch, and the trie of all. */
+/** Facts of one token during the fold of a block: the facts that the block may change, and the trie of all facts. */
 class TokenFacts {
   constructor(
     readonly token: string,
     /** Rows as they were before the block. */
     private readonly stored: ReadonlyMap<string, Fact>,
-    private readonly now: Map<string, Fact>,
+    private readonly current: Map<string, Fact>,
     readonly trie: Forestry,
-    /** Hashes of sub-trees as they were before the block, where they were kept. */
-    private readonly stone: Uint8Array | undefined,
+    /** The cut (sub-tree hashes) before the block, if it was stored. */
+    private readonly storedCut: Uint8Array | undefined,
     public count: number,
     private readonly cutAbove: number,
-    /** Paths that changes have set or removed, also where the value is as it was before. */
+    /** Changed paths, including those whose value ends as it was before the block. */
     private readonly changed = new Set<string>(),
   ) {}
 
-  /** The same facts, to try a transaction's changes on. */
+  /** A copy, to try a transaction's changes on. */
   copy(): TokenFacts {
     return new TokenFacts(
       this.token,
       this.stored,
-      new Map(this.now),
+      new Map(this.current),
       this.trie.copy(),
-      this.stone,
+      this.storedCut,
       this.count,
       this.cutAbove,
       new Set(this.changed),
     );
   }
 
-  /** Whether the hashes of sub-trees are kept from now on; once they are, they stay. */
+  /** Whether the cut is stored from now on. Once stored, it stays stored. */
   get cut(): boolean {
-    return this.stone !== undefined || this.count > this.cutAbove;
+    return this.storedCut !== undefined || this.count > this.cutAbove;
   }
 
   apply({ path, key, operation }: FactChange): Result<void, Failure> {
@@ -64,8 +64,8 @@ class TokenFacts {
       : this.trie[change.type](change.path, change.value);
     if (!done.ok) return done;
     this.changed.add(path);
-    if (operation.type === "delete") this.now.delete(path);
-    else this.now.set(path, { key, value: operation.value, digest: change.value });
+    if (operation.type === "delete") this.current.delete(path);
+    else this.current.set(path, { key, value: operation.value, digest: change.value });
     this.count += operation.type === "insert" ? 1 : operation.type === "delete" ? -1 : 0;
     return done;
   }
@@ -74,7 +74,7 @@ class TokenFacts {
     const { token } = this;
     for (const path of this.changed) {
       const before = this.stored.get(path);
-      const after = this.now.get(path);
+      const after = this.current.get(path);
       const entry = `${token}:${path}`;
       if (before) yield { type: "close", table: "fact", key: { entry } };
       if (after) {
@@ -87,7 +87,7 @@ class TokenFacts {
 
   private *cutWrites(): Generator<RowWrite> {
     const { token } = this;
-    const before = this.stone ?? new Uint8Array(CUT_BYTES);
+    const before = this.storedCut ?? new Uint8Array(CUT_BYTES);
     const after = cutOf(this.trie);
     const hash = (cut: Uint8Array, bucket: number) => cut.slice(32 * bucket, 32 * bucket + 32);
     for (const bucket of changedBuckets(before, after)) {
@@ -106,8 +106,9 @@ function factOf(row: Row): Fact {
   return { key: bytes(row.key), value: bytes(row.value), digest: bytes(row.digest) };
 }
 
+/** Facts of all tokens that one block changes. */
 export class FactTable {
-  private readonly open = new Map<string, TokenFacts>();
+  private readonly loaded = new Map<string, TokenFacts>();
 
   /** `paths` gives the digests (hexadecimal) of all keys of a token that the block may touch. */
   constructor(
@@ -116,15 +117,15 @@ export class FactTable {
     private readonly cutAbove: number,
   ) {}
 
-  /** A token that this block boots: it has no facts. */
-  begin(token: string): void {
-    this.open.set(token, new TokenFacts(token, new Map(), new Map(), new Forestry(), undefined, 0, this.cutAbove));
+  /** Adds a token that this block boots; it has no facts. */
+  addEmpty(token: string): void {
+    this.loaded.set(token, new TokenFacts(token, new Map(), new Map(), new Forestry(), undefined, 0, this.cutAbove));
   }
 
-  /** Rows that are not here yet and that changes of a token need. */
+  /** Queries for rows that a token's changes need and that are not loaded yet. */
   missing(before: FactsBefore): RowQuery[] {
     const { token, facts } = before;
-    if (this.open.has(token) || facts === 0) return [];
+    if (this.loaded.has(token) || facts === 0) return [];
     const paths = this.paths(token);
     const entries = paths.map((path) => `${token}:${path}`);
     return unanswered(this.rows, [
@@ -133,41 +134,41 @@ export class FactTable {
     ]);
   }
 
-  /** Applies a transaction's changes in order, if they lead to the root given; else says why not, and changes nothing. */
+  /** Applies a transaction's changes in order if they lead to `root`; otherwise fails with the reason and changes nothing. */
   apply(before: FactsBefore, changes: readonly FactChange[], root: string): Result<void, Failure> {
-    const loaded = this.load(before);
-    if (!loaded.ok) return loaded;
-    const facts = loaded.value.copy();
+    const found = this.load(before);
+    if (!found.ok) return found;
+    const facts = found.value.copy();
     for (const change of changes) {
       const done = facts.apply(change);
       if (!done.ok) return done;
     }
     if (toHex(facts.trie.root) !== root) return fail("root_differs", "the root is not the one that the requests give");
-    this.open.set(before.token, facts);
+    this.loaded.set(before.token, facts);
     return ok(undefined);
   }
 
   private load(before: FactsBefore): Result<TokenFacts, Failure> {
     const { token } = before;
-    const open = this.open.get(token);
-    if (open) return ok(open);
+    const loaded = this.loaded.get(token);
+    if (loaded) return ok(loaded);
     const paths = this.paths(token);
     const made = trieFrom(this.rows, before, paths.map(fromHex));
     if (!made.ok) return made;
     const { trie, cut } = made.value;
-    const mine = (this.rows.get("fact") ?? []).filter((row) => row.token === token);
-    const stored = new Map(mine.map((row) => [row.path as string, factOf(row)]));
+    const rowsOfToken = (this.rows.get("fact") ?? []).filter((row) => row.token === token);
+    const stored = new Map(rowsOfToken.map((row) => [row.path as string, factOf(row)]));
     return ok(new TokenFacts(token, stored, new Map(stored), trie, cut, before.facts, this.cutAbove));
   }
 
-  /** How many facts a token has now, and whether the hashes of their sub-trees are kept. */
+  /** The current number of a token's facts, and whether their cut is stored. */
   sizeOf(before: FactsBefore): { facts: number; cut: boolean } {
-    const facts = this.open.get(before.token);
+    const facts = this.loaded.get(before.token);
     return facts ? { facts: facts.count, cut: facts.cut } : { facts: before.facts, cut: before.cut };
   }
 
-  /** What the block changes in rows. */
+  /** The row changes of the block. */
   *writes(): Generator<RowWrite> {
-    for (const facts of this.open.values()) yield* facts.writes();
+    for (const facts of this.loaded.values()) yield* facts.writes();
   }
 }

@@ -1,10 +1,10 @@
-/** What became of requests, and of a key by them: also of tokens that have ended. A page at a time, the newest first. */
+/** Pages of past and open requests of a token or of one of its keys, newest first; also for tokens that have ended. */
 import type { Operation } from "#src/cage/datum.ts";
 import { operationOf } from "#src/cage/index/read.ts";
 import type { Row } from "#src/cardano/projection.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 
-/** A request that was made once. */
+/** A request, open or ended. */
 export interface PastRequest {
   /** `<hash>#<index>`; the transaction of the hash made it. */
   readonly ref: string;
@@ -14,22 +14,22 @@ export interface PastRequest {
   readonly operation: Operation;
   /** Lovelace in its output. */
   readonly lovelace: bigint;
-  /** Lovelace of it that it offers. */
+  /** Lovelace of it that it offers to the token's owner. */
   readonly fee: bigint;
   /** Slot in which it was made. */
   readonly slot: number;
   readonly status: "open" | "applied" | "retracted";
-  /** When it ended, and by which transaction where that is known. */
+  /** When it ended, and the transaction that ended it, if known. */
   readonly closed?: { readonly slot: number; readonly tx: string | undefined };
 }
 
-/** Which requests. */
+/** Selects requests. */
 export interface HistoryQuery {
   readonly token: string;
   /** Digest of the key, in hexadecimal. */
   readonly path?: string | undefined;
   readonly owner?: string | undefined;
-  /** One of those that ended come by when they did, others by when they were made. */
+  /** With `applied` or `retracted`, requests are ordered by when they ended; otherwise by when they were made. */
   readonly status?: PastRequest["status"] | undefined;
 }
 
@@ -39,21 +39,24 @@ export interface HistoryPage {
   readonly next?: string | undefined;
 }
 
-/** A page behind the place (the last request) of the page before; undefined where that place is none (any more). */
+/**
+ * A page of at most `limit` requests. `after` is the last request of the previous page. Undefined if that request does not
+ * exist (any more).
+ */
 export async function readHistory(
   sql: Queries,
   query: HistoryQuery,
   after: string | undefined,
-  most: number,
+  limit: number,
 ): Promise<HistoryPage | undefined> {
   const { token, path, owner, status } = query;
   const isClosed = status === "applied" || status === "retracted";
-  // the conditions stand at the table whose index gives the order
+  // the conditions apply to the table whose index gives the order
   const by = isClosed ? "e" : "r";
   const conditions: Fragment[] = [sql`${sql(by)}.token = ${token}`];
   if (path !== undefined) conditions.push(isClosed ? sql`e.entry = ${`${token}:${path}`}` : sql`r.path = ${path}`);
   if (owner !== undefined) conditions.push(sql`r.owner = ${owner}`);
-  // written out: only so is the index of those that were applied found
+  // literals, not parameters: otherwise the planner does not use the partial index
   if (status === "applied") conditions.push(sql`e.status = 'applied'`);
   if (status === "retracted") conditions.push(sql`e.status = 'retracted'`);
   if (status === "open") conditions.push(sql`r.to_slot is null`);
@@ -74,9 +77,9 @@ export async function readHistory(
     select r.*, e.status, e.tx from token_request r
     ${isClosed ? sql`join` : sql`left join`} token_request_end e on e.ref = r.ref where ${all}
     order by ${isClosed ? sql`e.from_slot desc, e.position desc` : sql`r.from_slot desc, r.position desc, r.ref desc`}
-    limit ${most + 1}`;
-  const requests = rows.slice(0, most).map(pastRequest);
-  return { requests, ...(rows.length > most ? { next: requests.at(-1)!.ref } : {}) };
+    limit ${limit + 1}`;
+  const requests = rows.slice(0, limit).map(pastRequest);
+  return { requests, ...(rows.length > limit ? { next: requests.at(-1)!.ref } : {}) };
 }
 
 function pastRequest(row: Row): PastRequest {

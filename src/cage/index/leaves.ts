@@ -1,4 +1,4 @@
-/** The facts that a new root and its proofs are computed from, packed: 64 bytes each, digests of key and value. */
+/** The facts from which a new root and its proofs are computed, packed: 64 bytes each, digest of the key and of the value. */
 import { concat, fromHex } from "#src/base/bytes.ts";
 import type { Row } from "#src/cardano/projection.ts";
 import type { TokenState } from "#src/cage/index/read.ts";
@@ -6,13 +6,13 @@ import { bucketKey, unpackCut } from "#src/cage/index/trie.ts";
 import { neededBuckets } from "#src/forestry/cut.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** All facts of a token; or, with its cut, those of the buckets that the changes need. */
+/** All facts of a token; or, for a token with a cut, the cut and the facts of the buckets that the changes need. */
 export interface PackedFacts {
   readonly leaves: Uint8Array;
   readonly cut?: { readonly hashes: Uint8Array; readonly buckets: readonly number[] };
 }
 
-/** Reads what changes at some paths (digests of keys, in hexadecimal) need. */
+/** Reads the facts that changes at `paths` (digests of keys, in hexadecimal) need. */
 export async function readFactLeaves(sql: Queries, state: TokenState, paths: readonly string[]): Promise<PackedFacts> {
   const { token } = state;
   if (!state.cut) {

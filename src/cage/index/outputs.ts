@@ -1,10 +1,10 @@
-/** Outputs of the contract by their references: states and requests, spent ones as long as they are kept. */
+/** Outputs of the contract by reference: states and requests, including spent ones. */
 import { decode } from "#src/cardano/cbor.ts";
 import { type Output, type OutRef, readOutput, refKey } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Reads states and requests among some outputs. */
-export async function readCaged(sql: Queries, refs: readonly OutRef[]): Promise<Map<string, Output>> {
+/** Reads those outputs that are states or requests; by `refKey`. */
+export async function readContractOutputs(sql: Queries, refs: readonly OutRef[]): Promise<Map<string, Output>> {
   const keys = sql.array(refs.map(refKey));
   const rows = await sql<{ ref: string; output: Uint8Array }[]>`
     select ref, output from token_state where ref = any(${keys}::text[])

@@ -1,12 +1,17 @@
 /**
- * What the cage's script says in a block: tokens booted, changed and ended, requests made, applied and taken back, facts.
+ * The token index's projection: tokens booted, updated and ended, requests made, applied and retracted, and facts.
  *
- * Hypotheses: a token of a published script's policy is always in an output of that script with a state as its datum (the
- * contract sees to it); a request is an output of the script with a request as its datum and nothing but lovelace, whoever made it,
- * and anything else at the script is no concern of ours; requests are applied in the ledger's order of inputs. Each new root is checked
- * against the facts; a token whose root the requests do not explain is quarantined by a row, and nothing else is touched. A token is known
- * by its name: where one transaction boots a name under several versions of the script, the token is that of the newest, and the others are
- * no concern of ours.
+ * Assumptions:
+ * - A token under a published script's policy is always in an output of that script whose datum is a state. The contract
+ *   enforces this.
+ * - A request is an output of the script with a request as its datum and no assets, made by anyone. Other outputs at the
+ *   script are ignored.
+ * - Requests are applied in the ledger's order of inputs.
+ * - A token is identified by its name. If one transaction boots a name under several versions of the script, the token is
+ *   that of the newest version and the others are ignored.
+ *
+ * Each new root is checked against the facts. A token whose root the requests do not explain is quarantined by a row; other
+ * tokens are not affected.
  */
 import { toHex } from "#src/base/bytes.ts";
 import { created, type Point, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
@@ -36,7 +41,7 @@ export interface CageProjectionOptions {
   readonly scripts: readonly string[];
   /** Network id in addresses. */
   readonly network: 0 | 1;
-  /** Facts beyond which the hashes of sub-trees are kept; `CUT_ABOVE` unless said otherwise. */
+  /** Number of facts above which the cut is stored; default `CUT_ABOVE`. */
   readonly cutAbove?: number;
 }
 
@@ -51,7 +56,7 @@ export function cageProjection(options: CageProjectionOptions): Projection {
       return [
         { table: "token_state", column: "ref", in: refs },
         { table: "token_request", column: "ref", in: refs },
-        // requests are told to the actors of tokens that exist
+        // actors of existing tokens are notified of requests
         { table: "token_state", column: "token", in: [...requestedTokens(block, scripts)] },
       ];
     },
@@ -64,7 +69,7 @@ export function cageProjection(options: CageProjectionOptions): Projection {
         { table: "token_history", column: "token", in: tokens },
       ];
     },
-    undo: undone,
+    undo: rollbackEvents,
   };
 }
 
@@ -76,7 +81,7 @@ function affectedTokens(affected: Rows): Set<string> {
   );
 }
 
-function undone(point: Point, affected: Rows, rows: Rows): Touched[] {
+function rollbackEvents(point: Point, affected: Rows, rows: Rows): Touched[] {
   const states = new Map((rows.get("token_state") ?? []).map((row) => [row.token as string, row]));
   const reasons = new Map(
     (rows.get("token_quarantine") ?? []).map((row) => [row.token as string, row.reason as string]),
@@ -104,7 +109,7 @@ function wasBooted(affected: Rows, token: string): boolean {
   return (affected.get("token_state") ?? []).some((row) => row.token === token);
 }
 
-/** Script hash in the payment part of an address, where it is one. */
+/** Script hash in the payment part of an address; undefined for a key. */
 function scriptOf(address: string): string | undefined {
   // address types 1, 3, 5 and 7 have a script as payment part (CIP-19)
   return parseInt(address[0]!, 16) < 8 && parseInt(address[0]!, 16) % 2 === 1 ? address.slice(2, 58) : undefined;
@@ -127,10 +132,10 @@ function requestedTokens(block: ScannedBlock, scripts: ReadonlySet<string>): Set
   return tokens;
 }
 
-/** Order within a block: of what a transaction has at a place. */
+/** Position within a block: 65536 × the transaction's index + the index within the transaction. */
 const positionOf = (transaction: ScannedTransaction, place: number) => 65_536 * transaction.index + place;
 
-/** Digests of the keys, by token, of all requests that a block spends or makes. */
+/** By token, the key digests of all requests that a block spends or makes. */
 function touchedPaths(block: ScannedBlock, rows: Rows, scripts: ReadonlySet<string>): Map<string, Set<string>> {
   const paths = new Map<string, Set<string>>();
   const add = (token: string, path: string) => {
@@ -152,7 +157,7 @@ interface StateOutput {
   readonly state: State;
 }
 
-/** The asset of a token whose state is in a row; where the row is damaged, that of the next state there seems to be. */
+/** The asset id of a token whose state is in a row; if the row is damaged, that of its next state. */
 function assetOf(row: Row, token: string, next: ReadonlyMap<string, StateOutput>): string | undefined {
   try {
     return scriptOf(readOutput(decode(new Uint8Array(row.output as Uint8Array))).address) + token;
@@ -163,11 +168,11 @@ function assetOf(row: Row, token: string, next: ReadonlyMap<string, StateOutput>
 
 interface LiveState {
   readonly row: Row;
-  /** Made by this block, so that it has no row to close yet. */
+  /** Made by this block, so it has no stored row to close. */
   readonly fresh: boolean;
 }
 
-/** One pass over a block; a wish for more rows ends it, and the next pass begins anew with them. */
+/** One pass over a block. If it needs more rows it stops, and a new pass starts from the beginning with them. */
 class BlockFold {
   private readonly states = new Map<string, LiveState>();
   private readonly requests = new Map<string, LiveState>();
@@ -221,8 +226,8 @@ class BlockFold {
       const token = row.token as string;
       const isApplied = modified.has(token) && redeemers?.get(row.ref as string) === "contribute";
       if (isApplied) applied.set(token, [...(applied.get(token) ?? []), row]);
-      else this.retracted(row);
-      this.closed(row, isApplied ? "applied" : "retracted", transaction, place);
+      else this.notifyRetracted(row);
+      this.recordRequestEnd(row, isApplied ? "applied" : "retracted", transaction, place);
     }
     const next = this.statesOf(transaction);
     for (const row of states) {
@@ -230,19 +235,19 @@ class BlockFold {
       const asset = assetOf(row, token, next) ?? "";
       const after = next.get(asset);
       next.delete(asset);
-      const queries = after ? this.changed(row, after, applied.get(token) ?? []) : this.ended(token);
+      const queries = after ? this.updateToken(row, after, applied.get(token) ?? []) : this.endToken(token);
       if (queries.length > 0) return queries;
     }
-    const newborn = this.newborn(next);
-    if (newborn.queries.length > 0) return newborn.queries;
-    for (const [token, after] of newborn.tokens) this.booted(token, after);
+    const bootedStates = this.bootedStates(next);
+    if (bootedStates.queries.length > 0) return bootedStates.queries;
+    for (const [token, after] of bootedStates.tokens) this.bootToken(token, after);
     for (const { ref, output, request } of requestsIn(transaction, this.scripts)) {
-      this.requested(ref, output, request, positionOf(transaction, ref.index));
+      this.addRequest(ref, output, request, positionOf(transaction, ref.index));
     }
     return [];
   }
 
-  /** Takes an output out of the live ones, with its row. */
+  /** Removes an output from the live ones and gives its row. */
   private take(live: Map<string, LiveState>, table: string, ref: OutRef): Row[] {
     const key = refKey(ref);
     const found = live.get(key);
@@ -274,8 +279,8 @@ class BlockFold {
     return found;
   }
 
-  /** Of states that follow none that is known, those of names that were never seen. */
-  private newborn(next: ReadonlyMap<string, StateOutput>) {
+  /** Of the states without a predecessor, those whose token was never seen before. */
+  private bootedStates(next: ReadonlyMap<string, StateOutput>) {
     const tokens = new Map<string, StateOutput>();
     if (next.size === 0) return { tokens, queries: [] };
     const names = [...new Set([...next.keys()].map(nameOf))];
@@ -290,7 +295,7 @@ class BlockFold {
     return { tokens, queries };
   }
 
-  private tell(token: string, event: Touched["event"]): void {
+  private notify(token: string, event: Touched["event"]): void {
     this.touched.push({ entity: { kind: "token", id: token }, event });
   }
 
@@ -309,20 +314,20 @@ class BlockFold {
     return { slot: this.block.slot, owner: row.owner, root: row.root, ref: row.ref };
   }
 
-  private booted(token: string, next: StateOutput): void {
-    const said = this.stateRow(token, next, 0, false);
-    this.facts.begin(token);
+  private bootToken(token: string, next: StateOutput): void {
+    const data = this.stateRow(token, next, 0, false);
+    this.facts.addEmpty(token);
     this.known.add(token);
-    this.tell(token, { type: "BOOTED", ...said });
+    this.notify(token, { type: "BOOTED", ...data });
     if (next.state.root !== EMPTY_ROOT) this.quarantine(token, "it was booted with facts");
   }
 
-  private ended(token: string): readonly RowQuery[] {
-    this.tell(token, { type: "ENDED", slot: this.block.slot });
+  private endToken(token: string): readonly RowQuery[] {
+    this.notify(token, { type: "ENDED", slot: this.block.slot });
     return [];
   }
 
-  private changed(
+  private updateToken(
     row: Row,
     next: StateOutput,
     applied: readonly Row[],
@@ -332,24 +337,24 @@ class BlockFold {
     if (quarantine.length > 0) return quarantine;
     const before = { token, facts: Number(row.facts), cut: row.cut as boolean };
     if (this.quarantined.has(token)) {
-      const said = this.stateRow(token, next, before.facts, before.cut);
-      this.tell(token, { type: "UPDATED", ...said, applied: applied.length });
+      const data = this.stateRow(token, next, before.facts, before.cut);
+      this.notify(token, { type: "UPDATED", ...data, applied: applied.length });
       return [];
     }
     if (applied.length > 0) {
       const queries = this.facts.missing(before);
       if (queries.length > 0) return queries;
     }
-    const reason = this.apply(before, applied, next.state.root, row.root as string);
+    const reason = this.applyRequests(before, applied, next.state.root, row.root as string);
     const size = this.facts.sizeOf(before);
-    const said = this.stateRow(token, next, size.facts, size.cut);
-    this.tell(token, { type: "UPDATED", ...said, applied: applied.length });
+    const data = this.stateRow(token, next, size.facts, size.cut);
+    this.notify(token, { type: "UPDATED", ...data, applied: applied.length });
     if (reason !== undefined) this.quarantine(token, reason);
     return [];
   }
 
-  /** Applies requests to the facts; says why the new root is not explained by them, where it is not. */
-  private apply(
+  /** Applies requests to the facts; gives the reason if they do not lead to the new root. */
+  private applyRequests(
     before: { token: string; facts: number; cut: boolean },
     applied: readonly Row[],
     root: string,
@@ -371,10 +376,10 @@ class BlockFold {
   private quarantine(token: string, reason: string): void {
     this.quarantined.add(token);
     this.inserts.push({ table: "token_quarantine", row: { token, reason, to_slot: null } });
-    this.tell(token, { type: "QUARANTINED", slot: this.block.slot, reason });
+    this.notify(token, { type: "QUARANTINED", slot: this.block.slot, reason });
   }
 
-  private requested(ref: OutRef, output: Output, request: Request, position: number): void {
+  private addRequest(ref: OutRef, output: Output, request: Request, position: number): void {
     const { operation } = request;
     this.put(this.requests, "token_request", {
       ref: refKey(ref),
@@ -393,11 +398,11 @@ class BlockFold {
       to_slot: null,
     });
     if (!this.known.has(request.name)) return;
-    this.tell(request.name, { type: "REQUESTED", slot: this.block.slot, request: refKey(ref) });
+    this.notify(request.name, { type: "REQUESTED", slot: this.block.slot, request: refKey(ref) });
   }
 
-  /** Keeps what became of a request. */
-  private closed(row: Row, status: string, transaction: ScannedTransaction, place: number): void {
+  /** Records how a request ended. */
+  private recordRequestEnd(row: Row, status: string, transaction: ScannedTransaction, place: number): void {
     const { ref, token, path } = row;
     const [entry, position] = [`${token}:${path}`, positionOf(transaction, place)];
     this.inserts.push({
@@ -406,7 +411,7 @@ class BlockFold {
     });
   }
 
-  private retracted(row: Row): void {
-    this.tell(row.token as string, { type: "RETRACTED", slot: this.block.slot, request: row.ref as string });
+  private notifyRetracted(row: Row): void {
+    this.notify(row.token as string, { type: "RETRACTED", slot: this.block.slot, request: row.ref as string });
   }
 }

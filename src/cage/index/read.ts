@@ -1,12 +1,11 @@
-/** Reads of the tokens' index: SQL over rows that the follower wrote. */
+/** Reads of the token index: SQL over rows that the indexer wrote. */
 import type { Operation } from "#src/cage/datum.ts";
-import { bytesText } from "#src/cage/text.ts";
 import type { Queries } from "#src/store/store.ts";
 import { type OutRef, parseRefKey, readOutput, type Utxo } from "#src/cardano/output.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import type { Row } from "#src/cardano/projection.ts";
 
-/** A token as it stands on the ledger. */
+/** A token's current state on the ledger. */
 export interface TokenState {
   readonly token: string;
   readonly owner: string;
@@ -15,25 +14,25 @@ export interface TokenState {
   readonly utxo: Utxo;
   readonly facts: number;
   readonly cut: boolean;
-  /** Why the index no longer vouches for its facts. */
+  /** Why the token is quarantined: the index no longer vouches for its facts. */
   readonly quarantine?: string;
 }
 
 /** A token in a list. */
-export interface TokenLine extends Pick<TokenState, "token" | "owner" | "root"> {
-  /** Of the state output. */
+export interface TokenListItem extends Pick<TokenState, "token" | "owner" | "root"> {
+  /** Reference of the state output. */
   readonly ref: OutRef;
   /** Whether the index no longer vouches for its facts. */
   readonly quarantined: boolean;
 }
 
-/** What became of a token id: never seen, alive, or ended. */
+/** A token id's status: never seen, live, quarantined or ended. */
 export type TokenStanding =
   | { readonly status: "unknown" }
   | { readonly status: "ended" }
   | { readonly status: "live" | "quarantined"; readonly state: TokenState };
 
-/** A request that waits to be applied or taken back. */
+/** A request that is neither applied nor retracted. */
 export interface OpenRequest {
   readonly token: string;
   readonly utxo: Utxo;
@@ -43,14 +42,14 @@ export interface OpenRequest {
   readonly operation: Operation;
   /** Digest of the key, in hexadecimal. */
   readonly path: string;
-  /** Where in the chain it was made: `position` is 65536 times the transaction's index in the block, and the output's. */
+  /** Where it was made: slot, and position in the block (65536 × the transaction's index + the output's index). */
   readonly made: { readonly slot: number; readonly position: number };
 }
 
 const bytes = (value: unknown) => new Uint8Array(value as Uint8Array);
 
 /** The output of a row with columns `ref` and `output`. */
-export function utxoOf(row: Row): Utxo {
+function utxoOf(row: Row): Utxo {
   return { ref: parseRefKey(row.ref as string), output: readOutput(decode(bytes(row.output))) };
 }
 
@@ -66,7 +65,7 @@ function stateOf(row: Row): TokenState {
   };
 }
 
-/** The operation that a row of `token_request` asks for. */
+/** The operation in a row of `token_request`. */
 export function operationOf(row: Row): Operation {
   switch (row.type) {
     case "update":
@@ -90,7 +89,7 @@ function requestOf(row: Row): OpenRequest {
   };
 }
 
-/** How a token stands. */
+/** Reads a token's status and state. */
 export async function readToken(sql: Queries, token: string): Promise<TokenStanding> {
   const [row] = await sql<Row[]>`
     select s.*, q.reason from token_state s left join token_quarantine q on q.token = s.token and q.to_slot is null
@@ -101,8 +100,8 @@ export async function readToken(sql: Queries, token: string): Promise<TokenStand
   return { status: state.quarantine === undefined ? "live" : "quarantined", state };
 }
 
-/** Tokens that are alive, oldest state first; without their outputs, whose decoding would hold up the loop that serves. */
-export async function readTokens(sql: Queries): Promise<TokenLine[]> {
+/** Live tokens, oldest state first; without their outputs, because decoding those would block the event loop. */
+export async function readTokens(sql: Queries): Promise<TokenListItem[]> {
   const rows = await sql<{ token: string; owner: string; root: string; ref: string; quarantined: boolean }[]>`
     select s.token, s.owner, s.root, s.ref, q.token is not null as quarantined
     from token_state s left join token_quarantine q on q.token = s.token and q.to_slot is null
@@ -110,22 +109,22 @@ export async function readTokens(sql: Queries): Promise<TokenLine[]> {
   return rows.map(({ ref, ...row }) => ({ ...row, ref: parseRefKey(ref) }));
 }
 
-/** Open requests of a token in the ledger's order of their outputs. */
+/** Open requests of a token, in the ledger's order of output references. */
 export async function readRequests(sql: Queries, token: string): Promise<OpenRequest[]> {
   const rows = await sql<Row[]>`
     select * from token_request where token = ${token} and to_slot is null order by left(ref, 64), substr(ref, 66)::int`;
   return rows.map(requestOf);
 }
 
-/** Open requests of a token in the order in which they came into the chain, at most so many. */
-export async function readOldestRequests(sql: Queries, token: string, most: number): Promise<OpenRequest[]> {
+/** The oldest open requests of a token, at most `limit`, oldest first. */
+export async function readOldestRequests(sql: Queries, token: string, limit: number): Promise<OpenRequest[]> {
   const rows = await sql<Row[]>`
     select * from token_request where token = ${token} and to_slot is null
-    order by from_slot, position, ref limit ${most}`;
+    order by from_slot, position, ref limit ${limit}`;
   return rows.map(requestOf);
 }
 
-/** Open requests for one key of a token, by the key's digest, in the order in which they came into the chain. */
+/** Open requests for one key of a token (by the key's digest), oldest first. */
 export async function readRequestsOf(sql: Queries, token: string, path: string): Promise<OpenRequest[]> {
   const rows = await sql<Row[]>`
     select * from token_request where token = ${token} and path = ${path} and to_slot is null
@@ -139,7 +138,7 @@ export async function readRequest(sql: Queries, ref: string): Promise<OpenReques
   return row && requestOf(row);
 }
 
-/** Several open requests, each at the place of its reference. */
+/** Open requests by reference, in the order of `refs`; undefined where one is not open. */
 export async function readRequestsAt(sql: Queries, refs: readonly string[]): Promise<(OpenRequest | undefined)[]> {
   const rows = await sql<Row[]>`select * from token_request where ref = any(${[...refs]}::text[]) and to_slot is null`;
   const found = new Map(rows.map((row) => [row.ref as string, row]));
@@ -149,34 +148,7 @@ export async function readRequestsAt(sql: Queries, refs: readonly string[]): Pro
   });
 }
 
-/** Most facts in one page: about 10 ms of work. */
-const PAGE = 1_000;
-
-/**
- * Facts of a token as they stood at a slot, in pages by the digests of their keys; no connection is held between two pages. The
- * caller sees to it that the slot is not rolled back meanwhile.
- */
-export async function* readFacts(
-  sql: Queries,
-  token: string,
-  slot: number,
-): AsyncGenerator<{ readonly facts: readonly [key: string, value: string][]; readonly last: boolean }, void> {
-  // Digits of a digest end before "g".
-  const end = `${token}:g`;
-  let after = `${token}:`;
-  for (;;) {
-    const rows = await sql<Row[]>`
-      select entry, key, value from fact
-      where entry > ${after} and entry < ${end} and from_slot <= ${slot} and (to_slot is null or to_slot > ${slot})
-      order by entry limit ${PAGE}`;
-    const last = rows.length < PAGE;
-    yield { facts: rows.map((row) => [bytesText(bytes(row.key)), bytesText(bytes(row.value))]), last };
-    if (last) return;
-    after = rows.at(-1)!.entry as string;
-  }
-}
-
-/** Values of some facts by the digests of their keys. */
+/** Values of facts, by the digests of their keys. */
 export async function readFactsAt(
   sql: Queries,
   token: string,

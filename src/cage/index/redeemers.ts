@@ -1,6 +1,6 @@
 /**
- * How a transaction spends outputs of the cage, by its redeemers' constructors alone: what stands inside them the script has
- * judged.
+ * How a transaction spends outputs of the contract. Only the redeemers' constructors are read: the script has already
+ * checked their fields.
  */
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { as, asInt, decodeAll, entry, type Item } from "#src/cardano/cbor.ts";
@@ -11,7 +11,7 @@ import type { SpendRedeemer } from "#src/cage/redeemer.ts";
 const SPEND = 0n;
 const REDEEMERS = 5;
 
-/** By constructor; 4 is an update with a crown. */
+/** By constructor; 4 is an update with a shared top branch ("crown" in the redeemer). */
 const KINDS: readonly SpendRedeemer["type"][] = ["end", "contribute", "modify", "retract", "modify"];
 
 /** Kinds of the spend redeemers, by `refKey` of their input. */
@@ -23,14 +23,14 @@ export function spendRedeemers(transaction: ScannedTransaction): Map<string, Spe
   for (const [tag, index, data] of triples(redeemers)) {
     const input = inputs[Number(asInt(index))];
     if (asInt(tag) !== SPEND || !input) continue;
-    // the fields stay unread: they may be nested more deeply than anything here reads
+    // the fields are not read: they may be nested more deeply than this reader allows
     const kind = KINDS[constructorOf(data)?.[0] ?? -1];
     if (kind) found.set(refKey(input), kind);
   }
   return found;
 }
 
-/** Redeemers stand as an array of quadruples, or since Conway as a map. */
+/** Redeemers are an array of quadruples or, since Conway, a map. */
 function triples(redeemers: Item): [tag: Item, index: Item, data: Item][] {
   if (redeemers.type === "map") {
     return redeemers.value.map(([key, value]) => {

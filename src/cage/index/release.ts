@@ -1,11 +1,13 @@
 /**
- * Replays of tokens whose facts the index does not vouch for any more, as an operator wishes them. What the ledger's own bytes in rows of
- * states and requests say is replayed; where it explains every state up to the one on the ledger, the token's rows become what the replay
- * gives, as if the index had never gone wrong, and the quarantine goes. So a rollback behind it finds rows like any others.
+ * Releases tokens from quarantine at an operator's request. The ledger's bytes in the rows of states and requests are
+ * replayed. If the replay explains every state up to the current one, the token's rows are replaced by the replay's rows and
+ * the quarantine ends. A later rollback then finds ordinary rows.
  *
- * Hypotheses: a wish is no part of the index: it stays until it is answered, whoever dies meanwhile; `readReplay` may run at any time, and
- * `writeReplay` in a transaction under the follower's lease, while no block is applied; rows of a token change with its state
- * output alone.
+ * Assumptions:
+ * - A release request is not part of the index. It stays until it is answered, even if a process dies.
+ * - `readReplay` may run at any time. `writeReplay` runs in a transaction under the follower's lease while no block is
+ *   applied.
+ * - A token's rows change only with its state output.
  */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
 import { ok, type Result } from "#src/base/result.ts";
@@ -14,54 +16,54 @@ import { readOutput } from "#src/cardano/output.ts";
 import type { Row, Touched } from "#src/cardano/projection.ts";
 import { type Datum, decodeDatum } from "#src/cage/datum.ts";
 import {
-  type BucketLine,
-  type FactLine,
   replay,
   type ReplayChange,
-  type Replayed,
+  type ReplayedBucket,
+  type ReplayedFact,
+  type ReplayedState,
+  type ReplayResult,
   type ReplayState,
-  type StateLine,
-  type Unexplained,
-  unexplained,
+  type UnexplainedReplay,
+  unexplainedReplay,
 } from "#src/cage/index/replay.ts";
 import { CUT_ABOVE } from "#src/cage/index/trie.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Rows of one table that the replay would have otherwise: which to delete, and which to insert after that. */
+/** Rows of one table that differ from the replay: delete `wrong`, then insert `right`. */
 interface Difference<T> {
   readonly wrong: readonly T[];
   readonly right: readonly T[];
 }
 
-/** What a replay found, to be written or told. */
-export interface Finding {
+/** The outcome of a replay, to be written by `writeReplay`. */
+export interface ReplayFinding {
   readonly token: string;
-  /** Of the state that it leads to. */
+  /** Reference of the state that it leads to. */
   readonly ref: string;
   readonly outcome: Result<
     {
-      readonly facts: Difference<FactLine>;
-      readonly buckets: Difference<BucketLine>;
-      readonly states: readonly StateLine[];
+      readonly facts: Difference<ReplayedFact>;
+      readonly buckets: Difference<ReplayedBucket>;
+      readonly states: readonly ReplayedState[];
     },
-    Unexplained
+    UnexplainedReplay
   >;
 }
 
-/** What became of a wish. */
-export interface ReleaseAnswer {
+/** The outcome of a release request. */
+export interface ReleaseOutcome {
   readonly released: boolean;
   /** Why not. */
   readonly reason: string | undefined;
 }
 
-/** Rows that are read at once. */
+/** Rows per query. */
 const PAGE = 1_000;
 
 const bytes = (value: unknown) => new Uint8Array(value as Uint8Array);
 const slotOf = (value: unknown) => value === null ? null : Number(value);
 
-/** Tokens in quarantine that are alive, the oldest quarantine first: since which slot, and why. */
+/** Live quarantined tokens, oldest quarantine first: since which slot, and why. */
 export async function readQuarantined(sql: Queries): Promise<{ tokenId: string; reason: string; slot: number }[]> {
   const rows = await sql<{ token: string; reason: string; from_slot: bigint }[]>`
     select token, reason, from_slot from token_quarantine q where to_slot is null
@@ -69,41 +71,43 @@ export async function readQuarantined(sql: Queries): Promise<{ tokenId: string; 
   return rows.map(({ token, reason, from_slot }) => ({ tokenId: token, reason, slot: Number(from_slot) }));
 }
 
-/** Wishes that a token be replayed; gives the wish's number, to ask what became of it. */
-export async function wishRelease(sql: Queries, token: string): Promise<bigint> {
+/** Requests that a token be replayed; gives the request's number for `readReleaseOutcome`. */
+export async function requestRelease(sql: Queries, token: string): Promise<bigint> {
   const [row] = await sql<{ asked: bigint }[]>`
     insert into token_release (token, asked, answered) values (${token}, 1, 0)
     on conflict (token) do update set asked = token_release.asked + 1, since = now() returning asked`;
   return row!.asked;
 }
 
-/** What became of a wish or a later one for the same token; undefined while nothing has. */
-export async function readRelease(sql: Queries, token: string, asked: bigint): Promise<ReleaseAnswer | undefined> {
+/** The outcome of a release request, or of a later one for the same token; undefined while it is pending. */
+export async function readReleaseOutcome(
+  sql: Queries,
+  token: string,
+  asked: bigint,
+): Promise<ReleaseOutcome | undefined> {
   const [row] = await sql<{ reason: string | null }[]>`
     select reason from token_release where token = ${token} and answered >= ${asked}`;
   return row && { released: row.reason === null, reason: row.reason ?? undefined };
 }
 
-/** The token that has waited longest for a replay, and the number of the wish. */
-export async function wantedRelease(sql: Queries): Promise<{ token: string; asked: bigint } | undefined> {
+/** The oldest pending release request. */
+export async function nextReleaseRequest(sql: Queries): Promise<{ token: string; asked: bigint } | undefined> {
   const [row] = await sql<{ token: string; asked: bigint }[]>`
     select token, asked from token_release where answered < asked order by since, token limit 1`;
   return row;
 }
 
-/**
- * Replays a token; `sql` is to see one point of the index. Undefined where there is none that is alive. `pause` is awaited now and then.
- */
+/** Replays a token. `sql` must see one point of the index. Undefined if the token is not live. `pause` yields to the event loop. */
 export async function readReplay(
   sql: Queries,
   token: string,
   { pause, cutAbove = CUT_ABOVE }: { readonly pause: () => Promise<void>; readonly cutAbove?: number },
-): Promise<Finding | undefined> {
+): Promise<ReplayFinding | undefined> {
   const [live] = await sql<Row[]>`
     select ref from token_state where token = ${token} and to_slot is null order by from_slot desc limit 1`;
   if (!live) return undefined;
   const ref = live.ref as string;
-  const found = (outcome: Finding["outcome"]): Finding => ({ token, ref, outcome });
+  const found = (outcome: ReplayFinding["outcome"]): ReplayFinding => ({ token, ref, outcome });
   const states = await readStates(sql, token, pause);
   if (!states.ok) return found(states);
   const changes = await readChanges(sql, token, pause);
@@ -111,11 +115,11 @@ export async function readReplay(
   const done = await replay(token, states.value, changes.value, { cutAbove, pause });
   if (!done.ok) return found(done);
   const root = states.value.find((state) => state.ref === ref)!.root;
-  if (done.value.root !== root) return found(unexplained(`The replay does not lead to state ${ref}.`));
+  if (done.value.root !== root) return found(unexplainedReplay(`The replay does not lead to state ${ref}.`));
   return found(ok(await differences(sql, token, done.value, pause)));
 }
 
-/** The datum of an output as the ledger has it; undefined where the row does not hold one. */
+/** The datum in an output's bytes; undefined if there is none or it cannot be read. */
 function datumIn(output: unknown): Datum | undefined {
   try {
     const { datum } = readOutput(decode(bytes(output)));
@@ -127,7 +131,11 @@ function datumIn(output: unknown): Datum | undefined {
 
 type Pause = () => Promise<void>;
 
-async function readStates(sql: Queries, token: string, pause: Pause): Promise<Result<ReplayState[], Unexplained>> {
+async function readStates(
+  sql: Queries,
+  token: string,
+  pause: Pause,
+): Promise<Result<ReplayState[], UnexplainedReplay>> {
   const states: ReplayState[] = [];
   for (let at: [slot: bigint, ref: string] = [-1n, ""];;) {
     const rows = await sql<Row[]>`select ref, output, from_slot from token_state
@@ -135,7 +143,7 @@ async function readStates(sql: Queries, token: string, pause: Pause): Promise<Re
     for (const row of rows) {
       const ref = row.ref as string;
       const datum = datumIn(row.output);
-      if (datum?.type !== "state") return unexplained(`The row of state ${ref} does not hold its output.`);
+      if (datum?.type !== "state") return unexplainedReplay(`The row of state ${ref} does not hold its output.`);
       states.push({ ref, ...datum.state, slot: Number(row.from_slot) });
     }
     await pause();
@@ -145,7 +153,11 @@ async function readStates(sql: Queries, token: string, pause: Pause): Promise<Re
   }
 }
 
-async function readChanges(sql: Queries, token: string, pause: Pause): Promise<Result<ReplayChange[], Unexplained>> {
+async function readChanges(
+  sql: Queries,
+  token: string,
+  pause: Pause,
+): Promise<Result<ReplayChange[], UnexplainedReplay>> {
   const changes: ReplayChange[] = [];
   for (let at: [slot: bigint, position: bigint, ref: string] = [-1n, -1n, ""];;) {
     const rows = await sql<Row[]>`
@@ -158,7 +170,7 @@ async function readChanges(sql: Queries, token: string, pause: Pause): Promise<R
       const ref = row.ref as string;
       const datum = datumIn(row.output ?? new Uint8Array());
       if (datum?.type !== "request" || datum.request.name !== token) {
-        return unexplained(`The row of request ${ref} does not hold its output.`);
+        return unexplainedReplay(`The row of request ${ref} does not hold its output.`);
       }
       const { key, operation } = datum.request;
       const tx = (row.tx as string | null) ?? undefined;
@@ -171,7 +183,7 @@ async function readChanges(sql: Queries, token: string, pause: Pause): Promise<R
   }
 }
 
-/** Rows as they are against rows as they should be; `same` tells of two with the same key whether they say the same. */
+/** Compares stored rows with expected rows; `same` compares two rows with the same key. */
 class Comparison<T> {
   private readonly wrong: T[] = [];
   private readonly rest: Map<string, T>;
@@ -183,7 +195,7 @@ class Comparison<T> {
     this.rest = new Map(wanted.map((row) => [keyOf(row), row]));
   }
 
-  /** Takes in a row that is there. */
+  /** Compares one stored row. */
   see(row: T): void {
     const key = this.keyOf(row);
     const wanted = this.rest.get(key);
@@ -196,18 +208,18 @@ class Comparison<T> {
   }
 }
 
-const sameFact = (a: FactLine, b: FactLine) =>
+const sameFact = (a: ReplayedFact, b: ReplayedFact) =>
   a.to_slot === b.to_slot && a.token === b.token && a.bucket === b.bucket && a.path === b.path &&
   equalBytes(a.key, b.key) && equalBytes(a.value, b.value) && equalBytes(a.digest, b.digest);
-const sameBucket = (a: BucketLine, b: BucketLine) => a.to_slot === b.to_slot && equalBytes(a.hash, b.hash);
+const sameBucket = (a: ReplayedBucket, b: ReplayedBucket) => a.to_slot === b.to_slot && equalBytes(a.hash, b.hash);
 
-async function differences(sql: Queries, token: string, { facts, buckets, states }: Replayed, pause: Pause) {
+async function differences(sql: Queries, token: string, { facts, buckets, states }: ReplayResult, pause: Pause) {
   const factRows = new Comparison(facts, (row) => `${row.entry} ${row.from_slot}`, sameFact);
-  // whatever lies under the token's entries or says that it is the token's
+  // rows whose entry has the token's prefix, then rows that name the token but have another entry
   for (let at: [entry: string, slot: bigint] = [`${token}:`, -1n];;) {
     const rows = await sql<Row[]>`select * from fact where entry < ${`${token}:g`}
       and (entry, from_slot) > (${at[0]}, ${at[1]}) order by entry, from_slot limit ${PAGE}`;
-    for (const row of rows) factRows.see(factLine(row));
+    for (const row of rows) factRows.see(replayedFactOf(row));
     await pause();
     const last = rows.at(-1);
     if (!last || rows.length < PAGE) break;
@@ -215,7 +227,7 @@ async function differences(sql: Queries, token: string, { facts, buckets, states
   }
   const strange = await sql<Row[]>`select * from fact
     where token = ${token} and to_slot is null and (entry < ${`${token}:`} or entry >= ${`${token}:g`})`;
-  for (const row of strange) factRows.see(factLine(row));
+  for (const row of strange) factRows.see(replayedFactOf(row));
   const bucketRows = new Comparison(buckets, (row) => `${row.bucket} ${row.from_slot}`, sameBucket);
   const kept = await sql<Row[]>`select * from token_bucket where token = ${token}`;
   for (const row of kept) {
@@ -236,7 +248,7 @@ async function differences(sql: Queries, token: string, { facts, buckets, states
   return { facts: factRows.result(), buckets: bucketRows.result(), states: wrong };
 }
 
-function factLine(row: Row): FactLine {
+function replayedFactOf(row: Row): ReplayedFact {
   return {
     entry: row.entry as string,
     token: row.token as string,
@@ -251,13 +263,14 @@ function factLine(row: Row): FactLine {
 }
 
 /**
- * Writes what a replay found, and answers the wish; `finding` is undefined where the token was not alive. Gives what that means to the token
- * at `slot`, where the index stands. Where the token's state is another by now nothing is written, and the wish stands.
+ * Writes a replay's rows and answers the release request. `finding` is undefined if the token was not live. Gives the events
+ * for the token's actor at `slot`, the index's current slot. If the token's state has changed since, nothing is written and
+ * the request stays pending.
  */
 export async function writeReplay(
   sql: Queries,
   { token, asked }: { readonly token: string; readonly asked: bigint },
-  finding: Finding | undefined,
+  finding: ReplayFinding | undefined,
   slot: number,
 ): Promise<Touched[]> {
   const answer = (reason: string | null) =>
@@ -285,7 +298,7 @@ export async function writeReplay(
   return gone.length === 0 ? [] : [{ entity: { kind: "token", id: token }, event: { type: "RELEASED", slot } }];
 }
 
-async function writeFacts(sql: Queries, { wrong, right }: Difference<FactLine>): Promise<void> {
+async function writeFacts(sql: Queries, { wrong, right }: Difference<ReplayedFact>): Promise<void> {
   for (let i = 0; i < wrong.length; i += PAGE) {
     const rows = wrong.slice(i, i + PAGE);
     await sql`delete from fact f using unnest(
@@ -308,7 +321,7 @@ async function writeFacts(sql: Queries, { wrong, right }: Difference<FactLine>):
 
 const hexOf = (data: Uint8Array) => `\\x${toHex(data)}`;
 
-async function writeBuckets(sql: Queries, token: string, { wrong, right }: Difference<BucketLine>): Promise<void> {
+async function writeBuckets(sql: Queries, token: string, { wrong, right }: Difference<ReplayedBucket>): Promise<void> {
   for (let i = 0; i < wrong.length; i += PAGE) {
     const rows = wrong.slice(i, i + PAGE);
     await sql`delete from token_bucket b using unnest(

@@ -1,9 +1,11 @@
 /**
- * A token's life anew, out of what the ledger's own bytes say: its states in order, and the requests that were applied between them. What
- * comes out are the rows that the index would have, had it never gone wrong.
+ * Replays a token's history from the ledger's own bytes: its states in order, and the requests applied between them. The
+ * result is the rows that a correct index has.
  *
- * Hypotheses: states of one block that no request tells apart (owners that change) leave the root as it is, so that any order in which each
- * is explained gives the same facts; rows change with blocks, counts of facts with states, as the projection writes them.
+ * Assumptions:
+ * - Within one block, states without applied requests (changes of owner) keep the root. Every order that explains each
+ *   state therefore gives the same facts.
+ * - As in the projection, fact rows change once per block, and counts of facts once per state.
  */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -13,20 +15,20 @@ import { changedBuckets, CUT_BYTES, cutOf } from "#src/forestry/cut.ts";
 import { EMPTY } from "#src/forestry/hash.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 
-/** A state that the token once had. */
+/** A state of the token, current or past. */
 export interface ReplayState {
   /** `<hash>#<index>`; the transaction of the hash made it. */
   readonly ref: string;
   readonly owner: string;
   readonly root: string;
-  /** Of its block. */
+  /** Slot of its block. */
   readonly slot: number;
 }
 
 /** A request that was applied. */
 export interface ReplayChange {
   readonly ref: string;
-  /** Hash of the transaction that applied it; undefined where the index does not know it any more. */
+  /** Hash of the transaction that applied it; undefined if the index does not know it. */
   readonly tx: string | undefined;
   readonly slot: number;
   /** Order within its block. */
@@ -36,7 +38,7 @@ export interface ReplayChange {
 }
 
 /** A row of `fact`. */
-export interface FactLine {
+export interface ReplayedFact {
   readonly entry: string;
   readonly token: string;
   readonly bucket: string;
@@ -49,7 +51,7 @@ export interface FactLine {
 }
 
 /** A row of `token_bucket`. */
-export interface BucketLine {
+export interface ReplayedBucket {
   readonly token: string;
   readonly bucket: number;
   readonly hash: Uint8Array;
@@ -57,8 +59,8 @@ export interface BucketLine {
   readonly to_slot: number | null;
 }
 
-/** What `token_state` says of a state. */
-export interface StateLine {
+/** Columns of a row of `token_state`. */
+export interface ReplayedState {
   readonly ref: string;
   readonly owner: string;
   readonly root: string;
@@ -66,30 +68,30 @@ export interface StateLine {
   readonly cut: boolean;
 }
 
-/** What the index should say of a token. */
-export interface Replayed {
+/** The rows that the index should have for a token. */
+export interface ReplayResult {
   readonly root: string;
-  readonly facts: readonly FactLine[];
-  readonly buckets: readonly BucketLine[];
-  readonly states: readonly StateLine[];
+  readonly facts: readonly ReplayedFact[];
+  readonly buckets: readonly ReplayedBucket[];
+  readonly states: readonly ReplayedState[];
 }
 
-/** Why a replay does not lead to the states that the ledger has. */
-export type Unexplained = Failure<"not_explained">;
+/** Why a replay does not lead to the ledger's states. */
+export type UnexplainedReplay = Failure<"not_explained">;
 
-type Open<T> = { -readonly [K in keyof T]: T[K] };
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Facts and the hashes of their sub-trees on their way through the blocks. */
-class Life {
+/** Facts and their cut during a replay, block by block. */
+class TokenReplay {
   trie = new Forestry();
   count = 0;
-  /** Whether hashes were kept after the block before, and which. */
+  /** The cut stored after the previous block, if any. */
   private kept: Uint8Array | undefined;
-  private readonly now = new Map<string, Open<FactLine>>();
-  private readonly before = new Map<string, Open<FactLine> | undefined>();
-  readonly facts: Open<FactLine>[] = [];
-  readonly buckets: Open<BucketLine>[] = [];
-  private readonly liveBuckets = new Map<number, Open<BucketLine>>();
+  private readonly now = new Map<string, Mutable<ReplayedFact>>();
+  private readonly before = new Map<string, Mutable<ReplayedFact> | undefined>();
+  readonly facts: Mutable<ReplayedFact>[] = [];
+  readonly buckets: Mutable<ReplayedBucket>[] = [];
+  private readonly liveBuckets = new Map<number, Mutable<ReplayedBucket>>();
   private changed = false;
 
   constructor(private readonly token: string, private readonly cutAbove: number) {}
@@ -98,7 +100,7 @@ class Life {
     return this.kept !== undefined || this.count > this.cutAbove;
   }
 
-  /** Applies requests if they lead to a root; else says what is wrong. */
+  /** Applies requests if they lead to `root`; otherwise gives the reason. */
   apply(changes: readonly ReplayChange[], root: string): string | undefined {
     const trie = this.trie.copy();
     const made = changes.map(({ key, operation }) => changeOf(key, operation));
@@ -136,7 +138,7 @@ class Life {
     return undefined;
   }
 
-  /** Ends a block: what changed in it becomes rows. */
+  /** Ends a block: its changes become rows. */
   endBlock(slot: number): void {
     for (const [path, before] of this.before) {
       if (before) before.to_slot = slot;
@@ -164,8 +166,8 @@ class Life {
   }
 }
 
-/** Lists by a key, in the order in which they came. */
-function grouped<K, T>(list: Iterable<T>, keyOf: (one: T) => K): Map<K, T[]> {
+/** Groups a list by key; order is kept. */
+function groupBy<K, T>(list: Iterable<T>, keyOf: (one: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const one of list) {
     const key = keyOf(one);
@@ -177,47 +179,51 @@ function grouped<K, T>(list: Iterable<T>, keyOf: (one: T) => K): Map<K, T[]> {
 }
 
 /**
- * Replays a token whose states are given by slots, and its applied requests by slots and positions. `pause` is awaited between blocks, for the
- * sake of whoever shares the loop. The last state's root is what the result stands on.
+ * Replays a token. States must be ordered by slot, applied requests by slot and position. `pause` is awaited between blocks
+ * to yield to the event loop. The result belongs to the last state.
  */
 export async function replay(
   token: string,
   states: readonly ReplayState[],
   changes: readonly ReplayChange[],
   { cutAbove, pause }: { readonly cutAbove: number; readonly pause: () => Promise<void> },
-): Promise<Result<Replayed, Unexplained>> {
-  const life = new Life(token, cutAbove);
-  const lines: StateLine[] = [];
-  const changesBySlot = grouped(changes, ({ slot }) => slot);
+): Promise<Result<ReplayResult, UnexplainedReplay>> {
+  const replaying = new TokenReplay(token, cutAbove);
+  const lines: ReplayedState[] = [];
+  const changesBySlot = groupBy(changes, ({ slot }) => slot);
   let root = EMPTY_ROOT;
-  for (const [slot, made] of grouped(states, (state) => state.slot)) {
+  for (const [slot, made] of groupBy(states, (state) => state.slot)) {
     const mine = changesBySlot.get(slot) ?? [];
     changesBySlot.delete(slot);
-    const byTransaction = grouped(mine, ({ tx }) => tx ?? (made.length === 1 ? made[0]!.ref.slice(0, 64) : ""));
+    const byTransaction = groupBy(mine, ({ tx }) => tx ?? (made.length === 1 ? made[0]!.ref.slice(0, 64) : ""));
     const rest = [...made];
     while (rest.length > 0) {
       const next = nextState(rest, byTransaction, root);
       rest.splice(rest.indexOf(next), 1);
       const hash = next.ref.slice(0, 64);
-      const problem = life.apply(byTransaction.get(hash) ?? [], next.root);
-      if (problem !== undefined) return unexplained(`State ${next.ref} at slot ${slot} is not explained: ${problem}.`);
+      const problem = replaying.apply(byTransaction.get(hash) ?? [], next.root);
+      if (problem !== undefined) {
+        return unexplainedReplay(`State ${next.ref} at slot ${slot} is not explained: ${problem}.`);
+      }
       byTransaction.delete(hash);
       root = next.root;
-      lines.push({ ref: next.ref, owner: next.owner, root, facts: life.count, cut: life.cut });
+      lines.push({ ref: next.ref, owner: next.owner, root, facts: replaying.count, cut: replaying.cut });
     }
     const [stray] = [...byTransaction.values()].flat();
-    if (stray) return unexplained(`Request ${stray.ref} was applied at slot ${slot} by no transaction that is known.`);
-    life.endBlock(slot);
+    if (stray) {
+      return unexplainedReplay(`Request ${stray.ref} was applied at slot ${slot} by no transaction that is known.`);
+    }
+    replaying.endBlock(slot);
     await pause();
   }
   const [stray] = [...changesBySlot.values()].flat();
   if (stray) {
-    return unexplained(`Request ${stray.ref} was applied at slot ${stray.slot}, where the token has no state.`);
+    return unexplainedReplay(`Request ${stray.ref} was applied at slot ${stray.slot}, where the token has no state.`);
   }
-  return ok({ root: toHex(life.trie.root), facts: life.facts, buckets: life.buckets, states: lines });
+  return ok({ root: toHex(replaying.trie.root), facts: replaying.facts, buckets: replaying.buckets, states: lines });
 }
 
-/** Of the states of one block the next: one that leaves the root as it is, else that of the first transaction with requests. */
+/** The next of a block's states: one that keeps the root, otherwise that of the first transaction with requests. */
 function nextState(
   states: readonly ReplayState[],
   changes: ReadonlyMap<string, readonly ReplayChange[]>,
@@ -232,7 +238,7 @@ function nextState(
   })[0]!;
 }
 
-/** `not_explained`. */
-export function unexplained(message: string): { readonly ok: false; readonly error: Unexplained } {
+/** A failed replay, `not_explained`. */
+export function unexplainedReplay(message: string): { readonly ok: false; readonly error: UnexplainedReplay } {
   return fail("not_explained", message);
 }

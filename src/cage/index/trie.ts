@@ -1,33 +1,33 @@
 /**
- * The trie of a token's facts out of rows: all its leaves while it is small; its cut and the leaves of the buckets that changes need
- * once it is large.
+ * Builds the trie of a token's facts from rows: from all leaves while the token is small; from its cut and the leaves of the
+ * buckets that the changes need once it is large.
  */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Row, RowQuery, Rows } from "#src/cardano/projection.ts";
 import { bucketOf, CUT_BYTES, neededBuckets, openCut } from "#src/forestry/cut.ts";
 import { Forestry, type Leaf } from "#src/forestry/trie.ts";
 
-/** Facts beyond which the hashes of sub-trees are kept: rebuilding more would hold up the follower's loop. */
+/** Number of facts above which the cut is stored: rebuilding a larger trie would block the event loop. */
 export const CUT_ABOVE = 1_024;
 
 const LEAF_BYTES = 64;
 const ENTRY_BYTES = 34;
 
-/** What stands before a change: how many facts there are, and whether the hashes of their sub-trees are kept. */
+/** A token's facts before a change: how many there are, and whether their cut is stored. */
 export interface FactsBefore {
   readonly token: string;
   readonly facts: number;
   readonly cut: boolean;
 }
 
-/** The key of a bucket in rows. */
+/** A bucket's key in rows. */
 export function bucketKey(token: string, bucket: number): string {
   return `${token}:${bucket.toString(16).padStart(3, "0")}`;
 }
 
 const bytes = (value: unknown) => new Uint8Array((value ?? []) as Uint8Array);
 
-/** Leaves out of a packed array. */
+/** Unpacks leaves of 64 bytes. */
 export function unpackLeaves(packed: Uint8Array): Leaf[] {
   const leaves: Leaf[] = [];
   for (let at = 0; at < packed.length; at += LEAF_BYTES) {
@@ -36,7 +36,7 @@ export function unpackLeaves(packed: Uint8Array): Leaf[] {
   return leaves;
 }
 
-/** A cut out of the row of `token_cut`. */
+/** Unpacks the cut in a row of `token_cut`. */
 export function unpackCut(row: Row | undefined): Uint8Array {
   const packed = bytes(row?.hashes);
   const cut = new Uint8Array(CUT_BYTES);
@@ -58,7 +58,7 @@ function bucketsIn(rows: Rows, token: string, paths: readonly Uint8Array[]): Row
   return { table: "bucket_leaves", column: "bucket", in: buckets };
 }
 
-/** The next rows that a trie for changes at these paths is made of; none when all are there. */
+/** Queries for the next rows needed to build a trie for changes at these paths. */
 export function trieQueries(rows: Rows, { token, facts, cut }: FactsBefore, paths: readonly Uint8Array[]): RowQuery[] {
   if (facts === 0) return [];
   if (!cut) return [{ table: "token_leaves", column: "token", in: [token] }];
@@ -66,8 +66,8 @@ export function trieQueries(rows: Rows, { token, facts, cut }: FactsBefore, path
 }
 
 /**
- * A token's trie, and its cut where one is kept; `rows_differ` when the rows contradict each other, which one writer never lets them, but a
- * damaged database may: that is the trouble of this token alone.
+ * Builds a token's trie, with its cut if one is stored. `rows_differ` if the rows contradict each other. The single writer
+ * never causes that, but a damaged database may; it then affects this token only.
  */
 export function trieFrom(
   rows: Rows,
@@ -102,7 +102,7 @@ function rowsDiffer(message: string): { readonly ok: false; readonly error: Fail
   return fail("rows_differ", `the rows of its facts contradict each other: ${message}`);
 }
 
-/** Paths (hexadecimal) as buckets' keys. */
+/** The key of the bucket that a path is in. */
 export function bucketKeyOf(token: string, path: Uint8Array): string {
   return bucketKey(token, bucketOf(path));
 }

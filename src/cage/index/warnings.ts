@@ -1,4 +1,4 @@
-/** What is known against a request before it is made: how it would fare once the open requests of its key apply. */
+/** Warnings before a request is made: whether it would fail once the open requests for its key are applied. */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { readFactsAt, readRequestsOf } from "#src/cage/index/read.ts";
@@ -10,7 +10,7 @@ export interface Warning {
   readonly message: string;
 }
 
-/** The value of a key after an operation; undefined where there is none, and the value as it was where the operation fails. */
+/** A key's value after an operation; unchanged if the operation fails. */
 function after(
   value: Uint8Array | undefined,
   operation: Operation,
@@ -27,7 +27,7 @@ function after(
   return { value: operation.type === "update" ? operation.value : undefined };
 }
 
-/** What would fail; empty when nothing is known against the request. */
+/** Reasons for which the request would fail; empty if none is known. */
 export async function requestWarnings(
   sql: Queries,
   token: string,

@@ -1,8 +1,8 @@
-/** CBOR as people read it (RFC 8949 §8). */
+/** CBOR in diagnostic notation (RFC 8949 §8). */
 import { toHex } from "#src/base/bytes.ts";
 import { type Item, raw } from "#src/cardano/cbor.ts";
 
-/** An item in diagnostic notation; what is nested too deeply stands as its bytes. */
+/** An item in diagnostic notation. An item nested too deeply to be decoded is written as its bytes. */
 export function diagnostic(item: Item): string {
   switch (item.type) {
     case "int":

@@ -1,29 +1,29 @@
-/** What somebody means to sign, and within which bounds. */
+/** What a signer intends a transaction to do, and within which limits. */
 import type { Failure } from "#src/base/result.ts";
 
-/** How far a transaction may go; amounts are lovelace. */
+/** Limits on a transaction; amounts are lovelace. */
 export interface Limits {
-  /** The requester's address, as text: it pays, signs and gets the change. */
+  /** The requester's address, as text. It pays, signs and receives the change. */
   readonly address: string;
-  /** Most fee; 3 ada unless said otherwise. */
+  /** Maximum fee; default 3 ada. */
   readonly maxFee?: bigint | undefined;
-  /** Most that may come to stand at the contract for it, fee of a request included; 10 ada unless said otherwise. */
+  /** Maximum that the transaction may lock at the contract, including a request's fee; default 10 ada. */
   readonly maxLocked?: bigint | undefined;
-  /** Most that a request may offer to the owner of the token, out of what it locks; 1 ada unless said otherwise. */
+  /** Maximum fee that a request may offer to the token's owner, out of what it locks; default 1 ada. */
   readonly maxOffered?: bigint | undefined;
-  /** Most that is lost if a script fails; twice `maxFee` unless said otherwise. */
+  /** Maximum loss if a script fails; default twice `maxFee`. */
   readonly maxCollateral?: bigint | undefined;
-  /** The slot after which it must no longer be valid. Without one it must be bounded, by whatever slot. */
+  /** The latest slot up to which it may be valid. Without this the transaction still needs an upper bound, at any slot. */
   readonly validUntil?: bigint | number | undefined;
-  /** Hash of the contract that is meant; any published version unless said otherwise. */
+  /** Hash of the contract version; default any published version. */
   readonly policy?: string | undefined;
 }
 
-/** What somebody means to sign. Requests are `<transaction hash>-<output index>`, keys and values texts. */
+/** What the signer intends. Requests are `<transaction hash>-<output index>`; keys and values are text. */
 export type Intent =
   & Limits
   & (
-    /** `token`: the id that it must have. */
+    /** `token`: the id that the new token must have. */
     | { readonly type: "boot"; readonly token?: string | undefined }
     | { readonly type: "insert"; readonly token: string; readonly key: string; readonly newValue: string }
     | {
@@ -35,29 +35,29 @@ export type Intent =
     }
     | { readonly type: "delete"; readonly token: string; readonly key: string; readonly oldValue: string }
     | { readonly type: "retract"; readonly request: string }
-    /** `requests`: exactly those; without them whichever of the token's there are. `root`: the one it must lead to. */
+    /** `requests`: exactly these; default any requests of the token. `root`: the root afterwards. */
     | {
       readonly type: "apply";
       readonly token: string;
       readonly requests?: readonly string[] | undefined;
       readonly root?: string | undefined;
     }
-    /** `to`: the next owner's address, or the hash of his key. */
+    /** `to`: the next owner's address or payment key hash. */
     | { readonly type: "transfer"; readonly token: string; readonly to: string }
     | { readonly type: "end"; readonly token: string }
   );
 
-/** Something in which a transaction is not what is meant. */
+/** One way in which a transaction differs from the intent. */
 export interface Reason {
   readonly code: string;
   readonly message: string;
 }
 
-/** `not_as_intended`: `details.reasons` has every reason. */
+/** `not_as_intended`; `details.reasons` holds every reason. */
 export type NotIntended = Failure<"not_as_intended"> & { readonly details: { readonly reasons: readonly Reason[] } };
 
-/** Whether somebody else than who built the transaction says what an output (`<hash>-<index>`) is. */
+/** Whether a source other than the transaction's builder confirms an output (`<hash>-<index>`). */
 export type Vouched = (outputRef: string) => boolean;
 
-/** The members of one kind of intent. */
-export type Of<T extends Intent["type"]> = Extract<Intent, { type: T }>;
+/** An intent of one type. */
+export type IntentOf<T extends Intent["type"]> = Extract<Intent, { type: T }>;

@@ -1,4 +1,4 @@
-/** Keys of addresses in their text form. */
+/** Payment keys of addresses in text form. */
 import { parseAddress, paymentKeyHash } from "#src/cardano/address.ts";
 
 /** Hash of the payment key of an address; undefined where it has none. */

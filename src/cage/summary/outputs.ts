@@ -1,4 +1,4 @@
-/** Outputs as they are told: whose they are, what they hold, and what they are to the contract. */
+/** Outputs in a summary: owner, contents, and role at the contract. */
 import { isHex, toHex } from "#src/base/bytes.ts";
 import { addressText, enterpriseAddress, paymentKeyHash, readAddressHex } from "#src/cardano/address.ts";
 import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
@@ -16,21 +16,21 @@ import { keyAddressHex } from "#src/cage/plutus_address.ts";
 import { carriedScript, paymentScript, versionOf } from "#src/cage/summary/scripts.ts";
 import { bytesText } from "#src/cage/text.ts";
 
-/** Outputs by `refKey`: what is known of those that a transaction spends or looks at. */
+/** Resolved outputs by `refKey`: those that a transaction spends or reads, as far as they are known. */
 export type KnownOutputs = ReadonlyMap<string, Output>;
 
-/** An output as this API names it, `<hash>-<index>`. */
-export function refText(ref: OutRef): string {
+/** An output reference in the API's form, `<hash>-<index>`. */
+export function outputRefText(ref: OutRef): string {
   return `${ref.txHash}-${ref.index}`;
 }
 
-/** The text of an address; its bytes in hexadecimal where it has none. */
-export function textOf(address: string): string {
+/** An address as text; its bytes in hexadecimal if it has no text form. */
+export function addressTextOf(address: string): string {
   const read = isHex(address) ? readAddressHex(address) : undefined;
   return read?.ok ? addressText(read.value) : address;
 }
 
-/** Whose an address is, as `viewer` (bytes in hexadecimal) sees it. */
+/** The owner of an address from the viewpoint of `viewer` (bytes in hexadecimal). */
 export function partyOf(address: string, viewer: string | undefined): Party {
   if (address === viewer) return "requester";
   const script = paymentScript(address);
@@ -42,18 +42,18 @@ export function partyOf(address: string, viewer: string | undefined): Party {
   return key !== undefined && viewer !== undefined && key === paymentKeyHash(viewer) ? "requesterKey" : "other";
 }
 
-/** Assets as an object, in the order of their ids. */
-export function assetsTold(assets: Assets): SummaryAmount["assets"] {
+/** Assets as an object, ordered by id. */
+export function describeAssets(assets: Assets): SummaryAmount["assets"] {
   return Object.fromEntries([...assets].sort(([a], [b]) => a < b ? -1 : 1));
 }
 
-/** A value as it is told. */
-export function amountTold({ lovelace, assets }: Value): SummaryAmount {
-  return { lovelace, assets: assetsTold(assets) };
+/** A value in a summary. */
+export function describeAmount({ lovelace, assets }: Value): SummaryAmount {
+  return { lovelace, assets: describeAssets(assets) };
 }
 
 /** The change that an operation makes to a key. */
-export function changeTold(key: Uint8Array, operation: Operation): SummaryChange {
+export function describeChange(key: Uint8Array, operation: Operation): SummaryChange {
   const value = bytesText(operation.value);
   return {
     type: operation.type,
@@ -63,7 +63,7 @@ export function changeTold(key: Uint8Array, operation: Operation): SummaryChange
   };
 }
 
-/** The request that an output is, as the contract and the index read it. */
+/** The request in an output, read as the contract and the index read it; undefined if it is no request. */
 export function requestIn(output: Output): Request | undefined {
   const script = paymentScript(output.address);
   if (script === undefined || versionOf(script) === undefined || !output.datum) return undefined;
@@ -71,14 +71,14 @@ export function requestIn(output: Output): Request | undefined {
   return datum?.type === "request" && datum.request.policy === script ? datum.request : undefined;
 }
 
-/** A request as it is told; `network` is that of the address of its output. */
-export function requestTold(request: Request, network: 0 | 1) {
+/** A request in a summary; `network` is that of its output's address. */
+export function describeRequest(request: Request, network: 0 | 1) {
   return {
     tokenId: request.name,
     policy: request.policy,
-    change: changeTold(request.key, request.operation),
+    change: describeChange(request.key, request.operation),
     owner: request.refund.payment,
-    refundAddress: textOf(keyAddressHex(request.refund, network)),
+    refundAddress: addressTextOf(keyAddressHex(request.refund, network)),
     offered: request.fee,
   };
 }
@@ -88,12 +88,12 @@ export function networkOf(address: string): 0 | 1 {
   return address[1] === "1" ? 1 : 0;
 }
 
-/** What an output is to the contract. */
+/** An output's role at the contract: a token's state, a request, or null. */
 export function holdingOf(output: Output): SummaryHolding {
   const script = paymentScript(output.address);
   if (script === undefined || versionOf(script) === undefined || !output.datum) return null;
   const request = requestIn(output);
-  if (request) return { type: "request", ...requestTold(request, networkOf(output.address)) };
+  if (request) return { type: "request", ...describeRequest(request, networkOf(output.address)) };
   const tokens = [...output.value.assets].filter(([asset]) => policyOf(asset) === script);
   const [asset, quantity] = tokens[0] ?? [];
   const datum = decodeDatum(output.datum);
@@ -101,13 +101,13 @@ export function holdingOf(output: Output): SummaryHolding {
   return { type: "state", tokenId: nameOf(asset), policy: script, ...datum.state };
 }
 
-/** An output, told. */
-export function outputTold(output: Output, viewer: string | undefined): SummaryOutput {
+/** An output in a summary. */
+export function describeOutput(output: Output, viewer: string | undefined): SummaryOutput {
   const holds = holdingOf(output);
   return {
-    address: textOf(output.address),
+    address: addressTextOf(output.address),
     whose: partyOf(output.address, viewer),
-    amount: amountTold(output.value),
+    amount: describeAmount(output.value),
     holds,
     datum: output.datum && !holds ? toHex(output.datum) : null,
     datumHash: output.datumHash ?? null,
@@ -115,11 +115,11 @@ export function outputTold(output: Output, viewer: string | undefined): SummaryO
   };
 }
 
-/** An input, told as far as its output is known. */
-export function inputTold(ref: OutRef, known: KnownOutputs, viewer: string | undefined): SummaryInput {
+/** An input in a summary; `output` is null if it is not resolved. */
+export function describeInput(ref: OutRef, known: KnownOutputs, viewer: string | undefined): SummaryInput {
   const output = known.get(refKey(ref));
-  if (!output) return { outputRef: refText(ref), output: null };
-  const told = outputTold(output, viewer);
-  const isContract = told.script !== null && told.script.version !== null;
-  return { outputRef: refText(ref), output: { ...told, cbor: isContract ? null : toHex(output.raw) } };
+  if (!output) return { outputRef: outputRefText(ref), output: null };
+  const described = describeOutput(output, viewer);
+  const isContract = described.script !== null && described.script.version !== null;
+  return { outputRef: outputRefText(ref), output: { ...described, cbor: isContract ? null : toHex(output.raw) } };
 }

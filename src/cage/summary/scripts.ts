@@ -1,4 +1,4 @@
-/** Scripts by their hashes: which is the contract, and in which version. */
+/** Scripts by hash: whether one is the contract, and in which version. */
 import { concat } from "#src/base/bytes.ts";
 import { as, asInt, CborError, decode, raw } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
@@ -8,18 +8,18 @@ import { cageScripts } from "#src/cage/script.ts";
 const versions: ReadonlyMap<string, string> = new Map(cageScripts.map(({ hash, version }) => [hash, version]));
 const LANGUAGES = ["native", "PlutusV1", "PlutusV2", "PlutusV3"] as const;
 
-/** Version of the contract under a hash; undefined where it is another script. */
+/** The contract version with this hash; undefined for another script. */
 export function versionOf(hash: string): string | undefined {
   return versions.get(hash);
 }
 
-/** Script hash in the payment part of an address (bytes in hexadecimal), where it has one (CIP-19: types 1, 3, 5 and 7). */
+/** Script hash in the payment part of an address (bytes in hexadecimal); undefined for a key (CIP-19: types 1, 3, 5, 7). */
 export function paymentScript(address: string): string | undefined {
   const type = parseInt(address[0] ?? "f", 16);
   return type < 8 && type % 2 === 1 && address.length >= 58 ? address.slice(2, 58) : undefined;
 }
 
-/** A script out of its bytes, as a witness set has them. */
+/** A script from its bytes in a witness set. */
 export function scriptOf(language: SummaryScript["language"], bytes: Uint8Array): SummaryScript {
   const hash = hash224(concat(Uint8Array.of(LANGUAGES.indexOf(language)), bytes));
   return { hash, language, version: language === "PlutusV3" ? versionOf(hash) ?? null : null };

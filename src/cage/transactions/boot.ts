@@ -1,4 +1,4 @@
-/** Creating a token: its name is the hash of an output that the transaction spends, its first state has no facts. */
+/** Creates a token: its name is the hash of an output reference that the transaction spends; its first state has no facts. */
 import { ok, type Result } from "#src/base/result.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
 import { encodeData } from "#src/cardano/data.ts";
@@ -12,12 +12,12 @@ import { EMPTY_ROOT, encodeState, tokenName } from "#src/cage/datum.ts";
 import { mintData } from "#src/cage/redeemer.ts";
 import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";
 
-/** A boot, and the id that its token will have. */
+/** A boot transaction, and the id of its token. */
 export interface BuiltBoot extends Built {
   readonly token: string;
 }
 
-/** Stands for the output that an address without any would need. */
+/** Placeholder seed for an address without outputs. */
 const NO_OUTPUT: OutRef = { txHash: "00".repeat(32), index: 0 };
 
 /** Builds the transaction that creates a token owned by the payment key of the address. */
@@ -25,7 +25,7 @@ export function buildBoot(input: BuildInput, measure: Measure): Result<BuiltBoot
   const owner = requester(input);
   if (!owner.ok) return owner;
   const { script, network, parameters, address } = input;
-  // Nothing to spend is found out by the balancer too, together with how much is missing.
+  // If there is nothing to spend, the balancer fails and says how much is missing.
   const seed: Utxo = priorityOrder(input.available)[0]?.utxo ??
     { ref: NO_OUTPUT, output: madeOutput({ address, value: lovelace(0n) }) };
   const token = tokenName(seed.ref);

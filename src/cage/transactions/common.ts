@@ -1,6 +1,6 @@
 /**
- * What all transactions of a token have in common. Builds are pure: plain values in, plain values out (they cross threads as
- * they are), the evaluation of scripts handed in.
+ * Shared by all transactions of a token. Builds are pure: they take and give plain values (which cross threads without
+ * encoding), and the script evaluator is a parameter.
  */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type NetworkId, readAddressHex } from "#src/cardano/address.ts";
@@ -13,72 +13,73 @@ import { type KeyAddress, keyAddress } from "#src/cage/plutus_address.ts";
 import type { CageScript } from "#src/cage/script.ts";
 import type { Evaluation, EvaluationInput } from "#src/plutus/types.ts";
 
-/** What may be set. */
+/** Settings of a build. */
 export interface BuildSettings {
-  /** How long a transaction stays valid, in ms: time to sign and submit it. Two hours unless set, at most 36 hours. */
+  /** How long the transaction stays valid, in ms; default 2 hours, at most 36 hours. */
   readonly validForMs?: number | undefined;
-  /** Lovelace that a request offers to the owner who applies it; see `offeredFee`. */
+  /** Lovelace that a request offers to the token's owner; default `offeredFee`. */
   readonly offeredFee?: bigint | undefined;
 }
 
-/** What every build starts from. */
+/** Input of every build. */
 export interface BuildInput {
   readonly parameters: Parameters;
   readonly slots: SlotConfig;
-  /** The slot it is now: the tip's, or a later one that the clock says. */
+  /** The current slot: the tip's, or a later one by the clock. */
   readonly slot: number;
-  /** The first slot that has no time yet, where that is known. */
+  /** The first slot whose time is not yet known (end of the node's era summary), if that is known. */
   readonly horizon?: number | undefined;
   readonly network: NetworkId;
   readonly script: CageScript;
-  /** An unspent output that carries the script; without one the script travels along. */
+  /** An unspent output with the reference script; without one the script is in the witnesses. */
   readonly reference?: Utxo | undefined;
-  /** Who asks: the bytes of the address in hexadecimal. It pays, signs and gets the change. */
+  /** The requester's address, its bytes in hexadecimal. It pays, signs and receives the change. */
   readonly address: string;
-  /** Unspent outputs at the address, with how gladly each is spent. */
+  /** Unspent outputs at the address, with the spend priority of each. */
   readonly available: readonly Coin[];
   readonly settings?: BuildSettings | undefined;
 }
 
-/** A transaction to be signed. */
+/** An unsigned transaction. */
 export interface Built {
   /** CBOR, without signatures. */
   readonly transaction: Uint8Array;
   readonly txHash: string;
   /** Lovelace. */
   readonly fee: bigint;
-  /** First slot in which it is no longer valid. */
+  /** First slot in which the transaction is no longer valid. */
   readonly validTo: number;
-  /** Bytes once signed. */
+  /** Size in bytes when signed. */
   readonly size: number;
-  /** Outputs of the address that it spends or puts up as collateral: what a reservation covers. */
+  /** Outputs of the address that it spends or uses as collateral; a reservation covers these. */
   readonly spends: readonly Utxo[];
-  /** Whether scripts of Plutus run in it. */
+  /** Whether Plutus scripts run in it. */
   readonly runsScripts: boolean;
 }
 
 /**
- * Why there is no transaction. `bad_address`: not a base or enterprise address of a key on this network; `not_owner`: of the token or of the
- * request; the rest as in `BalanceFailure`.
+ * Why no transaction was built. `bad_address`: not a base or enterprise address of a key on this network; `not_owner`: the
+ * address does not own the token or the request; the others are those of `BalanceFailure`.
  */
 export type BuildFailure = BalanceFailure | Failure<"bad_address" | "not_owner">;
 
 const DEFAULT_VALID_MS = 2 * 3600 * 1000;
-/** How far ahead a node tells the time of a slot on the public networks, at the least (3k/f slots of a second). */
+/** How far ahead slots have a known time on the public networks, at least: 3k/f slots of one second. */
 const MAX_VALID_MS = 36 * 3600 * 1000;
 
 /**
- * The first slot in which a transaction built now is no longer valid. Scripts see it as a time, so it is none that has no time yet: the
- * ledger would not run them (`TimeTranslationPastHorizon`); the bound itself has one on some nodes, and on others (Dingo) none.
+ * The first slot in which a transaction built now is no longer valid. Scripts see it as a time, so it must be before the
+ * horizon; otherwise the ledger does not run them (`TimeTranslationPastHorizon`). The horizon itself has a time on some
+ * nodes and none on others (Dingo), so the bound is one slot earlier.
  */
-export function validTo(
+function validTo(
   { slot, horizon = Infinity, slots, settings }: Pick<BuildInput, "slot" | "horizon" | "slots" | "settings">,
 ): number {
   const ms = Math.min(settings?.validForMs ?? DEFAULT_VALID_MS, MAX_VALID_MS);
   return Math.max(slot + 1, Math.min(slot + Math.floor(ms / slots.slotLength), horizon - 1));
 }
 
-/** The address of who asks, as the contract sees it. */
+/** The requester's address as the contract sees it; `bad_address` if it has no payment key or is of another network. */
 export function requester(
   { address, network }: Pick<BuildInput, "address" | "network">,
 ): Result<KeyAddress, BuildFailure> {
@@ -91,22 +92,22 @@ export function requester(
   return fail("bad_address", "The address is one of another network.", { reason: "network" });
 }
 
-/** An evaluator as the balancer wants it. */
-export function measuring(
+/** Adapts a script evaluator to the balancer. */
+export function measureWith(
   evaluate: (input: EvaluationInput) => Evaluation,
   { parameters, slots }: Pick<BuildInput, "parameters" | "slots">,
 ): Measure {
   return (transaction, utxos) => evaluate({ transaction, utxos, parameters, slots });
 }
 
-/** What a build says of its transaction beside what all of them have. */
-export type Doing = Pick<Skeleton, "inputs" | "outputs" | "redeemers"> & Partial<Skeleton>;
+/** The parts of a transaction that differ between builds. */
+export type TransactionParts = Pick<Skeleton, "inputs" | "outputs" | "redeemers"> & Partial<Skeleton>;
 
-/** Finishes a transaction that the address signs. */
+/** Completes and balances a transaction that the address signs. */
 export function finish(
   input: BuildInput,
   signer: KeyAddress,
-  doing: Doing,
+  doing: TransactionParts,
   measure: Measure,
 ): Result<Built, BalanceFailure> {
   const { script, reference, address, available, parameters } = input;

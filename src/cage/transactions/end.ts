@@ -1,4 +1,4 @@
-/** Ending a token: it is burnt, and what its state held returns to its owner. */
+/** Ends a token: burns it and returns its state's lovelace to the owner. */
 import type { Result } from "#src/base/result.ts";
 import { encodeData } from "#src/cardano/data.ts";
 import type { Utxo } from "#src/cardano/output.ts";
@@ -12,7 +12,7 @@ export interface EndInput extends BuildInput {
   readonly state: Utxo;
 }
 
-/** Builds the transaction that ends a token; `not_owner` unless the address has its owner's key. */
+/** Builds the transaction that ends a token; `not_owner` unless the address has the owner's payment key. */
 export function buildEnd(input: EndInput, measure: Measure): Result<Built, BuildFailure> {
   const owned = ownedState(input, input.state);
   if (!owned.ok) return owned;

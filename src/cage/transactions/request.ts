@@ -1,9 +1,9 @@
 /**
- * Requesting a change of a fact: an output at the contract, the first of its transaction.
+ * Requests a change of a fact: an output at the contract, the first of its transaction.
  *
- * It locks enough that its owner gets a refund which the ledger allows, and the owner of the token the fee that it offers:
- * max(least of the request, least of the refund + fee). What key and values may take is limited by this transaction alone:
- * the one that applies the request reads the datum from the ledger and carries a proof over digests of fixed size.
+ * It locks enough lovelace for a refund that the ledger allows and for the offered fee: max(min-UTxO of the request, min-UTxO
+ * of the refund + fee). Only this transaction limits the size of key and values: the transaction that applies the request
+ * reads the datum from the ledger and carries a proof over digests of fixed size.
  */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
@@ -14,7 +14,7 @@ import { encodeRequest, type Operation } from "#src/cage/datum.ts";
 import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";
 import { offeredFee } from "#src/cage/transactions/fee.ts";
 
-/** What is asked for. */
+/** Input of `buildRequest`. */
 export interface RequestInput extends BuildInput {
   /** Name of the token, 32 bytes in hexadecimal. */
   readonly token: string;
@@ -22,7 +22,7 @@ export interface RequestInput extends BuildInput {
   readonly operation: Operation;
 }
 
-/** A request, and what it locks. */
+/** A request transaction, and the lovelace it locks and offers. */
 export interface BuiltRequest extends Built {
   /** Lovelace in the request's output. */
   readonly locked: bigint;
@@ -34,7 +34,7 @@ const NO_SCRIPT: Measure = () => {
   throw new TypeError("a request runs no script");
 };
 
-/** Builds the transaction that asks for a change. `too_large` says in its details how many bytes key and values have and may have. */
+/** Builds the transaction that requests a change. The details of `too_large` give the size and the limit of key and values. */
 export function buildRequest(input: RequestInput): Result<BuiltRequest, BuildFailure> {
   const from = requester(input);
   if (!from.ok) return from;
@@ -55,7 +55,7 @@ export function buildRequest(input: RequestInput): Result<BuiltRequest, BuildFai
     : built;
 }
 
-/** Bytes of key and values, and how many would fit; byte strings stand in the datum in pieces of 64 with 2 bytes before each. */
+/** Size of key and values and its limit, in bytes; the datum has byte strings in chunks of 64, each with 2 bytes of header. */
 function factLimit(key: Uint8Array, operation: Operation, details: unknown) {
   const { what, size, limit } = details as { what: string; size: number; limit: number };
   if (what !== "bytes") return undefined;

@@ -1,4 +1,4 @@
-/** Taking a request back: its whole deposit returns to the address that refunds go to. */
+/** Retracts a request: its whole deposit returns to the refund address. */
 import { fail, type Result } from "#src/base/result.ts";
 import { encodeData } from "#src/cardano/data.ts";
 import type { Utxo } from "#src/cardano/output.ts";
@@ -12,10 +12,10 @@ export interface RetractInput extends BuildInput {
   readonly request: Utxo;
 }
 
-/** Why an address may not take a request back. */
+/** Failure: the address may not retract the request. */
 export const NOT_REQUESTER = fail("not_owner", "The request is not one of this address.");
 
-/** Builds the transaction that takes a request back; `not_owner` unless the address has the payment key of its refund address. */
+/** Builds the transaction that retracts a request; `not_owner` unless the address has the refund address's payment key. */
 export function buildRetract(input: RetractInput, measure: Measure): Result<Built, BuildFailure> {
   const from = requester(input);
   if (!from.ok) return from;

@@ -1,4 +1,4 @@
-/** A token's state output, read for a transaction of its owner. */
+/** Reads and makes a token's state outputs for its owner's transactions. */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
@@ -8,17 +8,21 @@ import { decodeDatum, encodeState, type State } from "#src/cage/datum.ts";
 import type { KeyAddress } from "#src/cage/plutus_address.ts";
 import { type BuildFailure, type BuildInput, requester } from "#src/cage/transactions/common.ts";
 
-/** The owner, the token's name, and what its state says. */
+/** The owner's address, the token's name and its state. */
 export interface OwnedState {
   readonly owner: KeyAddress;
   readonly token: string;
   readonly state: State;
 }
 
-/** Why an address may not do what is the owner's to do. */
+/** Failure: the address does not own the token. */
 export const NOT_OWNER = fail("not_owner", "The token is not one of this address.");
 
-/** Reads a state output whose owner asks. Throws a `TypeError` for an output that is no state of this contract: the index holds none. */
+/**
+ * Reads a state output; `not_owner` unless the requester owns the token.
+ *
+ * @throws {TypeError} if the output is not a state of this contract; the index has no such outputs
+ */
 export function ownedState(input: BuildInput, utxo: Utxo): Result<OwnedState, BuildFailure> {
   const owner = requester(input);
   if (!owner.ok) return owner;

@@ -1,4 +1,4 @@
-/** Giving a token to another owner: its facts stay as they are, and the contract wants both to sign. */
+/** Transfers a token to another owner: its facts do not change, and the contract requires both signatures. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { encodeData } from "#src/cardano/data.ts";
 import type { Utxo } from "#src/cardano/output.ts";
@@ -18,14 +18,14 @@ export interface TransferInput extends BuildInput {
 export interface BuiltTransfer extends Built {
   /** Key hash of the next owner. */
   readonly owner: string;
-  /** Key hashes of who must sign: the owner, who pays, and the next one. */
+  /** Key hashes of the required signers: the owner, who pays, and the next owner. */
   readonly signers: readonly string[];
 }
 
-/** `owner_unchanged`: the token is that owner's already. */
+/** `owner_unchanged`: that owner already has the token. */
 export type TransferFailure = BuildFailure | Failure<"owner_unchanged">;
 
-/** Builds the transaction that gives a token away; the owner pays. */
+/** Builds the transaction that transfers a token; the current owner pays. */
 export function buildTransfer(input: TransferInput, measure: Measure): Result<BuiltTransfer, TransferFailure> {
   const owned = ownedState(input, input.state);
   if (!owned.ok) return owned;

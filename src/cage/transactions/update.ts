@@ -1,11 +1,11 @@
 /**
- * Updating a token: its owner applies requests, all of those named or none; or as many as there are and as fit (`batch.ts`).
+ * Updates a token: its owner applies either all named requests or none. `batch.ts` applies as many as fit.
  *
- * The first output is the next state; output n refunds the n-th request in the ledger's order of inputs with what it locked
- * but for the fee it offers. Requests are applied in that order, each on what the one before it left.
+ * The first output is the next state. Output n refunds the n-th request, in the ledger's order of inputs, with its lovelace
+ * minus its fee. Requests are applied in that order, one after the other.
  *
- * The ledger orders inputs by transaction hash, which the sender can choose by trying. So the order of application does not decide which
- * of the requests for one key are taken: the oldest is, and it keeps its claim when this transaction cannot hold it.
+ * The ledger orders inputs by transaction hash, which a sender can grind. So that order must not decide which of several
+ * requests for one key is applied: the oldest wins, and keeps its precedence even if this transaction has no room for it.
  */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -18,8 +18,8 @@ import { neededLovelace } from "#src/transaction/output.ts";
 import { changeOf, decodeDatum, type Request } from "#src/cage/datum.ts";
 import { keyAddressHex } from "#src/cage/plutus_address.ts";
 import { type Action, spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
-import { takesCrowns } from "#src/cage/script.ts";
-import { behindCrown, CROWN_BYTES, crownOf } from "#src/forestry/crown.ts";
+import { supportsTopBranch } from "#src/cage/script.ts";
+import { proofBelowTopBranch, TOP_BRANCH_BYTES, topBranchOf } from "#src/forestry/topBranch.ts";
 import type { Proof } from "#src/forestry/proof.ts";
 import type { Change, Forestry, Refusal } from "#src/forestry/trie.ts";
 import { type BuildFailure, type BuildInput, type Built, finish } from "#src/cage/transactions/common.ts";
@@ -28,15 +28,15 @@ import { nextState, type OwnedState, ownedState } from "#src/cage/transactions/s
 export interface UpdateInput extends BuildInput {
   /** The token's state output. */
   readonly state: Utxo;
-  /** The requests to apply, in any order; one named twice counts once. */
+  /** The requests to apply, in any order; duplicates count once. */
   readonly requests: readonly OpenUtxo[];
 }
 
-/** A request's output, and where in the chain it was made; requests without a place count as made in the ledger's order of inputs. */
+/** A request's output, and where it was made. Requests without `made` count as made in the ledger's order of inputs. */
 export interface OpenUtxo extends Utxo {
   readonly made?: {
     readonly slot: number;
-    /** In the slot's block: 65536 times the transaction's index, and the output's. */
+    /** In the slot's block: 65536 × the transaction's index + the output's index. */
     readonly position: number;
   };
 }
@@ -44,15 +44,18 @@ export interface OpenUtxo extends Utxo {
 /** An update, and the root of the facts after it. */
 export interface BuiltUpdate extends Built {
   readonly root: string;
-  /** `refKey` of the requests that it applies, in the order in which it does. */
+  /** `refKey` of the applied requests, in the order of application. */
   readonly applied: readonly string[];
 }
 
 /**
- * Why one request cannot be applied. `fact_…`: after the requests before it the key is there already, is missing, or has another value;
- * `other_token`: it is no request of this token; `not_applicable`: it holds assets or a script, or less than its fee and refund take;
- * `no_room`: what the transaction applies already leaves too little of it; `out_of_order`: the
- * ledger would apply it before an older request of its key; `older_waits`: an older request of its key has no room or is out of order.
+ * Why a request cannot be applied.
+ * - `fact_…`: after the previous requests the key already exists, is missing, or has another value
+ * - `other_token`: not a request of this token
+ * - `not_applicable`: it holds assets or a script, or too little lovelace for its fee and refund
+ * - `no_room`: it does not fit into the transaction with the requests already selected
+ * - `out_of_order`: the ledger would apply it before an older request for its key
+ * - `older_waits`: an older request for its key has no room or is out of order
  */
 export type RequestReason =
   | Refusal["code"]
@@ -62,33 +65,36 @@ export type RequestReason =
   | "out_of_order"
   | "older_waits";
 
-/** A request that an update leaves where it is. */
+/** A request that an update does not apply. */
 export interface RefusedRequest {
   /** `refKey` of its output. */
   readonly request: string;
   readonly code: RequestReason;
   readonly message: string;
-  /** `refKey` of the older request that it lost to: without that one it could be applied now. */
+  /** `refKey` of the older request that prevents it: without that one it could be applied now. */
   readonly lostTo?: string;
 }
 
-/** `requests_fail` has `details.requests`, a `RefusedRequest` for each that stops the update; `state_differs`: the facts given are not those of the state. */
+/**
+ * `requests_fail`: `details.requests` has a `RefusedRequest` for each request that prevents the update; `state_differs`: the
+ * given facts do not have the state's root.
+ */
 export type UpdateFailure = BuildFailure | Failure<"requests_fail" | "state_differs">;
 
-/** Builds the transaction that applies requests to the facts, which `facts` (left as it is) holds as they are now. */
+/** Builds the transaction that applies all requests to the current `facts`, which is not changed. */
 export function buildUpdate(input: UpdateInput, facts: Forestry, measure: Measure): Result<BuiltUpdate, UpdateFailure> {
-  const token = updatable(input, facts);
+  const token = updatableToken(input, facts);
   if (!token.ok) return token;
-  const walked = walk(
+  const selected = selectRequests(
     { ...input, requests: input.requests.map(({ ref, output }) => ({ ref, output })) },
     token.value,
     facts,
   );
-  return walked.left.length > 0 ? requestsFail(walked.left) : buildWalked(input, token.value, walked, measure);
+  return selected.left.length > 0 ? requestsFail(selected.left) : buildSelected(input, token.value, selected, measure);
 }
 
-/** A token that its owner may update, with the facts at hand. */
-export function updatable(
+/** The token's state, if the address owns it and `facts` has its root. */
+export function updatableToken(
   input: UpdateInput,
   facts: Forestry,
 ): Result<OwnedState, BuildFailure | Failure<"state_differs">> {
@@ -97,7 +103,7 @@ export function updatable(
   return fail("state_differs", "The facts at hand are not those of the token's state.");
 }
 
-/** `requests_fail`, with a reason for each of them. */
+/** A `requests_fail` failure with the reason for each request. */
 export function requestsFail(requests: readonly RefusedRequest[]): Result<never, Failure<"requests_fail">> {
   const message = requests.length === 1
     ? "A request cannot be applied."
@@ -105,79 +111,79 @@ export function requestsFail(requests: readonly RefusedRequest[]): Result<never,
   return fail("requests_fail", message, { requests });
 }
 
-/** What came of requests, each at its turn. */
-export interface Walked {
-  readonly taken: readonly Taken[];
+/** The result of `selectRequests`. */
+export interface SelectedRequests {
+  readonly taken: readonly SelectedRequest[];
   readonly left: readonly RefusedRequest[];
-  /** Of the facts after all that are taken. */
+  /** Root of the facts after all selected requests. */
   readonly root: string;
-  /** Bytes that those take in a transaction: about. */
+  /** Approximate size of the selected requests in a transaction, in bytes. */
   readonly bytes: number;
-  /** The crown of the facts, where it makes the transaction smaller: proofs then begin behind it. */
-  readonly crown?: Uint8Array;
+  /** The facts' top branch if sharing it makes the transaction smaller; proofs then omit their first step. */
+  readonly topBranch?: Uint8Array;
 }
 
-interface Taken extends Payable {
+interface SelectedRequest extends PayableRequest {
   readonly proof: Proof;
 }
 
-/** A request that the transaction can pay for, whatever the facts are. */
-interface Payable {
+/** A request with its refund: one that can be applied if the facts allow it. */
+interface PayableRequest {
   readonly utxo: Utxo;
   readonly change: Change;
   readonly refund: NewOutput;
 }
 
-/** What became of the requests of one key so far. */
+/** The requests for one key during the selection. */
 interface KeyTurn {
-  /** Taken, the last in the ledger's order last, each with the digest of the value that it found. */
+  /** Selected requests in the ledger's order, each with the digest of the value before it. */
   readonly taken: { readonly utxo: Utxo; readonly found: Uint8Array | undefined }[];
-  /** Those whose turn came while the facts did not allow them, oldest first. */
-  readonly waiting: Payable[];
-  /** The request that is next, but not in this transaction: no younger one may overtake it. */
+  /** Requests that the facts did not allow at their turn, oldest first. */
+  readonly waiting: PayableRequest[];
+  /** The next request for the key, if it is not in this transaction: no younger one may overtake it. */
   next?: string;
 }
 
 /**
- * Takes requests, the oldest first, each on what those before it left, as long as there is room for what it adds; `room` is in bytes. Those
- * of one key are taken only as far as the ledger applies them in the same order. A request that the facts do not allow at its turn
- * has another chance after each younger one of its key that is taken. What is left leaves no trace.
+ * Selects the requests to apply, oldest first, each on the facts that the previous ones leave, while they fit into `room`
+ * bytes. Requests for one key are selected only if the ledger applies them in the same order. A request that the facts do
+ * not allow at its turn is tried again after each younger request for its key. Requests that are not selected have no effect.
  */
-export function walk(
+export function selectRequests(
   input: UpdateInput,
   { token }: Pick<OwnedState, "token">,
   facts: Forestry,
   room = Infinity,
-): Walked {
+): SelectedRequests {
   const named = new Map(input.requests.map((request) => [refKey(request.ref), request]));
-  const taken: Taken[] = [];
+  const taken: SelectedRequest[] = [];
   const left = new Map<string, RefusedRequest>();
   const turns = new Map<string, KeyTurn>();
-  const crown = takesCrowns(input.script) ? crownOf(facts) : undefined;
-  let [now, plain, crowned] = [facts.copy(), 0, crown ? CROWN_ITEM_BYTES : Infinity];
+  const topBranch = supportsTopBranch(input.script) ? topBranchOf(facts) : undefined;
+  let [now, plain, shared] = [facts.copy(), 0, topBranch ? TOP_BRANCH_ITEM_BYTES : Infinity];
 
-  const take = (one: Payable, turn: KeyTurn): Result<void, Failure<RequestReason>> => {
+  const take = (one: PayableRequest, turn: KeyTurn): Result<void, Failure<RequestReason>> => {
     if (isBefore(one.utxo, turn) && allows(now.get(one.change.path), one.change)) return OUT_OF_ORDER;
     const next = now.copy();
     const proof = next.apply(one.change);
     if (!proof.ok) return proof;
     const done = { ...one, proof: proof.value };
-    const [more, moreCrowned] = [plain + bytesOf(done), crowned + crownedBytesOf(done, next)];
-    if (Math.min(more, moreCrowned) > room) return NO_ROOM;
+    const [more, moreShared] = [plain + bytesOf(done), shared + bytesWithTopBranch(done, next)];
+    if (Math.min(more, moreShared) > room) return NO_ROOM;
     taken.push(done);
     turn.taken.push({ utxo: one.utxo, found: now.get(one.change.path) });
-    [now, plain, crowned] = [next, more, moreCrowned];
+    [now, plain, shared] = [next, more, moreShared];
     return ok(undefined);
   };
 
-  /** Leaves a request; one that is next keeps its claim to the key. */
+  /** Leaves a request out; the next one for its key keeps its precedence. */
   const leave = (one: Utxo, { code, message }: Failure<RequestReason>, turn?: KeyTurn, lostTo?: string): void => {
     const request = refKey(one.ref);
     if (turn && (code === "no_room" || code === "out_of_order")) turn.next = request;
     left.set(request, { request, code, message, ...(lostTo === undefined ? {} : { lostTo }) });
   };
 
-  /** After one of a key was taken: those that waited for that, oldest first, as far as this transaction can apply them. */
+  /** After a selection: tries the key's waiting requests again, oldest first. */
   const retry = (turn: KeyTurn): void => {
     while (turn.next === undefined) {
       const one = turn.waiting.find(({ utxo, change }) =>
@@ -217,19 +223,19 @@ export function walk(
     if (turn.next === undefined) turn.waiting.push(payable.value);
   }
   return {
-    ...inLedgerOrder(taken, facts, crown),
+    ...inLedgerOrder(taken, facts, topBranch),
     left: oldestFirst.flatMap(({ ref }) => left.get(refKey(ref)) ?? []),
-    bytes: Math.min(plain, crowned),
+    bytes: Math.min(plain, shared),
   };
 }
 
-/** Whether the ledger applies a request before one of its key that is taken. */
+/** Whether the ledger applies a request before one that is already selected for its key. */
 function isBefore({ ref }: Utxo, { taken }: KeyTurn): boolean {
   const last = taken.at(-1);
   return last !== undefined && compareRefs(ref, last.utxo.ref) < 0;
 }
 
-/** Oldest first: by slot, place in the block, and the ledger's order of inputs where those are unknown or equal. */
+/** Oldest first: by slot, then position in the block, then the ledger's order of inputs. */
 function byAge(a: OpenUtxo, b: OpenUtxo): number {
   const [one, other] = [a.made ?? UNPLACED, b.made ?? UNPLACED];
   return one.slot - other.slot || one.position - other.position || compareRefs(a.ref, b.ref);
@@ -237,29 +243,29 @@ function byAge(a: OpenUtxo, b: OpenUtxo): number {
 
 const UNPLACED = { slot: 0, position: 0 };
 
-/** Whether a key that has a value (its digest), or none, allows a change. */
+/** Whether a key's value (its digest; undefined if the key has none) allows a change. */
 function allows(value: Uint8Array | undefined, change: Change): boolean {
   if (change.type === "insert") return value === undefined;
   return value !== undefined && equalBytes(value, change.type === "update" ? change.old : change.value);
 }
 
-/** What is taken, as the ledger applies it: proofs in that order, and the crown where it makes the transaction smaller. */
+/** The selected requests in the ledger's order, with proofs for that order and the top branch if it saves bytes. */
 function inLedgerOrder(
-  taken: readonly Taken[],
+  taken: readonly SelectedRequest[],
   facts: Forestry,
-  crown: Uint8Array | undefined,
-): Pick<Walked, "taken" | "root" | "crown"> {
+  topBranch: Uint8Array | undefined,
+): Pick<SelectedRequests, "taken" | "root" | "topBranch"> {
   const now = facts.copy();
-  let [plain, crowned] = [0, crown ? CROWN_ITEM_BYTES : Infinity];
+  let [plain, shared] = [0, topBranch ? TOP_BRANCH_ITEM_BYTES : Infinity];
   const ordered = [...taken].sort((a, b) => compareRefs(a.utxo.ref, b.utxo.ref)).map((one) => {
     const proof = now.apply(one.change);
     if (!proof.ok) throw new Error(`a request that was taken cannot be applied: ${proof.error.code}`);
     const done = { ...one, proof: proof.value };
     plain += bytesOf(done);
-    crowned += crownedBytesOf(done, now);
+    shared += bytesWithTopBranch(done, now);
     return done;
   });
-  return { taken: ordered, root: toHex(now.root), ...(crown && crowned < plain ? { crown } : {}) };
+  return { taken: ordered, root: toHex(now.root), ...(topBranch && shared < plain ? { topBranch } : {}) };
 }
 
 const NO_ROOM = fail("no_room", "The transaction has no room left for it: the next one may have.");
@@ -269,8 +275,8 @@ const OUT_OF_ORDER = fail(
 );
 const OLDER_WAITS = fail("older_waits", "An older request of its key is next, and not in this transaction.");
 
-/** A request as the transaction pays for it, or why it cannot. */
-function payableOf(input: UpdateInput, token: string, utxo: Utxo): Result<Payable, Failure<RequestReason>> {
+/** A request with its change and refund, or the reason why it cannot be applied. */
+function payableOf(input: UpdateInput, token: string, utxo: Utxo): Result<PayableRequest, Failure<RequestReason>> {
   const request = requestOf(input, token, utxo);
   if (!request.ok) return request;
   const refund = refundOf(input, utxo, request.value);
@@ -278,37 +284,37 @@ function payableOf(input: UpdateInput, token: string, utxo: Utxo): Result<Payabl
   return ok({ utxo, change: changeOf(request.value.key, request.value.operation), refund: refund.value });
 }
 
-/** Of a request's input and of its own redeemer with its units, about. */
+/** Approximate size of a request's input and of its redeemer with execution units. */
 const INPUT_BYTES = 37 + 22;
 
-/** Of a crown in a redeemer: it stands in pieces of 64 bytes. */
-const CROWN_ITEM_BYTES = CROWN_BYTES + 18;
+/** Size of a top branch in a redeemer, which has it in chunks of 64 bytes. */
+const TOP_BRANCH_ITEM_BYTES = TOP_BRANCH_BYTES + 18;
 
-/** What taking a request adds to a transaction. */
-function bytesOf({ proof, refund }: Pick<Taken, "proof" | "refund">): number {
+/** The bytes that a request adds to a transaction. */
+function bytesOf({ proof, refund }: Pick<SelectedRequest, "proof" | "refund">): number {
   return INPUT_BYTES + encodeData(spendData({ type: "modify", actions: [{ type: "apply", proof }] })).length +
     encodeOutput(refund).length;
 }
 
-/** The same in an update with a crown: as long as the facts, which are given as they are after it, have one. */
-function crownedBytesOf({ proof, refund }: Pick<Taken, "proof" | "refund">, after: Forestry): number {
-  const behind = crownOf(after) && behindCrown(proof);
+/** As `bytesOf`, in an update that shares the top branch; infinite if the facts afterwards have none. */
+function bytesWithTopBranch({ proof, refund }: Pick<SelectedRequest, "proof" | "refund">, after: Forestry): number {
+  const behind = topBranchOf(after) && proofBelowTopBranch(proof);
   return behind ? bytesOf({ proof: behind, refund }) : Infinity;
 }
 
-/** The transaction that applies what is taken. */
-export function buildWalked(
+/** Builds the transaction that applies the selected requests. */
+export function buildSelected(
   input: UpdateInput,
   { owner, token, state }: OwnedState,
-  { taken, root, crown }: Walked,
+  { taken, root, topBranch }: SelectedRequests,
   measure: Measure,
 ): Result<BuiltUpdate, BuildFailure> {
   const contribute = encodeData(spendData({ type: "contribute" }));
   const actions = taken.map(({ proof }): Action => ({
     type: "apply",
-    proof: crown ? behindCrown(proof)! : proof,
+    proof: topBranch ? proofBelowTopBranch(proof)! : proof,
   }));
-  const modify: SpendRedeemer = crown ? { type: "modify", actions, crown } : { type: "modify", actions };
+  const modify: SpendRedeemer = topBranch ? { type: "modify", actions, crown: topBranch } : { type: "modify", actions };
   const built = finish(input, owner, {
     inputs: [input.state, ...taken.map(({ utxo }) => utxo)],
     outputs: [nextState(input, token, { owner: state.owner, root }), ...taken.map(({ refund }) => refund)],
@@ -328,7 +334,7 @@ function requestOf({ script }: UpdateInput, token: string, { output }: Utxo): Re
   return fail("other_token", "This is no request of the token.");
 }
 
-/** The refund that a request is owed; a script it carries would be paid for by the owner of the token, so there is none then. */
+/** A request's refund. A request with a script is refused: the token's owner would pay the fee for that script. */
 function refundOf(
   { parameters, network }: UpdateInput,
   { output }: Utxo,

@@ -1,4 +1,4 @@
-/** Certificates of the Conway era: what blocks of every era carry (`cardano/certificates.ts`), held to what the ledger's decoder lets in. */
+/** Certificates of the Conway era: read by `cardano/certificates.ts`, then checked as the ledger's decoder does. */
 import { fromHex, utf8 } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { CborError, type Item, raw } from "#src/cardano/cbor.ts";
@@ -13,22 +13,26 @@ import {
 import { Walk } from "#src/cardano/walk.ts";
 import { type RewardAccount, rewardAccountOf } from "#src/cardano/conway/strict.ts";
 
-/** A pool's registration, with the bytes that the state keeps of it. */
+/** A pool's registration, with its bytes, which the ledger state keeps. */
 export interface PoolRegistration extends Omit<PoolParameters, "account"> {
   readonly kind: "register pool";
   readonly account: RewardAccount;
   readonly raw: Uint8Array;
 }
 
-/** A certificate. Deposits and refunds are lovelace and absent in the two kinds of Shelley that do not state them. */
+/** A certificate. Deposits and refunds are lovelace; they are absent in the two Shelley kinds, which do not state them. */
 export type Certificate = Exclude<AnyCertificate, { readonly kind: Past | "register pool" }> | PoolRegistration;
 
-/** What ended with Babbage. */
+/** Kinds that ended with Babbage. */
 type Past = "delegate genesis" | "move rewards";
 
 const MAX_WORD64 = (1n << 64n) - 1n;
 
-/** Reads a certificate. Throws `CborError`, also on hashes of another length than theirs. */
+/**
+ * Reads a certificate.
+ *
+ * @throws {CborError} if the Conway ledger's decoder refuses it, for example because of a hash's length
+ */
 export function readCertificate(item: Item): Certificate {
   if (hasBigNumber(item)) throw new CborError("a big number in a certificate");
   const certificate = walkCertificate(new Walk(raw(item)));
@@ -73,7 +77,7 @@ export function readCertificate(item: Item): Certificate {
   return certificate;
 }
 
-/** Whether one of the numbers stands under tag 2 or 3, which the reader of all eras takes. */
+/** Whether an item contains a big number (tag 2 or 3), which the reader for all eras accepts. */
 function hasBigNumber(item: Item): boolean {
   if (item.type === "array") return item.value.some(hasBigNumber);
   return item.type === "tag" && (item.tag === 2n || item.tag === 3n || hasBigNumber(item.value));
@@ -123,7 +127,7 @@ function checkPool(
   for (const owner of owners) checkHash(owner, "pool owner", 28);
   if (new Set(owners).size !== owners.length) throw new CborError("pool owners has an element twice");
   relays.forEach(checkRelay);
-  // how long its hash may be, the rules say
+  // the length of the metadata hash is checked by the POOL rule
   if (metadata) checkText(metadata.url, "pool metadata");
   return { ...certificate, account: rewardAccountOf(fromHex(account)), raw: bytes };
 }
@@ -137,7 +141,7 @@ function checkRelay(relay: Relay): void {
   if (relay.ipv6 !== undefined) checkHash(relay.ipv6, "IPv6 address", 16);
 }
 
-/** The credential that must witness a certificate of any era; none for a registration without deposit, nor for pools (`poolKeys`). */
+/** The credential that must witness a certificate; undefined for a registration without deposit and for pools (`poolKeys`). */
 export function certificateWitness(certificate: Certificate | AnyCertificate): Credential | undefined {
   switch (certificate.kind) {
     case "register":
@@ -156,7 +160,7 @@ export function certificateWitness(certificate: Certificate | AnyCertificate): C
   }
 }
 
-/** Hashes of the keys that must sign for a pool: its cold key, and its owners when it is registered. */
+/** Hashes of the keys that must sign a pool certificate: the cold key and, in a registration, the owners. */
 export function poolKeys(certificate: Certificate | AnyCertificate): readonly string[] {
   if (certificate.kind === "register pool") return [certificate.pool, ...certificate.owners];
   return certificate.kind === "retire pool" ? [certificate.pool] : [];

@@ -161,7 +161,7 @@ function checkPointer(bytes: Uint8Array): void {
 }
 
 /** A text of at most so many bytes of UTF-8. */
-export function text(item: Item | undefined, what: string, max: number): string {
+function text(item: Item | undefined, what: string, max: number): string {
   const { value } = as(item, "text");
   if (new TextEncoder().encode(value).length > max) throw new CborError(`${what} is longer than ${max} bytes`);
   return value;

@@ -1,7 +1,7 @@
 /** Quarantined tokens over HTTP: listed, and replayed by an operator. */
 import { sleep } from "#src/base/clock.ts";
 import { quarantinedTokens, releasePath, releaseQuery, releaseState } from "#src/api/operator.ts";
-import { readQuarantined, readRelease, wishRelease } from "#src/cage/index/release.ts";
+import { readQuarantined, readReleaseOutcome, requestRelease } from "#src/cage/index/release.ts";
 import { readToken } from "#src/cage/index/read.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { refusal } from "#src/edge/operator/status.ts";
@@ -49,9 +49,9 @@ export function releaseEndpoints({ store }: { readonly store: Store }): Operator
         );
       };
       await state();
-      const asked = await wishRelease(store.sql, tokenId);
+      const asked = await requestRelease(store.sql, tokenId);
       for (const end = performance.now() + wait;;) {
-        const answer = await readRelease(store.sql, tokenId, asked);
+        const answer = await readReleaseOutcome(store.sql, tokenId, asked);
         if (answer) {
           const { root, facts, quarantine } = await state();
           if (answer.reason !== undefined) throw refusal({ code: "not_explained", message: answer.reason });

@@ -8,8 +8,8 @@ import { inTime } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
-import { readCaged } from "#src/cage/index/outputs.ts";
-import { resolvable } from "#src/cage/summary/explain.ts";
+import { readContractOutputs } from "#src/cage/index/outputs.ts";
+import { referencedOutputs } from "#src/cage/summary/summarize.ts";
 import { queryOutputs, readOutputs } from "#src/chain/index/outputs.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
@@ -32,7 +32,7 @@ export async function summaryOf(
   { deadline, address }: SummaryRequest,
 ): Promise<Summary> {
   const transaction = fromHex(hex);
-  const refs = resolvable(transaction);
+  const refs = referencedOutputs(transaction);
   if (!refs.ok) throw refusal(refs.error);
   const [known, slots] = await Promise.all([
     readSpentOutputs(services, refs.value, deadline),
@@ -68,7 +68,7 @@ async function readSpentOutputs(
   refs: readonly OutRef[],
   deadline: number,
 ): Promise<ReadonlyMap<string, Output>> {
-  const [rows, caged] = await Promise.all([readOutputs(store.sql, refs), readCaged(store.sql, refs)]);
+  const [rows, caged] = await Promise.all([readOutputs(store.sql, refs), readContractOutputs(store.sql, refs)]);
   const known = new Map([...rows, ...caged]);
   const missing = refs.filter((ref) => !known.has(refKey(ref)));
   const fetched = await queryOutputs(port, missing, patience(deadline));

@@ -126,8 +126,8 @@ async function slotOf(sql: Queries, token: string, since: string, newest: number
     return Number(since);
   }
   const state = await stateAt(sql, token, refRow(since));
-  // of a block with several states no row shows which changes came after the first one
-  return state.passed ? state.slot - 1 : state.slot;
+  // of a block with several states no row tells which changes came after the first
+  return state.superseded ? state.slot - 1 : state.slot;
 }
 
 function stateView({ slot, ref, root }: StatePoint) {

@@ -1,6 +1,6 @@
 /** What clients see of tokens, requests and transactions. */
 import type { IndexedTransaction } from "#src/chain/index/transactions.ts";
-import type { OpenRequest, TokenLine, TokenStanding, TokenState } from "#src/cage/index/read.ts";
+import type { OpenRequest, TokenListItem, TokenStanding, TokenState } from "#src/cage/index/read.ts";
 import type { Cursor } from "#src/chain/index/cursor.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { bytesText } from "#src/cage/text.ts";
@@ -69,7 +69,7 @@ export function standingView(tokenId: string, standing: TokenStanding) {
 }
 
 /** A token in a list. */
-export function tokenLine({ token, owner, root, ref, quarantined }: TokenLine) {
+export function tokenLine({ token, owner, root, ref, quarantined }: TokenListItem) {
   const outputRefId = refText(ref);
   const said = { owner, root };
   const status = quarantined ? "quarantined" : "live";

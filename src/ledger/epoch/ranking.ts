@@ -59,7 +59,7 @@ export function rank(
 }
 
 /** How likely it is that a pool with a share of the stake may make a block in a slot (ledger: `leaderProbability`). */
-export function leaderChance(activeSlots: Ratio, stake: Ratio): number {
+function leaderChance(activeSlots: Ratio, stake: Ratio): number {
   return 1 - Math.pow(1 - toNumber(activeSlots), toNumber(stake));
 }
 
@@ -95,7 +95,7 @@ function area(values: readonly number[]): number[] {
 }
 
 /** What makes a pool worth delegating to, in lovelace an epoch, were it saturated (section 5.6.1). */
-export function desirability(
+function desirability(
   { desiredPools, pledgeInfluence }: Parameters,
   pot: bigint,
   { pledge, cost, margin }: PoolTerms,
@@ -109,7 +109,7 @@ export function desirability(
   return earned <= Number(cost) ? 0 : (earned - Number(cost)) * (1 - toNumber(margin));
 }
 
-/** Somebody who might delegate: a registered account, by its key, or an amount of lovelace. */
+/** A possible delegator: a registered account, by its key, or an amount of lovelace. */
 export type Delegator = string | bigint;
 
 /**

@@ -16,7 +16,7 @@ export function adoptPools({ pools }: Registry): void {
   }
 }
 
-/** Ends the pools that retire in an epoch: deposits go to their reward accounts, who delegated to them delegates to none. */
+/** Retires the pools of an epoch: deposits go to their reward accounts, and delegations to them end. */
 export function reapPools({ pools, accounts }: Registry, epoch: number): Reaped {
   const retired = new Set<string>();
   let refunded = 0n;

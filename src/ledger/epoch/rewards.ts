@@ -1,8 +1,8 @@
 /**
  * Rewards of an epoch (Shelley ledger specification, section "Rewards and the Epoch Boundary"; rule RUPD, `createRUpd`).
  *
- * All pools that made blocks share one pot: fees, and a part of the reserves, less what goes to the treasury. What nobody earned
- * goes back to the reserves.
+ * All pools that made blocks share one pot: the fees and a part of the reserves, minus the treasury's share. The part that is
+ * not earned returns to the reserves.
  */
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import { add, floor, multiply, one, share, smaller, subtract, whole, zero } from "#src/ledger/epoch/ratio.ts";

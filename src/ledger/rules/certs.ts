@@ -13,7 +13,7 @@ type WrongWithdrawal = FailureOf<"WithdrawalsNotInRewardsCERTS">["withdrawals"][
 /** What certificates are judged by, besides the tables. */
 export type CertificateTerms = Pick<LedgerState, "parameters" | "network" | "epoch">;
 
-/** Applies withdrawals and certificates to the tables, and gives what is wrong with them. */
+/** Applies withdrawals and certificates to the tables; gives their failures. */
 export function applyCertificates(
   { certificates, withdrawals }: Body,
   registry: Registry,

@@ -1,7 +1,7 @@
 /**
- * What goes in is what comes out (rule UTXO, `validateValueNotConservedUTxO`).
+ * Value is conserved: consumed equals produced (rule UTXO, `validateValueNotConservedUTxO`).
  *
- * What a transaction produces is bounded by its size; what it consumes is not: 16 kB of inputs can hold 400,000 assets.
+ * A transaction's size bounds the produced value but not the consumed one: 16 kB of inputs can hold 400,000 assets.
  */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { type Assets, lovelace, sameValue, sumValues, type Value } from "#src/cardano/value.ts";
@@ -29,7 +29,7 @@ export async function checkConservation(
   return sameValue(consumed, produced) ? [] : [{ name: "ValueNotConservedUTxO", consumed, produced }];
 }
 
-/** Quantities of one sign, without it: what is minted, or what is burned. */
+/** Absolute quantities of one sign: the minted or the burned assets. */
 function signed(mint: Assets, sign: 1n | -1n): Assets {
   return new Map([...mint].filter(([, quantity]) => quantity * sign > 0n).map(([asset, q]) => [asset, q * sign]));
 }

@@ -75,7 +75,7 @@ function chosen({ pool, drep }: Delegation = {}): Pick<Account, "pool" | "drep">
   return { ...(pool === undefined ? {} : { pool }), ...(drep ? { drep: drepKey(drep) } : {}) };
 }
 
-/** Pool and representative are registered; representatives are not asked for in the bootstrap phase (protocol version 9). */
+/** Pool and representative must be registered; in the bootstrap phase (protocol version 9) representatives are not checked. */
 function checkDelegatee(
   { pool, drep }: Delegation,
   { pools, dreps }: Registry,

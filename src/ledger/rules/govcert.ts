@@ -21,7 +21,7 @@ export function registerDRep(
   return failures;
 }
 
-/** A representative leaves; who delegated to it delegates to nobody. */
+/** A representative unregisters; delegations to it end. */
 export function unregisterDRep(
   { credential, refund }: Of<"unregister drep">,
   { accounts, dreps }: Registry,
@@ -46,7 +46,7 @@ export function updateDRep({ credential, anchor }: Of<"update drep">, { dreps }:
   return [];
 }
 
-/** A member of the committee names who votes in its place, or resigns for ever. */
+/** A committee member authorizes a hot key, or resigns for ever. */
 export function answerForSeat(certificate: Of<"authorize"> | Of<"resign">, { committee }: Registry): LedgerFailure[] {
   const { cold } = certificate;
   const key = credentialKey(cold);

@@ -1,10 +1,10 @@
-/** Rule LEDGER: what is checked before the certificates, of a transaction that says that it is valid. */
+/** Rule LEDGER: the checks before the certificates, for a transaction that is marked valid. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 
 /** Bytes of reference scripts that a transaction may refer to (ledger: `maxRefScriptSizePerTx`, no parameter). */
-export const MAX_REF_SCRIPT_BYTES = 204_800;
+const MAX_REF_SCRIPT_BYTES = 204_800;
 
 /** Checks what the rule checks by itself. */
 export function checkLedger(body: Body, refScriptBytes: number, state: LedgerState): LedgerFailure[] {

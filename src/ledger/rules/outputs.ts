@@ -40,8 +40,8 @@ export function checkOutputs(
 }
 
 /**
- * Bytes of the attributes of a Byron address that count (ledger: `bootstrapAddressAttrsSize`): the derivation path and those
- * that nobody knows; the network magic is free.
+ * Size of the limited attributes of a Byron address (ledger: `bootstrapAddressAttrsSize`): the derivation path and unknown
+ * attributes; the network magic does not count.
  */
 function attributeBytes(address: Uint8Array): number {
   const [payload] = as(decode(address), "array").value;

@@ -6,8 +6,8 @@ import { type AssetId, type Assets, noAssets, type Value } from "#src/cardano/va
 const NAMED = 1_000;
 
 /**
- * Sum of values, quantities of which are positive. Of the assets that are not among those `expected`, only the first 1,000 are in it: one is
- * enough to tell that the sum is not what was expected.
+ * Sum of values with positive quantities. Of the assets that are not in `expected`, only the first 1,000 are included: one is
+ * enough to show that the sum differs.
  */
 export async function boundedSum(values: readonly Value[], expected: Assets = noAssets): Promise<Value> {
   const pace = new EventLoopPacer();

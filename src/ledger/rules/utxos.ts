@@ -1,4 +1,4 @@
-/** Rule UTXOS: Plutus scripts run, and come out as the transaction says. */
+/** Rule UTXOS: runs Plutus scripts; their result must be the one that the transaction states. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "#src/base/result.ts";
 import { type NetworkId, rewardAddress } from "#src/cardano/address.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
 import type { Withdrawal } from "#src/cardano/transaction.ts";
-import { type AccountCertificate } from "#src/cardano/writtenCertificates.ts";
+import { type AccountCertificate } from "#src/cardano/encodeCertificate.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { ConstructFailure, PaymentIntent, ShownCertificate, StakeAccount } from "#src/wallet/build/types.ts";
 

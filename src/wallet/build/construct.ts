@@ -12,7 +12,7 @@ import {
   type TransactionParts,
 } from "#src/cardano/transaction.ts";
 import { type Value, ValueSum } from "#src/cardano/value.ts";
-import { encodeCertificate } from "#src/cardano/writtenCertificates.ts";
+import { encodeCertificate } from "#src/cardano/encodeCertificate.ts";
 import type { Needs } from "#src/transaction/coinSelection.ts";
 import { drafting } from "#src/transaction/drafting.ts";
 import { balanceFee, type FeeBalanced } from "#src/transaction/feeBalance.ts";

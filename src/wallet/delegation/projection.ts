@@ -10,7 +10,7 @@ import { certified, type Point, type ScannedBlock, withdrawn } from "#src/cardan
 import { drepKey } from "#src/cardano/drepText.ts";
 import type { Folded, Projection, Row, RowQuery, Rows, RowWrite, Touched } from "#src/cardano/projection.ts";
 import { rowsBy } from "#src/cardano/projections.ts";
-import type { AccountCertificate } from "#src/cardano/writtenCertificates.ts";
+import type { AccountCertificate } from "#src/cardano/encodeCertificate.ts";
 import { wholeStateEvent } from "#src/wallet/delegation/accountFacts.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 

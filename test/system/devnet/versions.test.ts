@@ -13,7 +13,7 @@ import { decodeDatum, EMPTY_ROOT, type Operation } from "#src/cage/datum.ts";
 import { referenceScript } from "#src/cage/publication.ts";
 import { type CageScript, cageScripts } from "#src/cage/script.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
-import { type BuildInput, type Built, measuring } from "#src/cage/transactions/common.ts";
+import { type BuildInput, type Built, measureWith } from "#src/cage/transactions/common.ts";
 import { buildEnd } from "#src/cage/transactions/end.ts";
 import { buildRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
@@ -100,7 +100,7 @@ test.each(scripts)("a token of %s", async (_name, script) => {
   const parameters = (await devnet.query((state) => state.parameters))!;
   expect(parameters.protocolVersion.major).toBe(11);
   const { slots } = devnet.network;
-  const measure = measuring(evaluateScripts, { parameters, slots });
+  const measure = measureWith(evaluateScripts, { parameters, slots });
   const input = ({ base: address }: Person): BuildInput => ({
     parameters,
     slots,

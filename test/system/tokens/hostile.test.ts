@@ -11,7 +11,7 @@ import type { Touched } from "#src/cardano/projection.ts";
 import { cageMigrations } from "#src/cage/index/migrations.ts";
 import { cageProjection } from "#src/cage/index/projection.ts";
 import { readRequests, readToken } from "#src/cage/index/read.ts";
-import { readQuarantined, readRelease, wishRelease } from "#src/cage/index/release.ts";
+import { readQuarantined, readReleaseOutcome, requestRelease } from "#src/cage/index/release.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerStep } from "#src/chain/index/follower.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
@@ -157,7 +157,7 @@ describe("a quarantined token", () => {
     }
   }
   const { chain, models, name } = withFacts();
-  const answered = (asked: bigint) => until("an answer", () => readRelease(store.sql, name, asked));
+  const answered = (asked: bigint) => until("an answer", () => readReleaseOutcome(store.sql, name, asked));
 
   /** What may happen to a token's rows. */
   const damages: Readonly<Record<string, () => PromiseLike<unknown>>> = {
@@ -192,12 +192,12 @@ describe("a quarantined token", () => {
           reason: what,
           slot: chain.tip.slot,
         });
-        const answer = await answered(await wishRelease(store.sql, name));
+        const answer = await answered(await requestRelease(store.sql, name));
         expect([what, answer]).toEqual([what, { released: true, reason: undefined }]);
         expect([what, await dump()]).toEqual([what, right]);
       }
       // it is no harm where nothing is wrong
-      expect((await answered(await wishRelease(store.sql, name))).released).toBe(true);
+      expect((await answered(await requestRelease(store.sql, name))).released).toBe(true);
       expect(await dump()).toEqual(right);
       await expectModel(models.at(-1)!);
     });
@@ -223,7 +223,7 @@ describe("a quarantined token", () => {
           }
           return (await readToken(store.sql, name)).status === "quarantined";
         });
-        expect((await answered(await wishRelease(store.sql, name))).released).toBe(true);
+        expect((await answered(await requestRelease(store.sql, name))).released).toBe(true);
         await expectModel(made.models.at(-1)!);
         for (const count of [1, 12]) {
           made.back(count);
@@ -247,8 +247,8 @@ describe("a quarantined token", () => {
     const { told } = await following(made.chain, async () => {
       const before = await dump();
       const say = async (token: string) => {
-        const asked = await wishRelease(store.sql, token);
-        return await until("an answer", () => readRelease(store.sql, token, asked));
+        const asked = await requestRelease(store.sql, token);
+        return await until("an answer", () => readReleaseOutcome(store.sql, token, asked));
       };
       expect(await say(lost.name)).toEqual({
         released: false,
@@ -270,7 +270,7 @@ describe("a quarantined token", () => {
     await store
       .sql`insert into token_quarantine (token, reason, from_slot) values (${name}, 'a test', ${chain.tip.slot})`;
     let crashes = 0;
-    const wishes = await Promise.all([1, 2, 3].map(() => wishRelease(store.sql, name)));
+    const wishes = await Promise.all([1, 2, 3].map(() => requestRelease(store.sql, name)));
     const { told } = await following(chain, async () => {
       for (const asked of wishes) expect(await answered(asked)).toEqual({ released: true, reason: undefined });
     }, (step) => {

@@ -1,4 +1,4 @@
-/** Transactions of real chains: each is told, however strange, and what is not known of it is said. */
+/** Transactions of real chains: each has a summary, and every unknown part is listed. */
 import { readdirSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { concat } from "#src/base/bytes.ts";
@@ -28,9 +28,9 @@ describe("transactions of blocks", () => {
   test.each(names)("%s", async (name) => {
     const { transactions, era } = scanBlock(new Uint8Array(readFileSync(`${folder}/${name}`)));
     for (const transaction of transactions) {
-      const told = await summarize(whole(transaction), { resolve: () => new Map() });
-      if (!told.ok) throw new Error(`${transaction.hash}: ${told.error.message}`);
-      const summary = told.value;
+      const read = await summarize(whole(transaction), { resolve: () => new Map() });
+      if (!read.ok) throw new Error(`${transaction.hash}: ${read.error.message}`);
+      const summary = read.value;
       const codes = summary.unknown.map(({ code }) => code);
       expect(summary).toMatchObject({ hash: transaction.hash, valid: transaction.valid, balanced: null, net: null });
       expect(summary.pays.map(({ amount }) => amount.lovelace)).toEqual(

@@ -1,4 +1,4 @@
-/** What is told of transactions, where the outputs come from that they spend, and that nobody is told another thing than what is so. */
+/** Summaries of transactions: their content, how spent outputs are resolved, and that a false summary is never given. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { parseJson, toJson } from "#src/base/json.ts";
@@ -8,8 +8,8 @@ import { type Output, parseRefKey, refKey } from "#src/cardano/output.ts";
 import { encodeOutput, madeOutput } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { buildRequest } from "#src/cage/transactions/request.ts";
-import { explained } from "#src/cage/summary/explain.ts";
-import { readTransaction } from "#src/cage/summary/read.ts";
+import { summarizeTransaction } from "#src/cage/summary/summarize.ts";
+import { readTransaction } from "#src/cage/summary/readTransaction.ts";
 import {
   checkSummary,
   exactSummary,
@@ -32,12 +32,12 @@ beforeAll(initHash);
 
 const all = meantTransactions();
 const byName = (name: string): Meant => all.find((one) => one.name === name)!;
-const told = ({ transaction, known, intent }: Meant, address = intent.address) =>
+const summaryOf = ({ transaction, known, intent }: Meant, address = intent.address) =>
   summarize(transaction, { resolve: () => known, address }).then((summary) => must(summary));
 
-describe("what is told", () => {
+describe("summaries", () => {
   test.each(all)("of $name goes up in sums: nothing is left out", async (meant) => {
-    const summary = await told(meant);
+    const summary = await summaryOf(meant);
     const sums = new Map<string, bigint>([["lovelace", summary.fee]]);
     const add = (id: string, by: bigint) => sums.set(id, (sums.get(id) ?? 0n) + by);
     for (const { lovelace, assets } of summary.effects) {
@@ -53,7 +53,7 @@ describe("what is told", () => {
 
   test("of a request", async () => {
     const meant = byName("update");
-    const summary = await told(meant);
+    const summary = await summaryOf(meant);
     const [request] = summary.requests;
     expect(request).toEqual({
       index: 0,
@@ -77,7 +77,7 @@ describe("what is told", () => {
 
   test("of an update, in the ledger's order, to whoever looks", async () => {
     const meant = byName("apply three");
-    const summary = await told(meant);
+    const summary = await summaryOf(meant);
     const [token] = summary.tokens;
     expect(token!.applies.map(({ outputRef }) => outputRef)).toEqual(
       token!.applies.map(({ outputRef }) => outputRef).sort(),
@@ -99,7 +99,7 @@ describe("what is told", () => {
       "contribute",
       "modify",
     ]);
-    const theirs = await told(meant, text(bob.enterprise));
+    const theirs = await summaryOf(meant, text(bob.enterprise));
     expect(theirs.net).toEqual({ lovelace: 3_000_000n, assets: {} });
     expect(theirs.pays.find(({ address }) => address === text(bob.base))!.whose).toBe("requesterKey");
     expect(theirs.signers.some(({ requester }) => requester)).toBe(false);
@@ -109,7 +109,7 @@ describe("what is told", () => {
   test("of a signed transaction, of slots in time, and of one that fails", async () => {
     const meant = byName("end");
     const read = (transaction: Uint8Array) =>
-      explained(readTransaction(transaction), meant.known, { address: alice.base, slots });
+      summarizeTransaction(readTransaction(transaction), meant.known, { address: alice.base, slots });
     const summary = read(signed(meant.transaction, alice));
     expect(summary.signers).toMatchObject([{ key: alice.key, signed: true }]);
     expect(summary.validity.until).toEqual({
@@ -130,14 +130,14 @@ describe("what is told", () => {
     const input = { ...outputs.input(bob.base), token: "ab".repeat(32) };
     const ask = (key: Uint8Array) => {
       const { transaction } = must(buildRequest({ ...input, key, operation: { type: "insert", value: utf8("v") } }));
-      return explained(readTransaction(transaction), new Map()).requests[0]!.change.key;
+      return summarizeTransaction(readTransaction(transaction), new Map()).requests[0]!.change.key;
     };
     expect(ask(Uint8Array.of(0x61, 0xff, 0xc3, 0xbc))).toBe("a\udcffü");
     expect(ask(utf8("deadbeef"))).toBe("deadbeef");
   });
 
   test("keeps every digit on its way through JSON", async () => {
-    const summary = await told(byName("apply three"));
+    const summary = await summaryOf(byName("apply three"));
     const huge = {
       ...summary,
       fee: 2n ** 63n - 1n,

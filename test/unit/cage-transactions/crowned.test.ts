@@ -6,13 +6,13 @@ import { compareRefs, refKey, type Utxo } from "#src/cardano/output.ts";
 import { as, asInt, decode, encode, entry } from "#src/cardano/cbor.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
 import { decodeDatum, encodeState } from "#src/cage/datum.ts";
-import { provenBy } from "#src/cage/summary/proven.ts";
-import type { Spent } from "#src/cage/summary/spent.ts";
+import { isRootProven } from "#src/cage/summary/rootProof.ts";
+import type { ContractInput } from "#src/cage/summary/contractInputs.ts";
 import { spendRedeemers } from "#src/cage/index/redeemers.ts";
 import { readSpend, type SpendRedeemer } from "#src/cage/redeemer.ts";
-import { cageScripts, takesCrowns } from "#src/cage/script.ts";
+import { cageScripts, supportsTopBranch } from "#src/cage/script.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
-import { crownOf, withSlot } from "#src/forestry/crown.ts";
+import { topBranchOf, withSlot } from "#src/forestry/topBranch.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { readData } from "#src/cardano/data.ts";
@@ -48,32 +48,32 @@ describe("a built update", () => {
     const { trie, state, all, outputs } = world(1_000, 12);
     const built = must(buildUpdate({ ...outputs.input(alice.enterprise), state, requests: all }, trie, measure));
     const redeemer = redeemerOf(built.transaction, state);
-    expect(redeemer).toMatchObject({ type: "modify", crown: crownOf(trie) });
+    expect(redeemer).toMatchObject({ type: "modify", crown: topBranchOf(trie) });
     expect(spendRedeemers(scanTransaction(built.transaction)).get(refKey(state.ref))).toBe("modify");
-    // whoever looks at the transaction alone finds the new root explained
-    const told = (root: string, top = crownOf(trie)!) => {
+    // the transaction alone is enough to check the new root
+    const told = (root: string, top = topBranchOf(trie)!) => {
       const read = redeemerOf(built.transaction, state)!;
-      const before: Spent = {
+      const before: ContractInput = {
         ref: state.ref,
         output: state.output,
         state: {
           ...decodeDatum(state.output.datum!) as object,
           type: "state",
           root: toHex(trie.root),
-        } as Spent["state"],
+        } as ContractInput["state"],
         request: undefined,
         redeemer: read.type === "modify" ? { ...read, crown: top } : read,
       };
-      const spent = [...all].sort((a, b) => compareRefs(a.ref, b.ref)).map(({ ref, output }): Spent => {
+      const spent = [...all].sort((a, b) => compareRefs(a.ref, b.ref)).map(({ ref, output }): ContractInput => {
         const datum = decodeDatum(output.datum!);
         const request = datum?.type === "request" ? datum.request : undefined;
         return { ref, output, state: undefined, request, redeemer: { type: "contribute" } };
       });
-      return provenBy(false, false, before, { ...before.state!, root }, spent, true);
+      return isRootProven(false, false, before, { ...before.state!, root }, spent, true);
     };
     expect(told(built.root)).toBe(true);
     expect(told(toHex(trie.root))).toBe(false);
-    expect(told(built.root, withSlot(crownOf(trie)!, new Uint8Array(32), trie.root))).toBe(false);
+    expect(told(built.root, withSlot(topBranchOf(trie)!, new Uint8Array(32), trie.root))).toBe(false);
     const { created } = outputs.apply(built, alice);
     expect(created.length).toBeGreaterThan(12);
     const one = world(1_000, 1);
@@ -88,7 +88,7 @@ describe("a built update", () => {
     const slotOf = (key: string) => leafOf(utf8(key), utf8("v")).path[0]! >> 4;
     const [lone, ...many] = [keys.find((key) => slotOf(key) === 3)!, ...keys.filter((key) => slotOf(key) === 9)];
     const trie = Forestry.from([lone, ...many].map((key) => leafOf(utf8(key), utf8("v"))));
-    expect(crownOf(trie)).toBeDefined();
+    expect(topBranchOf(trie)).toBeDefined();
     const state = stated(TOKEN, alice.key, trie);
     const ref = (i: number) => ({ txHash: i.toString(16).padStart(64, "0"), index: 0 });
     const all = [
@@ -103,8 +103,8 @@ describe("a built update", () => {
   });
   it("of a token of the first version has none, and is taken by its script", () => {
     const [first] = cageScripts;
-    expect(takesCrowns(first!)).toBe(false);
-    expect(takesCrowns(cageScripts.at(-1)!)).toBe(true);
+    expect(supportsTopBranch(first!)).toBe(false);
+    expect(supportsTopBranch(cageScripts.at(-1)!)).toBe(true);
     const trie = factsOf(1_000);
     const address = scriptAddress(0, first!.hash).hex;
     const state = utxo({

@@ -5,7 +5,7 @@ import { toHex, utf8 } from "#src/base/bytes.ts";
 import { compareRefs, refKey } from "#src/cardano/output.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { buildBatch } from "#src/cage/transactions/batch.ts";
-import { type OpenUtxo, walk } from "#src/cage/transactions/update.ts";
+import { type OpenUtxo, selectRequests } from "#src/cage/transactions/update.ts";
 import { digest } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { judgeApplied, measure, ModelToken, must, op, Outputs, requested, stated } from "../../support/cage.ts";
@@ -74,7 +74,7 @@ test("an older request that has no room keeps its claim to the key", () => {
   const token = new ModelToken(name, stated(name, alice.key, facts), facts);
   const outputs = new Outputs(coin(alice.base, 50_000_000n), token.state, large, small, elsewhere);
   const input = { ...outputs.input(alice.base), state: token.state, requests: [small, large, elsewhere] };
-  const { taken, left } = walk(input, { token: name }, facts, 10);
+  const { taken, left } = selectRequests(input, { token: name }, facts, 10);
   expect(taken).toEqual([]);
   expect(left.map(({ request, code, lostTo }) => [request, code, lostTo])).toEqual([
     [key(large), "no_room", undefined],
@@ -110,7 +110,7 @@ test("whatever is open: the ledger can apply what is taken, and a free key goes 
     const token = new ModelToken(name, stated(name, alice.key, facts), facts);
     const outputs = new Outputs(coin(alice.base, 50_000_000n), token.state, ...requests);
     const input = { ...outputs.input(alice.base), state: token.state, requests };
-    const { taken, left, root } = walk(input, { token: name }, facts, room);
+    const { taken, left, root } = selectRequests(input, { token: name }, facts, room);
     const refs = taken.map(({ utxo }) => refKey(utxo.ref));
     expect([...refs, ...left.map(({ request }) => request)].sort()).toEqual([...open.keys()].sort());
     expect(taken).toEqual([...taken].sort((a, b) => compareRefs(a.utxo.ref, b.utxo.ref)));

@@ -3,7 +3,14 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { concat, toHex, utf8 } from "#src/base/bytes.ts";
 import { Constr, constr, type Data } from "#src/cardano/data.ts";
 import { readSpend, spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
-import { behindCrown, CROWN_BYTES, crownOf, crownRoot, slotIn, withSlot } from "#src/forestry/crown.ts";
+import {
+  proofBelowTopBranch,
+  readSlot,
+  TOP_BRANCH_BYTES,
+  topBranchOf,
+  topBranchRoot,
+  withSlot,
+} from "#src/forestry/topBranch.ts";
 import { bucketOf, cutOf, neededBuckets, openCut } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { rootWith, rootWithout } from "#src/forestry/verify.ts";
@@ -25,7 +32,7 @@ beforeAll(initHash);
 
 const TOKEN = "5a".repeat(32);
 const facts = factsOf(300);
-const crown = crownOf(facts)!;
+const crown = topBranchOf(facts)!;
 
 const requests: readonly RequestSpec[] = [
   { id: 61, key: "new" },
@@ -36,7 +43,7 @@ const requests: readonly RequestSpec[] = [
 ];
 const proofs = (plan: Update): Proof[] =>
   plan.actions.flatMap((action) => action.type === "apply" ? [action.proof] : []);
-const behind = (plan: Update) => proofs(plan).map((proof) => behindCrown(proof)!);
+const behind = (plan: Update) => proofs(plan).map((proof) => proofBelowTopBranch(proof)!);
 /** The update with another redeemer for its state. */
 function by(plan: Update, list: readonly Proof[], top: Uint8Array): Plan {
   const redeemer = modifying(list.map((proof) => ({ type: "apply", proof })), top);
@@ -45,18 +52,18 @@ function by(plan: Update, list: readonly Proof[], top: Uint8Array): Plan {
 
 describe("a crown", () => {
   it("leads to the root", () => {
-    expect(crown.length).toBe(CROWN_BYTES);
-    expect(crownRoot(crown)).toEqual(facts.root);
-    expect(crownRoot(crown.subarray(1))).toBeUndefined();
-    expect(crownRoot(new Uint8Array(CROWN_BYTES))).toBeUndefined();
+    expect(crown.length).toBe(TOP_BRANCH_BYTES);
+    expect(topBranchRoot(crown)).toEqual(facts.root);
+    expect(topBranchRoot(crown.subarray(1))).toBeUndefined();
+    expect(topBranchRoot(new Uint8Array(TOP_BRANCH_BYTES))).toBeUndefined();
   });
   it("is of tries with a branch at the top that shares nothing", () => {
-    expect(crownOf(new Forestry())).toBeUndefined();
-    expect(crownOf(Forestry.from([leafOf(utf8("a"), utf8("v"))]))).toBeUndefined();
+    expect(topBranchOf(new Forestry())).toBeUndefined();
+    expect(topBranchOf(Forestry.from([leafOf(utf8("a"), utf8("v"))]))).toBeUndefined();
     const leaves = Array.from({ length: 2_000 }, (_, i) => leafOf(utf8(`${i}`), utf8("v")));
     const alike = leaves.filter(({ path }) => path[0] === leaves[0]!.path[0]);
     expect(alike.length).toBeGreaterThan(1);
-    expect(crownOf(Forestry.from(alike))).toBeUndefined();
+    expect(topBranchOf(Forestry.from(alike))).toBeUndefined();
   });
   it("is that of a large trie also where only its cut and some buckets are at hand", () => {
     const whole = factsOf(3_000);
@@ -67,10 +74,10 @@ describe("a crown", () => {
     const buckets = new Map(needed.map((bucket) => [bucket, all.filter(({ path }) => bucketOf(path) === bucket)]));
     const opened = openCut(cut, buckets);
     if (!opened.ok) throw new Error(opened.error.message);
-    expect(crownOf(opened.value)).toEqual(crownOf(whole));
+    expect(topBranchOf(opened.value)).toEqual(topBranchOf(whole));
     for (const { path, value } of changed) {
       expect(opened.value.apply({ type: "delete", path, value })).toEqual(whole.apply({ type: "delete", path, value }));
-      expect(crownOf(opened.value)).toEqual(crownOf(whole));
+      expect(topBranchOf(opened.value)).toEqual(topBranchOf(whole));
     }
   });
   it("goes on with each proof behind it as the trie does", () => {
@@ -80,11 +87,11 @@ describe("a crown", () => {
       const { path, value } = leafOf(utf8(`key ${i}`), utf8(`value ${i}`));
       const proof = trie.apply({ type: "delete", path, value });
       if (!proof.ok) throw new Error(proof.error.message);
-      const rest = behindCrown(proof.value)!;
-      expect(rootWith(path, value, rest, 1)).toEqual(slotIn(now, path));
+      const rest = proofBelowTopBranch(proof.value)!;
+      expect(rootWith(path, value, rest, 1)).toEqual(readSlot(now, path));
       now = withSlot(now, path, rootWithout(path, rest, 1)!);
-      expect(toHex(crownRoot(now)!)).toBe(toHex(trie.root));
-      expect(now).toEqual(crownOf(trie));
+      expect(toHex(topBranchRoot(now)!)).toBe(toHex(trie.root));
+      expect(now).toEqual(topBranchOf(trie));
     }
   });
 });
@@ -98,7 +105,7 @@ describe("an update with a crown", () => {
   });
   it("has the root that comes out, and no other", () => {
     const honest = by(plan, behind(plan), crown);
-    for (const root of [plan.before, crownRoot(withSlot(crown, new Uint8Array(32), plan.after))!]) {
+    for (const root of [plan.before, topBranchRoot(withSlot(crown, new Uint8Array(32), plan.after))!]) {
       expect(verdict({ ...honest, outputs: [stateOutput(root), ...plan.outputs.slice(1)] })).toMatch(
         /not the next state/,
       );
@@ -108,9 +115,13 @@ describe("an update with a crown", () => {
     expect(odd(crown)).toMatch(/not the next state/);
   });
   it("wants the crown of the root before", () => {
-    const after = crownOf(after300())!;
+    const after = topBranchOf(after300())!;
     for (
-      const [i, other] of [after, new Uint8Array(CROWN_BYTES), withSlot(crown, new Uint8Array(32), new Uint8Array(32))]
+      const [i, other] of [
+        after,
+        new Uint8Array(TOP_BRANCH_BYTES),
+        withSlot(crown, new Uint8Array(32), new Uint8Array(32)),
+      ]
         .entries()
     ) {
       expect(verdict(by(plan, behind(plan), other)), `${i}`).toMatch(/does not lead to the root|less than two/);
@@ -119,7 +130,7 @@ describe("an update with a crown", () => {
       const other = concat(crown, crown).subarray(0, length);
       expect(verdict(by(plan, behind(plan), other)), `${length}`).toMatch(/not 16 slots/);
     }
-    for (let bit = 0; bit < CROWN_BYTES * 8; bit += 509) {
+    for (let bit = 0; bit < TOP_BRANCH_BYTES * 8; bit += 509) {
       const other = crown.slice();
       other[bit >> 3]! ^= 1 << (bit & 7);
       expect(verdict(by(plan, behind(plan), other)), `${bit}`).toMatch(/does not lead to the root/);
@@ -130,7 +141,7 @@ describe("an update with a crown", () => {
     const mixed = behind(plan);
     for (const [i, proof] of proofs(plan).entries()) {
       expect(verdict(by(plan, mixed.map((one, j) => i === j ? proof : one), crown))).not.toBe("accepted");
-      expect(verdict(by(plan, mixed.map((one, j) => i === j ? behindCrown(one) ?? [] : one), crown))).not.toBe(
+      expect(verdict(by(plan, mixed.map((one, j) => i === j ? proofBelowTopBranch(one) ?? [] : one), crown))).not.toBe(
         "accepted",
       );
     }
@@ -165,12 +176,12 @@ describe("an update with a crown", () => {
     const two = Forestry.from([a, b].map((key) => leafOf(utf8(key), utf8("v"))));
     const remove = update([{ id: 61, key: a, operation: op.remove("v") }], two);
     expect(verdict(remove)).toBe("accepted");
-    const odd = withSlot(crownOf(two)!, leafOf(utf8(a), utf8("v")).path, new Uint8Array(32));
-    expect(verdict(by(remove, [[]], crownOf(two)!))).toMatch(/less than two/);
-    expect(crownRoot(odd)).toBeUndefined();
+    const odd = withSlot(topBranchOf(two)!, leafOf(utf8(a), utf8("v")).path, new Uint8Array(32));
+    expect(verdict(by(remove, [[]], topBranchOf(two)!))).toMatch(/less than two/);
+    expect(topBranchRoot(odd)).toBeUndefined();
     // nor is a crown of nothing a token's without facts
     const first = update([{ id: 61, key: a }]);
-    expect(verdict(by(first, [[]], new Uint8Array(CROWN_BYTES)))).toMatch(/less than two/);
+    expect(verdict(by(first, [[]], new Uint8Array(TOP_BRANCH_BYTES)))).toMatch(/less than two/);
   });
   it("may have a crown and actions in no other form", () => {
     const redeemer = modifying(behind(plan).map((proof) => ({ type: "apply", proof })), crown) as Constr;
@@ -198,13 +209,15 @@ describe("an update with a crown", () => {
       [asked(TOKEN, "new", op.insert("v")), asked(TOKEN, "key 9", op.remove("value 9"))],
       facts,
     );
-    const actions = whole.actions.map((a) => a.type === "apply" ? { type: a.type, proof: behindCrown(a.proof)! } : a);
+    const actions = whole.actions.map((a) =>
+      a.type === "apply" ? { type: a.type, proof: proofBelowTopBranch(a.proof)! } : a
+    );
     const spend = (top: Uint8Array): Whole => ({
       ...whole.whole,
       spends: [{ utxo: whole.state, redeemer: { type: "modify", actions, crown: top } }, ...whole.contributed, paying],
     });
     expect(accepted(spend(crown))).toBe(true);
-    expect(accepted(spend(crownOf(after300())!))).toBe(false);
+    expect(accepted(spend(topBranchOf(after300())!))).toBe(false);
   });
 });
 

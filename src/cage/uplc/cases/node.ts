@@ -93,7 +93,7 @@ export function substituted(node: Node, variable: Variable, by: Node): Node {
 }
 
 /** A copy whose bound variables are new. */
-export function renamed(node: Node, names: ReadonlyMap<Variable, Variable> = new Map()): Node {
+function renamed(node: Node, names: ReadonlyMap<Variable, Variable> = new Map()): Node {
   switch (node.kind) {
     case "variable":
       return variable(names.get(node.variable) ?? node.variable);

@@ -4,7 +4,7 @@ import type { CaseOn, Lambda, Node } from "#src/cage/uplc/cases/node.ts";
 import type { Variable } from "#src/cage/uplc/term.ts";
 
 /** Halves of pairs and lists: the functions that `case` makes superfluous, by what they take apart and which half they give. */
-export const PROJECTIONS: { readonly [name in BuiltinName]?: readonly [on: "list" | "pair", half: 0 | 1] } = {
+const PROJECTIONS: { readonly [name in BuiltinName]?: readonly [on: "list" | "pair", half: 0 | 1] } = {
   headList: ["list", 0],
   tailList: ["list", 1],
   fstPair: ["pair", 0],

@@ -16,7 +16,7 @@ import {
   type TransactionParts,
 } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import { encodeCertificate } from "#src/cardano/writtenCertificates.ts";
+import { encodeCertificate } from "#src/cardano/encodeCertificate.ts";
 import { minFee } from "#src/transaction/fee.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { credentialKey } from "#src/ledger/state.ts";

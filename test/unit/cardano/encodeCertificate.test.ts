@@ -6,7 +6,7 @@ import { type Certificate, walkCertificate } from "#src/cardano/certificates.ts"
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { encodeTransaction, redeemerIndices } from "#src/cardano/transaction.ts";
 import { Walk } from "#src/cardano/walk.ts";
-import { type AccountCertificate, encodeCertificate } from "#src/cardano/writtenCertificates.ts";
+import { type AccountCertificate, encodeCertificate } from "#src/cardano/encodeCertificate.ts";
 import { newRef } from "../../support/wallet.ts";
 
 const key = { kind: "key", hash: "11".repeat(28) } as const;

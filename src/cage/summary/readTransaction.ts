@@ -1,6 +1,6 @@
 /**
- * A whole transaction of the Conway era, read so that nothing in it is passed over: what has no place in the members below is told in
- * words (`strange`). Only the bytes count; what the outputs are that it spends is not asked here.
+ * Reads a whole Conway transaction. Parts that have no member in `ReadTransaction` are described in words under `unknown`,
+ * so that nothing is skipped. Only the bytes are read; the spent outputs are not resolved here.
  */
 import { toHex } from "#src/base/bytes.ts";
 import { as, asInt, asSet, CborError, decode, type Item, raw } from "#src/cardano/cbor.ts";
@@ -15,16 +15,16 @@ import { Walk } from "#src/cardano/walk.ts";
 import type { Summary } from "#src/api/summary.ts";
 import { diagnostic } from "#src/cage/summary/diagnostic.ts";
 import { scriptOf } from "#src/cage/summary/scripts.ts";
-import { oddities } from "#src/cage/summary/strict.ts";
+import { ambiguousEncodings } from "#src/cage/summary/ambiguousEncoding.ts";
 
-/** Something that is not understood. */
-export type Strange = Summary["unknown"][number];
+/** A part of the transaction that the summary does not model, described in words. */
+export type UnknownPart = Summary["unknown"][number];
 
-/** An argument for a script. */
+/** A redeemer: the argument of one script run. */
 export interface ReadRedeemer {
   readonly purpose: Summary["scripts"][number]["purpose"];
   readonly index: bigint;
-  /** Undefined where it is no Plutus data that is read here. */
+  /** Undefined if it is not readable Plutus data. */
   readonly data: Data | undefined;
   readonly cbor: Uint8Array;
   readonly memory: bigint;
@@ -49,17 +49,18 @@ export interface ReadTransaction {
   readonly references: readonly OutRef[];
   readonly redeemers: readonly ReadRedeemer[];
   readonly attached: Summary["attached"];
-  /** Hashes of the keys of attached signatures. */
+  /** Key hashes of the attached signatures. */
   readonly signatures: ReadonlySet<string>;
   readonly metadata: Summary["metadata"];
-  /** Whether it moves lovelace in other ways than by inputs, outputs, minting and fee. */
+  /** Whether it moves lovelace by other means than inputs, outputs, minting and fee. */
   readonly otherMoney: boolean;
-  readonly strange: readonly Strange[];
+  readonly unknown: readonly UnknownPart[];
 }
 
 /**
- * Every output that a transaction spends, puts up or looks at, found in a moment: what is to be resolved before it is told. Throws `CborError`
- * where even that cannot be read.
+ * References to every output that a transaction spends, uses as collateral or reads, without decoding the rest of it.
+ *
+ * @throws {CborError} if the bytes are not a transaction
  */
 export function refsIn(transaction: Uint8Array): readonly OutRef[] {
   const walk = new Walk(transaction);
@@ -73,8 +74,8 @@ export function refsIn(transaction: Uint8Array): readonly OutRef[] {
 
 const PURPOSES = ["spend", "mint", "cert", "reward", "vote", "propose"] as const;
 
-/** Fields of a body that are told in words alone: their code, and what they are. */
-const SAID: ReadonlyMap<bigint, readonly [code: string, what: string]> = new Map([
+/** Body fields that are described only in words: code and description. */
+const DESCRIBED_FIELDS: ReadonlyMap<bigint, readonly [code: string, what: string]> = new Map([
   [6n, ["field", "an update proposal of an older era"]],
   [15n, ["network_id", "a statement of the network that it is for"]],
   [19n, ["vote", "votes on governance actions"]],
@@ -82,21 +83,25 @@ const SAID: ReadonlyMap<bigint, readonly [code: string, what: string]> = new Map
   [21n, ["treasury", "a statement of what the treasury holds"]],
   [22n, ["donation", "a donation to the treasury"]],
 ]);
-/** Fields of a body through which money comes or goes that `otherMoney` stands for. */
-const MONEY: ReadonlySet<bigint> = new Set([4n, 5n, 20n, 22n]);
-const READ: ReadonlySet<bigint> = new Set([0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 14, 16, 17, 18].map(BigInt));
+/** Body fields that set `otherMoney`. */
+const MONEY_FIELDS: ReadonlySet<bigint> = new Set([4n, 5n, 20n, 22n]);
+const READ_FIELDS: ReadonlySet<bigint> = new Set([0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 14, 16, 17, 18].map(BigInt));
 
-/** Fields of a map under integer keys; the last counts where one stands twice, which `oddities` tells. */
+/** A map with integer keys. Of duplicate keys the last counts; `ambiguousEncodings` reports them. */
 function fieldsOf(map: Item): Map<bigint, Item> {
   return new Map(as(map, "map").value.map(([key, value]) => [asInt(key), value]));
 }
 
-/** Reads a transaction. Throws `CborError` on bytes that are none. */
+/**
+ * Reads a transaction.
+ *
+ * @throws {CborError} if the bytes are not a transaction
+ */
 export function readTransaction(bytes: Uint8Array): ReadTransaction {
   const { body, witnesses, valid, auxiliary } = partsOf(bytes);
-  const strange: Strange[] = [];
-  const say = (code: string, message: string) => void strange.push({ code, message });
-  for (const message of oddities(body, "the body")) say("encoding", message);
+  const unknown: UnknownPart[] = [];
+  const report = (code: string, message: string) => void unknown.push({ code, message });
+  for (const message of ambiguousEncodings(body, "the body")) report("encoding", message);
   const fields = fieldsOf(body);
   const needed = (field: bigint, name: string): Item => {
     const item = fields.get(field);
@@ -105,24 +110,25 @@ export function readTransaction(bytes: Uint8Array): ReadTransaction {
   };
   const natural = (field: bigint, item = fields.get(field)) => {
     const value = item && asInt(item);
-    if (value !== undefined && value < 0n) say("encoding", `the body has a negative number in its field ${field}`);
+    if (value !== undefined && value < 0n) report("encoding", `the body has a negative number in its field ${field}`);
     return value;
   };
   const list = <T>(item: Item | undefined, one: (item: Item) => T): T[] => item ? asSet(item).map(one) : [];
   const output = (item: Item): Output => {
-    for (const message of oddOutput(item)) say("encoding", message);
+    for (const message of oddOutput(item)) report("encoding", message);
     return readOutput(item);
   };
   for (const [field, item] of fields) {
-    const [code, what] = SAID.get(field) ?? ["field", `a field ${field} of the body that is not known here`];
-    if (!READ.has(field)) say(code, `There is ${what}: ${diagnostic(item)}.`);
+    const [code, what] = DESCRIBED_FIELDS.get(field) ??
+      ["field", `a field ${field} of the body that is not known here`];
+    if (!READ_FIELDS.has(field)) report(code, `There is ${what}: ${diagnostic(item)}.`);
   }
   for (const item of list(fields.get(4n), (one) => one)) {
-    say("certificate", `There is a certificate: ${certified(item)}.`);
+    report("certificate", `There is a certificate: ${describeCertificate(item)}.`);
   }
   for (const [account, amount] of as(fields.get(5n) ?? EMPTY_MAP, "map").value) {
     const from = toHex(as(account, "bytes").value);
-    say("withdrawal", `${asInt(amount)} lovelace of rewards are withdrawn from the account ${from}.`);
+    report("withdrawal", `${asInt(amount)} lovelace of rewards are withdrawn from the account ${from}.`);
   }
   const read = {
     inputs: list(needed(0n, "inputs"), readRef),
@@ -137,9 +143,9 @@ export function readTransaction(bytes: Uint8Array): ReadTransaction {
     requiredSigners: list(fields.get(14n), (item) => toHex(as(item, "bytes").value)),
     references: list(fields.get(18n), readRef),
   };
-  const witnessed = readWitnesses(witnesses, say);
+  const witnessed = readWitnesses(witnesses, report);
   if ((witnessed.redeemers.length > 0) !== fields.has(11n)) {
-    say("script_data", "Arguments of scripts and the hash over them do not go together.");
+    report("script_data", "Arguments of scripts and the hash over them do not go together.");
   }
   return {
     hash: hash256(raw(body)),
@@ -147,15 +153,15 @@ export function readTransaction(bytes: Uint8Array): ReadTransaction {
     valid: as(valid, "bool").value,
     ...read,
     ...witnessed,
-    metadata: readAuxiliary(auxiliary, fields.get(7n), say),
-    otherMoney: [...MONEY].some((field) => fields.has(field)),
-    strange,
+    metadata: readAuxiliary(auxiliary, fields.get(7n), report),
+    otherMoney: [...MONEY_FIELDS].some((field) => fields.has(field)),
+    unknown,
   };
 }
 
 const EMPTY_MAP = decode(Uint8Array.of(0xa0));
 
-/** Members of an output that are not known here. */
+/** Unknown members of an output. */
 function oddOutput(item: Item): string[] {
   if (item.type !== "map") return [];
   return item.value.flatMap(([key]) =>
@@ -163,7 +169,7 @@ function oddOutput(item: Item): string[] {
   );
 }
 
-function certified(item: Item): string {
+function describeCertificate(item: Item): string {
   try {
     return `${walkCertificate(new Walk(item.source, item.start)).kind}, ${diagnostic(item)}`;
   } catch (error) {
@@ -172,10 +178,10 @@ function certified(item: Item): string {
   }
 }
 
-function readWitnesses(witnesses: readonly (readonly [Item, Item])[], say: (code: string, message: string) => void) {
+function readWitnesses(witnesses: readonly (readonly [Item, Item])[], report: (code: string, message: string) => void) {
   const fields = new Map<bigint, Item>();
   for (const [key, value] of witnesses) {
-    if (fields.has(asInt(key))) say("encoding", "the witnesses have one field twice");
+    if (fields.has(asInt(key))) report("encoding", "the witnesses have one field twice");
     fields.set(asInt(key), value);
   }
   const list = (field: bigint): readonly Item[] => {
@@ -184,11 +190,11 @@ function readWitnesses(witnesses: readonly (readonly [Item, Item])[], say: (code
   };
   for (const field of fields.keys()) {
     if (field < 0n || field > 7n) {
-      say("witness_field", `There is a field ${field} of the witnesses that is not known here.`);
+      report("witness_field", `There is a field ${field} of the witnesses that is not known here.`);
     }
   }
-  if (list(2n).length > 0) say("bootstrap", "There are signatures of Byron keys.");
-  if (list(4n).length > 0) say("datum", "Datums travel along.");
+  if (list(2n).length > 0) report("bootstrap", "There are signatures of Byron keys.");
+  if (list(4n).length > 0) report("datum", "Datums travel along.");
   const attached = [
     ...list(1n).map((item) => scriptOf("native", raw(item))),
     ...([[3n, "PlutusV1"], [6n, "PlutusV2"], [7n, "PlutusV3"]] as const).flatMap(([field, language]) =>
@@ -196,17 +202,17 @@ function readWitnesses(witnesses: readonly (readonly [Item, Item])[], say: (code
     ),
   ];
   for (const { hash, version } of attached) {
-    if (version === null) say("attached_script", `A script ${hash} travels along that is not the contract.`);
+    if (version === null) report("attached_script", `A script ${hash} travels along that is not the contract.`);
   }
   return {
     attached,
-    redeemers: readRedeemers(fields.get(5n), say),
+    redeemers: readRedeemers(fields.get(5n), report),
     signatures: new Set(list(0n).map((item) => hash224(as(as(item, "array").value[0], "bytes").value))),
   };
 }
 
-/** Redeemers stand as an array of quadruples, or since Conway as a map. */
-function readRedeemers(item: Item | undefined, say: (code: string, message: string) => void): ReadRedeemer[] {
+/** Redeemers are an array of quadruples or, since Conway, a map. */
+function readRedeemers(item: Item | undefined, report: (code: string, message: string) => void): ReadRedeemer[] {
   if (!item) return [];
   const four = (items: readonly (Item | undefined)[]): ReadRedeemer => {
     const [tag, index, data, units] = items;
@@ -226,7 +232,7 @@ function readRedeemers(item: Item | undefined, say: (code: string, message: stri
     ? item.value.map(([key, value]) => four([...as(key, "array").value, ...as(value, "array").value]))
     : as(item, "array").value.map((one) => four(as(one, "array").value));
   if (new Set(all.map(({ purpose, index }) => `${purpose} ${index}`)).size < all.length) {
-    say("encoding", "one run of a script has two arguments");
+    report("encoding", "one run of a script has two arguments");
   }
   return all;
 }
@@ -240,30 +246,32 @@ function dataOf(item: Item): Data | undefined {
   }
 }
 
-/** Metadata; scripts beside it are told in words. */
+/** Metadata; scripts in the auxiliary data are described in words. */
 function readAuxiliary(
   item: Item,
   hash: Item | undefined,
-  say: (code: string, message: string) => void,
+  report: (code: string, message: string) => void,
 ): Summary["metadata"] {
   const stated = hash && toHex(as(hash, "bytes").value);
   if (item.type === "null") {
-    if (stated !== undefined) say("auxiliary_hash", "The auxiliary data that the body speaks of is missing.");
+    if (stated !== undefined) report("auxiliary_hash", "The auxiliary data that the body speaks of is missing.");
     return [];
   }
-  if (stated !== hash256(raw(item))) say("auxiliary_hash", "The auxiliary data is not that of the body.");
-  for (const message of oddities(item, "the auxiliary data")) say("encoding", message);
+  if (stated !== hash256(raw(item))) report("auxiliary_hash", "The auxiliary data is not that of the body.");
+  for (const message of ambiguousEncodings(item, "the auxiliary data")) report("encoding", message);
   let metadata: Item | undefined = item;
   if (item.type === "array") {
     metadata = item.value[0];
-    if (item.value.length !== 2) say("auxiliary", "The auxiliary data has a form that is not known here.");
-    if (as(item.value[1], "array").value.length > 0) say("auxiliary_script", "Scripts travel along as auxiliary data.");
+    if (item.value.length !== 2) report("auxiliary", "The auxiliary data has a form that is not known here.");
+    if (as(item.value[1], "array").value.length > 0) {
+      report("auxiliary_script", "Scripts travel along as auxiliary data.");
+    }
   } else if (item.type === "tag") {
     if (item.tag !== 259n) throw new CborError("no auxiliary data");
     const fields = fieldsOf(item.value);
     metadata = fields.get(0n);
     if ([...fields.keys()].some((field) => field !== 0n)) {
-      say("auxiliary_script", "Scripts travel along as auxiliary data.");
+      report("auxiliary_script", "Scripts travel along as auxiliary data.");
     }
   }
   return metadata === undefined ? [] : as(metadata, "map").value.map(([label, value]) => ({

@@ -1,33 +1,33 @@
-/** Runs of scripts, and what their arguments mean. */
+/** Script runs and the meaning of their redeemers. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Data } from "#src/cardano/data.ts";
 import type { Summary, SummaryRedeemer } from "#src/api/summary.ts";
 import { tokenName } from "#src/cage/datum.ts";
 import { readMint, readSpend } from "#src/cage/redeemer.ts";
-import { refText } from "#src/cage/summary/outputs.ts";
-import type { ReadRedeemer } from "#src/cage/summary/read.ts";
+import { outputRefText } from "#src/cage/summary/outputs.ts";
+import type { ReadRedeemer } from "#src/cage/summary/readTransaction.ts";
 import { paymentScript, versionOf } from "#src/cage/summary/scripts.ts";
-import type { Spent } from "#src/cage/summary/spent.ts";
+import type { ContractInput } from "#src/cage/summary/contractInputs.ts";
 
-/** A run of a script. */
-export function runTold(
+/** A script run in a summary; reports one whose redeemer is not understood. */
+export function describeScriptRun(
   { purpose, index, data, cbor, memory, steps }: ReadRedeemer,
-  spent: readonly Spent[],
+  spent: readonly ContractInput[],
   policies: readonly string[],
-  say: (code: string, message: string) => void,
+  report: (code: string, message: string) => void,
 ): Summary["scripts"][number] {
   const input = purpose === "spend" ? spent[Number(index)] : undefined;
   const policy = purpose === "mint" ? policies[Number(index)] : undefined;
   const hash = policy ?? (input?.output && paymentScript(input.output.address)) ?? null;
   const version = hash === null ? null : versionOf(hash) ?? null;
-  const redeemer = redeemerTold(purpose, data, cbor);
+  const redeemer = describeRedeemer(purpose, data, cbor);
   if (redeemer.type === "unknown" || version === null) {
-    say("redeemer", `What the argument ${index} for a script (${purpose}) means is not known here.`);
+    report("redeemer", `What the argument ${index} for a script (${purpose}) means is not known here.`);
   }
   return {
     purpose,
     index: Number(index),
-    of: policy ?? (input ? refText(input.ref) : null),
+    of: policy ?? (input ? outputRefText(input.ref) : null),
     hash,
     version,
     redeemer,
@@ -36,7 +36,7 @@ export function runTold(
   };
 }
 
-function redeemerTold(purpose: ReadRedeemer["purpose"], data: Data | undefined, cbor: Uint8Array): SummaryRedeemer {
+function describeRedeemer(purpose: ReadRedeemer["purpose"], data: Data | undefined, cbor: Uint8Array): SummaryRedeemer {
   const unknown: SummaryRedeemer = { type: "unknown", cbor: toHex(cbor) };
   if (data === undefined) return unknown;
   if (purpose === "mint") {
@@ -44,7 +44,7 @@ function redeemerTold(purpose: ReadRedeemer["purpose"], data: Data | undefined, 
     if (!read) return unknown;
     return read.type === "burning"
       ? { type: "burning" }
-      : { ...read, seed: refText(read.seed), tokenId: tokenName(read.seed) };
+      : { ...read, seed: outputRefText(read.seed), tokenId: tokenName(read.seed) };
   }
   const read = purpose === "spend" ? readSpend(data) : undefined;
   if (!read) return unknown;

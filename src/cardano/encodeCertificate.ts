@@ -1,10 +1,10 @@
-/** Certificates as wallets write them: those of an account, in the forms of Conway that state deposits. */
+/** Encodes account certificates, as wallets write them. */
 import { fromHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
 import type { Certificate, DRep } from "#src/cardano/certificates.ts";
 
-/** A certificate of an account; one that registers states its deposit, one that unregisters its refund. */
+/** A certificate of an account: registration, end of registration, or delegation. */
 export type AccountCertificate = Extract<Certificate, { kind: "register" | "unregister" | "delegate" }>;
 
 function credential({ kind, hash }: Credential): Encodable {
@@ -16,7 +16,7 @@ function drep(to: DRep): Encodable {
   return to.kind === "no confidence" ? [3] : credential(to);
 }
 
-/** Target of a delegation, and the kind among those without it: 0 pool, 1 representative, 2 both. */
+/** A delegation's kind (0 pool, 1 representative, 2 both) and its encoded targets. */
 function target({ pool, drep: to }: { readonly pool?: string; readonly drep?: DRep }): [number, Encodable[]] {
   if (pool !== undefined && to) return [2, [fromHex(pool), drep(to)]];
   if (to) return [1, [drep(to)]];
@@ -24,7 +24,12 @@ function target({ pool, drep: to }: { readonly pool?: string; readonly drep?: DR
   throw new TypeError("a delegation to nobody");
 }
 
-/** CBOR of a certificate. A registration or its end without an amount takes the form of Shelley, where the parameters decide. */
+/**
+ * CBOR of a certificate, in the Conway form that states the deposit or refund; without an amount, in the Shelley form, where
+ * the protocol parameters define it.
+ *
+ * @throws {TypeError} if a delegation has no target, or a registration with delegation has no deposit
+ */
 export function encodeCertificate(certificate: AccountCertificate): Uint8Array {
   const who = credential(certificate.credential);
   switch (certificate.kind) {

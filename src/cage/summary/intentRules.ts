@@ -1,20 +1,20 @@
-/** What a transaction does to tokens and requests, held against what is meant: neither less nor more. */
+/** Rules by intent type: what a transaction does to tokens and requests must be exactly what is intended. */
 import type { Party, Summary, SummaryChange } from "#src/api/summary.ts";
 import { EMPTY_ROOT } from "#src/cage/datum.ts";
-import type { Intent, Of, Reason } from "#src/cage/summary/intent.ts";
+import type { Intent, IntentOf, Reason } from "#src/cage/summary/intent.ts";
 import { addressKey } from "#src/cage/summary/keys.ts";
 import {
+  check,
+  DEFAULT_MAX_LOCKED,
+  DEFAULT_MAX_OFFERED,
   holdsNothingElse,
   isPlain,
-  MOST_LOCKED,
-  MOST_OFFERED,
   ownerOf,
   type Pay,
-  unless,
 } from "#src/cage/summary/rules.ts";
 
-/** Counts of all that a transaction can do to tokens, where they are not those that are meant. */
-function counted(
+/** Checks the number of each kind of change to tokens; a kind that is not listed must not occur. */
+function checkCounts(
   summary: Summary,
   meant: {
     readonly tokens?: number;
@@ -29,29 +29,29 @@ function counted(
   const states = summary.pays.filter(({ purpose }) => purpose === "state").length;
   const spent = summary.spends.filter(({ output }) => output?.holds).length;
   return [
-    ...unless(
+    ...check(
       summary.tokens.length === (meant.tokens ?? 0),
       "token",
       "It concerns another number of tokens than is meant.",
     ),
-    ...unless(states === (meant.states ?? 0), "state", "It makes another number of states than is meant."),
-    ...unless(
+    ...check(states === (meant.states ?? 0), "state", "It makes another number of states than is meant."),
+    ...check(
       summary.requests.length === (meant.requests ?? 0),
       "request",
       "It makes another number of requests than is meant.",
     ),
-    ...unless(
+    ...check(
       summary.retracts.length === (meant.retracts ?? 0),
       "retract",
       "It takes another number of requests back than is meant.",
     ),
-    ...unless(summary.mints.length === (meant.mints ?? 0), "mint", "It mints or burns something else than is meant."),
-    ...unless(
+    ...check(summary.mints.length === (meant.mints ?? 0), "mint", "It mints or burns something else than is meant."),
+    ...check(
       spent === (meant.spent ?? 0),
       "input",
       "It spends another number of outputs of the contract than is meant.",
     ),
-    ...unless(
+    ...check(
       summary.scripts.length === (meant.runs ?? 0),
       "script",
       "It runs another number of scripts than is meant.",
@@ -61,66 +61,66 @@ function counted(
 
 const requesterOf = (summary: Summary) => addressKey(summary.address ?? "");
 
-/** Whether an output stands at the contract itself, in the version that is meant, and carries no script. */
-function stands(pay: Pay, policy: string, intent: Intent): boolean {
+/** Whether an output is at the contract's own address, in the intended version, and carries no script. */
+function isAtContract(pay: Pay, policy: string, intent: Intent): boolean {
   const version = intent.policy === undefined || intent.policy === policy;
   return pay.whose === ("contract" satisfies Party) && pay.script === null && pay.datumHash === null && version;
 }
 
-/** The next state of a token: where it stands, that it holds the token and nothing else, and how much it locks more than before. */
+/** Checks a token's next state: its address, that it holds only the token, and how much more lovelace it locks. */
 function* nextState(summary: Summary, tokenId: string, intent: Intent, before: bigint): Generator<Reason> {
-  const { maxLocked = MOST_LOCKED } = intent;
+  const { maxLocked = DEFAULT_MAX_LOCKED } = intent;
   const [pay] = summary.pays.filter(({ purpose }) => purpose === "state");
   const holds = pay?.holds;
   if (!pay || holds?.type !== "state") return;
   const assets = Object.entries(pay.amount.assets);
-  yield* unless(
-    pay.index === 0 && holds.tokenId === tokenId && stands(pay, holds.policy, intent) && assets.length === 1 &&
+  yield* check(
+    pay.index === 0 && holds.tokenId === tokenId && isAtContract(pay, holds.policy, intent) && assets.length === 1 &&
       assets[0]![0] === holds.policy + tokenId && assets[0]![1] === 1n,
     "state",
     "The token is not in the next state as it should be.",
   );
-  yield* unless(
+  yield* check(
     pay.amount.lovelace - before <= maxLocked,
     "locked",
     `It locks ${pay.amount.lovelace - before} lovelace more in the token's state; ${maxLocked} are the most.`,
   );
 }
 
-type Change = Pick<SummaryChange, "key"> & Partial<SummaryChange>;
+type ExpectedChange = Pick<SummaryChange, "key"> & Partial<SummaryChange>;
 
-function* requesting(
+function* requestRules(
   summary: Summary,
-  intent: Of<"insert"> | Of<"update"> | Of<"delete">,
-  meant: Change,
+  intent: IntentOf<"insert"> | IntentOf<"update"> | IntentOf<"delete">,
+  meant: ExpectedChange,
 ): Generator<Reason> {
-  yield* counted(summary, { requests: 1 });
-  const { maxLocked = MOST_LOCKED, maxOffered = MOST_OFFERED } = intent;
+  yield* checkCounts(summary, { requests: 1 });
+  const { maxLocked = DEFAULT_MAX_LOCKED, maxOffered = DEFAULT_MAX_OFFERED } = intent;
   for (const request of summary.requests) {
     const { change, locked } = request;
     const pay = summary.pays.find(({ index }) => index === request.index)!;
-    yield* unless(
-      request.tokenId === intent.token && stands(pay, request.policy, intent),
+    yield* check(
+      request.tokenId === intent.token && isAtContract(pay, request.policy, intent),
       "token",
       `It is a request to another token: ${request.tokenId}.`,
     );
-    yield* unless(
+    yield* check(
       change.type === intent.type && change.key === meant.key && change.oldValue === (meant.oldValue ?? null) &&
         change.newValue === (meant.newValue ?? null),
       "change",
       "The change that it asks for is another one.",
     );
-    yield* unless(
+    yield* check(
       request.refundAddress === summary.address,
       "refund",
       `The deposit would go back to ${request.refundAddress}.`,
     );
-    yield* unless(
+    yield* check(
       locked.lovelace <= maxLocked && holdsNothingElse(locked),
       "locked",
       `It locks ${locked.lovelace} lovelace; ${maxLocked} are the most.`,
     );
-    yield* unless(
+    yield* check(
       request.offered <= maxOffered && request.offered <= locked.lovelace,
       "offered",
       `It offers ${request.offered} lovelace to the owner of the token; ${maxOffered} are the most.`,
@@ -128,41 +128,41 @@ function* requesting(
   }
 }
 
-/** What holds where the state of one token is spent and made anew. */
-function* modified(
+/** Rules where one token's state is spent and replaced. */
+function* stateUpdateRules(
   summary: Summary,
-  intent: Of<"apply"> | Of<"transfer">,
+  intent: IntentOf<"apply"> | IntentOf<"transfer">,
   owner: string | undefined,
 ): Generator<Reason> {
   const own = requesterOf(summary);
   for (const token of summary.tokens) {
-    yield* unless(
+    yield* check(
       token.tokenId === intent.token && !token.booted && !token.ended,
       "token",
       "It updates another token.",
     );
-    yield* unless(
+    yield* check(
       token.owner.before === own && owner !== undefined && token.owner.after === owner,
       "owner",
       `The owner would be ${token.owner.after}.`,
     );
-    yield* unless(token.proven === true, "proven", "The new root does not follow from the changes.");
-    yield* unless(token.skips.length === 0, "skip", "It passes requests over.");
+    yield* check(token.proven === true, "proven", "The new root does not follow from the changes.");
+    yield* check(token.skips.length === 0, "skip", "It passes requests over.");
     yield* nextState(summary, intent.token, intent, token.locked.before ?? 0n);
   }
 }
 
-type Steps = { readonly [T in Intent["type"]]: (summary: Summary, intent: Of<T>) => Iterable<Reason> };
+type IntentRules = { readonly [T in Intent["type"]]: (summary: Summary, intent: IntentOf<T>) => Iterable<Reason> };
 
 /** By what is meant: every reason why a transaction does something else to tokens and requests. */
-export const STEPS: Steps = {
+export const INTENT_RULES: IntentRules = {
   *boot(summary, intent) {
-    yield* counted(summary, { tokens: 1, states: 1, mints: 1, runs: 1 });
+    yield* checkCounts(summary, { tokens: 1, states: 1, mints: 1, runs: 1 });
     for (const { tokenId, booted, owner, root } of summary.tokens) {
-      yield* unless(booted && root.after === EMPTY_ROOT, "token", "It does not boot a token without facts.");
-      yield* unless(intent.token === undefined || intent.token === tokenId, "token", `The token would be ${tokenId}.`);
-      yield* unless(owner.after === requesterOf(summary), "owner", `The owner would be ${owner.after}.`);
-      yield* unless(
+      yield* check(booted && root.after === EMPTY_ROOT, "token", "It does not boot a token without facts.");
+      yield* check(intent.token === undefined || intent.token === tokenId, "token", `The token would be ${tokenId}.`);
+      yield* check(owner.after === requesterOf(summary), "owner", `The owner would be ${owner.after}.`);
+      yield* check(
         summary.mints.every((one) => one.meaning === "boot" && one.tokenId === tokenId),
         "mint",
         "It mints more.",
@@ -170,40 +170,40 @@ export const STEPS: Steps = {
       yield* nextState(summary, tokenId, intent, 0n);
     }
   },
-  insert: (summary, intent) => requesting(summary, intent, { key: intent.key, newValue: intent.newValue }),
+  insert: (summary, intent) => requestRules(summary, intent, { key: intent.key, newValue: intent.newValue }),
   update: (summary, intent) =>
-    requesting(summary, intent, { key: intent.key, oldValue: intent.oldValue, newValue: intent.newValue }),
-  delete: (summary, intent) => requesting(summary, intent, { key: intent.key, oldValue: intent.oldValue }),
+    requestRules(summary, intent, { key: intent.key, oldValue: intent.oldValue, newValue: intent.newValue }),
+  delete: (summary, intent) => requestRules(summary, intent, { key: intent.key, oldValue: intent.oldValue }),
   *retract(summary, intent) {
-    yield* counted(summary, { retracts: 1, spent: 1, runs: 1 });
+    yield* checkCounts(summary, { retracts: 1, spent: 1, runs: 1 });
     for (const { outputRef, owner } of summary.retracts) {
-      yield* unless(outputRef === refText(intent.request), "request", `It takes back ${outputRef}.`);
-      yield* unless(owner === requesterOf(summary), "request", "It takes somebody else's request back.");
+      yield* check(outputRef === outputRefText(intent.request), "request", `It takes back ${outputRef}.`);
+      yield* check(owner === requesterOf(summary), "request", "It takes somebody else's request back.");
     }
   },
   *apply(summary, intent) {
     const applies = summary.tokens.flatMap((token) => token.applies.map(({ outputRef }) => outputRef));
     const runs = 1 + applies.length;
-    yield* counted(summary, { tokens: 1, states: 1, spent: runs, runs });
-    yield* modified(summary, intent, requesterOf(summary));
-    yield* unless(applies.length > 0, "request", "It applies no request.");
-    const meant = intent.requests && [...new Set(intent.requests.map(refText))].sort();
-    yield* unless(
+    yield* checkCounts(summary, { tokens: 1, states: 1, spent: runs, runs });
+    yield* stateUpdateRules(summary, intent, requesterOf(summary));
+    yield* check(applies.length > 0, "request", "It applies no request.");
+    const meant = intent.requests && [...new Set(intent.requests.map(outputRefText))].sort();
+    yield* check(
       meant === undefined || [...applies].sort().join() === meant.join(),
       "request",
       "It applies other requests than are meant.",
     );
-    yield* unless(
+    yield* check(
       intent.root === undefined || summary.tokens.every(({ root }) => root.after === intent.root),
       "root",
       "It leads to another root.",
     );
-    yield* unless(summary.refunds.length === applies.length, "refund", "It does not refund every request.");
+    yield* check(summary.refunds.length === applies.length, "refund", "It does not refund every request.");
     for (const { index, request, lovelace } of summary.refunds) {
       const pay = summary.pays.find((one) => one.index === index);
       const spent = summary.spends.find(({ outputRef }) => outputRef === request)?.output;
       const holds = spent?.holds;
-      yield* unless(
+      yield* check(
         pay !== undefined && isPlain(pay) && holdsNothingElse(pay.amount) && holds?.type === "request" &&
           holdsNothingElse(spent!.amount) && lovelace === spent!.amount.lovelace - holds.offered,
         "refund",
@@ -212,23 +212,23 @@ export const STEPS: Steps = {
     }
   },
   *transfer(summary, intent) {
-    yield* counted(summary, { tokens: 1, states: 1, spent: 1, runs: 1 });
-    yield* modified(summary, intent, ownerOf(intent.to));
-    yield* unless(
+    yield* checkCounts(summary, { tokens: 1, states: 1, spent: 1, runs: 1 });
+    yield* stateUpdateRules(summary, intent, ownerOf(intent.to));
+    yield* check(
       summary.tokens.every(({ root, applies }) => root.before === root.after && applies.length === 0),
       "root",
       "It changes facts.",
     );
   },
   *end(summary, intent) {
-    yield* counted(summary, { tokens: 1, mints: 1, spent: 1, runs: 2 });
+    yield* checkCounts(summary, { tokens: 1, mints: 1, spent: 1, runs: 2 });
     for (const { tokenId, ended, owner } of summary.tokens) {
-      yield* unless(ended && tokenId === intent.token, "token", `It does not end the token ${intent.token}.`);
-      yield* unless(owner.before === requesterOf(summary), "owner", "The token is somebody else's.");
+      yield* check(ended && tokenId === intent.token, "token", `It does not end the token ${intent.token}.`);
+      yield* check(owner.before === requesterOf(summary), "owner", "The token is somebody else's.");
     }
   },
 };
 
-function refText(ref: string): string {
+function outputRefText(ref: string): string {
   return ref.toLowerCase().replace("#", "-");
 }

@@ -1,28 +1,28 @@
 /**
- * What different readers of CBOR might read differently. A ledger refuses most of it; whoever is to sign must not depend on which of two
- * entries under one key a reader takes.
+ * CBOR that different readers may read differently. The ledger refuses most of it. A signer must not depend on which of two
+ * entries with the same key a reader takes.
  */
 import { toHex } from "#src/base/bytes.ts";
 import { type Item, raw } from "#src/cardano/cbor.ts";
 
-/** What is odd in how an item is written: keys and elements of sets that stand twice, items too deep to look at. `name` says where it is. */
-export function oddities(item: Item, name: string): string[] {
+/** Ambiguities in an item: duplicate keys, duplicate set elements, items nested too deeply. `name` says where it is. */
+export function ambiguousEncodings(item: Item, name: string): string[] {
   switch (item.type) {
     case "deep":
       return [`${name} is nested too deeply to be looked at`];
     case "array":
-      return item.value.flatMap((one) => oddities(one, name));
+      return item.value.flatMap((one) => ambiguousEncodings(one, name));
     case "map":
       return [
         ...(twice(item.value.map(([key]) => key)) ? [`${name} has a map with one key twice`] : []),
-        ...item.value.flatMap(([key, value]) => [...oddities(key, name), ...oddities(value, name)]),
+        ...item.value.flatMap(([key, value]) => [...ambiguousEncodings(key, name), ...ambiguousEncodings(value, name)]),
       ];
     case "tag":
       return [
         ...(item.tag === 258n && item.value.type === "array" && twice(item.value.value)
           ? [`${name} has a set with one element twice`]
           : []),
-        ...oddities(item.value, name),
+        ...ambiguousEncodings(item.value, name),
       ];
     default:
       return [];
@@ -33,7 +33,7 @@ function twice(items: readonly Item[]): boolean {
   return items.length > 1 && new Set(items.map(meaning)).size < items.length;
 }
 
-/** A text that is the same for items of the same meaning, however they are written. */
+/** A text that is equal for items of the same meaning, however they are encoded. */
 function meaning(item: Item): string {
   switch (item.type) {
     case "bytes":

@@ -1,18 +1,18 @@
-/** Whether what is known of a token explains its new state. */
+/** Checks a token's new root from its old root, its requests and their proofs. */
 import { equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
 import { changeOf, EMPTY_ROOT, type Request } from "#src/cage/datum.ts";
 import type { Action } from "#src/cage/redeemer.ts";
-import { crownRoot, slotIn, withSlot } from "#src/forestry/crown.ts";
-import type { Spent, State } from "#src/cage/summary/spent.ts";
+import { readSlot, topBranchRoot, withSlot } from "#src/forestry/topBranch.ts";
+import type { ContractInput, State } from "#src/cage/summary/contractInputs.ts";
 import { rootWith, rootWithout } from "#src/forestry/verify.ts";
 
-/** Whether a token's root after follows from the one before and the requests; null where not all is known. */
-export function provenBy(
+/** Whether a token's new root follows from the old one and the requests; null if some part is not resolved. */
+export function isRootProven(
   booted: boolean,
   ended: boolean,
-  before: Spent | undefined,
+  before: ContractInput | undefined,
   after: State | undefined,
-  requests: readonly Spent[],
+  requests: readonly ContractInput[],
   complete: boolean,
 ): boolean | null {
   if (booted) return after?.root === EMPTY_ROOT;
@@ -21,27 +21,30 @@ export function provenBy(
   if (before.redeemer?.type !== "modify") return false;
   const { actions, crown } = before.redeemer;
   if (actions.length !== requests.length) return false;
-  const start = crown ? crownRoot(crown) : fromHex(before.state.root);
+  const start = crown ? topBranchRoot(crown) : fromHex(before.state.root);
   if (!start || toHex(start) !== before.state.root) return false;
-  // the root, or the crown that leads to it
+  // the root, or the shared top branch that hashes to it
   let root: Uint8Array | undefined = crown ?? fromHex(before.state.root);
   requests.forEach(({ request, redeemer }, i) => {
     const action = actions[i]!;
     const fits = redeemer?.type === (action.type === "apply" ? "contribute" : "retract");
-    root = root && fits ? (crown ? crownAfter : next)(root, request!, action) : undefined;
+    root = root && fits ? (crown ? topBranchAfter : next)(root, request!, action) : undefined;
   });
-  const end = root && crown ? crownRoot(root) : root;
+  const end = root && crown ? topBranchRoot(root) : root;
   return end !== undefined && toHex(end) === after.root;
 }
 
-/** The crown after an action on a request. */
-function crownAfter(crown: Uint8Array, request: Request, action: Action): Uint8Array | undefined {
+/** The shared top branch after one request's action. */
+function topBranchAfter(crown: Uint8Array, request: Request, action: Action): Uint8Array | undefined {
   const { path } = changeOf(request.key, request.operation);
-  const held = next(slotIn(crown, path), request, action, 1);
+  const held = next(readSlot(crown, path), request, action, 1);
   return held && withSlot(crown, path, held);
 }
 
-/** The root after an action on a request; undefined where the proof does not start at the root before. Nibbles `above` make it a sub-trie's. */
+/**
+ * The root after one request's action; undefined if the proof does not lead to the old root. With `above` nibbles the roots
+ * are those of a sub-trie at that depth.
+ */
 function next(root: Uint8Array, { key, operation }: Request, action: Action, above = 0): Uint8Array | undefined {
   if (action.type === "skip") return root;
   const change = changeOf(key, operation);
