@@ -185,11 +185,11 @@ const KNOWN: Readonly<Record<Machine, readonly Known[]>> = {
         rules.language < 3 && rules.protocolMajor >= 11 && failsBy(theirs, /consByteString: int does not fit/),
     },
     {
-      // in pieces of 64 bytes, as positive ones are (PlutusCore.Data, `encodeInteger`)
-      name: "v0.4.0 serialises negative integers of over 64 bytes in one piece",
+      // they come in pieces of 64 bytes (PlutusCore.Data, `encodeInteger`), which is longer and costs more where it goes on
+      name: "v0.4.0 serialises integers of over 64 bytes in one piece",
       found: [0, 2],
       holds: (job, own, theirs) =>
-        own.ok && theirs.ok && partsOf(job).functions.has("serialiseData") && toHex(job.flat).includes("c35f5840"),
+        theirs.ok && (own.ok || failsBy(own, /^budget/)) && partsOf(job).functions.has("serialiseData"),
     },
     {
       // they are written as any integer (PlutusCore.Data, `encodeData`); there are none since version 11
@@ -250,6 +250,44 @@ async function differences(machine: Machine, jobs: readonly Job[]) {
   return { known, unknown: unknown.length, told };
 }
 
+let contractJobs: readonly Job[] | undefined;
+
+/** Runs of the contract in transactions that are meant, under attacks, and in mutants. */
+function makeContractJobs(): readonly Job[] {
+  const rules = [10, 11].map((major) => rulesOf(3, major));
+  const jobs: Job[] = [];
+  const add = (flat: Uint8Array, args: readonly Data[]) => {
+    for (const one of rules) jobs.push({ flat: applied(flat, args, one), rules: one, limit: LIMIT });
+  };
+  for (const meant of meantTransactions().filter(({ runs }) => runs)) {
+    const run = (transaction: Uint8Array, known: ReadonlyMap<string, Output>) => {
+      const decoded = readTransaction(transaction);
+      // some attacks make no transaction
+      if (!decoded.ok) return;
+      const collected = collectScripts({
+        transaction: decoded.value,
+        resolved: known,
+        time: posixTime(contractSlots),
+        protocolMajor: 11,
+        costModels: mainnetParameters.costModels,
+      });
+      // some attacks leave scripts without redeemers or redeemers without scripts
+      if (collected.ok) {
+        for (const { script: { bytes, language }, args } of collected.value) add(flatOf(bytes, language)!, args);
+      }
+    };
+    run(meant.transaction, meant.known);
+    for (const attack of attacks.filter(({ on }) => on?.(meant) ?? true)) {
+      const bent = taken(meant.transaction);
+      const more = attack.run(bent, meant) ?? [];
+      run(bound(bent), new Map([...meant.known, ...more.map(({ ref, output }) => [refKey(ref), output] as const)]));
+    }
+  }
+  const flat = contractFlat();
+  for (const context of mutantContexts(13, 500)) add(flat, [context]);
+  return jobs;
+}
+
 beforeAll(initHash);
 
 describe.each(MACHINES)("%s", (machine) => {
@@ -279,39 +317,9 @@ describe.each(MACHINES)("%s", (machine) => {
   it.skipIf(inject(machine) === "")(
     "runs the contract as we do, in attacks and in mutants of transactions",
     async () => {
-      const rules = [10, 11].map((major) => rulesOf(3, major));
-      const jobs: Job[] = [];
-      const add = (flat: Uint8Array, args: readonly Data[]) => {
-        for (const one of rules) jobs.push({ flat: applied(flat, args, one), rules: one, limit: LIMIT });
-      };
-      for (const meant of meantTransactions().filter(({ runs }) => runs)) {
-        const run = (transaction: Uint8Array, known: ReadonlyMap<string, Output>) => {
-          const decoded = readTransaction(transaction);
-          // some attacks make no transaction
-          if (!decoded.ok) return;
-          const collected = collectScripts({
-            transaction: decoded.value,
-            resolved: known,
-            time: posixTime(contractSlots),
-            protocolMajor: 11,
-            costModels: mainnetParameters.costModels,
-          });
-          // some attacks leave scripts without redeemers or redeemers without scripts
-          if (collected.ok) {
-            for (const { script: { bytes, language }, args } of collected.value) add(flatOf(bytes, language)!, args);
-          }
-        };
-        run(meant.transaction, meant.known);
-        for (const attack of attacks.filter(({ on }) => on?.(meant) ?? true)) {
-          const bent = taken(meant.transaction);
-          const more = attack.run(bent, meant) ?? [];
-          run(bound(bent), new Map([...meant.known, ...more.map(({ ref, output }) => [refKey(ref), output] as const)]));
-        }
-      }
-      expect(jobs.length).toBeGreaterThan(100);
-      const flat = contractFlat();
-      for (const context of mutantContexts(13, 500)) add(flat, [context]);
+      const jobs = contractJobs ??= makeContractJobs();
       console.info(`${machine}: ${jobs.length} runs of the contract`);
+      expect(jobs.length).toBeGreaterThan(3_000);
       expect(await differences(machine, jobs)).toEqual({ known: {}, unknown: 0, told: [] });
     },
   );
