@@ -127,7 +127,10 @@ it("whose actor a later version of the program changed is refused until that ver
     const rows = await store.sql`
       update actor set machine_version = machine_version + ${change}::int where kind = 'token' and id = ${token} returning 1`;
     expect(rows).toHaveLength(1);
-    expect((await operator.post(`/actors/token/${token}/passivate`)).status).toBe(200);
+    await until("the token has left memory", async () => {
+      expect((await operator.post(`/actors/token/${token}/passivate`)).status).toBe(200);
+      return (await operator.get(`/actors/token/${token}`)).body.mailbox?.resident === false;
+    });
   };
   const build = () =>
     http(arbor.tokens, "POST", `/transaction/${user.address}/request-insert/${token}`, { key: "b", value: "2" });
