@@ -88,7 +88,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
     devnet = await world.start({ epochLength: 300 });
     const { path } = await world.serve(devnet);
     relay = await startRelay(path, "pallas");
-    node = nodePort({ address: { path: relay.path }, magic: 42, log: silentLog, firstWait: 20, answerMs: 10_000 });
+    node = nodePort({ address: { path: relay.path }, magic: 42, log: silentLog, firstWaitMs: 20, answerMs: 10_000 });
   });
   afterEach(async () => {
     for (const connection of connections.splice(0)) connection.close();

@@ -39,7 +39,7 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
     devnet = await world.start({ epochLength: 300 });
     const { path } = await world.serve(devnet);
     relay = await startRelay(path);
-    node = nodePort({ address: { path: relay.path }, magic: 42, log: silentLog, firstWait: 20, answerMs: 10_000 });
+    node = nodePort({ address: { path: relay.path }, magic: 42, log: silentLog, firstWaitMs: 20, answerMs: 10_000 });
   });
   afterEach(async () => {
     node?.close();

@@ -104,7 +104,7 @@ export function devnetWorld(): DevnetWorld {
       const path = settings.path ?? socketPath();
       const { store, bus } = of;
       const server = valueOf(await serveSocket({ path, devnet, store, bus, log: silentLog, ...settings }));
-      const node = nodePort({ address: { path }, magic: 42, log: silentLog, firstWait: 20, ...more });
+      const node = nodePort({ address: { path }, magic: 42, log: silentLog, firstWaitMs: 20, ...more });
       const made = { server, path, node };
       served.push(made);
       return made;

@@ -42,7 +42,7 @@ export async function nodeOf(
   const relay = await recut(path, moods.random);
   relay.breakAfter = breakAfter();
   const varying = setInterval(() => relay.breakAfter = breakAfter(), 10);
-  const port = nodePort({ address: { path: relay.path }, magic: 42, log: silentLog, firstWait: 5 });
+  const port = nodePort({ address: { path: relay.path }, magic: 42, log: silentLog, firstWaitMs: 5 });
   return {
     port,
     connections: () => relay.connections,

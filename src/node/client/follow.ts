@@ -16,9 +16,9 @@ import { RecentPoints } from "#src/node/client/recentPoints.ts";
 /** Options of a connection, and of reconnecting. */
 export interface NodeFollowOptions extends Omit<ConnectOptions, "signal"> {
   /** Milliseconds before the second attempt; 250 by default. Each further wait is twice as long. */
-  readonly firstWait?: number;
+  readonly firstWaitMs?: number;
   /** Milliseconds between two attempts at most; 30,000 by default. */
-  readonly longestWait?: number;
+  readonly longestWaitMs?: number;
   /** Consecutive attempts that may fail before the last failure is thrown; unlimited by default. */
   readonly attempts?: number;
   /** Called for each new connection, and for each failure with the time until the next attempt. */
@@ -44,7 +44,7 @@ export async function* followNode(
   signal: AbortSignal,
 ): AsyncGenerator<SyncStep, void, void> {
   const recent = new RecentPoints(points);
-  const { firstWait = 250, longestWait = 30_000, attempts = Infinity, onState } = options;
+  const { firstWaitMs = 250, longestWaitMs = 30_000, attempts = Infinity, onState } = options;
   let failures = 0;
   /** The point of the last step; undefined before the first. */
   let given: Point | undefined;
@@ -81,7 +81,7 @@ export async function* followNode(
     const passing = isTransient(failure.code) || (started && failure.code === "not_a_node");
     if (!passing || ++failures >= attempts) throw new NodeError(failure);
     // half of the wait is random, so that many followers of a node do not reconnect at once
-    const wait = Math.min(longestWait, firstWait * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+    const wait = Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
     onState?.({ type: "disconnected", failure, retryIn: wait });
     await sleep(wait, signal);
   }

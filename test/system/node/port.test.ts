@@ -321,7 +321,7 @@ describe("a connection", () => {
 test("explains in a message what is wrong with a node", async () => {
   await begin();
   const failureOf = async (address: string, magic = 42) => {
-    const port = nodePort({ address: { path: address }, magic, log: silentLog, firstWait: 1 });
+    const port = nodePort({ address: { path: address }, magic, log: silentLog, firstWaitMs: 1 });
     try {
       const checked = await port.check();
       const tip = await port.tip();

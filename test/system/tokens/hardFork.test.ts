@@ -8,7 +8,7 @@ import { until } from "../../support/until.ts";
 import { fund, http, land, User } from "../../support/user.ts";
 
 /** Slots of an epoch; a slot has 50 ms, and blocks are made when they are asked for. */
-const EPOCH = 1_000;
+const EPOCH = 600;
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let arbor: Arbor;

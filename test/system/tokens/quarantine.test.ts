@@ -129,7 +129,8 @@ it("whose actor a later version of the program changed is refused until that ver
     expect(rows).toHaveLength(1);
     await until("the token has left memory", async () => {
       expect((await operator.post(`/actors/token/${token}/passivate`)).status).toBe(200);
-      return (await operator.get(`/actors/token/${token}`)).body.mailbox?.resident === false;
+      const { body } = await http(arbor.operator, "GET", `/actors/token/${token}`);
+      return body.mailbox?.resident === false;
     });
   };
   const build = () =>

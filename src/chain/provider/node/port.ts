@@ -36,7 +36,7 @@ import { isTransient, NodeError, type NodeFailure } from "#src/node/errors.ts";
 
 export interface NodePortSettings extends NodeQueriesSettings {
   /** Milliseconds before the second attempt to connect; 250 by default. Later waits double, up to 5 s. */
-  readonly firstWait?: number;
+  readonly firstWaitMs?: number;
   /** Hash of the Byron genesis, for a network that is neither public nor starts in Byron: no query gives it. */
   readonly genesisHash?: string;
 }
@@ -68,7 +68,7 @@ const GUARANTEES: readonly Guarantee[] = [
 
 /** The port to the node at a socket. It connects at the first query. */
 export function nodePort(settings: NodePortSettings): NodePort {
-  const { address, magic, log, firstWait = 250 } = settings;
+  const { address, magic, log, firstWaitMs = 250 } = settings;
   const queries = new NodeQueries(settings);
   const { node, closed } = queries;
   let network: Network | undefined;
@@ -102,7 +102,7 @@ export function nodePort(settings: NodePortSettings): NodePort {
     check,
     network: async (signal) => {
       const stop = signal ? AbortSignal.any([signal, closed]) : closed;
-      for (let wait = firstWait;; wait = Math.min(wait * 2, MAX_WAIT_MS)) {
+      for (let wait = firstWaitMs;; wait = Math.min(wait * 2, MAX_WAIT_MS)) {
         const read = await check();
         if (read.ok) return read.value;
         if (!isTransient(read.error.code)) throw new NodeError(read.error);
@@ -112,7 +112,7 @@ export function nodePort(settings: NodePortSettings): NodePort {
       }
     },
     async *follow(points, signal) {
-      const options = { magic, firstWait, longestWait: MAX_WAIT_MS, onState };
+      const options = { magic, firstWaitMs, longestWaitMs: MAX_WAIT_MS, onState };
       yield* followNode(address, options, points, AbortSignal.any([signal, closed]));
     },
     tip: () => queries.query(readTip),

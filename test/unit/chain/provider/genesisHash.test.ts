@@ -53,7 +53,7 @@ async function nodeOf(
     },
   });
   if (!served.ok) throw new Error(served.error.message);
-  const port = nodePort({ address: { path }, magic, log: silentLog, firstWait: 5, ...settings });
+  const port = nodePort({ address: { path }, magic, log: silentLog, firstWaitMs: 5, ...settings });
   closing.push(() => served.value.close(), () => port.close());
   return { chain, port };
 }

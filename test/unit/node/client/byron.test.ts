@@ -89,7 +89,7 @@ test("a follower whose connection breaks between the two continues with the seco
   for await (
     const step of followNode(
       { path: relay.path },
-      { ...options, firstWait: 1, longestWait: 3 },
+      { ...options, firstWaitMs: 1, longestWaitMs: 3 },
       [],
       new AbortController().signal,
     )

@@ -187,8 +187,8 @@ describe("chain-sync over a socket", () => {
     const states: FollowState[] = [];
     const options = {
       magic: 2,
-      firstWait: 1,
-      longestWait: 5,
+      firstWaitMs: 1,
+      longestWaitMs: 5,
       onState: (state: FollowState) => void states.push(state),
     };
     let stage = 0;
@@ -225,8 +225,8 @@ describe("chain-sync over a socket", () => {
     const states: FollowState[] = [];
     const options = {
       magic: 2,
-      firstWait: 1,
-      longestWait: 4,
+      firstWaitMs: 1,
+      longestWaitMs: 4,
       onState: (state: FollowState) => void states.push(state),
     };
     setTimeout(async () => {

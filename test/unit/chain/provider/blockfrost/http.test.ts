@@ -11,7 +11,7 @@ import { type Fault, serveBlockfrost, type Served } from "../../../../support/bl
 import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
 
 const SECRET = "previewQ7dmRbq0Zt4mXkqE1sGxTz8YwVhLu3Na";
-const FAST = { rate: { perSecond: 5_000, burst: 5_000 }, firstWait: 1 };
+const FAST = { rate: { perSecond: 5_000, burst: 5_000 }, firstWaitMs: 1 } satisfies Partial<BlockfrostHttpSettings>;
 
 let ends: (() => unknown)[] = [];
 

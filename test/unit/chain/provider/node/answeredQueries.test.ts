@@ -49,7 +49,7 @@ async function nodeWith(answers: Partial<QueryHandlers>): Promise<Map<string, nu
   });
   if (!served.ok) throw new Error(served.error.message);
   server = served.value;
-  port = nodePort({ address: { path }, magic: 42, log: silentLog, firstWait: 5 });
+  port = nodePort({ address: { path }, magic: 42, log: silentLog, firstWaitMs: 5 });
   return asked;
 }
 

@@ -38,7 +38,7 @@ test("its whole mempool is read instead, before and after a refusal", async () =
       Promise.resolve(ok({ query: (query, version, signal) => answerQuery(answers, query, version, signal) })),
   }, { onEnd: () => connections++ });
   if (!served.ok) throw new Error(served.error.message);
-  const port = nodePort({ address: { path }, magic: 42, log: silentLog, firstWait: 5 });
+  const port = nodePort({ address: { path }, magic: 42, log: silentLog, firstWaitMs: 5 });
   try {
     expect(await port.submit(waiting.cbor)).toEqual(ok({ outcome: "accepted" }));
     expect(connections).toBe(1);
