@@ -71,7 +71,10 @@ export class Mailboxes {
 
   /** The state of an entity after its last turn, if it is in memory. */
   resident(entity: EntityRef): EntityState | undefined {
-    return this.mailboxes.get(entityKey(entity))?.current;
+    const key = entityKey(entity);
+    const mailbox = this.mailboxes.get(key);
+    if (mailbox !== undefined) this.use(key, mailbox);
+    return mailbox?.current;
   }
 
   /**
@@ -94,14 +97,19 @@ export class Mailboxes {
     const partition = partitionOf(entity, this.options.partitions);
     if (this.options.epochOf(partition) === undefined) return undefined;
     const key = entityKey(entity);
-    const known = this.mailboxes.get(key);
-    if (known !== undefined) this.mailboxes.delete(key);
-    const mailbox = known ?? new Mailbox(kind, entity, partition, this.options, this.total, this.forget);
-    mailbox.usedAt = this.options.clock.now();
-    this.mailboxes.set(key, mailbox);
+    const mailbox = this.mailboxes.get(key) ??
+      new Mailbox(kind, entity, partition, this.options, this.total, this.forget);
+    this.use(key, mailbox);
     this.passivateUnused(mailbox.usedAt);
     if (this.mailboxes.size > (this.options.resident ?? 20_000)) this.evict();
     return mailbox;
+  }
+
+  /** Makes a mailbox the most recently used one. */
+  private use(key: string, mailbox: Mailbox): void {
+    this.mailboxes.delete(key);
+    mailbox.usedAt = this.options.clock.now();
+    this.mailboxes.set(key, mailbox);
   }
 
   /** Removes the two entities unused for longest if their time is over: memory follows the rate of use, and no call pays for many. */

@@ -5,7 +5,7 @@ import { Mailboxes } from "#src/runtime/turns/mailboxes.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { until } from "../../../support/until.ts";
 
-it("entities that were not used for a minute leave memory as others come", async () => {
+it("entities that no command, event or build used for a minute leave memory as others come", async () => {
   const clock = new VirtualClock(0);
   const kind = { kind: "counter" } as unknown as ActorKind;
   const mailboxes = new Mailboxes({
@@ -29,7 +29,10 @@ it("entities that were not used for a minute leave memory as others come", async
   clock.advance(59_000);
   await use("late");
   expect(mailboxes.counts().resident).toBe(101);
+  // a build reads the state of an entity without a turn
+  mailboxes.resident({ kind: "counter", id: "early 7" });
   clock.advance(2_000);
   for (let n = 0; n < 50; n++) await use("late");
-  expect(mailboxes.counts().resident).toBe(1);
+  expect(mailboxes.counts().resident).toBe(2);
+  expect(mailboxes.view({ kind: "counter", id: "early 7" }).resident).toBe(true);
 });
