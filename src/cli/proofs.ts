@@ -1,4 +1,4 @@
-/** Facts with their proofs at the terminal: asked of a service, and checked without it. */
+/** Facts with their proofs in the terminal: read from a service, verified without it. */
 import { readFile } from "node:fs/promises";
 import { stdin } from "node:process";
 import { isHex, joined } from "#src/base/bytes.ts";

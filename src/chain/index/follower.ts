@@ -60,7 +60,7 @@ export interface FollowerOptions {
   /** Distance from the tip, in blocks, within which each block has its own transaction; 20 by default. */
   readonly near?: number;
   readonly onStep?: OnStep;
-  /** Milliseconds until the network is asked again after a block of an unknown era; a minute unless said otherwise. */
+  /** Milliseconds until the network is queried again after a block of an unknown era; a minute by default. */
   readonly eraWaitMs?: number;
 }
 

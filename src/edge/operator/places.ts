@@ -37,7 +37,7 @@ const FRESH_MS = 1_000;
 const COUNTED_MS = 5_000;
 /** They are used as well for so many times as long as counting takes. */
 const SPARED = 10;
-/** A worker is no longer asked for its state after so many milliseconds without a sign of life. */
+/** Milliseconds without a sign of life after which a worker's state is no longer requested. */
 const ASKED_MS = 60_000;
 
 /** Adds `/workers`, `/partitions`, `/leases`, `/lags` and the paths below. */

@@ -1,4 +1,4 @@
-/** Terms out of values, for whoever wants to see a result: variables in scope are replaced by what they stand for. */
+/** Terms from values, for results that are shown or compared: variables in scope are replaced by their values. */
 import { BUILTIN_NAMES } from "#src/plutus/machine/builtins/names.ts";
 import {
   apply,
