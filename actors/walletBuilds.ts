@@ -84,7 +84,7 @@ export async function settingOf(
   });
 }
 
-/** The unspent ones of some outputs, whoever owns them. */
+/** Those of some outputs that are unspent, of any owner. */
 async function lookedUp(port: ChainPort, refs: readonly OutRef[]): Promise<Result<readonly Utxo[], Failure>> {
   if (refs.length === 0) return ok([]);
   const found = await port.utxosByRef(refs);

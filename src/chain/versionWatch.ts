@@ -1,8 +1,8 @@
 /**
  * Whether the network's protocol version is one that this release knows.
  *
- * Assumption: a newer version changes rules, cost models and scripts' semantics in ways that nothing here can know, while most of what was valid stays so.
- * So nothing stops; whoever builds, operates or starts is told.
+ * Assumption: a newer version changes rules, cost models and the semantics of scripts in ways unknown to this release, while
+ * most transactions stay valid. So nothing stops: builds, `/health` and the start report it.
  */
 import type { Log } from "#src/base/log.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";

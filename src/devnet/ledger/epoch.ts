@@ -1,4 +1,5 @@
 /** Epochs of the devnet: the epoch of a slot, and the boundaries that a block crosses. */
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { ChangeSet } from "#src/devnet/ledger/changes.ts";
 import { applyEpoch, passEpoch } from "#src/ledger/epoch/pass.ts";
 import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
@@ -23,13 +24,11 @@ export async function enterEpoch(
   changes: ChangeSet,
 ): Promise<void> {
   const epoch = epochOf(slot, terms.epochLength);
-  let since = performance.now();
+  const pacer = new EventLoopPacer(SLICE_MS);
   while (state.epoch < epoch) {
     const delta = passEpoch(state, terms);
     applyEpoch(state, delta);
     changes.addEpochEnd(delta);
-    if (performance.now() - since < SLICE_MS) continue;
-    await new Promise((resolve) => setTimeout(resolve));
-    since = performance.now();
+    await pacer.step();
   }
 }

@@ -8,7 +8,8 @@ import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { parsePosition, type Position, positionText, START } from "#src/runtime/events/position.ts";
-import { edgePosition, isReached } from "#src/runtime/events/replay.ts";
+import { isReached } from "#src/runtime/events/replay.ts";
+import { currentPosition } from "#src/runtime/events/settledPosition.ts";
 import { resolveTarget } from "#src/base/targetAddress.ts";
 import { REFUSED, webhookUrlProblem } from "#src/runtime/webhooks/url.ts";
 import { WEBHOOKS } from "#src/runtime/webhooks/deliverer.ts";
@@ -152,7 +153,7 @@ async function mayBeSentTo(url: string, allowPrivate: boolean): Promise<void> {
 }
 
 async function beginning(store: Store, from = "now"): Promise<Position> {
-  if (from === "now") return await edgePosition(store);
+  if (from === "now") return await currentPosition(store);
   if (from === "start") return START;
   const position = parsePosition(from);
   if (position === undefined || !(await isReached(store, position))) {

@@ -4,6 +4,7 @@
  * Assumptions: a handler is an async function or an iterable without knowledge of the protocol. If it throws (an
  * unknown query), the connection ends, as with a node. A client that does not read is not served further.
  */
+import { yieldToEventLoop } from "#src/base/eventLoop.ts";
 import type { Result } from "#src/base/result.ts";
 import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import { chainSync, type ChainSyncMessage, type ChainSyncState } from "#src/node/protocols/chainSync.ts";
@@ -113,7 +114,7 @@ class StepStream {
   /** The next step; calls `waiting` first if there is none yet. */
   async next(waiting: () => void): Promise<SyncStep> {
     const coming = this.iterator.next();
-    if (this.atTip && await Promise.race([coming, nextLoopTurn()]) === undefined) waiting();
+    if (this.atTip && await Promise.race([coming, yieldToEventLoop()]) === undefined) waiting();
     const { value: step, done } = await coming;
     if (done) throw nodeError("closed", "The chain is not told any further.");
     this.atTip = step.type === "forward" ? isTip(step.block, step.tip) : samePoint(step.point, step.tip);
@@ -290,7 +291,3 @@ async function serveStates(
 }
 
 const ORIGIN: Point = { slot: -1, hash: "" };
-
-function nextLoopTurn(): Promise<undefined> {
-  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
-}

@@ -9,14 +9,8 @@ import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { comparePositions, type Position, START } from "#src/runtime/events/position.ts";
-import {
-  edgePosition,
-  type EventFilter,
-  isReached,
-  type LoggedEvent,
-  passes,
-  readPage,
-} from "#src/runtime/events/replay.ts";
+import { type EventFilter, isReached, type LoggedEvent, passes, readPage } from "#src/runtime/events/replay.ts";
+import { currentPosition } from "#src/runtime/events/settledPosition.ts";
 import { startTail, type Tail } from "#src/runtime/events/tail.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -92,10 +86,9 @@ export function createEventLog(options: EventLogOptions): EventLog {
       try {
         let position: Position | "now" = from === "start" ? START : from;
         if (position === "now") {
-          const edge = await retry(() => edgePosition(store), ended, log);
-          if (edge === undefined) return;
-          // The tail can be further when an unrelated transaction stays open.
-          position = comparePositions(shared.position(), edge) > 0 ? shared.position() : edge;
+          const current = await retry(() => currentPosition(store), ended, log);
+          if (current === undefined) return;
+          position = current;
           // Tells the reader where it starts: it gets every transition from here on.
           yield { events: [], position, reset: false };
         }

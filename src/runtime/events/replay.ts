@@ -43,12 +43,6 @@ export function passes({ entity, type }: Transition, filter: EventFilter): boole
     (filter.transition === undefined || filter.transition === kebab(type));
 }
 
-/** The current position: no transaction can commit before it any more. */
-export async function edgePosition(store: Store): Promise<Position> {
-  const [row] = await store.sql<{ edge: string }[]>`select pg_snapshot_xmin(pg_current_snapshot())::text as edge`;
-  return { tx: BigInt(row!.edge) };
-}
-
 /**
  * Whether the database has reached a position. A position in the future comes from another database, or from this one
  * before an older backup was restored.

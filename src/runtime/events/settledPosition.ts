@@ -7,6 +7,7 @@
  * Therefore the oldest id among the current holders of that lock is the edge. A transaction that gets its id after this
  * query gets a later id, and all other transactions do not write to this table.
  */
+import type { Position } from "#src/runtime/events/position.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface SettledPosition {
@@ -42,6 +43,11 @@ export async function settledEdge(store: Store): Promise<SettledPosition> {
     blocker = pid === null ? "a prepared transaction" : `${name || "unnamed"}, process ${pid}, open for ${seconds} s`;
   }
   return { edge, held: oldest < edge, blocker };
+}
+
+/** The current position: after all transitions that are committed, unless an older transaction may still write some. */
+export async function currentPosition(store: Store): Promise<Position> {
+  return { tx: (await settledEdge(store)).edge };
 }
 
 /** The 64-bit transaction id with these low 32 bits that is nearest to another id. */

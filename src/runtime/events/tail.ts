@@ -7,8 +7,8 @@ import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { comparePositions, type Position, START } from "#src/runtime/events/position.ts";
-import { edgePosition, type LoggedEvent, readPage } from "#src/runtime/events/replay.ts";
-import { settledEdge } from "#src/runtime/events/settledPosition.ts";
+import { type LoggedEvent, readPage } from "#src/runtime/events/replay.ts";
+import { currentPosition, settledEdge } from "#src/runtime/events/settledPosition.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface TailOptions {
@@ -64,7 +64,7 @@ export function startTail({ store, bus, log, pollMs, stallMs }: TailOptions): Ta
   /** Reads the next transitions. Resolves to whether there were any. */
   const read = async (): Promise<boolean> => {
     if (from === undefined) {
-      from = to = await edgePosition(store);
+      from = to = await currentPosition(store);
       return true;
     }
     if (edge !== undefined) await settle();

@@ -3,6 +3,7 @@
  * because the query reads much of the ledger state. Metadata is fetched on demand, cached by its hash, and fetched
  * again an hour after a failure.
  */
+import { mapParallel } from "#src/base/parallel.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { type DrepMetadata, fetchDrepMetadata } from "#src/wallet/dreps/metadata.ts";
 import type { DrepAnchor, DrepsPort, DrepsUnknown, ListedDreps } from "#src/wallet/dreps/types.ts";
@@ -51,18 +52,16 @@ export class DrepBook {
 
   /** Fetches the metadata of anchors that is not cached, for at most `mostMs` milliseconds. */
   async fetchMissing(anchors: readonly (DrepAnchor | undefined)[], mostMs: number): Promise<void> {
-    const queue = anchors.filter((anchor) => anchor !== undefined).filter((anchor) => this.isDue(anchor));
-    if (queue.length === 0) return;
+    const due = anchors.filter((anchor) => anchor !== undefined).filter((anchor) => this.isDue(anchor));
+    if (due.length === 0) return;
     const late = AbortSignal.timeout(mostMs);
-    const work = async () => {
-      for (let one = queue.shift(); one && !late.aborted; one = queue.shift()) {
-        const metadata = await fetchDrepMetadata(one, { ...this.options.fetch, signal: late });
-        if (metadata === undefined && late.aborted) return;
-        if (this.texts.size >= MOST_CACHED) this.texts.delete(this.texts.keys().next().value!);
-        this.texts.set(keyOf(one), { metadata, at: performance.now() });
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(CONCURRENT, queue.length) }, work));
+    await mapParallel(due, CONCURRENT, async (one) => {
+      if (late.aborted) return;
+      const metadata = await fetchDrepMetadata(one, { ...this.options.fetch, signal: late });
+      if (metadata === undefined && late.aborted) return;
+      if (this.texts.size >= MOST_CACHED) this.texts.delete(this.texts.keys().next().value!);
+      this.texts.set(keyOf(one), { metadata, at: performance.now() });
+    });
   }
 
   private isDue(anchor: DrepAnchor): boolean {

@@ -5,6 +5,7 @@
  * Assumptions: one process does this at a time, under a lease. Rows carry their source, so rows of a replaced source
  * are ignored. The text under a hash never changes, so it is fetched once.
  */
+import { mapParallel } from "#src/base/parallel.ts";
 import { sleep } from "#src/base/clock.ts";
 import { toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -64,16 +65,11 @@ export async function keepPools(options: PoolKeeperOptions, signal: AbortSignal)
 
 /** Fetches a batch of missing metadata that is due; gives the number of attempts. */
 async function fetchBatch(options: PoolKeeperOptions, source: PoolSource, signal: AbortSignal): Promise<number> {
-  const due = await dueAnchors(options, source);
-  const queue = due.slice(0, BATCH);
-  const count = queue.length;
-  const work = async () => {
-    for (let one = queue.shift(); one && !signal.aborted; one = queue.shift()) {
-      await fetchOne(options, source, one, signal);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENT, count) }, work));
-  return count;
+  const batch = (await dueAnchors(options, source)).slice(0, BATCH);
+  await mapParallel(batch, CONCURRENT, async (one) => {
+    if (!signal.aborted) await fetchOne(options, source, one, signal);
+  });
+  return batch.length;
 }
 
 /** Metadata to fetch. */

@@ -2,6 +2,7 @@
  * Transitions over server-sent events: in commit order, without gaps, from any kept position, whatever commits
  * meanwhile.
  */
+import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { createLog } from "#src/base/log.ts";
@@ -67,6 +68,16 @@ async function take(
 const isTransition = (sent: Sent) => sent.event === "transition";
 const idOf = (sent: Sent) => JSON.parse(sent.data!).id as string;
 
+/** Expects that a reader that starts now gets the transition after its start, and none from before. */
+async function expectOnlyLater(id: string) {
+  await add(id);
+  const next = take(`/events?id=${id}&kind=account`, 1, isTransition);
+  await until("the reader", async () => events.readers() > 0);
+  await sleep(200);
+  await add(id);
+  expect((await next).map(idOf)).toEqual([`account/${id}:2`]);
+}
+
 describe("GET /events", () => {
   test("two workers commit at the same time, a reader reconnects again and again: no gap, nothing twice, in order", async () => {
     const steady = hearSse(service.url);
@@ -106,12 +117,19 @@ describe("GET /events", () => {
   });
 
   test("from now: nothing of before, and what comes comes at once", async () => {
-    await add("now1");
-    const next = take("/events?id=now1&kind=account", 1, isTransition);
-    await until("the reader", async () => events.readers() > 0);
-    await sleep(200);
-    await add("now1");
-    expect((await next).map(idOf)).toEqual(["account/now1:2"]);
+    await expectOnlyLater("now1");
+  });
+
+  test("from now gives nothing of before while an older transaction of another database is open", async () => {
+    const other = postgres(Object.assign(new URL(infra.databaseUrl), { pathname: "/postgres" }).href, { max: 1 });
+    try {
+      await other.begin(async (sql) => {
+        await sql`select pg_current_xact_id()`;
+        await expectOnlyLater("now2");
+      });
+    } finally {
+      await other.end();
+    }
   });
 
   test("silence is kept alive, and moves the place from which to go on", async () => {

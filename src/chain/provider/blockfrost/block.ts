@@ -17,7 +17,7 @@ import {
 } from "#src/chain/provider/blockfrost/documents.ts";
 import { BlockfrostError, blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
-import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
+import { mapParallel } from "#src/base/parallel.ts";
 import { z } from "zod";
 
 const BYRON = 1;

@@ -12,7 +12,7 @@ import { readBlock } from "#src/chain/provider/blockfrost/block.ts";
 import { type BlockDocument, blockDocument, blocksDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
 import { BlockfrostError, blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
-import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
+import { mapParallel } from "#src/base/parallel.ts";
 import type { KnownNetwork } from "#src/chain/provider/blockfrost/network.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";
 

@@ -20,7 +20,7 @@ import {
 import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import type { KnownNetwork } from "#src/chain/provider/blockfrost/network.ts";
-import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
+import { mapParallel } from "#src/base/parallel.ts";
 import { publicGenesis } from "#src/chain/provider/genesisHash.ts";
 import type { NetworkGenesis, StakeAccount } from "#src/chain/provider/ledgerPort.ts";
 

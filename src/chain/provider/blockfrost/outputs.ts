@@ -24,7 +24,7 @@ import {
 } from "#src/chain/provider/blockfrost/documents.ts";
 import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
-import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
+import { mapParallel } from "#src/base/parallel.ts";
 
 const PAGE = 100;
 /** Pages of one address at most: 50,000 outputs. */

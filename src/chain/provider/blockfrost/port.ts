@@ -17,7 +17,7 @@ import { BlockfrostMempool } from "#src/chain/provider/blockfrost/mempool.ts";
 import { BlockfrostOutputs } from "#src/chain/provider/blockfrost/outputs.ts";
 import { parametersOf } from "#src/chain/provider/blockfrost/parameters.ts";
 import { BlockfrostQueries } from "#src/chain/provider/blockfrost/queries.ts";
-import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
+import { mapParallel } from "#src/base/parallel.ts";
 import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import { withoutLedger } from "#src/chain/provider/ledgerPort.ts";
 import { undecodable } from "#src/chain/provider/node/queries.ts";
