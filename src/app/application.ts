@@ -5,6 +5,7 @@ import { connect } from "#src/app/connections.ts";
 import { startDevnetRole } from "#src/app/devnetRole.ts";
 import { startEdgeRole } from "#src/app/edgeRole.ts";
 import { startFollowerRole } from "#src/app/followerRole.ts";
+import { continuation } from "#src/app/greeting.ts";
 import { startHealthPort } from "#src/app/health.ts";
 import type { Options, Role } from "#src/app/options.ts";
 import { stopAll } from "#src/app/stopAll.ts";
@@ -62,6 +63,8 @@ export async function startApp(
   };
   try {
     const context = await connect(start);
+    const continued = await continuation(context);
+    if (continued !== undefined) progress(continued);
     for (const part of PARTS) {
       if (part.role === undefined || options.roles.has(part.role)) await part.start(context);
     }

@@ -1,7 +1,7 @@
 /** Options of a process: from the command line, which has precedence, and from the environment. */
 import process from "node:process";
 import { parseArgs } from "node:util";
-import type { Level } from "#src/base/log.ts";
+import { type Level, LEVELS } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { originProblem } from "#src/edge/devnet/origins.ts";
@@ -229,8 +229,9 @@ export function readOptions(
   if (provider !== "devnet" && ofDevnet.length > 0) {
     problems.push(`${ofDevnet.join(", ")} ${ofDevnet.length > 1 ? "go" : "goes"} with --provider devnet`);
   }
-  const level = text("log-level") ?? "warn";
-  if (!["debug", "info", "warn", "error"].includes(level)) problems.push(`${level} is no log level`);
+  const named = text("log-level") ?? "warn";
+  const logLevel = LEVELS.find((level) => level === named);
+  if (logLevel === undefined) problems.push(`--log-level is one of ${LEVELS.join(", ")}, not ${named}`);
   const databaseUrl = text("database-url");
   const natsUrl = text("nats-url");
   if (databaseUrl && !(URL.canParse(databaseUrl) && /^postgres(ql)?:/.test(databaseUrl))) {
@@ -307,7 +308,7 @@ export function readOptions(
       effects: number("keep-effects-hours", RETENTION_HOURS.effects, 1, MOST_HOURS),
       deadLetters: number("keep-dead-letters-hours", RETENTION_HOURS.deadLetters, 1, MOST_HOURS),
     },
-    logLevel: level as Level,
+    logLevel: logLevel ?? "warn",
     worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
   };
   return problems.length > 0 ? fail("bad_option", problems.join("; ") + ".") : ok(options);

@@ -2,6 +2,7 @@
 import process from "node:process";
 import { createLog, reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
+import { nextSteps } from "#src/app/greeting.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
 import { startApp, StartError } from "#src/app/application.ts";
 
@@ -26,6 +27,7 @@ async function start(): Promise<void> {
   const width = Math.max(0, ...app.listening.map(({ name }) => name.length));
   for (const { name, at } of app.listening) process.stdout.write(`${name.padEnd(width)}  ${at}\n`);
   process.stdout.write(`Ready after ${((performance.now() - begun) / 1000).toFixed(1)} s. Ctrl-C ends it.\n`);
+  for (const line of nextSteps(app.listening)) process.stdout.write(line + "\n");
 
   let stopping: Promise<void> | undefined;
   void app.lost.then((sentence) => {

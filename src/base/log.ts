@@ -3,7 +3,9 @@ import process from "node:process";
 import { toJson } from "#src/base/json.ts";
 import { throttleRepeats } from "#src/base/logThrottle.ts";
 
-export type Level = "debug" | "info" | "warn" | "error";
+/** From the most lines to the fewest. */
+export const LEVELS = ["debug", "info", "warn", "error"] as const;
+export type Level = (typeof LEVELS)[number];
 const RANK: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 /** A writer of log lines. */

@@ -1,56 +1,59 @@
-/** The life of a token, step by step, against running services: `deno task start` in another terminal. */
+/** Makes a token with facts, step by step, against running services: `deno task start` in another terminal. */
 import process from "node:process";
 import { addressText } from "#src/cardano/address.ts";
 import { newSeed, type SigningKey } from "#src/cardano/keys.ts";
 import { ApiError, call } from "#src/client/http.ts";
+import { verifyFact } from "#src/client/proofs.ts";
 import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 
+const TOKENS_URL = process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000";
+const DEVNET_URL = process.env.ARBOR_DEVNET_URL ?? "http://127.0.0.1:10000";
+
 if (process.argv.length > 2) {
   process.stdout.write(
-    "A token's life against running services, step by step. It takes no options; ARBOR_TOKENS_URL and ARBOR_DEVNET_URL say where the services are.\n",
+    "Makes a token with facts, step by step, and leaves it on the devnet. The services must run.\n" +
+      "There are no options. ARBOR_TOKENS_URL and ARBOR_DEVNET_URL are the addresses of the services.\n",
   );
   process.exit(process.argv.includes("--help") || process.argv.includes("-h") ? 0 : 2);
 }
-const tokens = new TokenClient(process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000");
-const devnet = process.env.ARBOR_DEVNET_URL ?? "http://127.0.0.1:10000";
+const tokens = new TokenClient(TOKENS_URL);
 
 interface Person {
-  readonly name: string;
   readonly key: SigningKey;
   readonly address: string;
 }
 
-function person(name: string): Person {
+function newPerson(): Person {
   const key = newSeed();
-  return { name, key, address: addressText(addressOf(key)) };
+  return { key, address: addressText(addressOf(key)) };
 }
 
 /** Prints a step while it runs, then its duration and result. */
-async function step<T>(title: string, work: () => Promise<T>, tell: (result: T) => string = () => ""): Promise<T> {
+async function step<T>(title: string, work: () => Promise<T>, describe: (result: T) => string = () => ""): Promise<T> {
   const start = performance.now();
   if (process.stdout.isTTY) process.stdout.write(`… ${title}`);
   const result = await work();
-  const said = tell(result);
   const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(5);
-  process.stdout.write(`${process.stdout.isTTY ? "\r" : ""}✓ ${title.padEnd(44)} ${seconds} s  ${said}\n`);
+  process.stdout.write(`${process.stdout.isTTY ? "\r" : ""}✓ ${title.padEnd(48)} ${seconds} s  ${describe(result)}\n`);
   return result;
 }
 
-async function signed(who: Person, build: (address: string) => Promise<Unsigned>): Promise<string> {
-  const { unsignedTransaction } = await build(who.address);
-  return await tokens.submitAndWait(signTransaction(unsignedTransaction, who.key));
+/** Builds a transaction for a person, signs and submits it; gives its hash once the ledger has it. */
+async function transact(person: Person, build: (address: string) => Promise<Unsigned>): Promise<string> {
+  const { unsignedTransaction } = await build(person.address);
+  return await tokens.submitAndWait(signTransaction(unsignedTransaction, person.key));
 }
 
 const short = (hash: string) => hash.slice(0, 12) + "…";
 
 async function main(): Promise<void> {
-  const [alice, bob] = [person("alice"), person("bob")];
-  process.stdout.write(`alice owns the token   ${alice.address}\nbob asks for changes   ${bob.address}\n\n`);
+  const [alice, bob] = [newPerson(), newPerson()];
+  process.stdout.write(`alice owns the token   ${alice.address}\nbob requests changes   ${bob.address}\n\n`);
 
   await step("the faucet pays both", async () => {
     for (const { address } of [alice, bob]) {
-      const paid = await call(devnet, "POST", "/faucet", { address, lovelace: 500_000_000 }) as { txHash: string };
+      const paid = await call(DEVNET_URL, "POST", "/faucet", { address, lovelace: 500_000_000 }) as { txHash: string };
       while (!(await tokens.transaction(paid.txHash))) await tokens.waitBlocks(1);
     }
   }, () => "500 ada each");
@@ -61,38 +64,45 @@ async function main(): Promise<void> {
     return built.value;
   }, short);
 
-  const ask = (title: string, build: (address: string) => Promise<Unsigned>) =>
-    step(title, async () => `${await signed(bob, build)}-0`, (request) => `request ${short(request)}`);
+  const request = (title: string, build: (address: string) => Promise<Unsigned>) =>
+    step(title, async () => `${await transact(bob, build)}-0`, (made) => `request ${short(made)}`);
   const apply = (title: string, ...requests: string[]) =>
     step(title, async () => {
-      await signed(alice, (address) => tokens.apply(address, token, requests));
+      await transact(alice, (address) => tokens.apply(address, token, requests));
       return await tokens.token(token);
-    }, (now) => `root ${short(now.root)}`);
-  const show = () => step("the facts", () => tokens.facts(token), (facts) => JSON.stringify(facts));
+    }, ({ root }) => `root ${short(root)}`);
 
-  const insert = await ask("bob asks to insert planet = Earth", (at) => tokens.insert(at, token, "planet", "Earth"));
-  await apply("alice applies it", insert);
-  await show();
-  const update = await ask(
-    "bob asks to update planet to Mars",
+  const planet = await request("bob requests planet = Earth", (at) => tokens.insert(at, token, "planet", "Earth"));
+  const comet = await request("bob requests comet = Halley", (at) => tokens.insert(at, token, "comet", "Halley"));
+  await apply("alice applies both in one transaction", planet, comet);
+  const update = await request(
+    "bob requests planet = Mars",
     (at) => tokens.update(at, token, "planet", "Earth", "Mars"),
   );
-  await apply("alice applies it", update);
-  await show();
-  const mistake = await ask("bob asks for a moon, by mistake", (at) => tokens.insert(at, token, "moon", "cheese"));
-  await step("bob takes that back", () => signed(bob, (at) => tokens.retract(at, mistake)), short);
-  const remove = await ask("bob asks to delete planet", (at) => tokens.delete(at, token, "planet", "Mars"));
-  await apply("alice applies it; the root is empty again", remove);
-  await step("alice ends the token", () => signed(alice, (at) => tokens.end(at, token)), short);
-  await step("its facts are gone", async () => {
-    try {
-      await tokens.facts(token);
-    } catch (error) {
-      if (error instanceof ApiError && error.code === "token_ended") return error.code;
-      throw error;
-    }
-    throw new Error("the facts of an ended token are still there");
-  }, (code) => `404 ${code}`);
+  const removal = await request("bob requests to delete comet", (at) => tokens.delete(at, token, "comet", "Halley"));
+  const mistake = await request(
+    "bob requests moon = cheese, by mistake",
+    (at) => tokens.insert(at, token, "moon", "cheese"),
+  );
+  await step(
+    "bob retracts that and gets his deposit back",
+    () => transact(bob, (at) => tokens.retract(at, mistake)),
+    short,
+  );
+  const moon = await request("bob requests moon = Phobos", (at) => tokens.insert(at, token, "moon", "Phobos"));
+  const { root } = await apply("alice applies the three", update, removal, moon);
+  await step("the facts", () => tokens.facts(token), (facts) => JSON.stringify(facts));
+  await step("the proof of moon, checked against the root", async () => {
+    const checked = verifyFact(await tokens.fact(token, "moon"), { tokenId: token, key: "moon", trusted: { root } });
+    if (!checked.ok) throw new Error(checked.error.message);
+  }, () => "valid");
+
+  process.stdout.write(`
+The token stays on the ledger with its facts:
+  ${TOKENS_URL}/#/token/${token}
+The operator service shows its statechart and history, by default at
+  http://127.0.0.1:8091/ui/actors/token/${token}
+`);
 }
 
 try {
@@ -101,6 +111,8 @@ try {
   process.stdout.write("\n");
   if (!(error instanceof ApiError)) throw error;
   process.stderr.write(`${error.message} (${error.code})\n`);
-  if (error.status === 0) process.stderr.write("Is `deno task start` running in another terminal?\n");
+  if (error.status === 0) {
+    process.stderr.write("Start the services first, in another terminal: npx -y deno task start\n");
+  }
   process.exitCode = 1;
 }

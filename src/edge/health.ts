@@ -9,6 +9,7 @@ import { z } from "zod";
 import { inTime } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
+import { VERSION } from "#src/base/version.ts";
 import { retryAfter } from "#src/edge/errors.ts";
 import { respond } from "#src/edge/json.ts";
 import { endpoint } from "#src/edge/route.ts";
@@ -42,6 +43,7 @@ const FRESH_MS = 200;
 
 const alive = z.looseObject({
   status: z.literal("alive"),
+  version: z.string().meta({ description: "The release, a date (YYYY.MM.DD)." }),
   name: z.string(),
   roles: z.array(z.string()),
   uptimeSeconds: z.int(),
@@ -103,6 +105,7 @@ export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app
       answer: alive,
     }, async () => ({
       status: "alive",
+      version: VERSION,
       name: health.name,
       roles: health.roles,
       uptimeSeconds: Math.round((Date.now() - health.since) / 1_000),

@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
+import { VERSION } from "#src/base/version.ts";
 import type { Log } from "#src/base/log.ts";
 import { toHex } from "#src/base/bytes.ts";
 import * as api from "#src/api/devnet.ts";
@@ -14,6 +15,7 @@ import { mountDocs } from "#src/edge/docs.ts";
 import { guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
 import { HttpFailure, refusalOf } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
+import { startPage } from "#src/edge/startPage.ts";
 import { publicApp } from "#src/edge/service.ts";
 
 export interface DevnetEdgeOptions extends LedgerRoutesOptions {
@@ -189,13 +191,14 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return utxosView(params.address, found.value);
   });
 
+  startPage(app, "devnet", ["/"]);
   ledgerRoutes(app, options);
   health(app);
 
   const document = () =>
     app.getOpenAPI31Document({
       openapi: "3.1.0",
-      info: { title: "Arbor devnet", version: "1.0.0", description: "A Cardano network of one, with a faucet." },
+      info: { title: "Arbor devnet", version: VERSION, description: "A Cardano network of one, with a faucet." },
     });
   mountDocs(app, { document, examples: new URL("./examples.json", import.meta.url) });
   return app;

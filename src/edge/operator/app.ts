@@ -1,5 +1,6 @@
 /** The operator service over HTTP: what every actor is doing, and what an operator may do about it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { VERSION } from "#src/base/version.ts";
 import type { Log } from "#src/base/log.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { careful, guard, type GuardOptions } from "#src/edge/operator/guard.ts";
@@ -50,7 +51,7 @@ function describe(app: OpenAPIHono, withToken: boolean) {
     openapi: "3.1.0",
     info: {
       title: "Arbor operator service",
-      version: "1.0.0",
+      version: VERSION,
       description: "What every actor is doing, every transition as it happens, and what an operator may do about it.",
     },
     ...(withToken ? { security: [{ operator: [] }] } : {}),

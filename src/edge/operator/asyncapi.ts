@@ -5,6 +5,7 @@
  * It is derived from the events' schemas (`src/api`) and from the machines of this process, so that it names the
  * transitions and states of each kind as they are.
  */
+import { VERSION } from "#src/base/version.ts";
 import type { Context } from "hono";
 import { z, type ZodType } from "zod";
 import { eventsQuery, resetEvent, transitionEventOf } from "#src/api/events.ts";
@@ -52,7 +53,7 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
     asyncapi: "3.0.0",
     info: {
       title: "Arbor events",
-      version: "1.0.0",
+      version: VERSION,
       description:
         "Every transition of every actor, told at least once; the versions of an actor in their order. Load an actor " +
         "after you have subscribed, and drop events that are not newer than its version.",

@@ -1,4 +1,5 @@
 /** The token service over HTTP: every answer from rows, every build and submission from an actor. */
+import { VERSION } from "#src/base/version.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { mountDocs } from "#src/edge/docs.ts";
 import { rateLimit } from "#src/edge/rateLimit.ts";
@@ -42,7 +43,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
       openapi: "3.1.0",
       info: {
         title: "Arbor token service",
-        version: "1.0.0",
+        version: VERSION,
         description:
           "Authenticated facts on Cardano: unsigned transactions to sign, signed ones to submit, tokens to read. " +
           "A service that was started with a rate limit answers 429 `rate_limited` with `Retry-After` to who asks more; builds beyond so many at a time of one client are 429 `too_many_builds`. " +

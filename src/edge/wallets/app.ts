@@ -2,8 +2,10 @@
  * The wallet service over HTTP: reads answer from rows, commands and builds go to actors, secrets stay in this process.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { VERSION } from "#src/base/version.ts";
 import { newWalletApp, PREFIX } from "#src/edge/wallets/route.ts";
 import { mountDocs } from "#src/edge/docs.ts";
+import { startPage } from "#src/edge/startPage.ts";
 import { guardSites } from "#src/edge/sites.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
 import { delegationRoutes } from "#src/edge/wallets/delegation.ts";
@@ -53,6 +55,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   }
   proxyRoutes(app, service);
   options.health(app);
+  startPage(app, "wallets", ["/", PREFIX]);
   const examples = new URL("./examples.json", import.meta.url);
   mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), examples });
   return app;
@@ -65,7 +68,7 @@ function documentOf(app: OpenAPIHono) {
     servers: [{ url: PREFIX }],
     info: {
       title: "Arbor wallet service",
-      version: "2.0.0",
+      version: VERSION,
       description: "Wallets on Cardano: their addresses, what they hold, transactions built, signed and submitted. " +
         "Under a name that it was not given it answers 403 `bad_host`, to pages of other sites 403 `bad_origin`.",
     },

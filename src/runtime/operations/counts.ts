@@ -43,6 +43,13 @@ function leaseStatus<Row extends { epoch: bigint; expiresInMs: number }>(row: Ro
   return { ...row, epoch: Number(row.epoch), expiresInMs: Math.round(row.expiresInMs) };
 }
 
+/** Number of actors, counted up to `most`. */
+export async function countActors({ sql }: Store, most: number): Promise<number> {
+  const [row] = await sql<{ actors: number }[]>`
+    select count(*)::int as actors from (select from actor limit ${most}) counted`;
+  return row!.actors;
+}
+
 /** The partitions, by number. */
 export async function readPartitions({ sql }: Store): Promise<readonly (LeaseStatus & { id: number })[]> {
   const rows = await sql<{ id: number; owner: string | null; epoch: bigint; expiresInMs: number }[]>`

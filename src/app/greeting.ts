@@ -1,0 +1,33 @@
+/** What a start prints beside its addresses: whether it continues earlier work, and what a newcomer can do next. */
+import { readCursor } from "#src/chain/index/cursor.ts";
+import { countActors } from "#src/runtime/operations/counts.ts";
+import type { AppContext, Listening } from "#src/app/context.ts";
+
+/** Actors are counted up to here, so that a start with millions of them is not slower. */
+const MOST_COUNTED = 100_000;
+
+/** A line for a start on a database that has been in use; `undefined` for a new one. */
+export async function continuation({ store, options }: AppContext): Promise<string | undefined> {
+  const [{ at }, actors] = await Promise.all([readCursor(store.sql), countActors(store, MOST_COUNTED)]);
+  if (actors === 0 && at.slot < 0) return undefined;
+  const data = options.databaseUrl === undefined ? options.folder : new URL(options.databaseUrl).host;
+  const counted = `${actors.toLocaleString("en")}${actors < MOST_COUNTED ? "" : " or more"} actors`;
+  return `Continues with the data in ${data}: block ${Math.max(0, at.height).toLocaleString("en")}, ${counted}`;
+}
+
+/** Lines for somebody who has started the whole of it on one machine; none for a part of a deployment. */
+export function nextSteps(listening: readonly Listening[]): readonly string[] {
+  const at = (name: string) => listening.find((one) => one.name === name)?.at;
+  const [tokens, operator, devnet] = [at("token service"), at("operator service"), at("devnet and faucet")];
+  if (tokens === undefined || operator === undefined || devnet === undefined) return [];
+  const moved = tokens.endsWith(":3000") && devnet.endsWith(":10000")
+    ? ""
+    : `ARBOR_TOKENS_URL=${tokens} ARBOR_DEVNET_URL=${devnet} `;
+  return [
+    "Next:",
+    `  1. In another terminal, make a token with facts: ${moved}npx -y deno task demo`,
+    `  2. Watch its actor: open ${operator}`,
+    `  3. Read its facts: open ${tokens}`,
+    "  README.md continues with a tour: keys, a wallet, events.",
+  ];
+}

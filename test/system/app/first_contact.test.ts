@@ -1,0 +1,158 @@
+/** What a newcomer meets: the printed addresses, the pages behind them, the demo, and the second start. */
+/// <reference lib="dom" />
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import axe from "axe-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Arbor } from "../../support/arbor.ts";
+import { startBrowser } from "../../support/browser.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { until } from "../../support/until.ts";
+
+const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+let infra: Infra;
+let arbor: Arbor;
+beforeAll(async () => {
+  infra = await sharedInfra();
+  arbor = await Arbor.start({ infra });
+  await until("the process is ready", async () => (await fetch(`${arbor.tokens}/ready`)).ok);
+});
+afterAll(async () => {
+  await arbor?.end();
+  await infra?.stop();
+});
+
+/** The HTTP addresses that the start printed. */
+const addresses = () => [...arbor.places.values()].filter((address) => address.startsWith("http://"));
+/** Runs a program; not synchronously, because the NATS endpoint of the service is in this process. */
+const run = (command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
+    const child = execFile(
+      command,
+      args,
+      { env: { ...process.env, ...env } },
+      (_, stdout, stderr) => resolve({ status: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+
+describe("a start", () => {
+  it("of a new database prints no continuation, and ends with what to do next", () => {
+    expect(arbor.printed).not.toContain("Continues");
+    const lines = arbor.printed.trimEnd().split("\n");
+    const next = lines.slice(lines.indexOf("Next:"));
+    expect(lines.at(-next.length - 1)).toMatch(/^Ready after /);
+    expect(next[1]).toContain(
+      `ARBOR_TOKENS_URL=${arbor.tokens} ARBOR_DEVNET_URL=${arbor.devnet} npx -y deno task demo`,
+    );
+    expect(next.join()).toContain(arbor.operator);
+  });
+
+  it("prints four HTTP addresses; each answers with an HTML page whose links all work", async () => {
+    expect(addresses()).toHaveLength(4);
+    for (const address of addresses()) {
+      const page = await fetch(address);
+      expect([address, page.status, page.headers.get("content-type")]).toEqual([
+        address,
+        200,
+        "text/html; charset=utf-8",
+      ]);
+      const text = await page.text();
+      expect(text).not.toContain("{origin}");
+      for (const [, link] of text.matchAll(/(?:href|src)="(\/[^"]*)"/g)) {
+        const answer = await fetch(new URL(link!, address));
+        await answer.body?.cancel();
+        expect([link, answer.status]).toEqual([link, 200]);
+      }
+    }
+  });
+
+  it("names the release in /health and in every OpenAPI and AsyncAPI document", async () => {
+    const read = async (url: string) =>
+      await (await fetch(url)).json() as { version?: string; info: { version: string } };
+    for (const address of addresses()) {
+      expect((await read(new URL("/health", address).href)).version).toBe(version);
+      expect((await read(`${address}/openapi.json`)).info.version).toBe(version);
+    }
+    expect((await read(`${arbor.operator}/asyncapi.json`)).info.version).toBe(version);
+  });
+
+  it("lists the log levels when one is unknown", async () => {
+    const { status, stderr } = await run(process.execPath, ["run", "-A", "src/app/start.ts", "--log-level", "verbose"]);
+    expect([status, stderr]).toEqual([2, "--log-level is one of debug, info, warn, error, not verbose.\n"]);
+  });
+});
+
+const shell = (await run("bash", ["-c", "command -v curl && command -v grep"])).status === 0;
+
+describe.skipIf(!shell)("the examples of the wallet page", () => {
+  it("create a wallet and read it when they are copied into a shell", async () => {
+    const page = await (await fetch(arbor.wallets)).text();
+    const examples = [...page.matchAll(/<pre>([^]*?)<\/pre>/g)].map(([, code]) => code!);
+    expect(examples).toHaveLength(2);
+    const { status, stdout } = await run("bash", ["-ec", examples.join("\n")]);
+    expect(status).toBe(0);
+    expect(stdout).toContain('"name":"Ada"');
+    expect(stdout).toContain("addr_test1");
+    expect(stdout).not.toContain('"code"');
+  });
+});
+
+describe("the demo", () => {
+  it("leaves a token with facts, and the address at which the browser shows it", async () => {
+    const env = { ARBOR_TOKENS_URL: arbor.tokens, ARBOR_DEVNET_URL: arbor.devnet };
+    const { status, stdout, stderr } = await run(process.execPath, ["run", "-A", "src/cli/demo.ts"], env);
+    expect([status, stderr]).toEqual([0, ""]);
+    const [, token] = new RegExp(`^  ${arbor.tokens}/#/token/([0-9a-f]{64})$`, "m").exec(stdout)!;
+    const facts = await fetch(`${arbor.tokens}/token/${token}/facts`);
+    expect(await facts.json()).toEqual({ planet: "Mars", moon: "Phobos" });
+  });
+});
+
+const browser = await startBrowser();
+
+describe.skipIf(browser === undefined)("the pages of the wallet service and of the devnet in a browser", () => {
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  it.each(["wallets", "devnet"] as const)(
+    "%s: no error, no accessibility violation, no request elsewhere",
+    async (name) => {
+      const page = await browser!.newPage();
+      const complaints: string[] = [];
+      page.on("console", (message) => void complaints.push(message.text()));
+      page.on("requestfailed", (request) => void complaints.push(`${request.url()} failed`));
+      page.on("request", (request) => {
+        const { protocol, origin } = new URL(request.url());
+        if (protocol !== "data:" && origin !== new URL(arbor[name]).origin) complaints.push(request.url());
+      });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.goto(arbor[name]);
+        await page.evaluate(axe.source);
+        const { violations } = await page.evaluate(() =>
+          (globalThis as unknown as { axe: typeof axe }).axe.run({ preload: false, resultTypes: ["violations"] })
+        );
+        expect(violations.map(({ id }) => id)).toEqual([]);
+      }
+      expect(complaints).toEqual([]);
+      await page.close();
+    },
+  );
+});
+
+describe("the second start", () => {
+  it("says that it continues, with the height and the number of actors", async () => {
+    await arbor.end();
+    arbor = await Arbor.start({ infra });
+    const [, height, actors] = /^Continues with the data in \S+: block ([\d,]+), ([\d,]+) actors$/m.exec(
+      arbor.printed,
+    )!;
+    expect(Number(height!.replaceAll(",", ""))).toBeGreaterThan(10);
+    expect(Number(actors)).toBeGreaterThan(10);
+  });
+});
