@@ -200,7 +200,9 @@ export class MempoolSession {
         );
       }
       const answer = await this.session.call({ type: "getMeasures" }, signal);
-      return answer.type === "replyGetMeasures" ? answer.measures : unexpectedAnswer(answer);
+      if (answer.type !== "replyGetMeasures") return unexpectedAnswer(answer);
+      const { transactions, measures } = answer;
+      return { transactions, measures };
     });
   }
 

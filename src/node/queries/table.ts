@@ -6,6 +6,7 @@ import type { Credential } from "#src/cardano/address.ts";
 import type { Point } from "#src/cardano/block.ts";
 import type { Encodable, Item } from "#src/cardano/cbor.ts";
 import { compareRefs, type OutRef, type Utxo } from "#src/cardano/output.ts";
+import { point } from "#src/node/protocols/values.ts";
 import { genesis, type ShelleyGenesis } from "#src/node/queries/genesis.ts";
 import { type EraParameters, eraParameters } from "#src/node/queries/parameters.ts";
 import {
@@ -50,7 +51,6 @@ import {
   type Drep,
   drep,
   hex,
-  point,
   reference,
   utxos,
 } from "#src/node/queries/vocabulary.ts";
