@@ -3,8 +3,7 @@ import { ok, type Result } from "#src/base/result.ts";
 import { as, CborError, decodeAll, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
 import { encodeEraMismatch, type EraMismatch, readEraMismatch } from "#src/node/queries/eraMismatch.ts";
 import { embedded, point } from "#src/node/protocols/values.ts";
-import { systemStartShape } from "#src/node/queries/genesis.ts";
-import { eraBound, eraHistory } from "#src/node/queries/history.ts";
+import { eraBound, eraHistory, systemStartShape } from "#src/node/queries/history.ts";
 import {
   type EraAnswer,
   type EraQuery,

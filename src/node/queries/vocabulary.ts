@@ -4,16 +4,20 @@ import type { Credential } from "#src/cardano/address.ts";
 import { as, asInt, CborError, type Encodable, Encoded, type Item, raw, Tagged } from "#src/cardano/cbor.ts";
 import { compareRefs, type Output, type OutRef, readOutput, readRef, type Utxo } from "#src/cardano/output.ts";
 import type { Ratio, Units } from "#src/cardano/parameters.ts";
-import { amount, type CborShape, count, mapOf, record, sentSet, text, UNVERSIONED } from "#src/node/queries/shape.ts";
+import {
+  amount,
+  type CborShape,
+  count,
+  mapOf,
+  record,
+  sentSet,
+  type ShapeValue,
+  text,
+  UNVERSIONED,
+} from "#src/node/queries/shape.ts";
 
 /** A vote's delegate: a DRep, or one of the two predefined ones. */
 export type Drep = Credential | { readonly kind: "abstain" } | { readonly kind: "no confidence" };
-
-/** An external document: its URL and hash. */
-export interface Anchor {
-  readonly url: string;
-  readonly hash: string;
-}
 
 /** Order of lower-case hexadecimal texts, which is that of their bytes. */
 export function compareHex(a: string, b: string): number {
@@ -95,8 +99,9 @@ export const share: CborShape<Ratio> = {
 /** `[memory, steps]`. */
 export const units: CborShape<Units> = record<Units>({ memory: amount, steps: amount });
 
-/** `[url, hash]`. */
-export const anchor: CborShape<Anchor> = record<Anchor>({ url: text, hash: hex });
+/** An external document: `[url, hash]`. */
+export const anchor = record({ url: text, hash: hex });
+export type Anchor = ShapeValue<typeof anchor>;
 
 /** `[transaction hash, index]`. */
 export const reference: CborShape<OutRef> = {
