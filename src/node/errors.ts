@@ -73,14 +73,10 @@ export function isTransient(code: NodeFailureCode): boolean {
     code === "protocol_violation" || code === "too_large";
 }
 
-/** Bytes of a socket path that the operating system supports: `sun_path` without its final zero. */
-export function maxSocketPathBytes(platform: string): number {
-  return platform === "darwin" || platform === "freebsd" ? 103 : 107;
-}
-
 /** The failure of a path that is too long for a socket; undefined if it is not. */
 export function pathFailure(path: string, platform: string): NodeFailure | undefined {
-  const limit = maxSocketPathBytes(platform);
+  // `sun_path` without its final zero
+  const limit = platform === "darwin" || platform === "freebsd" ? 103 : 107;
   const length = new TextEncoder().encode(path).length;
   if (length <= limit) return undefined;
   return {
@@ -96,11 +92,15 @@ export function noSocket(where: string): NodeFailure {
   return { code: "not_a_node", message: `What stands at ${where} is no socket.` };
 }
 
+/** The operating system's code of an error; empty for other values. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
 /** The failure of connecting or listening, by the operating system's code. */
 export function connectFailure(error: unknown, where: string): NodeFailure {
-  const code = String((error as { code?: unknown } | null)?.code ?? "");
   const said = error instanceof Error ? error.message : String(error);
-  switch (code) {
+  switch (errorCode(error)) {
     case "ENOENT":
       return { code: "socket_missing", message: `There is no socket at ${where}. Is the node running?` };
     case "EACCES":

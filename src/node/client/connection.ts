@@ -1,5 +1,5 @@
 /** A client of a node: a connection, its handshake, and its four protocols. */
-import { fail, ok, type Result } from "#src/base/result.ts";
+import { ok, type Result } from "#src/base/result.ts";
 import type { Point } from "#src/cardano/block.ts";
 import { chainSync } from "#src/node/protocols/chainSync.ts";
 import { dial, type NodeAddress, showAddress } from "#src/node/transport/dial.ts";
@@ -10,7 +10,6 @@ import {
   type HandshakeRefusal,
   otherMagic,
   VERSIONS,
-  type VersionTable,
   versionTable,
 } from "#src/node/protocols/handshake.ts";
 import { Mux } from "#src/node/transport/mux.ts";
@@ -55,46 +54,27 @@ export async function connectNode(
   address: NodeAddress,
   options: ConnectOptions,
 ): Promise<Result<NodeConnection, NodeFailure>> {
-  const shaken = await performHandshake(address, options, false);
+  const shaken = await performHandshake(address, options);
   if (!shaken.ok) return shaken;
   const { mux, answer } = shaken.value;
   const where = showAddress(address);
   if (answer.type === "accept" && answer.data.magic === options.magic && versionsOf(options).includes(answer.version)) {
     return ok(new NodeConnection(mux, answer.version, options.depth ?? DEFAULT_DEPTH));
   }
-  const failure = answer.type === "refuse"
+  const failure: NodeFailure = answer.type === "refuse"
     ? refused(answer.refusal, where, options)
     : answer.type === "accept" && answer.data.magic !== options.magic
     ? wrongMagic(where, options.magic, answer.data.magic)
-    : { code: "not_a_node" as const, message: `${where} answered the handshake with what was not proposed.` };
+    : { code: "not_a_node", message: `${where} answered the handshake with what was not proposed.` };
   mux.fail(new NodeError(failure));
-  return fail(failure.code, failure.message, failure.details);
+  return { ok: false, error: failure };
 }
-
-/** Queries which versions a node supports, without connecting. */
-export async function queryVersions(
-  address: NodeAddress,
-  options: ConnectOptions,
-): Promise<Result<VersionTable, NodeFailure>> {
-  const shaken = await performHandshake(address, options, true);
-  if (!shaken.ok) return shaken;
-  const { mux, answer } = shaken.value;
-  mux.fail(nodeError("closed", "The versions are known."));
-  if (answer.type === "queryReply") return ok(answer.versions);
-  const failure = answer.type === "refuse"
-    ? refused(answer.refusal, showAddress(address), options)
-    : { code: "not_a_node" as const, message: `${showAddress(address)} did not tell its versions.` };
-  return fail(failure.code, failure.message, failure.details);
-}
-
-type HandshakeAnswer = Exclude<HandshakeMessage, { type: "propose" }>;
 
 /** Proposes the versions and receives the answer. */
 async function performHandshake(
   address: NodeAddress,
   options: ConnectOptions,
-  query: boolean,
-): Promise<Result<{ readonly mux: Mux; readonly answer: HandshakeAnswer }, NodeFailure>> {
+): Promise<Result<{ readonly mux: Mux; readonly answer: HandshakeMessage }, NodeFailure>> {
   const within = options.handshakeTimeout ?? 10_000;
   const dialled = await dial(address, within, options.signal);
   if (!dialled.ok) return dialled;
@@ -107,8 +87,8 @@ async function performHandshake(
     within,
   );
   try {
-    speaker.send({ type: "propose", versions: versionTable(versionsOf(options), options.magic, query) });
-    return ok({ mux, answer: await speaker.receive(options.signal) as HandshakeAnswer });
+    speaker.send({ type: "propose", versions: versionTable(versionsOf(options), options.magic, false) });
+    return ok({ mux, answer: await speaker.receive(options.signal) });
   } catch (error) {
     const { code, message } = asNodeError(error, "").failure;
     const failure = code === "connection_lost"
@@ -121,7 +101,7 @@ async function performHandshake(
       ? nodeError("not_a_node", `What listens at ${where} does not speak the node's protocol: ${message}`)
       : nodeError(code, message);
     mux.fail(failure);
-    return fail(failure.code, failure.message);
+    return { ok: false, error: failure.failure };
   } finally {
     clearTimeout(late);
   }

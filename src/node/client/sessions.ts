@@ -53,6 +53,16 @@ class ProtocolSession<S extends string, M extends Message> {
     }
   }
 
+  /** Sends a message and receives the answer of the type that the protocol's transitions allow. */
+  async request<T extends M["type"]>(
+    message: M,
+    type: T,
+    signal: AbortSignal | undefined,
+  ): Promise<Extract<M, { readonly type: T }>> {
+    const answer = await this.call(message, signal);
+    return isOf(answer, type) ? answer : unexpectedAnswer(answer);
+  }
+
   /** Releases the session; a request in progress is answered first. */
   release(): void {
     this.open = false;
@@ -100,10 +110,7 @@ export class QuerySession {
    * is the typed form.
    */
   query(query: Uint8Array, signal?: AbortSignal): Promise<Result<Uint8Array, NodeFailure>> {
-    return toResult(async () => {
-      const answer = await this.session.call({ type: "query", query }, signal);
-      return answer.type === "result" ? answer.result : unexpectedAnswer(answer);
-    });
+    return toResult(async () => (await this.session.request({ type: "query", query }, "result", signal)).result);
   }
 
   /** Acquires another state. If that fails, the session has ended. */
@@ -168,26 +175,17 @@ export class MempoolSession {
 
   /** The next transaction of the snapshot, or undefined after the last. */
   next(signal?: AbortSignal): Promise<Result<WireTransaction | undefined, NodeFailure>> {
-    return toResult(async () => {
-      const answer = await this.session.call({ type: "nextTx" }, signal);
-      return answer.type === "replyNextTx" ? answer.transaction : unexpectedAnswer(answer);
-    });
+    return toResult(async () => (await this.session.request({ type: "nextTx" }, "replyNextTx", signal)).transaction);
   }
 
   /** Whether the snapshot has a transaction. */
   has(id: WireId, signal?: AbortSignal): Promise<Result<boolean, NodeFailure>> {
-    return toResult(async () => {
-      const answer = await this.session.call({ type: "hasTx", id }, signal);
-      return answer.type === "replyHasTx" ? answer.has : unexpectedAnswer(answer);
-    });
+    return toResult(async () => (await this.session.request({ type: "hasTx", id }, "replyHasTx", signal)).has);
   }
 
   /** Fill level of the mempool. */
   sizes(signal?: AbortSignal): Promise<Result<MempoolSizes, NodeFailure>> {
-    return toResult(async () => {
-      const answer = await this.session.call({ type: "getSizes" }, signal);
-      return answer.type === "replyGetSizes" ? answer.sizes : unexpectedAnswer(answer);
-    });
+    return toResult(async () => (await this.session.request({ type: "getSizes" }, "replyGetSizes", signal)).sizes);
   }
 
   /** Fill level of the mempool by each measure; `unsupported_version` before version 20. */
@@ -199,8 +197,12 @@ export class MempoolSession {
           `The mempool's measures came with version ${MEASURES_SINCE}; this is ${this.version}.`,
         );
       }
-      const answer = await this.session.call({ type: "getMeasures" }, signal);
-      return answer.type === "replyGetMeasures" ? answer.measures : unexpectedAnswer(answer);
+      const { transactions, measures } = await this.session.request(
+        { type: "getMeasures" },
+        "replyGetMeasures",
+        signal,
+      );
+      return { transactions, measures };
     });
   }
 
@@ -211,13 +213,19 @@ export class MempoolSession {
 
   private async take(signal: AbortSignal | undefined): Promise<void> {
     try {
-      const answer = await this.session.call({ type: "acquire" }, signal);
-      this.at = answer.type === "acquired" ? answer.slot : unexpectedAnswer(answer);
+      this.at = (await this.session.request({ type: "acquire" }, "acquired", signal)).slot;
     } catch (error) {
       this.session.release();
       throw error;
     }
   }
+}
+
+function isOf<M extends Message, T extends M["type"]>(
+  message: M,
+  type: T,
+): message is Extract<M, { readonly type: T }> {
+  return message.type === type;
 }
 
 /** The protocol's transitions allow no other message here. */

@@ -1,29 +1,33 @@
 /** Chain-sync: the server sends the chain from a point on, block by block, including rollbacks. */
 import { equalBytes } from "#src/base/bytes.ts";
 import type { Point, Tip } from "#src/cardano/block.ts";
-import { as, CborError, decode, encode, raw } from "#src/cardano/cbor.ts";
+import { as, encode } from "#src/cardano/cbor.ts";
+import { messageCodec, type MessageOf } from "#src/node/protocols/messages.ts";
 import type { Protocol } from "#src/node/protocols/protocol.ts";
-import {
-  embeddedHead,
-  messageParts,
-  pointValue,
-  readEmbedded,
-  readPoint,
-  readTip,
-  requireCount,
-  tipValue,
-} from "#src/node/protocols/values.ts";
+import { embedded, embeddedHead, point, tip } from "#src/node/protocols/values.ts";
+import { type CborShape, UNVERSIONED } from "#src/node/queries/shape.ts";
 
-/** Messages of chain-sync; a `block` is the bytes of `[era tag, block]`. */
-export type ChainSyncMessage =
-  | { readonly type: "requestNext" }
-  | { readonly type: "awaitReply" }
-  | { readonly type: "rollForward"; readonly block: Uint8Array; readonly tip: Tip }
-  | { readonly type: "rollBackward"; readonly point: Point; readonly tip: Tip }
-  | { readonly type: "findIntersect"; readonly points: readonly Point[] }
-  | { readonly type: "intersectFound"; readonly point: Point; readonly tip: Tip }
-  | { readonly type: "intersectNotFound"; readonly tip: Tip }
-  | { readonly type: "done" };
+/** Points: a definite list of any length. */
+const points: CborShape<readonly Point[]> = {
+  read: (item, at) => as(item, "array").value.map((each) => point.read(each, at)),
+  write: (value, at) => value.map((each) => point.write(each, at)),
+};
+
+const messages = {
+  requestNext: [0],
+  awaitReply: [1],
+  /** The block is the bytes of `[era tag, block]`. */
+  rollForward: [2, { block: embedded, tip }],
+  rollBackward: [3, { point, tip }],
+  findIntersect: [4, { points }],
+  intersectFound: [5, { point, tip }],
+  intersectNotFound: [6, { tip }],
+  done: [7],
+} as const;
+const codec = messageCodec(messages);
+
+/** Messages of chain-sync. */
+export type ChainSyncMessage = MessageOf<typeof messages>;
 
 /** Client's turn: `idle`. In `next` the server may say that there is no block yet; in `must` it has said so. */
 export type ChainSyncState = "idle" | "next" | "must" | "intersecting" | "done";
@@ -31,17 +35,11 @@ export type ChainSyncState = "idle" | "next" | "must" | "intersecting" | "done";
 const MIB = 2 ** 20;
 
 /**
- * The codec of chain-sync for one connection: a table of states and messages, in one function because decoding uses the
- * last tip, which seldom changes while a client catches up.
+ * The protocol for one connection: its codec uses the last tip, which seldom changes while a client catches up.
  */
 export function chainSync(): Protocol<ChainSyncState, ChainSyncMessage> {
-  let read: { readonly bytes: Uint8Array; readonly tip: Tip } | undefined;
-  let written: { readonly bytes: Uint8Array; readonly tip: Tip } | undefined;
-
-  const tipBytes = (tip: Tip): Uint8Array => {
-    if (written?.tip !== tip) written = { tip, bytes: encode(tipValue(tip)) };
-    return written.bytes;
-  };
+  let read: EncodedTip | undefined;
+  let written: EncodedTip | undefined;
 
   return {
     name: "chain-sync",
@@ -68,57 +66,30 @@ export function chainSync(): Protocol<ChainSyncState, ChainSyncMessage> {
         case "awaitReply":
           return [AWAIT_REPLY];
         case "rollForward":
-          return [ROLL_FORWARD, embeddedHead(message.block.length), message.block, tipBytes(message.tip)];
-        case "rollBackward":
-          return [encode([3, pointValue(message.point), tipValue(message.tip)])];
-        case "findIntersect":
-          return [encode([4, message.points.map(pointValue)])];
-        case "intersectFound":
-          return [encode([5, pointValue(message.point), tipValue(message.tip)])];
-        case "intersectNotFound":
-          return [encode([6, tipValue(message.tip)])];
-        case "done":
-          return [Uint8Array.of(0x81, 7)];
+          if (written?.tip !== message.tip) written = encodeTip(message.tip);
+          return [ROLL_FORWARD, embeddedHead(message.block.length), message.block, written.bytes];
+        default:
+          return [codec.encode(message)];
       }
     },
     decode(bytes) {
       // almost all messages are blocks with the same tip as before: these need no decoding
       const block = read && blockBefore(bytes, read.bytes);
       if (read && block) return { type: "rollForward", block, tip: read.tip };
-      const { tag, rest } = messageParts(decode(bytes));
-      switch (tag) {
-        case 0:
-          requireCount(0, rest);
-          return { type: "requestNext" };
-        case 1:
-          requireCount(0, rest);
-          return { type: "awaitReply" };
-        case 2: {
-          requireCount(2, rest);
-          // copied, because a slice would keep the whole received chunk in memory
-          read = { bytes: raw(rest[1]!).slice(), tip: readTip(rest[1]) };
-          return { type: "rollForward", block: readEmbedded(rest[0]), tip: read.tip };
-        }
-        case 3:
-          requireCount(2, rest);
-          return { type: "rollBackward", point: readPoint(rest[0]), tip: readTip(rest[1]) };
-        case 4:
-          requireCount(1, rest);
-          return { type: "findIntersect", points: as(rest[0], "array").value.map(readPoint) };
-        case 5:
-          requireCount(2, rest);
-          return { type: "intersectFound", point: readPoint(rest[0]), tip: readTip(rest[1]) };
-        case 6:
-          requireCount(1, rest);
-          return { type: "intersectNotFound", tip: readTip(rest[0]) };
-        case 7:
-          requireCount(0, rest);
-          return { type: "done" };
-        default:
-          throw new CborError(`there is no message ${tag}`);
-      }
+      const message = codec.decode(bytes);
+      if (message.type === "rollForward") read = encodeTip(message.tip);
+      return message;
     },
   };
+}
+
+interface EncodedTip {
+  readonly tip: Tip;
+  readonly bytes: Uint8Array;
+}
+
+function encodeTip(value: Tip): EncodedTip {
+  return { tip: value, bytes: encode(tip.write(value, UNVERSIONED)) };
 }
 
 const REQUEST_NEXT = Uint8Array.of(0x81, 0);

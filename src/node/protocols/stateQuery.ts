@@ -3,26 +3,57 @@
  * as CBOR, which `queries/` decodes.
  */
 import type { Point } from "#src/cardano/block.ts";
-import { CborError, decode, type Encodable, encode, type Item, raw } from "#src/cardano/cbor.ts";
+import { CborError, decode, encode } from "#src/cardano/cbor.ts";
+import { messageCodec, type MessageOf } from "#src/node/protocols/messages.ts";
 import type { Protocol } from "#src/node/protocols/protocol.ts";
-import { messageParts, pointValue, readPoint, readSmallNumber, requireCount } from "#src/node/protocols/values.ts";
+import { messageParts, point, readSmallNumber, requireCount } from "#src/node/protocols/values.ts";
+import type { CborShape } from "#src/node/queries/shape.ts";
+import { anything } from "#src/node/queries/vocabulary.ts";
 
 /** The state to acquire: of a point, of the tip, or of the newest block that no rollback can undo. */
 export type StateTarget = Point | "tip" | "immutable";
 
+const FAILURES = ["point_too_old", "point_not_on_chain"] as const;
+
 /** Why a point's state cannot be acquired. */
-export type AcquireFailure = "point_too_old" | "point_not_on_chain";
+export type AcquireFailure = typeof FAILURES[number];
+
+const acquireFailure: CborShape<AcquireFailure> = {
+  read(item) {
+    const failure = FAILURES[readSmallNumber(item)];
+    if (!failure) throw new CborError("an unknown reason why a state cannot be acquired");
+    return failure;
+  },
+  write: (value) => FAILURES.indexOf(value),
+};
+
+const messages = {
+  acquire: [0, { target: point }],
+  acquired: [1],
+  failure: [2, { failure: acquireFailure }],
+  query: [3, { query: anything }],
+  result: [4, { result: anything }],
+  release: [5],
+  reacquire: [6, { target: point }],
+  done: [7],
+} as const;
+const codec = messageCodec(messages);
 
 /** Messages of local-state-query. */
 export type StateQueryMessage =
-  | { readonly type: "acquire"; readonly target: StateTarget }
-  | { readonly type: "acquired" }
-  | { readonly type: "failure"; readonly failure: AcquireFailure }
-  | { readonly type: "query"; readonly query: Uint8Array }
-  | { readonly type: "result"; readonly result: Uint8Array }
-  | { readonly type: "release" }
-  | { readonly type: "reacquire"; readonly target: StateTarget }
-  | { readonly type: "done" };
+  | MessageOf<typeof messages>
+  | { readonly type: "acquire" | "reacquire"; readonly target: StateTarget };
+
+/** Tags of the messages without arguments, which name a target that is not a point. */
+const NAMED_TAGS = { acquire: { tip: 8, immutable: 10 }, reacquire: { tip: 9, immutable: 11 } } as const;
+
+/** The message that has one of these tags. */
+function namedTarget(tag: number): StateQueryMessage | undefined {
+  for (const type of ["acquire", "reacquire"] as const) {
+    for (const target of ["tip", "immutable"] as const) if (NAMED_TAGS[type][target] === tag) return { type, target };
+  }
+  return undefined;
+}
 
 export type StateQueryState = "idle" | "acquiring" | "acquired" | "querying" | "done";
 
@@ -53,8 +84,13 @@ export const stateQuery: Protocol<StateQueryState, StateQueryMessage> = {
         return [QUERY, message.query];
       case "result":
         return [RESULT, message.result];
+      case "acquire":
+      case "reacquire": {
+        const { type, target } = message;
+        return [typeof target === "string" ? encode([NAMED_TAGS[type][target]]) : codec.encode({ type, target })];
+      }
       default:
-        return [encode(value(message))];
+        return [codec.encode(message)];
     }
   },
   decode(bytes) {
@@ -64,63 +100,13 @@ export const stateQuery: Protocol<StateQueryState, StateQueryMessage> = {
       return bytes[1] === 3 ? { type: "query", query: inner } : { type: "result", result: inner };
     }
     const { tag, rest } = messageParts(decode(bytes));
-    requireCount(tag === 0 || tag === 2 || tag === 3 || tag === 4 || tag === 6 ? 1 : 0, rest);
-    switch (tag) {
-      case 0:
-        return { type: "acquire", target: readPoint(rest[0]) };
-      case 1:
-        return { type: "acquired" };
-      case 2:
-        return { type: "failure", failure: readFailure(rest[0]) };
-      case 3:
-        return { type: "query", query: raw(rest[0]!) };
-      case 4:
-        return { type: "result", result: raw(rest[0]!) };
-      case 5:
-        return { type: "release" };
-      case 6:
-        return { type: "reacquire", target: readPoint(rest[0]) };
-      case 7:
-        return { type: "done" };
-      case 8:
-        return { type: "acquire", target: "tip" };
-      case 9:
-        return { type: "reacquire", target: "tip" };
-      case 10:
-        return { type: "acquire", target: "immutable" };
-      case 11:
-        return { type: "reacquire", target: "immutable" };
-      default:
-        throw new CborError(`there is no message ${tag}`);
-    }
+    const named = namedTarget(tag);
+    if (!named) return codec.decode(bytes);
+    requireCount(0, rest);
+    return named;
   },
 };
 
 /** `[3, …` and `[4, …` */
 const QUERY = Uint8Array.of(0x82, 3);
 const RESULT = Uint8Array.of(0x82, 4);
-
-const FAILURES: readonly AcquireFailure[] = ["point_too_old", "point_not_on_chain"];
-
-function readFailure(item: Item | undefined): AcquireFailure {
-  const failure = FAILURES[readSmallNumber(item)];
-  if (!failure) throw new CborError("an unknown reason why a state cannot be acquired");
-  return failure;
-}
-
-function value(message: Exclude<StateQueryMessage, { type: "query" | "result" }>): Encodable {
-  switch (message.type) {
-    case "acquire":
-      return message.target === "tip" ? [8] : message.target === "immutable" ? [10] : [0, pointValue(message.target)];
-    case "acquired":
-      return [1];
-    case "failure":
-      return [2, FAILURES.indexOf(message.failure)];
-    case "release":
-      return [5];
-    case "reacquire":
-      return message.target === "tip" ? [9] : message.target === "immutable" ? [11] : [6, pointValue(message.target)];
-    case "done":
-      return [7];
-  }
-}

@@ -1,17 +1,9 @@
 /** Local-tx-monitor: the client reads a snapshot of the server's mempool. */
-import { as, asInt, CborError, decode, type Encodable, encode } from "#src/cardano/cbor.ts";
+import { as, type Encodable } from "#src/cardano/cbor.ts";
+import { messageCodec, type MessageOf } from "#src/node/protocols/messages.ts";
 import type { Protocol } from "#src/node/protocols/protocol.ts";
-import {
-  idValue,
-  messageParts,
-  readId,
-  readSmallNumber,
-  readTransaction,
-  requireCount,
-  transactionValue,
-  type WireId,
-  type WireTransaction,
-} from "#src/node/protocols/values.ts";
+import { wireId, wireNumber, type WireTransaction, wireTransaction } from "#src/node/protocols/values.ts";
+import { amount, type CborShape, record } from "#src/node/queries/shape.ts";
 
 /** Fill level of a mempool. */
 export interface MempoolSizes {
@@ -28,20 +20,40 @@ export interface MempoolMeasures {
   readonly measures: ReadonlyMap<string, { readonly size: bigint; readonly capacity: bigint }>;
 }
 
-/** Messages of local-tx-monitor. A second `acquire` waits until the mempool differs from the acquired snapshot. */
-export type MonitorMessage =
-  | { readonly type: "done" }
-  | { readonly type: "acquire" }
-  | { readonly type: "acquired"; readonly slot: number }
-  | { readonly type: "release" }
-  | { readonly type: "nextTx" }
-  | { readonly type: "replyNextTx"; readonly transaction: WireTransaction | undefined }
-  | { readonly type: "hasTx"; readonly id: WireId }
-  | { readonly type: "replyHasTx"; readonly has: boolean }
-  | { readonly type: "getSizes" }
-  | { readonly type: "replyGetSizes"; readonly sizes: MempoolSizes }
-  | { readonly type: "getMeasures" }
-  | { readonly type: "replyGetMeasures"; readonly measures: MempoolMeasures };
+const sizes = record<MempoolSizes>({ capacity: wireNumber, size: wireNumber, transactions: wireNumber });
+
+const measure = record<{ readonly size: bigint; readonly capacity: bigint }>({ size: amount, capacity: amount }, {
+  more: true,
+});
+const measures: CborShape<MempoolMeasures["measures"]> = {
+  read: (item, at) =>
+    new Map(as(item, "map").value.map(([name, pair]) => [as(name, "text").value, measure.read(pair, at)])),
+  write: (value, at) =>
+    new Map<Encodable, Encodable>([...value].map(([name, pair]) => [name, measure.write(pair, at)])),
+};
+
+const bool: CborShape<boolean> = { read: (item) => as(item, "bool").value, write: (value) => value };
+const lastTransaction: CborShape<WireTransaction | undefined> = wireTransaction;
+
+const messages = {
+  done: [0],
+  /** A second one waits until the mempool differs from the acquired snapshot. */
+  acquire: [1],
+  acquired: [2, { slot: wireNumber }],
+  release: [3],
+  nextTx: [5],
+  replyNextTx: [6, { transaction: lastTransaction }, "optional"],
+  hasTx: [7, { id: wireId }],
+  replyHasTx: [8, { has: bool }],
+  getSizes: [9],
+  replyGetSizes: [10, { sizes }],
+  getMeasures: [11],
+  replyGetMeasures: [12, { transactions: wireNumber, measures }],
+} as const;
+const codec = messageCodec(messages);
+
+/** Messages of local-tx-monitor. */
+export type MonitorMessage = MessageOf<typeof messages>;
 
 export type MonitorState = "idle" | "acquiring" | "acquired" | "nexting" | "having" | "sizing" | "measuring" | "done";
 
@@ -86,92 +98,6 @@ export const txMonitor: Protocol<MonitorState, MonitorMessage> = {
     client: { message: 2 * MIB, ingress: 4 * MIB },
     server: { message: 4096, ingress: 64 * 1024 },
   },
-  encode(message) {
-    return [encode(value(message))];
-  },
-  decode(bytes) {
-    const { tag, rest } = messageParts(decode(bytes));
-    if (tag !== 6) requireCount(tag === 12 ? 2 : tag === 2 || tag === 7 || tag === 8 || tag === 10 ? 1 : 0, rest);
-    switch (tag) {
-      case 0:
-        return { type: "done" };
-      case 1:
-        return { type: "acquire" };
-      case 2:
-        return { type: "acquired", slot: readSmallNumber(rest[0]) };
-      case 3:
-        return { type: "release" };
-      case 5:
-        return { type: "nextTx" };
-      case 6:
-        if (rest.length > 0) requireCount(1, rest);
-        return { type: "replyNextTx", transaction: rest[0] && readTransaction(rest[0]) };
-      case 7:
-        return { type: "hasTx", id: readId(rest[0]) };
-      case 8:
-        return { type: "replyHasTx", has: as(rest[0], "bool").value };
-      case 9:
-        return { type: "getSizes" };
-      case 10: {
-        const sizes = as(rest[0], "array").value;
-        requireCount(3, sizes);
-        const [capacity, size, transactions] = sizes;
-        return {
-          type: "replyGetSizes",
-          sizes: {
-            capacity: readSmallNumber(capacity),
-            size: readSmallNumber(size),
-            transactions: readSmallNumber(transactions),
-          },
-        };
-      }
-      case 11:
-        return { type: "getMeasures" };
-      case 12: {
-        const measures = as(rest[1], "map").value.map(([name, pair]) => {
-          const [size, capacity] = as(pair, "array").value;
-          return [as(name, "text").value, { size: asInt(size), capacity: asInt(capacity) }] as const;
-        });
-        return {
-          type: "replyGetMeasures",
-          measures: { transactions: readSmallNumber(rest[0]), measures: new Map(measures) },
-        };
-      }
-      default:
-        throw new CborError(`there is no message ${tag}`);
-    }
-  },
+  encode: (message) => [codec.encode(message)],
+  decode: (bytes) => codec.decode(bytes),
 };
-
-function value(message: MonitorMessage): Encodable {
-  switch (message.type) {
-    case "done":
-      return [0];
-    case "acquire":
-      return [1];
-    case "acquired":
-      return [2, message.slot];
-    case "release":
-      return [3];
-    case "nextTx":
-      return [5];
-    case "replyNextTx":
-      return message.transaction ? [6, transactionValue(message.transaction)] : [6];
-    case "hasTx":
-      return [7, idValue(message.id)];
-    case "replyHasTx":
-      return [8, message.has];
-    case "getSizes":
-      return [9];
-    case "replyGetSizes": {
-      const { capacity, size, transactions } = message.sizes;
-      return [10, [capacity, size, transactions]];
-    }
-    case "getMeasures":
-      return [11];
-    case "replyGetMeasures": {
-      const { transactions, measures } = message.measures;
-      return [12, transactions, new Map([...measures].map(([name, { size, capacity }]) => [name, [size, capacity]]))];
-    }
-  }
-}

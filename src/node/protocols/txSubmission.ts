@@ -1,20 +1,20 @@
 /** Local-tx-submission: the client submits a transaction, the server accepts or refuses it. */
-import { CborError, decode, encode, Encoded, raw } from "#src/cardano/cbor.ts";
+import { messageCodec, type MessageOf } from "#src/node/protocols/messages.ts";
 import type { Protocol } from "#src/node/protocols/protocol.ts";
-import {
-  messageParts,
-  readTransaction,
-  requireCount,
-  transactionValue,
-  type WireTransaction,
-} from "#src/node/protocols/values.ts";
+import { wireTransaction } from "#src/node/protocols/values.ts";
+import { anything } from "#src/node/queries/vocabulary.ts";
 
-/** Messages of local-tx-submission; `reason` is the CBOR within the message. */
-export type SubmissionMessage =
-  | { readonly type: "submit"; readonly transaction: WireTransaction }
-  | { readonly type: "accept" }
-  | { readonly type: "reject"; readonly reason: Uint8Array }
-  | { readonly type: "done" };
+const messages = {
+  submit: [0, { transaction: wireTransaction }],
+  accept: [1],
+  /** The reason is the CBOR within the message. */
+  reject: [2, { reason: anything }],
+  done: [3],
+} as const;
+const codec = messageCodec(messages);
+
+/** Messages of local-tx-submission. */
+export type SubmissionMessage = MessageOf<typeof messages>;
 
 export type SubmissionState = "idle" | "busy" | "done";
 
@@ -32,32 +32,6 @@ export const txSubmission: Protocol<SubmissionState, SubmissionMessage> = {
     // a transaction has 16 kB on a public network; a devnet may allow more
     server: { message: MIB, ingress: 2 * MIB },
   },
-  encode(message) {
-    switch (message.type) {
-      case "submit":
-        return [encode([0, transactionValue(message.transaction)])];
-      case "accept":
-        return [encode([1])];
-      case "reject":
-        return [encode([2, new Encoded(message.reason)])];
-      case "done":
-        return [encode([3])];
-    }
-  },
-  decode(bytes) {
-    const { tag, rest } = messageParts(decode(bytes));
-    requireCount(tag === 0 || tag === 2 ? 1 : 0, rest);
-    switch (tag) {
-      case 0:
-        return { type: "submit", transaction: readTransaction(rest[0]) };
-      case 1:
-        return { type: "accept" };
-      case 2:
-        return { type: "reject", reason: raw(rest[0]!) };
-      case 3:
-        return { type: "done" };
-      default:
-        throw new CborError(`there is no message ${tag}`);
-    }
-  },
+  encode: (message) => [codec.encode(message)],
+  decode: (bytes) => codec.decode(bytes),
 };

@@ -1,8 +1,9 @@
 /** Values shared by several protocols: points, tips, eras, transactions. */
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
-import { as, asInt, CborError, type Encodable, Encoded, head, type Item, raw, Tagged } from "#src/cardano/cbor.ts";
+import { as, asInt, CborError, Encoded, head, type Item, raw, Tagged } from "#src/cardano/cbor.ts";
 import { ERAS } from "#src/cardano/eras.ts";
+import type { CborShape } from "#src/node/queries/shape.ts";
 
 /** The tip before the first block. */
 export const originTip: Tip = { ...origin, height: -1 };
@@ -22,50 +23,52 @@ export function readSmallNumber(item: Item | undefined): number {
   return Number(value);
 }
 
-/** Encodes a point. */
-export function pointValue({ slot, hash }: Point): Encodable {
-  return slot < 0 ? [] : [slot, fromHex(hash)];
+/** A natural number that a `number` holds exactly. */
+export const wireNumber: CborShape<number> = { read: readSmallNumber, write: (value) => value };
+
+/** The elements of an array of two. */
+function pairOf(item: Item | undefined, what: string): readonly [Item, Item] {
+  const [first, second, ...more] = as(item, "array").value;
+  if (!first || !second || more.length > 0) throw new CborError(`no ${what}`);
+  return [first, second];
 }
 
-/** Decodes a point. Throws `CborError`. */
-export function readPoint(item: Item | undefined): Point {
-  const messageParts = as(item, "array").value;
-  if (messageParts.length === 0) return origin;
-  if (messageParts.length !== 2) throw new CborError("no point");
-  const hash = as(messageParts[1], "bytes").value;
-  if (hash.length !== 32) throw new CborError("a block's hash has 32 bytes");
-  return { slot: readSmallNumber(messageParts[0]), hash: toHex(hash) };
-}
+/** A point: `[]` for the origin, or `[slot, hash]`. */
+export const point: CborShape<Point> = {
+  read(item) {
+    if (item?.type === "array" && item.value.length === 0) return origin;
+    const [slot, hash] = pairOf(item, "point");
+    const bytes = as(hash, "bytes").value;
+    if (bytes.length !== 32) throw new CborError("a block's hash has 32 bytes");
+    return { slot: readSmallNumber(slot), hash: toHex(bytes) };
+  },
+  write: ({ slot, hash }) => slot < 0 ? [] : [slot, fromHex(hash)],
+};
 
-/** Encodes a tip. */
-export function tipValue(tip: Tip): Encodable {
-  return [pointValue(tip), Math.max(0, tip.height)];
-}
-
-/** Decodes a tip. Throws `CborError`. */
-export function readTip(item: Item | undefined): Tip {
-  const messageParts = as(item, "array").value;
-  if (messageParts.length !== 2) throw new CborError("no tip");
-  const point = readPoint(messageParts[0]);
-  return point.slot < 0 ? originTip : { ...point, height: readSmallNumber(messageParts[1]) };
-}
+/** A tip: `[point, height]`. */
+export const tip: CborShape<Tip> = {
+  read(item, at) {
+    const [position, height] = pairOf(item, "tip");
+    const read = point.read(position, at);
+    return read.slot < 0 ? originTip : { ...read, height: readSmallNumber(height) };
+  },
+  write: (value, at) => [point.write(value, at), Math.max(0, value.height)],
+};
 
 /** The head before bytes under tag 24 ("CBOR in a byte string"). */
 export function embeddedHead(length: number): Uint8Array {
   return concat(Uint8Array.of(0xd8, 0x18), head(2, length));
 }
 
-/** Encodes CBOR in a byte string. */
-function embedded(bytes: Uint8Array): Encodable {
-  return new Tagged(24, bytes);
-}
-
-/** Decodes CBOR in a byte string (tag 24). Throws `CborError`. */
-export function readEmbedded(item: Item | undefined): Uint8Array {
-  const tagged = as(item, "tag");
-  if (tagged.tag !== 24n) throw new CborError("expected CBOR in a byte string");
-  return as(tagged.value, "bytes").value;
-}
+/** CBOR in a byte string (tag 24). */
+export const embedded: CborShape<Uint8Array> = {
+  read(item) {
+    const { tag, value } = as(item, "tag");
+    if (tag !== 24n) throw new CborError("expected CBOR in a byte string");
+    return as(value, "bytes").value;
+  },
+  write: (value) => new Tagged(24, value),
+};
 
 /** A transaction on the wire: the era's index and the transaction's bytes. */
 export interface WireTransaction {
@@ -73,18 +76,15 @@ export interface WireTransaction {
   readonly bytes: Uint8Array;
 }
 
-/** Encodes a transaction: `[era, 24(bytes)]`; a Byron transaction is included without the tag. */
-export function transactionValue({ era, bytes }: WireTransaction): Encodable {
-  return [era, era === 0 ? new Encoded(bytes) : embedded(bytes)];
-}
-
-/** Decodes a transaction. Throws `CborError`. */
-export function readTransaction(item: Item | undefined): WireTransaction {
-  const messageParts = as(item, "array").value;
-  if (messageParts.length !== 2) throw new CborError("no transaction");
-  const era = readSmallNumber(messageParts[0]);
-  return { era, bytes: era === 0 ? raw(messageParts[1]!) : readEmbedded(messageParts[1]) };
-}
+/** A transaction: `[era, 24(bytes)]`; a Byron transaction is included without the tag. */
+export const wireTransaction: CborShape<WireTransaction> = {
+  read(item, at) {
+    const [number, bytes] = pairOf(item, "transaction");
+    const era = readSmallNumber(number);
+    return { era, bytes: era === 0 ? raw(bytes) : embedded.read(bytes, at) };
+  },
+  write: ({ era, bytes }, at) => [era, era === 0 ? new Encoded(bytes) : embedded.write(bytes, at)],
+};
 
 /** A transaction id on the wire. */
 export interface WireId {
@@ -93,19 +93,15 @@ export interface WireId {
   readonly hash: string;
 }
 
-/** Encodes a transaction id: `[era, hash]`; Byron's includes the kind of its payload, `[0, [0, hash]]`. */
-export function idValue({ era, hash }: WireId): Encodable {
-  return [era, era === 0 ? [0, fromHex(hash)] : fromHex(hash)];
-}
-
-/** Decodes a transaction id. Throws `CborError`. */
-export function readId(item: Item | undefined): WireId {
-  const messageParts = as(item, "array").value;
-  if (messageParts.length !== 2) throw new CborError("no transaction id");
-  const era = readSmallNumber(messageParts[0]);
-  const inner = era === 0 ? as(messageParts[1], "array").value[1] : messageParts[1];
-  return { era, hash: toHex(as(inner, "bytes").value) };
-}
+/** A transaction id: `[era, hash]`; Byron's includes the kind of its payload, `[0, [0, hash]]`. */
+export const wireId: CborShape<WireId> = {
+  read(item) {
+    const [number, id] = pairOf(item, "transaction id");
+    const era = readSmallNumber(number);
+    return { era, hash: toHex(as(era === 0 ? as(id, "array").value[1] : id, "bytes").value) };
+  },
+  write: ({ era, hash }) => [era, era === 0 ? [0, fromHex(hash)] : fromHex(hash)],
+};
 
 /** The elements of a message: an array whose first element is its tag. */
 export function messageParts(item: Item): { readonly tag: number; readonly rest: readonly Item[] } {

@@ -1,14 +1,11 @@
 /** The system start and the history of eras, as a node reports them (see `src/cardano/eras.ts`). */
 import { as, type Encodable, Indefinite } from "#src/cardano/cbor.ts";
 import type { EraBound, EraHistory, EraSummary, EraTerms } from "#src/cardano/eras.ts";
-import { amount, type CborShape, count, nullable, record } from "#src/node/queries/shape.ts";
+import { amount, type CborShape, count, nullable, record, type ShapeValue } from "#src/node/queries/shape.ts";
 
 /** When the system started: year, day of the year (from 1) and picoseconds of the day, UTC. */
-export interface SystemStart {
-  readonly year: number;
-  readonly dayOfYear: number;
-  readonly picoseconds: bigint;
-}
+export const systemStartShape = record({ year: count, dayOfYear: count, picoseconds: amount });
+export type SystemStart = ShapeValue<typeof systemStartShape>;
 
 const PICOSECONDS = 1_000_000_000n;
 const DAY = 86_400_000;

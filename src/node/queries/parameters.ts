@@ -1,68 +1,17 @@
 /** Protocol parameters as a node reports them, in the form of each era since Shelley. */
 import { as, type Item } from "#src/cardano/cbor.ts";
-import type { DrepThresholds, Parameters, PoolThresholds, ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";
-import { amount, type CborShape, count, type EncodingContext, listOf, mapOf, record } from "#src/node/queries/shape.ts";
+import type { DrepThresholds, Parameters, PoolThresholds, ProtocolParameters } from "#src/cardano/parameters.ts";
+import {
+  amount,
+  type CborShape,
+  count,
+  type EncodingContext,
+  listOf,
+  mapOf,
+  record,
+  type ShapeValue,
+} from "#src/node/queries/shape.ts";
 import { anything, ratio, units } from "#src/node/queries/vocabulary.ts";
-
-type CommonParameters = Pick<
-  Parameters,
-  | "protocolVersion"
-  | "feePerByte"
-  | "feeFixed"
-  | "maxTxSize"
-  | "maxBlockBodySize"
-  | "maxBlockHeaderSize"
-  | "keyDeposit"
-  | "poolDeposit"
-  | "minPoolCost"
-  | "poolRetirementBound"
-  | "desiredPools"
-  | "pledgeInfluence"
-  | "monetaryExpansion"
-  | "treasuryGrowth"
->;
-
-type ScriptParameters = Pick<
-  Parameters,
-  | "costModels"
-  | "prices"
-  | "maxTxUnits"
-  | "maxBlockUnits"
-  | "maxValueSize"
-  | "collateralPercentage"
-  | "maxCollateralInputs"
->;
-
-/** Until Alonzo. */
-interface Federated {
-  /** Share of the blocks that genesis keys produce. */
-  readonly decentralisation: Ratio;
-  /** CBOR of a nonce: `[0]` none, `[1, hash]`. */
-  readonly extraEntropy: Uint8Array;
-}
-
-/** Parameters of Shelley, Allegra and Mary. */
-export type ShelleyParameters = CommonParameters & Federated & {
-  /** Lovelace that every output must hold. */
-  readonly minUtxo: bigint;
-};
-
-/** Parameters of Alonzo. */
-export type AlonzoParameters = CommonParameters & Federated & ScriptParameters & {
-  /** Lovelace for each 8 bytes of an output. */
-  readonly utxoCostPerWord: bigint;
-};
-
-/** Parameters of Babbage: those of Conway without governance. */
-export type BabbageParameters = CommonParameters & ScriptParameters & Pick<Parameters, "utxoCostPerByte">;
-
-/** Parameters of an era; an era that is not known yet gives its CBOR. */
-export type EraParameters =
-  | { readonly era: "Shelley" | "Allegra" | "Mary"; readonly parameters: ShelleyParameters }
-  | { readonly era: "Alonzo"; readonly parameters: AlonzoParameters }
-  | { readonly era: "Babbage"; readonly parameters: BabbageParameters }
-  | { readonly era: "Conway"; readonly parameters: ProtocolParameters }
-  | { readonly era: "unknown"; readonly raw: Uint8Array };
 
 const head = {
   feePerByte: amount,
@@ -78,7 +27,13 @@ const head = {
   monetaryExpansion: ratio,
   treasuryGrowth: ratio,
 };
-const federated = { decentralisation: ratio, extraEntropy: anything };
+/** Until Alonzo. */
+const federated = {
+  /** Share of the blocks that genesis keys produce. */
+  decentralisation: ratio,
+  /** CBOR of a nonce: `[0]` none, `[1, hash]`. */
+  extraEntropy: anything,
+};
 const protocolVersion = { protocolVersion: record<Parameters["protocolVersion"]>({ major: count, minor: count }) };
 const prices = record<Parameters["prices"]>({ memory: ratio, steps: ratio });
 const costs = listOf(amount);
@@ -158,34 +113,45 @@ function spreadVersion<T extends object>(index: number, shape: CborShape<T>): Cb
   };
 }
 
-/** Parameters of Shelley, which are in the genesis too. */
-export const shelleyParameters: CborShape<ShelleyParameters> = spreadVersion(
+/** Parameters of Shelley, Allegra and Mary; those of Shelley are in the genesis too. */
+export const shelleyParameters = spreadVersion(
   14,
-  record<ShelleyParameters>({ ...head, ...federated, ...protocolVersion, minUtxo: amount, minPoolCost: amount }),
+  record({
+    ...head,
+    ...federated,
+    ...protocolVersion,
+    /** Lovelace that every output must hold. */
+    minUtxo: amount,
+    minPoolCost: amount,
+  }),
 );
 
-const alonzo: CborShape<AlonzoParameters> = spreadVersion(
+const alonzo = spreadVersion(
   14,
-  record<AlonzoParameters>({
+  record({
     ...head,
     ...federated,
     ...protocolVersion,
     minPoolCost: amount,
+    /** Lovelace for each 8 bytes of an output. */
     utxoCostPerWord: amount,
     ...scripts,
   }),
 );
 
-const babbage: CborShape<BabbageParameters> = spreadVersion(
+/** Parameters of Babbage: those of Conway without governance. */
+const babbage = spreadVersion(
   12,
-  record<BabbageParameters>({
-    ...head,
-    ...protocolVersion,
-    minPoolCost: amount,
-    utxoCostPerByte: amount,
-    ...scripts,
-  }),
+  record({ ...head, ...protocolVersion, minPoolCost: amount, utxoCostPerByte: amount, ...scripts }),
 );
+
+/** Parameters of an era; an era that is not known yet gives its CBOR. */
+export type EraParameters =
+  | { readonly era: "Shelley" | "Allegra" | "Mary"; readonly parameters: ShapeValue<typeof shelleyParameters> }
+  | { readonly era: "Alonzo"; readonly parameters: ShapeValue<typeof alonzo> }
+  | { readonly era: "Babbage"; readonly parameters: ShapeValue<typeof babbage> }
+  | { readonly era: "Conway"; readonly parameters: ProtocolParameters }
+  | { readonly era: "unknown"; readonly raw: Uint8Array };
 
 const SHELLEY_TO_MARY = ["Shelley", "Allegra", "Mary"] as const;
 

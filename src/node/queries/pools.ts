@@ -12,12 +12,12 @@ import {
   nullable,
   record,
   sentSet,
+  type ShapeValue,
   since,
   text,
 } from "#src/node/queries/shape.ts";
 import {
   amountsBy,
-  type Anchor,
   anchor,
   compareCredentials,
   compareHex,
@@ -40,27 +40,6 @@ export type Relay =
   /** A name with SRV records. */
   | { readonly kind: "names"; readonly name: string };
 
-/** A pool's registration. Hashes and the reward account are hexadecimal, amounts lovelace. */
-export interface PoolParameters {
-  readonly pool: string;
-  readonly vrf: string;
-  readonly pledge: bigint;
-  readonly cost: bigint;
-  readonly margin: Ratio;
-  readonly rewardAccount: string;
-  readonly owners: readonly string[];
-  readonly relays: readonly Relay[];
-  readonly metadata: Anchor | undefined;
-}
-
-/** Registered pools, changed parameters from the next epoch on, retirements, deposits. */
-export interface PoolState {
-  readonly current: readonly PoolParameters[];
-  readonly future: readonly PoolParameters[];
-  readonly retiring: readonly { readonly pool: string; readonly epoch: number }[];
-  readonly deposits: readonly { readonly pool: string; readonly lovelace: bigint }[];
-}
-
 /** A pool's share of the active stake. */
 export interface StakeShare {
   readonly pool: string;
@@ -78,49 +57,8 @@ export interface StakeDistribution {
   readonly total: bigint | undefined;
 }
 
-/**
- * Lovelace in the three snapshots: of the last epoch boundary, the one before (for leaders now), and the one before
- * that (for rewards).
- */
-export interface SnapshotStakes {
-  readonly mark: bigint;
-  readonly set: bigint;
-  readonly go: bigint;
-}
-
-export interface StakeSnapshots {
-  readonly pools: readonly ({ readonly pool: string } & SnapshotStakes)[];
-  readonly totals: SnapshotStakes;
-}
-
-/** Inputs of a pool's rewards. */
-export interface PoolRewardInfo {
-  readonly pool: string;
-  readonly stake: bigint;
-  readonly ownerPledge: bigint;
-  readonly ownerStake: bigint;
-  readonly cost: bigint;
-  readonly margin: Ratio;
-  readonly performance: number;
-}
-
-/** Inputs of all pools' rewards. */
-export interface RewardInfo {
-  readonly desiredPools: number;
-  readonly pledgeInfluence: Ratio;
-  readonly pot: bigint;
-  readonly totalStake: bigint;
-  readonly pools: readonly PoolRewardInfo[];
-}
-
 /** The stake for which pools are ranked: an amount, or that of a credential. */
 export type StakeOrCredential = bigint | Credential;
-
-/** What each pool would pay for a stake if all behave rationally. */
-export interface NonMyopicRewards {
-  readonly stake: StakeOrCredential;
-  readonly pools: readonly { readonly pool: string; readonly lovelace: bigint }[];
-}
 
 const port = nullable(count);
 const address = nullable(hex);
@@ -151,8 +89,7 @@ const relay: CborShape<Relay> = {
   },
 };
 
-/** Pool parameters; fields that later eras append are ignored. */
-const poolParameters = record<PoolParameters>({
+const poolParameters = record({
   pool: hex,
   vrf: hex,
   pledge: amount,
@@ -164,6 +101,12 @@ const poolParameters = record<PoolParameters>({
   metadata: nullable(anchor),
 }, { more: true });
 
+/**
+ * A pool's registration; fields that later eras append are ignored. Hashes and the reward account are hexadecimal,
+ * amounts lovelace.
+ */
+export type PoolParameters = ShapeValue<typeof poolParameters>;
+
 /** Pools by id, which each registration repeats. */
 export const pools: CborShape<readonly PoolParameters[]> = mapOf(
   hex,
@@ -173,8 +116,8 @@ export const pools: CborShape<readonly PoolParameters[]> = mapOf(
   (registration) => [registration.pool, registration],
 );
 
-/** Pool state. */
-export const poolState: CborShape<PoolState> = record<PoolState>({
+/** Registered pools, changed parameters from the next epoch on, retirements, deposits. */
+export const poolState = record({
   current: pools,
   future: pools,
   retiring: mapOf(hex, count, compareHex, (pool, epoch) => ({ pool, epoch }), ({ pool, epoch }) => [pool, epoch]),
@@ -186,7 +129,7 @@ export const stakeByPool = amountsBy("pool", hex, compareHex);
 
 const shareBefore21 = mapOf(
   hex,
-  record<{ share: Ratio; vrf: string }>({ share, vrf: hex }),
+  record({ share, vrf: hex }),
   compareHex,
   (pool, { share, vrf }): StakeShare => ({ pool, share, stake: undefined, vrf }),
   ({ pool, share, vrf }) => [pool, { share, vrf }],
@@ -194,13 +137,13 @@ const shareBefore21 = mapOf(
 
 const sharesOf21 = mapOf(
   hex,
-  record<{ share: Ratio; stake: bigint; vrf: string }>({ share, stake: amount, vrf: hex }),
+  record({ share, stake: amount, vrf: hex }),
   compareHex,
   (pool, of): StakeShare => ({ pool, ...of }),
   ({ pool, share, stake, vrf }) => [pool, { share, stake: requireStake(stake), vrf }],
 );
 
-const distributionOf21 = record<{ pools: readonly StakeShare[]; total: bigint }>({ pools: sharesOf21, total: amount });
+const distributionOf21 = record({ pools: sharesOf21, total: amount });
 
 /** A value that version 21 requires and version 20 lacks. */
 function requireStake(stake: bigint | undefined): bigint {
@@ -221,19 +164,24 @@ export const stakeDistribution: CborShape<StakeDistribution> = since<StakeDistri
   },
 );
 
-const snapshot = record<SnapshotStakes>({ mark: amount, set: amount, go: amount });
-const snapshots = record<{ pools: StakeSnapshots["pools"] } & SnapshotStakes>({
+/**
+ * Lovelace in the three snapshots: of the last epoch boundary, the one before (for leaders now), and the one before
+ * that (for rewards).
+ */
+const stakes = { mark: amount, set: amount, go: amount };
+const snapshots = record({
   pools: mapOf(
     hex,
-    snapshot,
+    record(stakes),
     compareHex,
     (pool, of) => ({ pool, ...of }),
     ({ pool, ...of }) => [pool, of],
   ),
-  mark: amount,
-  set: amount,
-  go: amount,
+  ...stakes,
 });
+
+type PoolSnapshots = ShapeValue<typeof snapshots>;
+export type StakeSnapshots = Pick<PoolSnapshots, "pools"> & { readonly totals: Omit<PoolSnapshots, "pools"> };
 
 /** Stake snapshots. */
 export const stakeSnapshots: CborShape<StakeSnapshots> = {
@@ -244,12 +192,11 @@ export const stakeSnapshots: CborShape<StakeSnapshots> = {
   write: ({ pools, totals }, at) => snapshots.write({ pools, ...totals }, at),
 };
 
-type RewardTerms = Omit<RewardInfo, "pools">;
-const rewardInfoShape = record<{ terms: RewardTerms; pools: RewardInfo["pools"] }>({
-  terms: record<RewardTerms>({ desiredPools: count, pledgeInfluence: ratio, pot: amount, totalStake: amount }),
+const rewardInfoShape = record({
+  terms: record({ desiredPools: count, pledgeInfluence: ratio, pot: amount, totalStake: amount }),
   pools: mapOf(
     hex,
-    record<Omit<PoolRewardInfo, "pool">>({
+    record({
       stake: amount,
       ownerPledge: amount,
       ownerStake: amount,
@@ -258,10 +205,14 @@ const rewardInfoShape = record<{ terms: RewardTerms; pools: RewardInfo["pools"] 
       performance: double,
     }),
     compareHex,
-    (pool, of): PoolRewardInfo => ({ pool, ...of }),
+    (pool, of) => ({ pool, ...of }),
     ({ pool, ...of }) => [pool, of],
   ),
 });
+
+type RewardParts = ShapeValue<typeof rewardInfoShape>;
+/** Inputs of all pools' rewards. */
+export type RewardInfo = RewardParts["terms"] & Pick<RewardParts, "pools">;
 
 /** Inputs of rewards. */
 export const rewardInfo: CborShape<RewardInfo> = {
@@ -289,8 +240,8 @@ export const stake: CborShape<StakeOrCredential> = {
   write: (value, at: EncodingContext) => (typeof value === "bigint" ? [0, value] : [1, credential.write(value, at)]),
 };
 
-/** Rewards by stake and pool. */
-export const nonMyopicRewards: CborShape<readonly NonMyopicRewards[]> = mapOf(
+/** What each pool would pay for a stake if all behave rationally, by stake and pool. */
+export const nonMyopicRewards = mapOf(
   stake,
   stakeByPool,
   compareStakes,

@@ -55,6 +55,9 @@ export type QueryAnswer<Q extends NodeQuery> = Q extends EraQuery ? Result<EraAn
   : Q["kind"] extends keyof PlainAnswers ? PlainAnswers[Q["kind"]]
   : never;
 
+/** The queries that are only a number, from 1 on. */
+const NUMBERED = ["systemStart", "height", "point", "ledgerConfig"] as const;
+
 /** First version of the protocol with `ledgerConfig`. */
 const LEDGER_CONFIG_SINCE = 20;
 
@@ -83,13 +86,10 @@ export function encodeQuery(query: NodeQuery, version: number): Uint8Array {
 function queryValue(query: NodeQuery, version: number): Encodable {
   switch (query.kind) {
     case "systemStart":
-      return [1];
     case "height":
-      return [2];
     case "point":
-      return [3];
     case "ledgerConfig":
-      return [4];
+      return [NUMBERED.indexOf(query.kind) + 1];
     case "currentEra":
       return [0, [2, [1]]];
     case "eraHistory":
@@ -125,18 +125,8 @@ export function decodeQuery(bytes: Uint8Array, version: number): NodeQuery {
   const [tag, about, ...more] = as(item, "array").value;
   if (more.length > 0) return unknown;
   if (!about) {
-    switch (readSmallNumber(tag)) {
-      case 1:
-        return { kind: "systemStart" };
-      case 2:
-        return { kind: "height" };
-      case 3:
-        return { kind: "point" };
-      case 4:
-        return version < LEDGER_CONFIG_SINCE ? unknown : { kind: "ledgerConfig" };
-      default:
-        return unknown;
-    }
+    const kind = NUMBERED[readSmallNumber(tag) - 1];
+    return kind && isSupportedBy({ kind }, version) ? { kind } : unknown;
   }
   return (readSmallNumber(tag) === 0 && blockQuery(about, version)) || unknown;
 }

@@ -2,8 +2,8 @@
 import { ok, type Result } from "#src/base/result.ts";
 import { as, CborError, decodeAll, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
 import { encodeEraMismatch, type EraMismatch, readEraMismatch } from "#src/node/queries/eraMismatch.ts";
-import { systemStartShape } from "#src/node/queries/genesis.ts";
-import { eraBound, eraHistory } from "#src/node/queries/history.ts";
+import { embedded, point } from "#src/node/protocols/values.ts";
+import { eraBound, eraHistory, systemStartShape } from "#src/node/queries/history.ts";
 import {
   type EraAnswer,
   type EraQuery,
@@ -13,7 +13,7 @@ import {
 } from "#src/node/queries/query.ts";
 import { type CborShape, count, type EncodingContext, maybe } from "#src/node/queries/shape.ts";
 import { queryTable } from "#src/node/queries/table.ts";
-import { anything, embedded, point } from "#src/node/queries/vocabulary.ts";
+import { anything } from "#src/node/queries/vocabulary.ts";
 
 /** `[0]` before the first block, or `[1, height]`. */
 const height: CborShape<number | undefined> = {

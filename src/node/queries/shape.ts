@@ -32,6 +32,12 @@ export interface CborShape<T> {
   write(value: T, at: EncodingContext): Encodable;
 }
 
+/** The value of a shape. */
+export type ShapeValue<S> = S extends CborShape<infer T> ? T : never;
+
+/** For shapes that depend neither on the version nor on the era. */
+export const UNVERSIONED: EncodingContext = { version: 0, era: 0 };
+
 /** Number of entries from which on a node sends a list or a map with indefinite length. */
 const INDEFINITE_FROM = 24;
 

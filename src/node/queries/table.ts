@@ -2,28 +2,20 @@
  * The queries of an era's ledger: number, arguments and answer of each. Numbers are those of the node's `BlockQuery`.
  * Other queries can be sent as CBOR (`raw`).
  */
-import type { Credential } from "#src/cardano/address.ts";
-import type { Point } from "#src/cardano/block.ts";
 import type { Encodable, Item } from "#src/cardano/cbor.ts";
-import { compareRefs, type OutRef, type Utxo } from "#src/cardano/output.ts";
-import { genesis, type ShelleyGenesis } from "#src/node/queries/genesis.ts";
-import { type EraParameters, eraParameters } from "#src/node/queries/parameters.ts";
+import { compareRefs } from "#src/cardano/output.ts";
+import { point } from "#src/node/protocols/values.ts";
+import { genesis } from "#src/node/queries/genesis.ts";
+import { eraParameters } from "#src/node/queries/parameters.ts";
 import {
   compareStakes,
-  type NonMyopicRewards,
   nonMyopicRewards,
-  type PoolParameters,
   pools,
-  type PoolState,
   poolState,
-  type RewardInfo,
   rewardInfo,
   stake,
   stakeByPool,
-  type StakeDistribution,
   stakeDistribution,
-  type StakeOrCredential,
-  type StakeSnapshots,
   stakeSnapshots,
 } from "#src/node/queries/pools.ts";
 import {
@@ -36,10 +28,10 @@ import {
   maybe,
   record,
   sentSet,
+  type ShapeValue,
 } from "#src/node/queries/shape.ts";
 import {
   amountsBy,
-  type Anchor,
   anchor,
   anything,
   compareCredentials,
@@ -47,86 +39,11 @@ import {
   compareHex,
   credential,
   credentials,
-  type Drep,
   drep,
   hex,
-  point,
   reference,
   utxos,
 } from "#src/node/queries/vocabulary.ts";
-
-type NoArguments = Record<never, never>;
-type PoolArguments = { readonly pools: readonly string[] };
-/** Some pools, or all. */
-type PoolOrAllArguments = { readonly pools: readonly string[] | undefined };
-type CredentialArguments = { readonly credentials: readonly Credential[] };
-
-/** Delegations to pools, and rewards of accounts. */
-export interface Delegations {
-  readonly pools: readonly { readonly credential: Credential; readonly pool: string }[];
-  readonly rewards: readonly { readonly credential: Credential; readonly lovelace: bigint }[];
-}
-
-/** A registered DRep. */
-export interface DrepState {
-  readonly credential: Credential;
-  /** Epoch after which it no longer counts. */
-  readonly expiry: number;
-  readonly anchor: Anchor | undefined;
-  readonly deposit: bigint;
-  readonly delegators: readonly Credential[];
-}
-
-/** The ledger's pots, in lovelace. */
-export interface AccountPots {
-  readonly treasury: bigint;
-  readonly reserves: bigint;
-}
-
-/** Arguments and answer of each query. Hashes and addresses are hexadecimal, amounts lovelace. */
-interface EraQueries {
-  ledgerTip: [NoArguments, Point];
-  epoch: [NoArguments, number];
-  /** What pools would pay for stakes, each an amount or that of a credential. */
-  nonMyopicRewards: [{ readonly stakes: readonly StakeOrCredential[] }, readonly NonMyopicRewards[]];
-  parameters: [NoArguments, EraParameters];
-  stakeDistribution: [NoArguments, StakeDistribution];
-  /** A node scans its whole UTxO set for this: query it rarely. */
-  utxoByAddress: [{ readonly addresses: readonly string[] }, readonly Utxo[]];
-  /** Only for small networks. */
-  wholeUtxo: [NoArguments, readonly Utxo[]];
-  delegations: [CredentialArguments, Delegations];
-  genesis: [NoArguments, ShelleyGenesis];
-  utxoByInput: [{ readonly inputs: readonly OutRef[] }, readonly Utxo[]];
-  stakePools: [NoArguments, readonly string[]];
-  poolParameters: [PoolArguments, readonly PoolParameters[]];
-  rewardInfo: [NoArguments, RewardInfo];
-  poolState: [PoolOrAllArguments, PoolState];
-  stakeSnapshots: [PoolOrAllArguments, StakeSnapshots];
-  poolDistribution: [PoolOrAllArguments, StakeDistribution];
-  stakeDeposits: [CredentialArguments, readonly { readonly credential: Credential; readonly lovelace: bigint }[]];
-  /** CBOR. */
-  constitution: [NoArguments, Uint8Array];
-  /** CBOR. */
-  governanceState: [NoArguments, Uint8Array];
-  /** No credentials: all DReps. */
-  drepState: [CredentialArguments, readonly DrepState[]];
-  /** No DReps: all of them. */
-  drepStake: [{ readonly dreps: readonly Drep[] }, readonly { readonly drep: Drep; readonly lovelace: bigint }[]];
-  voteDelegatees: [CredentialArguments, readonly { readonly credential: Credential; readonly drep: Drep }[]];
-  accountState: [NoArguments, AccountPots];
-  /** Stake with which pools vote. */
-  poolStake: [PoolArguments, readonly { readonly pool: string; readonly lovelace: bigint }[]];
-  /** Highest major protocol version that the node supports. */
-  maxMajorVersion: [NoArguments, number];
-}
-
-/** Name of a query of an era. */
-export type EraKind = keyof EraQueries;
-/** Arguments of a query. */
-export type ArgumentsOf<K extends EraKind> = EraQueries[K][0];
-/** Answer of a query. */
-export type AnswerOf<K extends EraKind> = EraQueries[K][1];
 
 interface Arguments<T> {
   readonly length: 0 | 1;
@@ -135,15 +52,15 @@ interface Arguments<T> {
 }
 
 /** A query. `tag` is its number, which for some differs since version 21. */
-export interface QueryEntry<K extends EraKind> {
+interface QueryEntry<T, R> {
   readonly tag: (version: number) => number;
   /** First version of the protocol that has it. */
   readonly since: number;
-  readonly arguments: Arguments<ArgumentsOf<K>>;
-  readonly answer: CborShape<AnswerOf<K>>;
+  readonly arguments: Arguments<T>;
+  readonly answer: CborShape<R>;
 }
 
-const none: Arguments<NoArguments> = { length: 0, read: () => ({}), write: () => [] };
+const none: Arguments<Record<never, never>> = { length: 0, read: () => ({}), write: () => [] };
 
 function oneArgument<Name extends string, T>(name: Name, shape: CborShape<T>): Arguments<{ readonly [N in Name]: T }> {
   type Of = { readonly [N in Name]: T };
@@ -154,7 +71,12 @@ function oneArgument<Name extends string, T>(name: Name, shape: CborShape<T>): A
   };
 }
 
-function defineQuery<T, R>(tag: number, of: Arguments<T>, answer: CborShape<R>, { tagSince21 = tag, since = 16 } = {}) {
+function defineQuery<T, R>(
+  tag: number,
+  of: Arguments<T>,
+  answer: CborShape<R>,
+  { tagSince21 = tag, since = 16 } = {},
+): QueryEntry<T, R> {
   return { tag: (version: number) => (version < 21 ? tag : tagSince21), since, arguments: of, answer };
 }
 
@@ -165,7 +87,8 @@ const ofCredentials = oneArgument("credentials", argumentSet(credential, compare
 const ofCredentialsLoosely = oneArgument("credentials", argumentSet(credential, compareCredentials, "since Conway"));
 const amountByCredential = amountsBy("credential", credential, compareCredentials);
 
-const delegations: CborShape<Delegations> = record<Delegations>({
+/** Delegations to pools, and rewards of accounts. */
+const delegations = record({
   pools: mapOf(
     credential,
     hex,
@@ -176,16 +99,17 @@ const delegations: CborShape<Delegations> = record<Delegations>({
   rewards: amountByCredential,
 });
 
-const drepStates: CborShape<readonly DrepState[]> = mapOf(
+const drepStates = mapOf(
   credential,
-  record<Omit<DrepState, "credential">>({
+  record({
+    /** Epoch after which it no longer counts. */
     expiry: count,
     anchor: maybe(anchor),
     deposit: amount,
     delegators: credentials,
   }, { more: true }),
   compareCredentials,
-  (credential, of): DrepState => ({ credential, ...of }),
+  (credential, of) => ({ credential, ...of }),
   ({ credential, ...of }) => [credential, of],
 );
 
@@ -197,14 +121,17 @@ const delegatees = mapOf(
   (row) => [row.credential, row.drep],
 );
 
-/** Every typed query. */
-export const queryTable: { readonly [K in EraKind]: QueryEntry<K> } = {
+/** Every typed query. Hashes and addresses are hexadecimal, amounts lovelace. */
+const entries = {
   ledgerTip: defineQuery(0, none, point),
   epoch: defineQuery(1, none, count),
+  /** What pools would pay for stakes, each an amount or that of a credential. */
   nonMyopicRewards: defineQuery(2, oneArgument("stakes", argumentSet(stake, compareStakes)), nonMyopicRewards),
   parameters: defineQuery(3, none, eraParameters),
   stakeDistribution: defineQuery(5, none, stakeDistribution, { tagSince21: 37 }),
+  /** A node scans its whole UTxO set for this: query it rarely. */
   utxoByAddress: defineQuery(6, oneArgument("addresses", argumentSet(hex, compareHex, "since Conway")), utxos),
+  /** Only for small networks. */
   wholeUtxo: defineQuery(7, none, utxos),
   delegations: defineQuery(10, ofCredentialsLoosely, delegations),
   genesis: defineQuery(11, none, genesis),
@@ -216,19 +143,35 @@ export const queryTable: { readonly [K in EraKind]: QueryEntry<K> } = {
   stakeSnapshots: defineQuery(20, ofPoolsOrAll, stakeSnapshots),
   poolDistribution: defineQuery(21, ofPoolsOrAll, stakeDistribution, { tagSince21: 36 }),
   stakeDeposits: defineQuery(22, ofCredentials, amountByCredential),
+  /** CBOR, as is the next. */
   constitution: defineQuery(23, none, anything),
   governanceState: defineQuery(24, none, anything),
+  /** No credentials: all DReps. */
   drepState: defineQuery(25, ofCredentials, drepStates),
+  /** No DReps: all of them. */
   drepStake: defineQuery(
     26,
     oneArgument("dreps", argumentSet(drep, compareDreps, "since Conway")),
     amountsBy("drep", drep, compareDreps),
   ),
   voteDelegatees: defineQuery(28, ofCredentialsLoosely, delegatees),
-  accountState: defineQuery(29, none, record<AccountPots>({ treasury: amount, reserves: amount })),
+  accountState: defineQuery(29, none, record({ treasury: amount, reserves: amount })),
+  /** Stake with which pools vote. */
   poolStake: defineQuery(30, ofPoolsLoosely, stakeByPool),
+  /** Highest major protocol version that the node supports. */
   maxMajorVersion: defineQuery(38, none, count, { since: 21 }),
 };
+
+/** Name of a query of an era. */
+export type EraKind = keyof typeof entries;
+/** Arguments of a query. */
+export type ArgumentsOf<K extends EraKind> = typeof entries[K]["arguments"] extends Arguments<infer T> ? T : never;
+/** Answer of a query. */
+export type AnswerOf<K extends EraKind> = ShapeValue<typeof entries[K]["answer"]>;
+export type Delegations = AnswerOf<"delegations">;
+
+/** The queries by name, with their types related to the name. */
+export const queryTable: { readonly [K in EraKind]: QueryEntry<ArgumentsOf<K>, AnswerOf<K>> } = entries;
 
 const kinds = Object.keys(queryTable) as EraKind[];
 

@@ -1,20 +1,23 @@
 /** Shapes of the ledger's common types: hashes, credentials, points, fractions, outputs. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
-import { origin, type Point } from "#src/cardano/block.ts";
 import { as, asInt, CborError, type Encodable, Encoded, type Item, raw, Tagged } from "#src/cardano/cbor.ts";
 import { compareRefs, type Output, type OutRef, readOutput, readRef, type Utxo } from "#src/cardano/output.ts";
 import type { Ratio, Units } from "#src/cardano/parameters.ts";
-import { amount, type CborShape, count, mapOf, record, sentSet, text } from "#src/node/queries/shape.ts";
+import {
+  amount,
+  type CborShape,
+  count,
+  mapOf,
+  record,
+  sentSet,
+  type ShapeValue,
+  text,
+  UNVERSIONED,
+} from "#src/node/queries/shape.ts";
 
 /** A vote's delegate: a DRep, or one of the two predefined ones. */
 export type Drep = Credential | { readonly kind: "abstain" } | { readonly kind: "no confidence" };
-
-/** An external document: its URL and hash. */
-export interface Anchor {
-  readonly url: string;
-  readonly hash: string;
-}
 
 /** Order of lower-case hexadecimal texts, which is that of their bytes. */
 export function compareHex(a: string, b: string): number {
@@ -48,16 +51,6 @@ export const anything: CborShape<Uint8Array> = {
   write: (value) => new Encoded(value),
 };
 
-/** CBOR within CBOR: tag 24 around bytes. */
-export const embedded: CborShape<Uint8Array> = {
-  read(item) {
-    const { tag, value } = as(item, "tag");
-    if (tag !== 24n) throw new CborError(`expected tag 24, found ${tag}`);
-    return as(value, "bytes").value;
-  },
-  write: (value) => new Tagged(24, value),
-};
-
 /** `[0, key hash]` or `[1, script hash]`. */
 export const credential: CborShape<Credential> = {
   read(item) {
@@ -73,23 +66,11 @@ export const credential: CborShape<Credential> = {
 export const drep: CborShape<Drep> = {
   read(item) {
     const [number, hash] = as(item, "array").value;
-    const kind = DREPS[count.read(number, NOWHERE)];
+    const kind = DREPS[count.read(number, UNVERSIONED)];
     if (kind === undefined) throw new CborError("no such kind of DRep");
     return kind === "key" || kind === "script" ? { kind, hash: toHex(as(hash, "bytes").value) } : { kind };
   },
   write: (value) => [DREPS.indexOf(value.kind), ...("hash" in value ? [fromHex(value.hash)] : [])],
-};
-
-/** For shapes that depend neither on the version nor on the era. */
-const NOWHERE = { version: 0, era: 0 };
-
-/** `[]` or `[slot, hash]`. */
-export const point: CborShape<Point> = {
-  read(item) {
-    const [slot, hash] = as(item, "array").value;
-    return slot ? { slot: count.read(slot, NOWHERE), hash: toHex(as(hash, "bytes").value) } : origin;
-  },
-  write: ({ slot, hash }) => (slot < 0 ? [] : [slot, fromHex(hash)]),
 };
 
 function readRatio(item: Item | undefined): Ratio {
@@ -118,8 +99,9 @@ export const share: CborShape<Ratio> = {
 /** `[memory, steps]`. */
 export const units: CborShape<Units> = record<Units>({ memory: amount, steps: amount });
 
-/** `[url, hash]`. */
-export const anchor: CborShape<Anchor> = record<Anchor>({ url: text, hash: hex });
+/** An external document: `[url, hash]`. */
+export const anchor = record({ url: text, hash: hex });
+export type Anchor = ShapeValue<typeof anchor>;
 
 /** `[transaction hash, index]`. */
 export const reference: CborShape<OutRef> = {

@@ -3,22 +3,19 @@
  * Both directions are in one place, as with the shapes of queries.
  */
 import { toHex } from "#src/base/bytes.ts";
-import type { FailureName, FailureOf } from "#src/cardano/failure.ts";
+import type { FailureName, FailureOf, LedgerFailure } from "#src/cardano/failure.ts";
 import { CborError, type Encodable, type Item, raw } from "#src/cardano/cbor.ts";
-import type { CborShape, EncodingContext } from "#src/node/queries/shape.ts";
+import { type CborShape, UNVERSIONED } from "#src/node/queries/shape.ts";
 
-/** Version and era for shapes; they do not matter here, since rejections have had one form throughout Conway. */
-export const SHAPE_CONTEXT: EncodingContext = { version: 23, era: 6 };
-
-/** The codec of a failure, by its name. */
-export interface FailureCodec<Name extends FailureName = FailureName> {
-  readonly name: Name;
+/** The codec of a failure, by its name. Rejections have had one form throughout Conway. */
+export interface FailureCodec {
+  readonly name: FailureName;
   /** Numbers of the rules from LEDGER on, then the failure's own number. */
   readonly path: readonly number[];
   /** Decodes what follows the number. Throws `CborError`. */
-  read(items: readonly Item[]): FailureOf<Name>;
-  /** Encodes what follows the number; undefined if the data lack something that a node would send. */
-  write(failure: FailureOf<Name>): readonly Encodable[] | undefined;
+  read(items: readonly Item[]): LedgerFailure;
+  /** Encodes what follows the number, for a failure of this name. Throws `CborError` if a node would send more data. */
+  write(failure: LedgerFailure): readonly Encodable[];
 }
 
 type FailureData<Name extends FailureName> = Omit<FailureOf<Name>, "name">;
@@ -28,47 +25,59 @@ export function fieldsCodec<Name extends FailureName>(
   path: readonly number[],
   name: Name,
   fields: { readonly [K in keyof FailureData<Name>]-?: CborShape<FailureData<Name>[K]> },
-): FailureCodec<Name> {
-  const shapes = Object.entries(fields) as [string, CborShape<unknown>][];
+): FailureCodec {
+  const shapes = Object.entries<CborShape<unknown>>(fields);
   return {
     name,
     path,
     read(items) {
       exactly(items, shapes.length);
       const data = shapes.flatMap(([field, shape], i) => {
-        const value = shape.read(items[i], SHAPE_CONTEXT);
+        const value = shape.read(items[i], UNVERSIONED);
         return value === undefined ? [] : [[field, value]];
       });
-      return { name, ...Object.fromEntries(data) } as unknown as FailureOf<Name>;
+      return { name, ...Object.fromEntries(data) };
     },
     write(failure) {
-      const values = failure as unknown as Readonly<Record<string, unknown>>;
-      return shapes.map(([field, shape]) => shape.write(values[field], SHAPE_CONTEXT));
+      const values = new Map<string, unknown>(Object.entries(failure));
+      return shapes.map(([field, shape]) => shape.write(values.get(field), UNVERSIONED));
     },
   };
 }
 
-/** A failure with its own codec. */
+/** A failure with its own codec of so many items. */
 export function customCodec<Name extends FailureName>(
   path: readonly number[],
   name: Name,
   length: number,
   read: (...items: Item[]) => FailureData<Name>,
-  write: (failure: FailureOf<Name>) => readonly Encodable[] | undefined,
-): FailureCodec<Name> {
+  write: (failure: FailureOf<Name>) => readonly Encodable[],
+): FailureCodec {
   return {
     name,
     path,
     read(items) {
       exactly(items, length);
-      return { name, ...read(...items) } as unknown as FailureOf<Name>;
+      return { name, ...read(...items) } as FailureOf<Name>;
     },
     write,
   };
 }
 
-/** A single field, if it is known. */
-export const singleField = (datum: Encodable | undefined) => (datum === undefined ? undefined : [datum]);
+/** A failure whose data are one item. */
+export function itemCodec<Name extends FailureName>(
+  path: readonly number[],
+  name: Name,
+  shape: CborShape<FailureData<Name>>,
+): FailureCodec {
+  return customCodec(
+    path,
+    name,
+    1,
+    (item) => shape.read(item, UNVERSIONED),
+    (failure) => [shape.write(failure, UNVERSIONED)],
+  );
+}
 
 function exactly(items: readonly Item[], length: number): void {
   if (items.length !== length) throw new CborError(`expected ${length} data, found ${items.length}`);

@@ -1,14 +1,16 @@
 /** Failures of CERTS, DELEG, POOL, GOVCERT and GOV: certificates, withdrawals, proposals, votes. */
-import { asInt, type Item } from "#src/cardano/cbor.ts";
-import { amount, count, listOf, maybe, record } from "#src/node/queries/shape.ts";
+import { asInt } from "#src/cardano/cbor.ts";
+import { amount, type CborShape, count, listOf, maybe, record } from "#src/node/queries/shape.ts";
 import { credential, hex, reference } from "#src/node/queries/vocabulary.ts";
-import { cborHex, customCodec, fieldsCodec, SHAPE_CONTEXT, singleField } from "#src/node/rejections/failureCodec.ts";
+import { customCodec, fieldsCodec, itemCodec } from "#src/node/rejections/failureCodec.ts";
 import {
   accounts,
   cbor,
   integer,
+  knownCbor,
   members,
   pair,
+  required,
   terms,
   voter,
   votes,
@@ -25,10 +27,16 @@ const maybeHash = maybe(hex);
 const lovelace = { supplied: amount, expected: amount };
 const protocolVersion = record<{ readonly major: number; readonly minor: number }>({ major: count, minor: count });
 
-/** Failures that list accounts and have one failure per account on the wire. */
-const oneAccount = {
-  read: (item: Item) => ({ accounts: [hex.read(item, SHAPE_CONTEXT)] }),
-  write: ([account]: readonly string[]) => (account === undefined ? undefined : hex.write(account, SHAPE_CONTEXT)),
+/** A list of one account: the failures that list accounts here are one failure per account on the wire. */
+const oneAccount: CborShape<readonly string[]> = {
+  read: (item, at) => [hex.read(item, at)],
+  write: ([account], at) => required<string | undefined>(hex).write(account, at),
+};
+
+/** The governance action of a failure. */
+const action: CborShape<{ readonly action?: string }> = {
+  read: (item, at) => ({ action: cbor.read(item, at) }),
+  write: (failure, at) => knownCbor.write(failure.action, at),
 };
 
 /** Every failure of these rules. Numbers and order of data are those of the ledger's encoders. */
@@ -47,20 +55,8 @@ export const governanceFailures = [
   fieldsCodec([...DELEG, 4], "StakeKeyHasNonZeroAccountBalanceDELEG", { balance: amount }),
   fieldsCodec([...DELEG, 5], "DelegateeDRepNotRegisteredDELEG", { credential }),
   fieldsCodec([...DELEG, 6], "DelegateeStakePoolNotRegisteredDELEG", { pool: hex }),
-  customCodec(
-    [...DELEG, 7],
-    "DepositIncorrectDELEG",
-    1,
-    (item) => pair(amount).read(item, SHAPE_CONTEXT),
-    (failure) => [pair(amount).write(failure, SHAPE_CONTEXT)],
-  ),
-  customCodec(
-    [...DELEG, 8],
-    "RefundIncorrectDELEG",
-    1,
-    (item) => pair(amount).read(item, SHAPE_CONTEXT),
-    (failure) => [pair(amount).write(failure, SHAPE_CONTEXT)],
-  ),
+  itemCodec([...DELEG, 7], "DepositIncorrectDELEG", pair(amount)),
+  itemCodec([...DELEG, 8], "RefundIncorrectDELEG", pair(amount)),
 
   fieldsCodec([...POOL, 0], "StakePoolNotRegisteredOnKeyPOOL", { pool: hex }),
   fieldsCodec([...POOL, 1], "StakePoolRetirementWrongEpochPOOL", { after: count, supplied: amount, last: count }),
@@ -77,23 +73,8 @@ export const governanceFailures = [
   fieldsCodec([...GOVCERT, 5], "ConwayCommitteeIsUnknown", { credential }),
 
   fieldsCodec([...GOV, 0], "GovActionsDoNotExist", { actions: listOf(reference) }),
-  customCodec(
-    [...GOV, 1],
-    "MalformedProposal",
-    1,
-    (action) => ({ action: cborHex(action!) }),
-    ({ action }) => singleField(action === undefined ? undefined : cbor.write(action, SHAPE_CONTEXT)),
-  ),
-  customCodec(
-    [...GOV, 2],
-    "ProposalProcedureNetworkIdMismatch",
-    2,
-    (account, expected) => ({ ...oneAccount.read(account!), expected: count.read(expected, SHAPE_CONTEXT) }),
-    ({ accounts, expected }) => {
-      const account = oneAccount.write(accounts);
-      return account === undefined ? undefined : [account, expected];
-    },
-  ),
+  itemCodec([...GOV, 1], "MalformedProposal", action),
+  fieldsCodec([...GOV, 2], "ProposalProcedureNetworkIdMismatch", { accounts: oneAccount, expected: count }),
   fieldsCodec([...GOV, 3], "TreasuryWithdrawalsNetworkIdMismatch", { accounts, expected: count }),
   fieldsCodec([...GOV, 4], "ProposalDepositIncorrect", lovelace),
   fieldsCodec([...GOV, 5], "DisallowedVoters", { votes }),
@@ -110,20 +91,8 @@ export const governanceFailures = [
   fieldsCodec([...GOV, 12], "DisallowedProposalDuringBootstrap", { proposal: cbor }),
   fieldsCodec([...GOV, 13], "DisallowedVotesDuringBootstrap", { votes }),
   fieldsCodec([...GOV, 14], "VotersDoNotExist", { voters: listOf(voter) }),
-  customCodec(
-    [...GOV, 15],
-    "ZeroTreasuryWithdrawals",
-    1,
-    (action) => ({ action: cborHex(action!) }),
-    ({ action }) => singleField(action === undefined ? undefined : cbor.write(action, SHAPE_CONTEXT)),
-  ),
-  customCodec(
-    [...GOV, 16],
-    "ProposalReturnAccountDoesNotExist",
-    1,
-    (account) => oneAccount.read(account!),
-    ({ accounts }) => singleField(oneAccount.write(accounts)),
-  ),
+  itemCodec([...GOV, 15], "ZeroTreasuryWithdrawals", action),
+  fieldsCodec([...GOV, 16], "ProposalReturnAccountDoesNotExist", { accounts: oneAccount }),
   fieldsCodec([...GOV, 17], "TreasuryWithdrawalReturnAccountsDoNotExist", { accounts: listOf(hex) }),
   fieldsCodec([...GOV, 18], "UnelectedCommitteeVoters", { members: listOf(credential) }),
 ];

@@ -10,7 +10,8 @@ import type { FailureName, LedgerFailure } from "#src/cardano/failure.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import type { Output, OutRef } from "#src/cardano/output.ts";
 import { encodeEraMismatch, eraMismatch, readEraMismatch } from "#src/node/queries/eraMismatch.ts";
-import { failureCodecs } from "#src/node/rejections/conway.ts";
+import { governanceFailures } from "#src/node/rejections/governance.ts";
+import { transactionFailures } from "#src/node/rejections/transaction.ts";
 import { readEarlierFailure } from "#src/node/rejections/preConway.ts";
 import { cborHex, type FailureCodec, ruleName } from "#src/node/rejections/failureCodec.ts";
 import { transactionParts, withIndices, withItems } from "#src/node/rejections/transactionParts.ts";
@@ -20,6 +21,8 @@ const CONWAY = 6;
 /** Number of `ConwayMempoolFailure`, which carries a text. */
 const MEMPOOL = 7;
 
+/** Every failure of Conway. */
+const failureCodecs: readonly FailureCodec[] = [...transactionFailures, ...governanceFailures];
 const byPath = new Map(failureCodecs.map((leaf) => [leaf.path.join(","), leaf]));
 const byName = new Map<FailureName, FailureCodec>(failureCodecs.map((leaf) => [leaf.name, leaf]));
 
@@ -55,8 +58,9 @@ function readConway(item: Item, above: readonly number[]): LedgerFailure {
   const unknown: LedgerFailure = { name: "UnknownFailure", rule: ruleName(above) ?? "LEDGER", cbor: cborHex(item) };
   try {
     const [number, ...rest] = as(item, "array").value;
+    const [below] = rest;
     const path = [...above, readSmallNumber(number)];
-    if (ruleName(path) && rest.length === 1) return readConway(rest[0]!, path);
+    if (ruleName(path) && below && rest.length === 1) return readConway(below, path);
     return byPath.get(path.join(","))?.read(rest) ?? unknown;
   } catch (error) {
     if (error instanceof CborError) return unknown;

@@ -2,12 +2,22 @@
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { as, asInt, CborError, type Encodable, Encoded, type Item } from "#src/cardano/cbor.ts";
-import type { CollectError, Member, RedeemerPointer, RedeemerTarget, Voter } from "#src/cardano/failure.ts";
+import type { CollectError, Member, OutputAt, RedeemerPointer, RedeemerTarget, Voter } from "#src/cardano/failure.ts";
 import { type OutRef, readOutput } from "#src/cardano/output.ts";
 import { encodeValue, readValue, type Value } from "#src/cardano/value.ts";
-import { amount, type CborShape, count, listOf, mapOf, record, sentMap, sentSet } from "#src/node/queries/shape.ts";
+import {
+  amount,
+  type CborShape,
+  count,
+  type EncodingContext,
+  listOf,
+  mapOf,
+  record,
+  sentMap,
+  sentSet,
+} from "#src/node/queries/shape.ts";
 import { compareCredentials, compareHex, credential, hex, reference } from "#src/node/queries/vocabulary.ts";
-import { cborHex, SHAPE_CONTEXT } from "#src/node/rejections/failureCodec.ts";
+import { cborHex } from "#src/node/rejections/failureCodec.ts";
 
 /** A number that may be negative. */
 export const integer: CborShape<number> = {
@@ -47,6 +57,20 @@ export const cbor: CborShape<string> = {
   },
   write: (value) => new Encoded(fromHex(value)),
 };
+
+/** A value that a failure may lack; without it the failure cannot be encoded as a node would. */
+export function required<T>(shape: CborShape<NonNullable<T>>): CborShape<T> {
+  return {
+    read: (item, at) => shape.read(item, at),
+    write(value, at) {
+      if (value === undefined || value === null) throw new CborError("a failure lacks data that a node would send");
+      return shape.write(value, at);
+    },
+  };
+}
+
+/** CBOR of any item that a failure may lack. */
+export const knownCbor = required<string | undefined>(cbor);
 
 /** Withdrawn amounts by account. */
 export const withdrawals: CborShape<
@@ -106,14 +130,24 @@ const purpose: CborShape<RedeemerPointer["purpose"]> = {
 export const pointer: CborShape<RedeemerPointer> = record<RedeemerPointer>({ purpose, index: count });
 
 /** Purpose and item. */
-export const target = {
-  read(item: Item | undefined): RedeemerTarget {
-    const [kind, thing] = as(item, "array").value;
-    return { purpose: purpose.read(kind, SHAPE_CONTEXT), item: cbor.read(thing, SHAPE_CONTEXT) };
+export const target: CborShape<RedeemerTarget> = record<Pick<RedeemerTarget, "purpose" | "item">>(
+  { purpose, item: required(cbor) },
+  { more: true },
+);
+
+/** The purpose and item of a redeemer that is missing, and the hash of its script. */
+export const missingRedeemer: CborShape<RedeemerTarget & { readonly script: string }> = {
+  read(item, at) {
+    const [what, script] = as(item, "array").value;
+    return { ...target.read(what, at), script: hex.read(script, at) };
   },
-  /** Undefined if the item is not known. */
-  write: ({ purpose: of, item }: RedeemerTarget): Encodable | undefined =>
-    item === undefined ? undefined : [purpose.write(of, SHAPE_CONTEXT), cbor.write(item, SHAPE_CONTEXT)],
+  write: (value, at) => [target.write(value, at), hex.write(value.script, at)],
+};
+
+/** An output, as its bytes. */
+export const outputAt: CborShape<OutputAt> = {
+  read: (item) => ({ output: readOutputAt(item).output }),
+  write: ({ output }, at) => knownCbor.write(output, at),
 };
 
 /** An output as failures report it, with its lovelace. */
@@ -187,58 +221,56 @@ const CONTEXT_OF_BABBAGE: Readonly<Record<number, string>> = {
   7: "TimeTranslationPastHorizon",
 };
 
-function readContextError(item: Item | undefined): CollectError {
+function readContextError(item: Item | undefined, at: EncodingContext): CollectError {
   const [number, detail] = as(item, "array").value;
-  const tag = count.read(number, SHAPE_CONTEXT);
+  const tag = count.read(number, at);
   const [name, of] = tag === OF_BABBAGE
-    ? [CONTEXT_OF_BABBAGE[count.read(as(detail, "array").value[0], SHAPE_CONTEXT)], as(detail, "array").value[1]]
+    ? [CONTEXT_OF_BABBAGE[count.read(as(detail, "array").value[0], at)], as(detail, "array").value[1]]
     : [CONTEXT[tag], detail];
   if (name === undefined) throw new CborError("no such context error");
   return { kind: "BadTranslation", reason: name, ...(of ? { detail: cborHex(of) } : {}) };
 }
 
-function writeContextError(reason: string, detail: string): Encodable | undefined {
+function writeContextError(reason: string, detail: Encodable): Encodable {
   const number = (names: Readonly<Record<number, string>>) =>
     Object.keys(names).map(Number).find((each) => names[each] === reason);
   const own = number(CONTEXT);
   const babbage = number(CONTEXT_OF_BABBAGE);
-  const thing = cbor.write(detail, SHAPE_CONTEXT);
-  return own !== undefined ? [own, thing] : babbage !== undefined ? [OF_BABBAGE, [babbage, thing]] : undefined;
+  if (own !== undefined) return [own, detail];
+  if (babbage === undefined) throw new CborError("no such context error");
+  return [OF_BABBAGE, [babbage, detail]];
 }
 
 /** Why a script could not be prepared. */
-export const collectError = {
-  read(item: Item | undefined): CollectError {
+export const collectError: CborShape<CollectError> = {
+  read(item, at) {
     const [number, what] = as(item, "array").value;
-    switch (count.read(number, SHAPE_CONTEXT)) {
+    switch (count.read(number, at)) {
       case 0:
-        return { kind: "NoRedeemer", ...target.read(what) };
+        return { kind: "NoRedeemer", ...target.read(what, at) };
       case 1:
-        return { kind: "NoWitness", script: hex.read(what, SHAPE_CONTEXT) };
+        return { kind: "NoWitness", script: hex.read(what, at) };
       case 2: {
-        const language = count.read(what, SHAPE_CONTEXT) + 1;
+        const language = count.read(what, at) + 1;
         if (language !== 1 && language !== 2 && language !== 3) throw new CborError("no such language");
         return { kind: "NoCostModel", language };
       }
       case 3:
-        return readContextError(what);
+        return readContextError(what, at);
       default:
         throw new CborError("no such collect error");
     }
   },
-  /** Undefined if the data lack something that a node would send. */
-  write(error: CollectError): Encodable | undefined {
-    const of = (number: number, what: Encodable | undefined): Encodable | undefined =>
-      what === undefined ? undefined : [number, what];
+  write(error, at) {
     switch (error.kind) {
       case "NoRedeemer":
-        return of(0, target.write(error));
+        return [0, target.write(error, at)];
       case "NoWitness":
-        return of(1, hex.write(error.script, SHAPE_CONTEXT));
+        return [1, hex.write(error.script, at)];
       case "NoCostModel":
-        return of(2, error.language - 1);
+        return [2, error.language - 1];
       case "BadTranslation":
-        return of(3, error.detail === undefined ? undefined : writeContextError(error.reason, error.detail));
+        return [3, writeContextError(error.reason, knownCbor.write(error.detail, at))];
     }
   },
 };

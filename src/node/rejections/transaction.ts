@@ -1,21 +1,33 @@
 /** Failures of LEDGER, UTXOW, UTXO and UTXOS: signatures, scripts, inputs and outputs. */
-import { as, asInt, type Encodable, type Item } from "#src/cardano/cbor.ts";
+import { as, asInt, type Item } from "#src/cardano/cbor.ts";
 import type { OutputAt } from "#src/cardano/failure.ts";
-import { amount, count, listOf, maybe, sentList, sentMap, text } from "#src/node/queries/shape.ts";
+import type { OutRef } from "#src/cardano/output.ts";
+import {
+  amount,
+  type CborShape,
+  count,
+  listOf,
+  maybe,
+  sentList,
+  sentMap,
+  text,
+  UNVERSIONED,
+} from "#src/node/queries/shape.ts";
 import { hex, reference, units } from "#src/node/queries/vocabulary.ts";
-import { customCodec, fieldsCodec, SHAPE_CONTEXT, singleField } from "#src/node/rejections/failureCodec.ts";
+import { customCodec, fieldsCodec, itemCodec } from "#src/node/rejections/failureCodec.ts";
 import {
   accounts,
-  cbor,
   collectError,
   hashes,
   integer,
+  knownCbor,
   mismatchedWithdrawals,
+  missingRedeemer,
+  outputAt,
   pair,
   pointer,
   readOutputAt,
   references,
-  target,
   value,
   withdrawals,
 } from "#src/node/rejections/shapes.ts";
@@ -28,14 +40,50 @@ const maybeHash = maybe(hex);
 const lovelace = { supplied: amount, expected: amount };
 const lovelaceSwapped = { expected: amount, supplied: amount };
 
-/** All values, or undefined if one of them is unknown. */
-function all(values: readonly (Encodable | undefined)[]): Encodable | undefined {
-  const known = values.filter((each) => each !== undefined);
-  return known.length === values.length ? sentList(known) : undefined;
-}
+const list = (item: Item | undefined) => as(item, "array").value;
 
-const list = (item: Item) => as(item, "array").value;
-const output = ({ output }: OutputAt) => (output === undefined ? undefined : cbor.write(output, SHAPE_CONTEXT));
+/** Bounds of a validity interval, in slots. */
+const interval: CborShape<{ readonly from?: number; readonly to?: number }> = {
+  read(item, at) {
+    const [from, to] = list(item).map((bound) => maybe(count).read(bound, at));
+    return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  },
+  write: ({ from, to }, at) => [maybe(count).write(from, at), maybe(count).write(to, at)],
+};
+
+/** An output that is too big: its size, the limit, and the output. */
+const bigOutput: CborShape<OutputAt & { readonly supplied: number; readonly expected: number }> = {
+  read(item, at) {
+    const [supplied, expected, of] = list(item);
+    return { ...outputAt.read(of, at), supplied: integer.read(supplied, at), expected: integer.read(expected, at) };
+  },
+  write: (each, at) => [each.supplied, each.expected, outputAt.write(each, at)],
+};
+
+/** An output that holds too little: the output, and the lovelace it should hold. */
+const smallOutput: CborShape<OutputAt & { readonly supplied: bigint; readonly expected: bigint }> = {
+  read(item) {
+    const [of, expected] = list(item);
+    const { output, lovelace } = readOutputAt(of);
+    return { output, supplied: lovelace, expected: asInt(expected) };
+  },
+  write: (each, at) => [outputAt.write(each, at), each.expected],
+};
+
+/** Inputs, and the CBOR of what they spend. */
+const unpaid: CborShape<{ readonly inputs: readonly OutRef[]; readonly outputs?: readonly string[] }> = {
+  read(item, at) {
+    const entries = as(item, "map").value;
+    return {
+      inputs: entries.map(([ref]) => reference.read(ref, at)),
+      outputs: entries.map(([, of]) => readOutputAt(of).output),
+    };
+  },
+  write: ({ inputs, outputs = [] }, at) =>
+    sentMap(
+      inputs.map((ref, i) => [reference.write(ref, at), knownCbor.write(outputs[i], at)]),
+    ),
+};
 
 /**
  * Every failure of these rules. Numbers and order of data are those of the ledger's encoders; some state the expected
@@ -59,22 +107,7 @@ export const transactionFailures = [
   fieldsCodec([...UTXOW, 7], "ConflictingMetadataHash", { supplied: hex, expected: hex }),
   fieldsCodec([...UTXOW, 8], "InvalidMetadata", {}),
   fieldsCodec([...UTXOW, 9], "ExtraneousScriptWitnessesUTXOW", { scripts: hashes }),
-  customCodec(
-    [...UTXOW, 10],
-    "MissingRedeemers",
-    1,
-    (item) => ({
-      redeemers: list(item!).map((each) => {
-        const [what, script] = list(each);
-        return { ...target.read(what), script: hex.read(script, SHAPE_CONTEXT) };
-      }),
-    }),
-    ({ redeemers }) =>
-      singleField(all(redeemers.map((each) => {
-        const what = target.write(each);
-        return what === undefined ? undefined : [what, hex.write(each.script, SHAPE_CONTEXT)];
-      }))),
-  ),
+  fieldsCodec([...UTXOW, 10], "MissingRedeemers", { redeemers: listOf(missingRedeemer) }),
   fieldsCodec([...UTXOW, 11], "MissingRequiredDatums", { missing: hashes, received: hashes }),
   fieldsCodec([...UTXOW, 12], "NotAllowedSupplementalDatums", { unallowed: hashes, acceptable: hashes }),
   fieldsCodec([...UTXOW, 13], "PPViewHashesDontMatch", { supplied: maybeHash, expected: maybeHash }),
@@ -87,12 +120,12 @@ export const transactionFailures = [
     "ScriptIntegrityHashMismatch",
     2,
     (hashes, preimage) => {
-      const known = maybeHash.read(preimage, SHAPE_CONTEXT);
-      return { ...pair(maybeHash).read(hashes, SHAPE_CONTEXT), ...(known === undefined ? {} : { preimage: known }) };
+      const known = maybeHash.read(preimage, UNVERSIONED);
+      return { ...pair(maybeHash).read(hashes, UNVERSIONED), ...(known === undefined ? {} : { preimage: known }) };
     },
     ({ supplied, expected, preimage }) => [
-      pair(maybeHash).write({ supplied, expected }, SHAPE_CONTEXT),
-      maybeHash.write(preimage, SHAPE_CONTEXT),
+      pair(maybeHash).write({ supplied, expected }, UNVERSIONED),
+      maybeHash.write(preimage, UNVERSIONED),
     ],
   ),
 
@@ -101,15 +134,8 @@ export const transactionFailures = [
     [...UTXO, 2],
     "OutsideValidityIntervalUTxO",
     2,
-    (interval, slot) => {
-      const [from, to] = list(interval!).map((bound) => maybe(count).read(bound, SHAPE_CONTEXT));
-      return {
-        ...(from === undefined ? {} : { from }),
-        ...(to === undefined ? {} : { to }),
-        slot: count.read(slot, SHAPE_CONTEXT),
-      };
-    },
-    ({ from, to, slot }) => [[maybe(count).write(from, SHAPE_CONTEXT), maybe(count).write(to, SHAPE_CONTEXT)], slot],
+    (bounds, slot) => ({ ...interval.read(bounds, UNVERSIONED), slot: count.read(slot, UNVERSIONED) }),
+    (failure) => [interval.write(failure, UNVERSIONED), failure.slot],
   ),
   fieldsCodec([...UTXO, 3], "MaxTxSizeUTxO", { supplied: integer, expected: integer }),
   fieldsCodec([...UTXO, 4], "InputSetEmptyUTxO", {}),
@@ -117,61 +143,11 @@ export const transactionFailures = [
   fieldsCodec([...UTXO, 6], "ValueNotConservedUTxO", { consumed: value, produced: value }),
   fieldsCodec([...UTXO, 7], "WrongNetwork", { expected: count, addresses: hashes }),
   fieldsCodec([...UTXO, 8], "WrongNetworkWithdrawal", { expected: count, accounts }),
-  customCodec(
-    [...UTXO, 9],
-    "OutputTooSmallUTxO",
-    1,
-    (item) => ({ outputs: list(item!).map((each) => ({ output: readOutputAt(each).output })) }),
-    ({ outputs }) => singleField(all(outputs.map(output))),
-  ),
-  customCodec(
-    [...UTXO, 10],
-    "OutputBootAddrAttrsTooBig",
-    1,
-    (item) => ({ outputs: list(item!).map((each) => ({ output: readOutputAt(each).output })) }),
-    ({ outputs }) => singleField(all(outputs.map(output))),
-  ),
-  customCodec(
-    [...UTXO, 11],
-    "OutputTooBigUTxO",
-    1,
-    (item) => ({
-      outputs: list(item!).map((each) => {
-        const [supplied, expected, of] = list(each);
-        return {
-          output: readOutputAt(of).output,
-          supplied: integer.read(supplied, SHAPE_CONTEXT),
-          expected: integer.read(expected, SHAPE_CONTEXT),
-        };
-      }),
-    }),
-    ({ outputs }) =>
-      singleField(all(outputs.map((each) => {
-        const of = output(each);
-        return of === undefined ? undefined : [each.supplied, each.expected, of];
-      }))),
-  ),
+  fieldsCodec([...UTXO, 9], "OutputTooSmallUTxO", { outputs: listOf(outputAt) }),
+  fieldsCodec([...UTXO, 10], "OutputBootAddrAttrsTooBig", { outputs: listOf(outputAt) }),
+  fieldsCodec([...UTXO, 11], "OutputTooBigUTxO", { outputs: listOf(bigOutput) }),
   fieldsCodec([...UTXO, 12], "InsufficientCollateral", lovelace),
-  customCodec(
-    [...UTXO, 13],
-    "ScriptsNotPaidUTxO",
-    1,
-    (item) => {
-      const entries = as(item, "map").value;
-      return {
-        inputs: entries.map(([ref]) => reference.read(ref, SHAPE_CONTEXT)),
-        outputs: entries.map(([, of]) => readOutputAt(of).output),
-      };
-    },
-    ({ inputs, outputs }) =>
-      inputs.length === (outputs ?? []).length
-        ? [
-          sentMap(
-            inputs.map((ref, i) => [reference.write(ref, SHAPE_CONTEXT), cbor.write(outputs![i]!, SHAPE_CONTEXT)]),
-          ),
-        ]
-        : undefined,
-  ),
+  itemCodec([...UTXO, 13], "ScriptsNotPaidUTxO", unpaid),
   fieldsCodec([...UTXO, 14], "ExUnitsTooBigUTxO", { expected: units, supplied: units }),
   fieldsCodec([...UTXO, 15], "CollateralContainsNonADA", { value }),
   fieldsCodec([...UTXO, 16], "WrongNetworkInTxBody", { expected: count, supplied: count }),
@@ -179,23 +155,7 @@ export const transactionFailures = [
   fieldsCodec([...UTXO, 18], "TooManyCollateralInputs", { expected: count, supplied: count }),
   fieldsCodec([...UTXO, 19], "NoCollateralInputs", {}),
   fieldsCodec([...UTXO, 20], "IncorrectTotalCollateralField", lovelaceSwapped),
-  customCodec(
-    [...UTXO, 21],
-    "BabbageOutputTooSmallUTxO",
-    1,
-    (item) => ({
-      outputs: list(item!).map((each) => {
-        const [of, expected] = list(each);
-        const { output, lovelace } = readOutputAt(of);
-        return { output, supplied: lovelace, expected: asInt(expected) };
-      }),
-    }),
-    ({ outputs }) =>
-      singleField(all(outputs.map((each) => {
-        const of = output(each);
-        return of === undefined ? undefined : [of, each.expected];
-      }))),
-  ),
+  fieldsCodec([...UTXO, 21], "BabbageOutputTooSmallUTxO", { outputs: listOf(smallOutput) }),
   fieldsCodec([...UTXO, 22], "BabbageNonDisjointRefInputs", { inputs: listOf(reference) }),
 
   customCodec(
@@ -203,11 +163,11 @@ export const transactionFailures = [
     "ValidationTagMismatch",
     2,
     (_, why) => {
-      const [kind, reasons] = list(why!);
+      const [kind, reasons] = list(why);
       if (asInt(kind) === 0n) return { kind: "PassedUnexpectedly" as const };
-      const scripts = list(reasons!).map((reason) => {
+      const scripts = list(reasons).map((reason) => {
         const [, description, context] = list(reason);
-        return { description: text.read(description, SHAPE_CONTEXT), context: hex.read(context, SHAPE_CONTEXT) };
+        return { description: text.read(description, UNVERSIONED), context: hex.read(context, UNVERSIONED) };
       });
       return {
         kind: "FailedUnexpectedly" as const,
@@ -220,15 +180,9 @@ export const transactionFailures = [
       if (failure.kind === "PassedUnexpectedly") return [false, [0]];
       const { message, logs } = failure;
       const scripts = failure.scripts ?? [{ description: [message, ...logs].join("\n"), context: "" }];
-      const reasons = scripts.map(({ description, context }) => [1, description, hex.write(context, SHAPE_CONTEXT)]);
+      const reasons = scripts.map(({ description, context }) => [1, description, hex.write(context, UNVERSIONED)]);
       return [true, [1, sentList(reasons)]];
     },
   ),
-  customCodec(
-    [...UTXOS, 1],
-    "CollectErrors",
-    1,
-    (item) => ({ errors: list(item!).map(collectError.read) }),
-    ({ errors }) => singleField(all(errors.map(collectError.write))),
-  ),
+  fieldsCodec([...UTXOS, 1], "CollectErrors", { errors: listOf(collectError) }),
 ];

@@ -241,7 +241,7 @@ async function serveMempool(
         if (version < MEASURES_SINCE) throw nodeError("protocol_violation", `Version ${version} has no measures.`);
         const bytes = { size: BigInt(size()), capacity: BigInt(capacity) };
         const measures = new Map([["transaction_bytes", bytes], ...snapshot.measures ?? []]);
-        speaker.send({ type: "replyGetMeasures", measures: { transactions: transactions.length, measures } });
+        speaker.send({ type: "replyGetMeasures", transactions: transactions.length, measures });
         break;
       }
       default:

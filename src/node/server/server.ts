@@ -1,18 +1,11 @@
 /** A server of a node's socket: listens, does the handshake, and serves each protocol with its handler. */
+import { once } from "node:events";
 import { lstat, unlink } from "node:fs/promises";
 import net from "node:net";
 import process from "node:process";
-import { fail, ok, type Result } from "#src/base/result.ts";
-import { dial, isNotSocket, type NodeAddress, showAddress, tuneTcp } from "#src/node/transport/dial.ts";
-import {
-  asNodeError,
-  connectFailure,
-  type NodeError,
-  nodeError,
-  type NodeFailure,
-  noSocket,
-  pathFailure,
-} from "#src/node/errors.ts";
+import { ok, type Result } from "#src/base/result.ts";
+import { dial, type NodeAddress, openFailure, tuneTcp } from "#src/node/transport/dial.ts";
+import { asNodeError, errorCode, type NodeError, nodeError, type NodeFailure, pathFailure } from "#src/node/errors.ts";
 import { handshake, negotiate, VERSIONS } from "#src/node/protocols/handshake.ts";
 import { Mux } from "#src/node/transport/mux.ts";
 import { type Message, type Protocol, Speaker } from "#src/node/protocols/protocol.ts";
@@ -48,7 +41,7 @@ export async function serveNode(
   options: NodeServerOptions = {},
 ): Promise<Result<NodeServer, NodeFailure>> {
   const tooLong = "path" in address ? pathFailure(address.path, process.platform) : undefined;
-  if (tooLong) return fail(tooLong.code, tooLong.message, tooLong.details);
+  if (tooLong) return { ok: false, error: tooLong };
   const most = options.connections ?? 256;
   const open = new Set<Mux>();
   const server = net.createServer((socket) => {
@@ -59,20 +52,11 @@ export async function serveNode(
     mux.ended.addEventListener("abort", () => open.delete(mux));
   });
   let refusal = await listen(server, address);
-  if (
-    refusal && "path" in address && (refusal as { code?: unknown }).code === "EADDRINUSE" &&
-    await isAbandonedSocket(address)
-  ) {
+  if ("path" in address && errorCode(refusal) === "EADDRINUSE" && await isAbandonedSocket(address)) {
     await unlink(address.path).catch(() => {});
     refusal = await listen(server, address);
   }
-  if (refusal) {
-    const where = showAddress(address);
-    const failure = "path" in address && await isNotSocket(address.path)
-      ? noSocket(where)
-      : connectFailure(refusal, where);
-    return fail(failure.code, failure.message);
-  }
+  if (refusal) return { ok: false, error: await openFailure(refusal, address) };
   const bound = server.address();
   return ok({
     address: "path" in address || bound === null || typeof bound === "string"
@@ -91,7 +75,7 @@ export async function serveNode(
 }
 
 /** Serves one connection over an open stream. */
-export function serveConnection(socket: net.Socket, handlers: NodeHandlers, options: NodeServerOptions = {}): Mux {
+function serveConnection(socket: net.Socket, handlers: NodeHandlers, options: NodeServerOptions = {}): Mux {
   const mux = new Mux(socket, "server");
   if (options.onEnd) mux.ended.addEventListener("abort", () => options.onEnd!(mux.failure!));
   acceptClient(mux, handlers, options).catch((error) => mux.fail(asNodeError(error, "A handler failed")));
@@ -127,28 +111,16 @@ async function acceptClient(mux: Mux, handlers: NodeHandlers, options: NodeServe
 }
 
 /** Listens; gives the error, undefined on success. */
-function listen(server: net.Server, address: NodeAddress): Promise<unknown> {
-  return new Promise((resolve) => {
-    const failed = (error: unknown) => {
-      server.off("listening", listening);
-      resolve(error ?? new Error("unknown"));
-    };
-    const listening = () => {
-      server.off("error", failed);
-      server.on("error", () => {});
-      resolve(undefined);
-    };
-    server.once("error", failed);
-    server.once("listening", listening);
-    try {
-      if ("path" in address) server.listen({ path: address.path });
-      else server.listen({ host: address.host, port: address.port });
-    } catch (error) {
-      server.off("error", failed);
-      server.off("listening", listening);
-      resolve(error);
-    }
-  });
+async function listen(server: net.Server, address: NodeAddress): Promise<unknown> {
+  const listening = once(server, "listening");
+  try {
+    server.listen(address);
+    await listening;
+    server.on("error", () => {});
+    return undefined;
+  } catch (error) {
+    return error ?? new Error("unknown");
+  }
 }
 
 /** Whether a path is a socket that no process listens on. */

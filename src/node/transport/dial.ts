@@ -1,4 +1,5 @@
 /** Connecting to a node. */
+import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import net from "node:net";
 import process from "node:process";
@@ -19,57 +20,32 @@ export async function dial(
   within: number,
   signal?: AbortSignal,
 ): Promise<Result<net.Socket, NodeFailure>> {
-  const where = showAddress(address);
   const tooLong = "path" in address ? pathFailure(address.path, process.platform) : undefined;
-  if (tooLong) return fail(tooLong.code, tooLong.message, tooLong.details);
+  if (tooLong) return { ok: false, error: tooLong };
   if (signal?.aborted) return fail("aborted", "The caller gave up waiting.");
-  const opened = await new Promise<Result<net.Socket, unknown>>((resolve) => {
-    let socket: net.Socket;
-    try {
-      socket = net.connect("path" in address ? { path: address.path } : { host: address.host, port: address.port });
-    } catch (error) {
-      return resolve({ ok: false, error });
-    }
-    const late = setTimeout(() => failed(new Error(`no answer within ${within / 1000} s`)), within);
-    const stop = () => {
-      clearTimeout(late);
-      socket.off("connect", connected);
-      socket.off("error", failed);
-      signal?.removeEventListener("abort", abort);
-    };
-    const connected = () => {
-      stop();
-      if ("host" in address) tuneTcp(socket);
-      resolve(ok(socket));
-    };
-    const failed = (error: unknown) => {
-      stop();
-      socket.on("error", () => {});
-      socket.destroy();
-      resolve({ ok: false, error });
-    };
-    const abort = () => failed(undefined);
-    socket.on("connect", connected);
-    socket.on("error", failed);
-    signal?.addEventListener("abort", abort);
-  });
-  if (opened.ok) return opened;
-  if (signal?.aborted) return fail("aborted", "The caller gave up waiting.");
-  if ("path" in address && await isNotSocket(address.path)) {
-    const { code, message } = noSocket(where);
-    return fail(code, message);
+  const late = AbortSignal.timeout(within);
+  let socket: net.Socket | undefined;
+  try {
+    socket = net.connect(address);
+    await once(socket, "connect", { signal: signal ? AbortSignal.any([signal, late]) : late });
+    if ("host" in address) tuneTcp(socket);
+    return ok(socket);
+  } catch (error) {
+    socket?.on("error", () => {});
+    socket?.destroy();
+    if (signal?.aborted) return fail("aborted", "The caller gave up waiting.");
+    const cause = late.aborted ? new Error(`no answer within ${within / 1000} s`) : error;
+    return { ok: false, error: await openFailure(cause, address) };
   }
-  const failure = connectFailure(opened.error, where);
-  return fail(failure.code, failure.message);
 }
 
 /**
- * Whether there is something other than a socket at a path; the operating system reports that as "refused" or "in use"
- * too.
+ * The failure of connecting or listening at an address. The operating system reports something other than a socket at a
+ * path as "refused" or "in use" too.
  */
-export async function isNotSocket(path: string): Promise<boolean> {
-  const file = await stat(path).catch(() => undefined);
-  return file !== undefined && !file.isSocket();
+export async function openFailure(error: unknown, address: NodeAddress): Promise<NodeFailure> {
+  const file = "path" in address ? await stat(address.path).catch(() => undefined) : undefined;
+  return file && !file.isSocket() ? noSocket(showAddress(address)) : connectFailure(error, showAddress(address));
 }
 
 /** For TCP: small messages must not wait for acknowledgements, and a peer that is gone must be noticed. */

@@ -1,5 +1,5 @@
 /** Exclusive use of a connection's protocol by one caller at a time, and waits that end with a signal. */
-import { fail, ok, type Result } from "#src/base/result.ts";
+import { ok, type Result } from "#src/base/result.ts";
 import { NodeError, type NodeFailure } from "#src/node/errors.ts";
 import { aborted } from "#src/node/transport/channel.ts";
 import type { Message, Speaker } from "#src/node/protocols/protocol.ts";
@@ -36,7 +36,7 @@ export async function toResult<T>(work: () => Promise<T>): Promise<Result<T, Nod
     return ok(await work());
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
-    return fail(error.failure.code, error.failure.message, error.failure.details);
+    return { ok: false, error: error.failure };
   }
 }
 

@@ -154,15 +154,16 @@ function decodeByronOutput({ address, amount, data_hash, inline_datum }: OutputD
 
 /**
  * The provider's decoder of outputs. It is private in the library, whose public methods make their own requests; the
- * version is pinned. It is loaded at first use, because the library is large.
+ * version is pinned, and a version without it fails the type check and this function. It is loaded at first use,
+ * because the library is large.
  */
 async function loadBuilder(): Promise<(address: string) => Builder> {
   const [{ Blockfrost }, { Address }] = await Promise.all([
     import("@blaze-cardano/query"),
     import("@blaze-cardano/core"),
   ]);
-  const provider = new Blockfrost({ network: "cardano-preview", projectId: "" }) as unknown as {
-    buildTransactionUnspentOutput(address: InstanceType<typeof Address>): Builder;
-  };
-  return (address) => provider.buildTransactionUnspentOutput(Address.fromBech32(address));
+  const provider = new Blockfrost({ network: "cardano-preview", projectId: "" });
+  const build: (address: InstanceType<typeof Address>) => Builder = provider["buildTransactionUnspentOutput"]
+    .bind(provider);
+  return (address) => build(Address.fromBech32(address));
 }

@@ -8,9 +8,12 @@ import process from "node:process";
 import { afterEach, describe, expect, it } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
-import { connectNode, queryVersions } from "#src/node/client/connection.ts";
-import { connectFailure, maxSocketPathBytes } from "#src/node/errors.ts";
+import { connectNode } from "#src/node/client/connection.ts";
+import { connectFailure } from "#src/node/errors.ts";
 import { handshake, negotiate, VERSIONS, versionTable } from "#src/node/protocols/handshake.ts";
+import { Speaker } from "#src/node/protocols/protocol.ts";
+import { dial } from "#src/node/transport/dial.ts";
+import { Mux } from "#src/node/transport/mux.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
 import { socketPath } from "../../../support/node_chain.ts";
 
@@ -149,9 +152,17 @@ describe("connecting", () => {
 
   it("answers a version query, and closes the connection", async () => {
     const { path, server } = await serve({ magic: 42 });
-    const told = await queryVersions({ path }, { magic: 42 });
-    expect(told.ok && [...told.value]).toEqual([...versionTable(VERSIONS, 42, false)]);
-    expect(await queryVersions({ path }, { magic: 1 })).toMatchObject({ ok: false, error: { code: "wrong_magic" } });
+    const ask = async (magic: number) => {
+      const dialled = await dial({ path }, 1_000);
+      if (!dialled.ok) throw new Error(dialled.error.message);
+      const mux = new Mux(dialled.value, "client");
+      const channel = mux.channel(handshake.id, handshake.limits.client);
+      const speaker = new Speaker(handshake, channel, "client", (reason) => mux.fail(reason));
+      speaker.send({ type: "propose", versions: versionTable(VERSIONS, magic, true) });
+      return await speaker.receive();
+    };
+    expect(await ask(42)).toEqual({ type: "queryReply", versions: versionTable(VERSIONS, 42, false) });
+    expect(await ask(1)).toMatchObject({ type: "refuse", refusal: { type: "refused" } });
     await gone(server);
   });
 
@@ -199,7 +210,7 @@ describe("connecting", () => {
 
   it("takes a path of as many bytes as the operating system does, and not one more", async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-"));
-    const longest = maxSocketPathBytes(process.platform);
+    const longest = ["darwin", "freebsd"].includes(process.platform) ? 103 : 107;
     const at = (length: number) => ({ path: path.join(folder, "é".repeat(2)).padEnd(length - 2, "x") });
     const server = await serveNode(at(longest), { magic: 1 });
     expect(server.ok).toBe(true);

@@ -81,11 +81,9 @@ const monitorMessage: fc.Arbitrary<MonitorMessage> = fc.oneof(
   }),
   fc.record({
     type: fc.constant("replyGetMeasures" as const),
-    measures: fc.record({
-      transactions: number,
-      measures: fc.uniqueArray(fc.tuple(fc.string({ unit: "grapheme" }), measure), { selector: ([name]) => name })
-        .map((entries) => new Map(entries)),
-    }),
+    transactions: number,
+    measures: fc.uniqueArray(fc.tuple(fc.string({ unit: "grapheme" }), measure), { selector: ([name]) => name })
+      .map((entries) => new Map(entries)),
   }),
 );
 const handshakeMessage: fc.Arbitrary<HandshakeMessage> = fc.oneof(

@@ -134,6 +134,24 @@ describe("outputs by address", () => {
     expect(served!.requests.filter((path) => path.includes("/utxos"))).toHaveLength(3);
   });
 
+  it("are decoded by the library without their transactions, unless they have a script", async () => {
+    const chain = new MemoryChain();
+    const datum = encode(new Tagged(121, [1]));
+    const assets = [2_000_000, new Map([[fromHex(asset), new Map([[fromHex("00ff"), 1]])]])];
+    chain.add(
+      making([
+        at(anna.enterprise, 3_000_000),
+        new Map<number, Encodable>([[0, fromHex(anna.enterprise)], [1, assets]]),
+        at(anna.enterprise, 2_000_000, [2, [1, new Tagged(24, datum)]]),
+        at(anna.enterprise, 2_000_000, [2, [0, fromHex("dd".repeat(32))]]),
+      ]).cbor,
+    );
+    await serve(chain);
+    await expectTruth(chain, [anna.enterprise]);
+    // another version of the library that cannot decode them would leave them to the slower way
+    expect(served!.requests.filter((path) => path.includes("/cbor"))).toEqual([]);
+  });
+
   it("include those that no transaction created", async () => {
     const chain = new MemoryChain();
     chain.add();
