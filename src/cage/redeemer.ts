@@ -5,6 +5,7 @@
  * - action: apply `C0[proof]`, skip `C1[]`
  * - mint: minting `C0[C0[output reference]]`, burning `C1[]`
  */
+import { as, type Item } from "#src/cardano/cbor.ts";
 import { constr, type Data } from "#src/cardano/data.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import { type Proof, proofData, readProof } from "#src/forestry/proof.ts";
@@ -104,4 +105,11 @@ export function readMint(data: Data): MintRedeemer | undefined {
   if (!(txHash instanceof Uint8Array) || txHash.length !== 32) return undefined;
   if (typeof index !== "bigint" || index < 0n || index > 65_535n) return undefined;
   return { type: "minting", seed: { txHash: toHex(txHash), index: Number(index) } };
+}
+
+/** The four items of each redeemer in a witness set: an array of quadruples or, since Conway, a map. */
+export function redeemerItems(redeemers: Item): (readonly Item[])[] {
+  return redeemers.type === "map"
+    ? redeemers.value.map(([key, value]) => [...as(key, "array").value, ...as(value, "array").value])
+    : as(redeemers, "array").value.map((one) => as(one, "array").value);
 }

@@ -1,6 +1,6 @@
 /** The compiled contract for transactions, so that services need not build it. */
 import { fromHex } from "#src/base/bytes.ts";
-import { PUBLISHED } from "#src/cage/published.ts";
+import published from "#src/cage/published.json" with { type: "json" };
 
 /** A published version of the contract. */
 export interface CageScript {
@@ -12,7 +12,7 @@ export interface CageScript {
 }
 
 /** Every published version, the current one last. Tokens of an older version keep its rules. */
-export const cageScripts: readonly CageScript[] = PUBLISHED.map(({ version, hash, compiledCode }) => ({
+export const cageScripts: readonly CageScript[] = published.map(({ version, hash, compiledCode }) => ({
   version,
   hash,
   compiledCode: fromHex(compiledCode),

@@ -112,13 +112,18 @@ export class Forestry {
     return ok(undefined);
   }
 
+  /** Makes a change. */
+  change(change: Change): Result<void, Refusal> {
+    return change.type === "update"
+      ? this.update(change.path, change.old, change.value)
+      : this[change.type](change.path, change.value);
+  }
+
   /** Makes a change and gives its proof: a verifier that knows the old root computes the new one from it. */
   apply(change: Change): Result<Proof, Refusal> {
     const proof = change.type === "insert" ? this.proveAbsent(change.path) : this.prove(change.path);
     if (!proof.ok) return proof;
-    const done = change.type === "update"
-      ? this.update(change.path, change.old, change.value)
-      : this[change.type](change.path, change.value);
+    const done = this.change(change);
     return done.ok ? proof : done;
   }
 

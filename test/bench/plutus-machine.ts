@@ -39,7 +39,7 @@ const FAILED: Verdict = { ok: false, steps: 0n, memory: 0n };
 
 async function arbor(): Promise<Run> {
   const { evaluate } = await import("#src/plutus/machine/evaluate.ts");
-  const { readBack } = await import("#src/plutus/machine/readback.ts");
+  const { readBack } = await import("../support/readback.ts");
   const limit = { memory: 1n << 60n, steps: 1n << 60n };
   let show: ((term: ReturnType<typeof readBack>) => string) | undefined;
   import("../support/uplc_text.ts").then((text) => show = text.showTerm);

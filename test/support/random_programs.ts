@@ -8,7 +8,7 @@ import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js";
 import { utf8 } from "#src/base/bytes.ts";
 import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
 import { Assets, assetsData } from "#src/plutus/machine/assets.ts";
-import { compressedPoint } from "#src/plutus/machine/builtins/bls.ts";
+import { compressedPoint } from "./bls_points.ts";
 import { BUILTIN_NAMES, type BuiltinName } from "#src/plutus/machine/builtins/names.ts";
 import { definitions } from "#src/plutus/machine/builtins/table.ts";
 import type { Language, Rules } from "#src/plutus/machine/evaluate.ts";

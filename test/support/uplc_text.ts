@@ -1,7 +1,7 @@
 /** Programs in the textual form of Untyped Plutus Core: read, and written in one form so that equal programs have equal texts. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { Assets, isAmount } from "#src/plutus/machine/assets.ts";
-import { compressedPoint, pointOf } from "#src/plutus/machine/builtins/bls.ts";
+import { compressedPoint, pointOf } from "./bls_points.ts";
 import { BUILTIN_NAMES } from "#src/plutus/machine/builtins/names.ts";
 import {
   Built,

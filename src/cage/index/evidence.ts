@@ -3,6 +3,7 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Row } from "#src/cardano/projection.ts";
 import { type PackedFacts, readFactLeaves } from "#src/cage/index/leaves.ts";
 import { readToken, type TokenState } from "#src/cage/index/read.ts";
+import { bytes } from "#src/cage/index/rows.ts";
 import { bucketKeyOf } from "#src/cage/index/trie.ts";
 import { bucketOf } from "#src/forestry/cut.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -36,15 +37,13 @@ export async function readEvidence(sql: Queries, token: string, path: Uint8Array
     status: "live",
     state: found.state,
     facts,
-    ...(row ? { fact: { key: bytes(row.key), value: bytes(row.value) } } : {}),
+    ...(row ? { fact: { key: bytes(row, "key"), value: bytes(row, "value") } } : {}),
   };
 }
 
-const bytes = (value: unknown) => new Uint8Array((value ?? []) as Uint8Array);
-
 async function readOwnBucket(sql: Queries, { token, cut }: TokenState, path: Uint8Array): Promise<PackedFacts> {
-  if (!cut) return { leaves: bytes(undefined) };
+  if (!cut) return { leaves: new Uint8Array() };
   const bucket = bucketKeyOf(token, path);
   const [row] = await sql<Row[]>`select leaves from bucket_leaves where bucket = ${bucket}`;
-  return { leaves: bytes(row?.leaves), cut: { hashes: bytes(undefined), buckets: [bucketOf(path)] } };
+  return { leaves: bytes(row, "leaves"), cut: { hashes: new Uint8Array(), buckets: [bucketOf(path)] } };
 }

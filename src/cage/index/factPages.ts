@@ -8,6 +8,7 @@
  * - A caller that reads several pages checks with each page that the state still exists.
  */
 import type { Row } from "#src/cardano/projection.ts";
+import { bigint, bytes, maybeSlot, number, text } from "#src/cage/index/rows.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 
 /** A state of a token. */
@@ -63,12 +64,10 @@ export interface FactPage {
 /** Leading bytes of a key that the database's index covers. */
 const KEY_PREFIX_BYTES = 512;
 
-const bytes = (value: unknown) => new Uint8Array(value as Uint8Array);
-
 function pointOf(row: Row): StatePoint {
-  const slot = Number(row.from_slot);
-  const superseded = row.to_slot !== null && Number(row.to_slot) === slot;
-  return { ref: row.ref as string, root: row.root as string, slot, superseded };
+  const slot = number(row, "from_slot");
+  const superseded = maybeSlot(row, "to_slot") === slot;
+  return { ref: text(row, "ref"), root: text(row, "root"), slot, superseded };
 }
 
 /** A token's status and last state, without its output. */
@@ -82,7 +81,7 @@ export async function readTokenPoint(sql: Queries, token: string): Promise<Token
   if (row.to_slot !== null) return { status: "ended", state };
   return row.reason === null
     ? { status: "live", state }
-    : { status: "quarantined", state, reason: row.reason as string };
+    : { status: "quarantined", state, reason: text(row, "reason") };
 }
 
 /** A token's state by its output; undefined if the chain does not have it (any more). */
@@ -111,12 +110,12 @@ export async function readFactPage(
   const page = rows.slice(0, limit);
   return {
     facts: page.filter(({ value }) => value !== null).map((row) => ({
-      key: bytes(row.key),
-      value: bytes(row.value),
-      slot: Number(row.from_slot),
+      key: bytes(row, "key"),
+      value: bytes(row, "value"),
+      slot: number(row, "from_slot"),
     })),
-    deleted: page.filter(({ value }) => value === null).map((row) => bytes(row.key)),
-    ...(rows.length > limit ? { next: page.at(-1)!.place as string } : {}),
+    deleted: page.filter(({ value }) => value === null).map((row) => bytes(row, "key")),
+    ...(rows.length > limit ? { next: text(page[limit - 1]!, "place") } : {}),
   };
 }
 
@@ -150,7 +149,7 @@ async function rowsByKey(
     const [row] = await sql<Row[]>`
       select substr(key, 1, 512) as head from fact where entry = ${`${token}:${after}`} limit 1`;
     if (!row) return undefined;
-    bounds.push(sql`(substr(f.key, 1, 512), f.path) > (${bytes(row.head)}, ${after})`);
+    bounds.push(sql`(substr(f.key, 1, 512), f.path) > (${bytes(row, "head")}, ${after})`);
   }
   return await sql<Row[]>`select f.path as place, f.key, f.value, f.from_slot from fact f
     where f.token = ${token} and ${bounds.reduce((all, one) => sql`${all} and ${one}`)} and ${heldAt(sql, "f", slot)}
@@ -179,7 +178,7 @@ async function changedRows(
   if (after !== undefined) {
     const [row] = await sql<Row[]>`select from_slot, position from token_request_end where ref = ${after}`;
     if (!row) return undefined;
-    from = sql`(e.from_slot, e.position) > (${row.from_slot as bigint}, ${row.position as bigint})`;
+    from = sql`(e.from_slot, e.position) > (${bigint(row, "from_slot")}, ${bigint(row, "position")})`;
   }
   const begins = prefix === undefined || prefix.length === 0
     ? sql``

@@ -3,6 +3,7 @@ import { equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type Row, type RowQuery, type Rows, type RowWrite, unanswered } from "#src/cardano/projection.ts";
 import { changeOf, type Operation } from "#src/cage/datum.ts";
+import { bytes, text } from "#src/cage/index/rows.ts";
 import { bucketKeyOf, type FactsBefore, trieFrom, trieQueries } from "#src/cage/index/trie.ts";
 import { changedBuckets, CUT_BYTES, cutOf } from "#src/forestry/cut.ts";
 import { EMPTY } from "#src/forestry/hash.ts";
@@ -59,9 +60,7 @@ class TokenFacts {
 
   apply({ path, key, operation }: FactChange): Result<void, Failure> {
     const change = changeOf(key, operation);
-    const done = change.type === "update"
-      ? this.trie.update(change.path, change.old, change.value)
-      : this.trie[change.type](change.path, change.value);
+    const done = this.trie.change(change);
     if (!done.ok) return done;
     this.changed.add(path);
     if (operation.type === "delete") this.current.delete(path);
@@ -102,8 +101,7 @@ class TokenFacts {
 }
 
 function factOf(row: Row): Fact {
-  const bytes = (value: unknown) => new Uint8Array(value as Uint8Array);
-  return { key: bytes(row.key), value: bytes(row.value), digest: bytes(row.digest) };
+  return { key: bytes(row, "key"), value: bytes(row, "value"), digest: bytes(row, "digest") };
 }
 
 /** Facts of all tokens that one block changes. */
@@ -157,7 +155,7 @@ export class FactTable {
     if (!made.ok) return made;
     const { trie, cut } = made.value;
     const rowsOfToken = (this.rows.get("fact") ?? []).filter((row) => row.token === token);
-    const stored = new Map(rowsOfToken.map((row) => [row.path as string, factOf(row)]));
+    const stored = new Map(rowsOfToken.map((row) => [text(row, "path"), factOf(row)]));
     return ok(new TokenFacts(token, stored, new Map(stored), trie, cut, before.facts, this.cutAbove));
   }
 

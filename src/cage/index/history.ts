@@ -1,6 +1,7 @@
 /** Pages of past and open requests of a token or of one of its keys, newest first; also for tokens that have ended. */
 import type { Operation } from "#src/cage/datum.ts";
 import { operationOf } from "#src/cage/index/read.ts";
+import { bigint, bytes, maybeText, number, text } from "#src/cage/index/rows.ts";
 import type { Row } from "#src/cardano/projection.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 
@@ -65,7 +66,7 @@ export async function readHistory(
       ? await sql<Row[]>`select from_slot, position from token_request_end where ref = ${after} and token = ${token}`
       : await sql<Row[]>`select from_slot, position from token_request where ref = ${after} and token = ${token}`;
     if (!place) return undefined;
-    const [slot, position] = [place.from_slot as bigint, place.position as bigint];
+    const [slot, position] = [bigint(place, "from_slot"), bigint(place, "position")];
     conditions.push(
       isClosed
         ? sql`(e.from_slot, e.position) < (${slot}, ${position})`
@@ -84,16 +85,14 @@ export async function readHistory(
 
 function pastRequest(row: Row): PastRequest {
   return {
-    ref: row.ref as string,
-    owner: row.owner as string,
-    key: new Uint8Array(row.key as Uint8Array),
+    ref: text(row, "ref"),
+    owner: text(row, "owner"),
+    key: bytes(row, "key"),
     operation: operationOf(row),
-    lovelace: BigInt(row.lovelace as bigint),
-    fee: BigInt(row.fee as bigint),
-    slot: Number(row.from_slot),
-    status: row.to_slot === null ? "open" : row.status as PastRequest["status"],
-    ...(row.to_slot === null
-      ? {}
-      : { closed: { slot: Number(row.to_slot), tx: (row.tx as string | null) ?? undefined } }),
+    lovelace: bigint(row, "lovelace"),
+    fee: bigint(row, "fee"),
+    slot: number(row, "from_slot"),
+    status: row.to_slot === null ? "open" : row.status === "applied" ? "applied" : "retracted",
+    ...(row.to_slot === null ? {} : { closed: { slot: number(row, "to_slot"), tx: maybeText(row, "tx") } }),
   };
 }

@@ -2,6 +2,7 @@
 import { concat, fromHex } from "#src/base/bytes.ts";
 import type { Row } from "#src/cardano/projection.ts";
 import type { TokenState } from "#src/cage/index/read.ts";
+import { bytes } from "#src/cage/index/rows.ts";
 import { bucketKey, unpackCut } from "#src/cage/index/trie.ts";
 import { neededBuckets } from "#src/forestry/cut.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -30,5 +31,5 @@ export async function readFactLeaves(sql: Queries, state: TokenState, paths: rea
 }
 
 function packed(rows: readonly Row[]): Uint8Array {
-  return concat(...rows.map((row) => new Uint8Array(row.leaves as Uint8Array)));
+  return concat(...rows.map((row) => bytes(row, "leaves")));
 }

@@ -31,6 +31,7 @@ import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { decodeDatum, EMPTY_ROOT, type Request, type State } from "#src/cage/datum.ts";
 import { FactTable } from "#src/cage/index/facts.ts";
 import { operationOf } from "#src/cage/index/read.ts";
+import { bytes, flag, number, text, texts } from "#src/cage/index/rows.ts";
 import { CUT_ABOVE } from "#src/cage/index/trie.ts";
 import { spendRedeemers } from "#src/cage/index/redeemers.ts";
 import { keyAddressHex } from "#src/cage/plutus_address.ts";
@@ -75,19 +76,18 @@ export function cageProjection(options: CageProjectionOptions): Projection {
 
 function affectedTokens(affected: Rows): Set<string> {
   return new Set(
-    ["token_state", "token_quarantine", "token_request"].flatMap((table) =>
-      (affected.get(table) ?? []).map((row) => row.token as string)
-    ),
+    ["token_state", "token_quarantine", "token_request"].flatMap((table) => texts(affected, table, "token")),
   );
 }
 
 function rollbackEvents(point: Point, affected: Rows, rows: Rows): Touched[] {
-  const states = new Map((rows.get("token_state") ?? []).map((row) => [row.token as string, row]));
+  const states = new Map((rows.get("token_state") ?? []).map((row) => [text(row, "token"), row]));
   const reasons = new Map(
-    (rows.get("token_quarantine") ?? []).map((row) => [row.token as string, row.reason as string]),
+    (rows.get("token_quarantine") ?? []).map((row) => [text(row, "token"), text(row, "reason")]),
   );
-  const past = new Set((rows.get("token_history") ?? []).map((row) => row.token as string));
-  return [...affectedTokens(affected)].filter((token) => past.has(token) || wasBooted(affected, token)).map((token) => {
+  const past = new Set(texts(rows, "token_history", "token"));
+  const wasLive = new Set(texts(affected, "token_state", "token"));
+  return [...affectedTokens(affected)].filter((token) => past.has(token) || wasLive.has(token)).map((token) => {
     const state = states.get(token);
     const reason = state ? reasons.get(token) ?? null : null;
     return {
@@ -96,17 +96,13 @@ function rollbackEvents(point: Point, affected: Rows, rows: Rows): Touched[] {
         type: "ROLLED_BACK",
         slot: point.slot,
         to: !state ? (past.has(token) ? "ended" : "absent") : reason === null ? "live" : "quarantined",
-        owner: (state?.owner as string | undefined) ?? null,
-        root: (state?.root as string | undefined) ?? null,
-        ref: (state?.ref as string | undefined) ?? null,
+        owner: state ? text(state, "owner") : null,
+        root: state ? text(state, "root") : null,
+        ref: state ? text(state, "ref") : null,
         reason,
       },
     };
   });
-}
-
-function wasBooted(affected: Rows, token: string): boolean {
-  return (affected.get("token_state") ?? []).some((row) => row.token === token);
 }
 
 /** Script hash in the payment part of an address; undefined for a key. */
@@ -143,7 +139,7 @@ function touchedPaths(block: ScannedBlock, rows: Rows, scripts: ReadonlySet<stri
     if (known) known.add(path);
     else paths.set(token, new Set([path]));
   };
-  for (const row of rows.get("token_request") ?? []) add(row.token as string, row.path as string);
+  for (const row of rows.get("token_request") ?? []) add(text(row, "token"), text(row, "path"));
   for (const transaction of block.transactions) {
     for (const { request } of requestsIn(transaction, scripts)) add(request.name, toHex(digest(request.key)));
   }
@@ -160,26 +156,27 @@ interface StateOutput {
 /** The asset id of a token whose state is in a row; if the row is damaged, that of its next state. */
 function assetOf(row: Row, token: string, next: ReadonlyMap<string, StateOutput>): string | undefined {
   try {
-    return scriptOf(readOutput(decode(new Uint8Array(row.output as Uint8Array))).address) + token;
+    return scriptOf(readOutput(decode(bytes(row, "output"))).address) + token;
   } catch {
     return [...next.keys()].find((asset) => nameOf(asset) === token);
   }
 }
 
-interface LiveState {
+/** A live output. */
+interface LiveOutput {
   readonly row: Row;
-  /** Made by this block, so it has no stored row to close. */
-  readonly fresh: boolean;
+  /** The row, if this block made it: there is no stored row to close. */
+  readonly made?: Record<string, unknown>;
 }
 
 /** One pass over a block. If it needs more rows it stops, and a new pass starts from the beginning with them. */
 class BlockFold {
-  private readonly states = new Map<string, LiveState>();
-  private readonly requests = new Map<string, LiveState>();
+  private readonly states = new Map<string, LiveOutput>();
+  private readonly requests = new Map<string, LiveOutput>();
   private readonly quarantined: Set<string>;
   private readonly known: Set<string>;
   private readonly facts: FactTable;
-  private readonly inserts: { table: string; row: Record<string, unknown> }[] = [];
+  private readonly inserts: RowWrite[] = [];
   private readonly closes: RowWrite[] = [];
   private readonly touched: Touched[] = [];
 
@@ -189,10 +186,10 @@ class BlockFold {
     private readonly scripts: ReadonlySet<string>,
     private readonly options: CageProjectionOptions,
   ) {
-    for (const row of rows.get("token_state") ?? []) this.states.set(row.ref as string, { row, fresh: false });
-    for (const row of rows.get("token_request") ?? []) this.requests.set(row.ref as string, { row, fresh: false });
-    this.quarantined = new Set((rows.get("token_quarantine") ?? []).map((row) => row.token as string));
-    this.known = new Set((rows.get("token_state") ?? []).map((row) => row.token as string));
+    for (const row of rows.get("token_state") ?? []) this.states.set(text(row, "ref"), { row });
+    for (const row of rows.get("token_request") ?? []) this.requests.set(text(row, "ref"), { row });
+    this.quarantined = new Set(texts(rows, "token_quarantine", "token"));
+    this.known = new Set(texts(rows, "token_state", "token"));
     const paths = touchedPaths(block, rows, scripts);
     this.facts = new FactTable(rows, (token) => [...(paths.get(token) ?? [])], options.cutAbove ?? CUT_ABOVE);
   }
@@ -204,11 +201,7 @@ class BlockFold {
     }
     return {
       type: "done",
-      writes: [
-        ...this.closes,
-        ...this.inserts.map(({ table, row }) => ({ type: "insert" as const, table, row })),
-        ...this.facts.writes(),
-      ],
+      writes: [...this.closes, ...this.inserts, ...this.facts.writes()],
       touched: this.touched,
     };
   }
@@ -219,24 +212,25 @@ class BlockFold {
     const requests = inputs.flatMap((ref) => this.take(this.requests, "token_request", ref));
     const redeemers = states.length + requests.length > 0 ? spendRedeemers(transaction) : undefined;
     const modified = new Set(
-      states.filter((row) => redeemers?.get(row.ref as string) === "modify").map((row) => row.token as string),
+      states.filter((row) => redeemers?.get(text(row, "ref")) === "modify").map((row) => text(row, "token")),
     );
     const applied = new Map<string, Row[]>();
     for (const [place, row] of requests.entries()) {
-      const token = row.token as string;
-      const isApplied = modified.has(token) && redeemers?.get(row.ref as string) === "contribute";
+      const token = text(row, "token");
+      const isApplied = modified.has(token) && redeemers?.get(text(row, "ref")) === "contribute";
       if (isApplied) applied.set(token, [...(applied.get(token) ?? []), row]);
-      else this.notifyRetracted(row);
+      else this.notify(token, { type: "RETRACTED", slot: this.block.slot, request: text(row, "ref") });
       this.recordRequestEnd(row, isApplied ? "applied" : "retracted", transaction, place);
     }
     const next = this.statesOf(transaction);
     for (const row of states) {
-      const token = row.token as string;
+      const token = text(row, "token");
       const asset = assetOf(row, token, next) ?? "";
       const after = next.get(asset);
       next.delete(asset);
-      const queries = after ? this.updateToken(row, after, applied.get(token) ?? []) : this.endToken(token);
+      const queries = after ? this.updateToken(row, after, applied.get(token) ?? []) : [];
       if (queries.length > 0) return queries;
+      if (!after) this.notify(token, { type: "ENDED", slot: this.block.slot });
     }
     const bootedStates = this.bootedStates(next);
     if (bootedStates.queries.length > 0) return bootedStates.queries;
@@ -248,19 +242,23 @@ class BlockFold {
   }
 
   /** Removes an output from the live ones and gives its row. */
-  private take(live: Map<string, LiveState>, table: string, ref: OutRef): Row[] {
+  private take(live: Map<string, LiveOutput>, table: string, ref: OutRef): Row[] {
     const key = refKey(ref);
     const found = live.get(key);
     if (!found) return [];
     live.delete(key);
-    if (found.fresh) (found.row as Record<string, unknown>).to_slot = this.block.slot;
+    if (found.made) found.made.to_slot = this.block.slot;
     else this.closes.push({ type: "close", table, key: { ref: key } });
     return [found.row];
   }
 
-  private put(live: Map<string, LiveState>, table: string, row: Record<string, unknown>): void {
-    live.set(row.ref as string, { row, fresh: true });
-    this.inserts.push({ table, row });
+  private insert(table: string, row: Row): void {
+    this.inserts.push({ type: "insert", table, row });
+  }
+
+  private put(live: Map<string, LiveOutput>, table: string, row: Record<string, unknown>): void {
+    live.set(text(row, "ref"), { row, made: row });
+    this.insert(table, row);
   }
 
   /** State outputs that a transaction makes, by asset. */
@@ -285,7 +283,7 @@ class BlockFold {
     if (next.size === 0) return { tokens, queries: [] };
     const names = [...new Set([...next.keys()].map(nameOf))];
     const queries = unanswered(this.rows, [{ table: "token_history", column: "token", in: names }]);
-    const past = new Set((this.rows.get("token_history") ?? []).map((row) => row.token as string));
+    const past = new Set(texts(this.rows, "token_history", "token"));
     for (const script of this.scripts) {
       for (const [asset, state] of next) {
         const name = nameOf(asset);
@@ -308,7 +306,7 @@ class BlockFold {
       output: next.output.raw,
       facts,
       cut,
-      to_slot: null as number | null,
+      to_slot: null,
     };
     this.put(this.states, "token_state", row);
     return { slot: this.block.slot, owner: row.owner, root: row.root, ref: row.ref };
@@ -322,30 +320,17 @@ class BlockFold {
     if (next.state.root !== EMPTY_ROOT) this.quarantine(token, "it was booted with facts");
   }
 
-  private endToken(token: string): readonly RowQuery[] {
-    this.notify(token, { type: "ENDED", slot: this.block.slot });
-    return [];
-  }
-
-  private updateToken(
-    row: Row,
-    next: StateOutput,
-    applied: readonly Row[],
-  ): readonly RowQuery[] {
-    const token = row.token as string;
+  /** Records a token's next state; gives the queries for rows that this needs first. */
+  private updateToken(row: Row, next: StateOutput, applied: readonly Row[]): readonly RowQuery[] {
+    const token = text(row, "token");
     const quarantine = unanswered(this.rows, [{ table: "token_quarantine", column: "token", in: [token] }]);
     if (quarantine.length > 0) return quarantine;
-    const before = { token, facts: Number(row.facts), cut: row.cut as boolean };
-    if (this.quarantined.has(token)) {
-      const data = this.stateRow(token, next, before.facts, before.cut);
-      this.notify(token, { type: "UPDATED", ...data, applied: applied.length });
-      return [];
-    }
-    if (applied.length > 0) {
-      const queries = this.facts.missing(before);
-      if (queries.length > 0) return queries;
-    }
-    const reason = this.applyRequests(before, applied, next.state.root, row.root as string);
+    const before = { token, facts: number(row, "facts"), cut: flag(row, "cut") };
+    // a quarantined token keeps the facts that the index has of it
+    const isTrusted = !this.quarantined.has(token);
+    const queries = isTrusted && applied.length > 0 ? this.facts.missing(before) : [];
+    if (queries.length > 0) return queries;
+    const reason = isTrusted ? this.applyRequests(before, applied, next.state.root, text(row, "root")) : undefined;
     const size = this.facts.sizeOf(before);
     const data = this.stateRow(token, next, size.facts, size.cut);
     this.notify(token, { type: "UPDATED", ...data, applied: applied.length });
@@ -364,8 +349,8 @@ class BlockFold {
     const done = this.facts.apply(
       before,
       applied.map((row) => ({
-        path: row.path as string,
-        key: new Uint8Array(row.key as Uint8Array),
+        path: text(row, "path"),
+        key: bytes(row, "key"),
         operation: operationOf(row),
       })),
       root,
@@ -375,7 +360,7 @@ class BlockFold {
 
   private quarantine(token: string, reason: string): void {
     this.quarantined.add(token);
-    this.inserts.push({ table: "token_quarantine", row: { token, reason, to_slot: null } });
+    this.insert("token_quarantine", { token, reason, to_slot: null });
     this.notify(token, { type: "QUARANTINED", slot: this.block.slot, reason });
   }
 
@@ -405,13 +390,6 @@ class BlockFold {
   private recordRequestEnd(row: Row, status: string, transaction: ScannedTransaction, place: number): void {
     const { ref, token, path } = row;
     const [entry, position] = [`${token}:${path}`, positionOf(transaction, place)];
-    this.inserts.push({
-      table: "token_request_end",
-      row: { ref, token, entry, status, tx: transaction.hash, position, to_slot: null },
-    });
-  }
-
-  private notifyRetracted(row: Row): void {
-    this.notify(row.token as string, { type: "RETRACTED", slot: this.block.slot, request: row.ref as string });
+    this.insert("token_request_end", { ref, token, entry, status, tx: transaction.hash, position, to_slot: null });
   }
 }

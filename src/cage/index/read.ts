@@ -1,9 +1,10 @@
 /** Reads of the token index: SQL over rows that the indexer wrote. */
 import type { Operation } from "#src/cage/datum.ts";
 import type { Queries } from "#src/store/store.ts";
-import { type OutRef, parseRefKey, readOutput, type Utxo } from "#src/cardano/output.ts";
+import { type Output, type OutRef, parseRefKey, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import type { Row } from "#src/cardano/projection.ts";
+import { bytes, flag, number, text } from "#src/cage/index/rows.ts";
 
 /** A token's current state on the ledger. */
 export interface TokenState {
@@ -46,22 +47,20 @@ export interface OpenRequest {
   readonly made: { readonly slot: number; readonly position: number };
 }
 
-const bytes = (value: unknown) => new Uint8Array(value as Uint8Array);
-
 /** The output of a row with columns `ref` and `output`. */
 function utxoOf(row: Row): Utxo {
-  return { ref: parseRefKey(row.ref as string), output: readOutput(decode(bytes(row.output))) };
+  return { ref: parseRefKey(text(row, "ref")), output: readOutput(decode(bytes(row, "output"))) };
 }
 
 function stateOf(row: Row): TokenState {
   return {
-    token: row.token as string,
-    owner: row.owner as string,
-    root: row.root as string,
+    token: text(row, "token"),
+    owner: text(row, "owner"),
+    root: text(row, "root"),
     utxo: utxoOf(row),
-    facts: row.facts as number,
-    cut: row.cut as boolean,
-    ...(row.reason ? { quarantine: row.reason as string } : {}),
+    facts: number(row, "facts"),
+    cut: flag(row, "cut"),
+    ...(row.reason ? { quarantine: text(row, "reason") } : {}),
   };
 }
 
@@ -69,23 +68,23 @@ function stateOf(row: Row): TokenState {
 export function operationOf(row: Row): Operation {
   switch (row.type) {
     case "update":
-      return { type: "update", old: bytes(row.old_value), value: bytes(row.new_value) };
+      return { type: "update", old: bytes(row, "old_value"), value: bytes(row, "new_value") };
     case "insert":
-      return { type: "insert", value: bytes(row.new_value) };
+      return { type: "insert", value: bytes(row, "new_value") };
     default:
-      return { type: "delete", value: bytes(row.old_value) };
+      return { type: "delete", value: bytes(row, "old_value") };
   }
 }
 
 function requestOf(row: Row): OpenRequest {
   return {
-    token: row.token as string,
+    token: text(row, "token"),
     utxo: utxoOf(row),
-    owner: row.owner as string,
-    key: bytes(row.key),
+    owner: text(row, "owner"),
+    key: bytes(row, "key"),
     operation: operationOf(row),
-    path: row.path as string,
-    made: { slot: Number(row.from_slot), position: Number(row.position) },
+    path: text(row, "path"),
+    made: { slot: number(row, "from_slot"), position: number(row, "position") },
   };
 }
 
@@ -141,7 +140,7 @@ export async function readRequest(sql: Queries, ref: string): Promise<OpenReques
 /** Open requests by reference, in the order of `refs`; undefined where one is not open. */
 export async function readRequestsAt(sql: Queries, refs: readonly string[]): Promise<(OpenRequest | undefined)[]> {
   const rows = await sql<Row[]>`select * from token_request where ref = any(${[...refs]}::text[]) and to_slot is null`;
-  const found = new Map(rows.map((row) => [row.ref as string, row]));
+  const found = new Map(rows.map((row) => [text(row, "ref"), row]));
   return refs.map((ref) => {
     const row = found.get(ref);
     return row && requestOf(row);
@@ -156,5 +155,14 @@ export async function readFactsAt(
 ): Promise<Map<string, Uint8Array>> {
   const rows = await sql<Row[]>`select path, value from fact
     where entry = any(${sql.array(paths.map((path) => `${token}:${path}`))}) and to_slot is null`;
-  return new Map(rows.map((row) => [row.path as string, bytes(row.value)]));
+  return new Map(rows.map((row) => [text(row, "path"), bytes(row, "value")]));
+}
+
+/** Outputs of the contract, states and requests, including spent ones; by `refKey`. Other outputs are left out. */
+export async function readContractOutputs(sql: Queries, refs: readonly OutRef[]): Promise<Map<string, Output>> {
+  const keys = sql.array(refs.map(refKey));
+  const rows = await sql<Row[]>`
+    select ref, output from token_state where ref = any(${keys}::text[])
+    union all select ref, output from token_request where ref = any(${keys}::text[])`;
+  return new Map(rows.map((row) => [text(row, "ref"), readOutput(decode(bytes(row, "output")))]));
 }

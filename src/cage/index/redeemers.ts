@@ -3,10 +3,10 @@
  * checked their fields.
  */
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { as, asInt, decodeAll, entry, type Item } from "#src/cardano/cbor.ts";
+import { asInt, decodeAll, entry } from "#src/cardano/cbor.ts";
 import { constructorOf } from "#src/cardano/data.ts";
 import { compareRefs, refKey } from "#src/cardano/output.ts";
-import type { SpendRedeemer } from "#src/cage/redeemer.ts";
+import { redeemerItems, type SpendRedeemer } from "#src/cage/redeemer.ts";
 
 const SPEND = 0n;
 const REDEEMERS = 5;
@@ -20,26 +20,12 @@ export function spendRedeemers(transaction: ScannedTransaction): Map<string, Spe
   const redeemers = entry(decodeAll(transaction.witnesses), REDEEMERS);
   if (!redeemers) return found;
   const inputs = [...transaction.inputs].sort(compareRefs);
-  for (const [tag, index, data] of triples(redeemers)) {
+  for (const [tag, index, data] of redeemerItems(redeemers)) {
     const input = inputs[Number(asInt(index))];
     if (asInt(tag) !== SPEND || !input) continue;
     // the fields are not read: they may be nested more deeply than this reader allows
-    const kind = KINDS[constructorOf(data)?.[0] ?? -1];
+    const kind = KINDS[(data && constructorOf(data))?.[0] ?? -1];
     if (kind) found.set(refKey(input), kind);
   }
   return found;
-}
-
-/** Redeemers are an array of quadruples or, since Conway, a map. */
-function triples(redeemers: Item): [tag: Item, index: Item, data: Item][] {
-  if (redeemers.type === "map") {
-    return redeemers.value.map(([key, value]) => {
-      const [tag, index] = as(key, "array").value;
-      return [tag!, index!, as(value, "array").value[0]!];
-    });
-  }
-  return as(redeemers, "array").value.map((one) => {
-    const [tag, index, data] = as(one, "array").value;
-    return [tag!, index!, data!];
-  });
 }

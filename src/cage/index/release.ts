@@ -26,6 +26,7 @@ import {
   type UnexplainedReplay,
   unexplainedReplay,
 } from "#src/cage/index/replay.ts";
+import { bigint, bytes, maybeSlot, maybeText, number, text } from "#src/cage/index/rows.ts";
 import { CUT_ABOVE } from "#src/cage/index/trie.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -59,9 +60,6 @@ export interface ReleaseOutcome {
 
 /** Rows per query. */
 const PAGE = 1_000;
-
-const bytes = (value: unknown) => new Uint8Array(value as Uint8Array);
-const slotOf = (value: unknown) => value === null ? null : Number(value);
 
 /** Live quarantined tokens, oldest quarantine first: since which slot, and why. */
 export async function readQuarantined(sql: Queries): Promise<{ tokenId: string; reason: string; slot: number }[]> {
@@ -106,7 +104,7 @@ export async function readReplay(
   const [live] = await sql<Row[]>`
     select ref from token_state where token = ${token} and to_slot is null order by from_slot desc limit 1`;
   if (!live) return undefined;
-  const ref = live.ref as string;
+  const ref = text(live, "ref");
   const found = (outcome: ReplayFinding["outcome"]): ReplayFinding => ({ token, ref, outcome });
   const states = await readStates(sql, token, pause);
   if (!states.ok) return found(states);
@@ -114,15 +112,15 @@ export async function readReplay(
   if (!changes.ok) return found(changes);
   const done = await replay(token, states.value, changes.value, { cutAbove, pause });
   if (!done.ok) return found(done);
-  const root = states.value.find((state) => state.ref === ref)!.root;
-  if (done.value.root !== root) return found(unexplainedReplay(`The replay does not lead to state ${ref}.`));
+  const now = states.value.find((state) => state.ref === ref);
+  if (done.value.root !== now?.root) return found(unexplainedReplay(`The replay does not lead to state ${ref}.`));
   return found(ok(await differences(sql, token, done.value, pause)));
 }
 
 /** The datum in an output's bytes; undefined if there is none or it cannot be read. */
-function datumIn(output: unknown): Datum | undefined {
+function datumIn(row: Row): Datum | undefined {
   try {
-    const { datum } = readOutput(decode(bytes(output)));
+    const { datum } = readOutput(decode(bytes(row, "output")));
     return datum && decodeDatum(datum);
   } catch {
     return undefined;
@@ -141,15 +139,15 @@ async function readStates(
     const rows = await sql<Row[]>`select ref, output, from_slot from token_state
       where token = ${token} and (from_slot, ref) > (${at[0]}, ${at[1]}) order by from_slot, ref limit ${PAGE}`;
     for (const row of rows) {
-      const ref = row.ref as string;
-      const datum = datumIn(row.output);
+      const ref = text(row, "ref");
+      const datum = datumIn(row);
       if (datum?.type !== "state") return unexplainedReplay(`The row of state ${ref} does not hold its output.`);
-      states.push({ ref, ...datum.state, slot: Number(row.from_slot) });
+      states.push({ ref, ...datum.state, slot: number(row, "from_slot") });
     }
     await pause();
     const last = rows.at(-1);
     if (!last || rows.length < PAGE) return ok(states);
-    at = [last.from_slot as bigint, last.ref as string];
+    at = [bigint(last, "from_slot"), text(last, "ref")];
   }
 }
 
@@ -167,19 +165,19 @@ async function readChanges(
       at[2]
     }) order by e.from_slot, e.position, e.ref limit ${PAGE}`;
     for (const row of rows) {
-      const ref = row.ref as string;
-      const datum = datumIn(row.output ?? new Uint8Array());
+      const ref = text(row, "ref");
+      const datum = datumIn(row);
       if (datum?.type !== "request" || datum.request.name !== token) {
         return unexplainedReplay(`The row of request ${ref} does not hold its output.`);
       }
       const { key, operation } = datum.request;
-      const tx = (row.tx as string | null) ?? undefined;
-      changes.push({ ref, tx, slot: Number(row.from_slot), position: row.position as bigint, key, operation });
+      const tx = maybeText(row, "tx");
+      changes.push({ ref, tx, slot: number(row, "from_slot"), position: bigint(row, "position"), key, operation });
     }
     await pause();
     const last = rows.at(-1);
     if (!last || rows.length < PAGE) return ok(changes);
-    at = [last.from_slot as bigint, last.position as bigint, last.ref as string];
+    at = [bigint(last, "from_slot"), bigint(last, "position"), text(last, "ref")];
   }
 }
 
@@ -223,7 +221,7 @@ async function differences(sql: Queries, token: string, { facts, buckets, states
     await pause();
     const last = rows.at(-1);
     if (!last || rows.length < PAGE) break;
-    at = [last.entry as string, last.from_slot as bigint];
+    at = [text(last, "entry"), bigint(last, "from_slot")];
   }
   const strange = await sql<Row[]>`select * from fact
     where token = ${token} and to_slot is null and (entry < ${`${token}:`} or entry >= ${`${token}:g`})`;
@@ -233,14 +231,14 @@ async function differences(sql: Queries, token: string, { facts, buckets, states
   for (const row of kept) {
     bucketRows.see({
       token,
-      bucket: row.bucket as number,
-      hash: bytes(row.hash),
-      from_slot: Number(row.from_slot),
-      to_slot: slotOf(row.to_slot),
+      bucket: number(row, "bucket"),
+      hash: bytes(row, "hash"),
+      from_slot: number(row, "from_slot"),
+      to_slot: maybeSlot(row, "to_slot"),
     });
   }
   const lines = await sql<Row[]>`select ref, owner, root, facts, cut from token_state where token = ${token}`;
-  const byRef = new Map(lines.map((row) => [row.ref as string, row]));
+  const byRef = new Map(lines.map((row) => [text(row, "ref"), row]));
   const wrong = states.filter((state) => {
     const row = byRef.get(state.ref);
     return (["owner", "root", "facts", "cut"] as const).some((column) => row?.[column] !== state[column]);
@@ -250,15 +248,15 @@ async function differences(sql: Queries, token: string, { facts, buckets, states
 
 function replayedFactOf(row: Row): ReplayedFact {
   return {
-    entry: row.entry as string,
-    token: row.token as string,
-    bucket: row.bucket as string,
-    path: row.path as string,
-    key: bytes(row.key),
-    value: bytes(row.value),
-    digest: bytes(row.digest),
-    from_slot: Number(row.from_slot),
-    to_slot: slotOf(row.to_slot),
+    entry: text(row, "entry"),
+    token: text(row, "token"),
+    bucket: text(row, "bucket"),
+    path: text(row, "path"),
+    key: bytes(row, "key"),
+    value: bytes(row, "value"),
+    digest: bytes(row, "digest"),
+    from_slot: number(row, "from_slot"),
+    to_slot: maybeSlot(row, "to_slot"),
   };
 }
 

@@ -103,17 +103,14 @@ class TokenReplay {
   /** Applies requests if they lead to `root`; otherwise gives the reason. */
   apply(changes: readonly ReplayChange[], root: string): string | undefined {
     const trie = this.trie.copy();
-    const made = changes.map(({ key, operation }) => changeOf(key, operation));
-    for (const [i, change] of made.entries()) {
-      const done = change.type === "update"
-        ? trie.update(change.path, change.old, change.value)
-        : trie[change.type](change.path, change.value);
-      if (!done.ok) return `request ${changes[i]!.ref} cannot have been applied: ${done.error.message}`;
+    const made = changes.map((change) => ({ ...change, made: changeOf(change.key, change.operation) }));
+    for (const { ref, made: change } of made) {
+      const done = trie.change(change);
+      if (!done.ok) return `request ${ref} cannot have been applied: ${done.error.message}`;
     }
     if (toHex(trie.root) !== root) return "its root is not the one that the requests applied with it give";
     this.trie = trie;
-    for (const [i, { key, operation, slot }] of changes.entries()) {
-      const { path: digest, value } = made[i]!;
+    for (const { key, operation, slot, made: { path: digest, value } } of made) {
       const path = toHex(digest);
       if (!this.before.has(path)) this.before.set(path, this.now.get(path));
       if (operation.type === "insert") this.count++;

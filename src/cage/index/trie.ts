@@ -4,6 +4,7 @@
  */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Row, RowQuery, Rows } from "#src/cardano/projection.ts";
+import { bytes, text } from "#src/cage/index/rows.ts";
 import { bucketOf, CUT_BYTES, neededBuckets, openCut } from "#src/forestry/cut.ts";
 import { Forestry, type Leaf } from "#src/forestry/trie.ts";
 
@@ -25,8 +26,6 @@ export function bucketKey(token: string, bucket: number): string {
   return `${token}:${bucket.toString(16).padStart(3, "0")}`;
 }
 
-const bytes = (value: unknown) => new Uint8Array((value ?? []) as Uint8Array);
-
 /** Unpacks leaves of 64 bytes. */
 export function unpackLeaves(packed: Uint8Array): Leaf[] {
   const leaves: Leaf[] = [];
@@ -38,7 +37,7 @@ export function unpackLeaves(packed: Uint8Array): Leaf[] {
 
 /** Unpacks the cut in a row of `token_cut`. */
 export function unpackCut(row: Row | undefined): Uint8Array {
-  const packed = bytes(row?.hashes);
+  const packed = bytes(row, "hashes");
   const cut = new Uint8Array(CUT_BYTES);
   for (let at = 0; at < packed.length; at += ENTRY_BYTES) {
     const bucket = (packed[at]! << 8) | packed[at + 1]!;
@@ -84,13 +83,13 @@ export function trieFrom(
 }
 
 function leavesIn(rows: Rows, token: string): Uint8Array {
-  return bytes(rows.get("token_leaves")?.find((row) => row.token === token)?.leaves);
+  return bytes(rows.get("token_leaves")?.find((row) => row.token === token), "leaves");
 }
 
 function cutTrie(rows: Rows, token: string, paths: readonly Uint8Array[]): ReturnType<typeof trieFrom> {
   const hashes = cutIn(rows, token);
   const wanted = neededBuckets(hashes, paths);
-  const byKey = new Map((rows.get("bucket_leaves") ?? []).map((row) => [row.bucket as string, bytes(row.leaves)]));
+  const byKey = new Map((rows.get("bucket_leaves") ?? []).map((row) => [text(row, "bucket"), bytes(row, "leaves")]));
   const opened = openCut(
     hashes,
     new Map(wanted.map((bucket) => [bucket, unpackLeaves(byKey.get(bucketKey(token, bucket)) ?? new Uint8Array())])),

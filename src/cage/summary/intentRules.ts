@@ -2,8 +2,8 @@
 import type { Party, Summary, SummaryChange } from "#src/api/summary.ts";
 import { EMPTY_ROOT } from "#src/cage/datum.ts";
 import type { Intent, IntentOf, Reason } from "#src/cage/summary/intent.ts";
-import { addressKey } from "#src/cage/summary/keys.ts";
 import {
+  addressKey,
   check,
   DEFAULT_MAX_LOCKED,
   DEFAULT_MAX_OFFERED,

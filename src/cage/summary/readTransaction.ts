@@ -13,6 +13,7 @@ import { partsOf } from "#src/cardano/transaction.ts";
 import { type Assets, noAssets, readAssets } from "#src/cardano/value.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Summary } from "#src/api/summary.ts";
+import { redeemerItems } from "#src/cage/redeemer.ts";
 import { diagnostic } from "#src/cage/summary/diagnostic.ts";
 import { scriptOf } from "#src/cage/summary/scripts.ts";
 import { ambiguousEncodings } from "#src/cage/summary/ambiguousEncoding.ts";
@@ -211,11 +212,9 @@ function readWitnesses(witnesses: readonly (readonly [Item, Item])[], report: (c
   };
 }
 
-/** Redeemers are an array of quadruples or, since Conway, a map. */
 function readRedeemers(item: Item | undefined, report: (code: string, message: string) => void): ReadRedeemer[] {
   if (!item) return [];
-  const four = (items: readonly (Item | undefined)[]): ReadRedeemer => {
-    const [tag, index, data, units] = items;
+  const all = redeemerItems(item).map(([tag, index, data, units]): ReadRedeemer => {
     const [memory, steps] = as(units, "array").value;
     const purpose = PURPOSES[Number(asInt(tag))];
     if (!purpose || !data) throw new CborError("no redeemer");
@@ -227,10 +226,7 @@ function readRedeemers(item: Item | undefined, report: (code: string, message: s
       memory: asInt(memory),
       steps: asInt(steps),
     };
-  };
-  const all = item.type === "map"
-    ? item.value.map(([key, value]) => four([...as(key, "array").value, ...as(value, "array").value]))
-    : as(item, "array").value.map((one) => four(as(one, "array").value));
+  });
   if (new Set(all.map(({ purpose, index }) => `${purpose} ${index}`)).size < all.length) {
     report("encoding", "one run of a script has two arguments");
   }

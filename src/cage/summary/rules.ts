@@ -1,7 +1,7 @@
 /** Helpers shared by `commonRules.ts` and `intentRules.ts`. */
 import type { Summary, SummaryAmount, SummaryInput } from "#src/api/summary.ts";
 import type { Reason } from "#src/cage/summary/intent.ts";
-import { addressKey } from "#src/cage/summary/keys.ts";
+import { parseAddress, paymentKeyHash } from "#src/cardano/address.ts";
 
 /** Default limits in lovelace. */
 export const DEFAULT_MAX_FEE = 3_000_000n;
@@ -23,6 +23,12 @@ export const isPlain = ({ datum, datumHash, script }: Pick<Pay, "datum" | "datum
 export const holdsNothingElse = (amount: SummaryAmount) => Object.keys(amount.assets).length === 0;
 /** Whether an input is known to be at the requester's address. */
 export const isWallet = ({ output }: SummaryInput) => output !== null && output.whose === "requester";
+
+/** Hash of the payment key of an address in its text form; undefined where it has none. */
+export function addressKey(text: string): string | undefined {
+  const read = parseAddress(text);
+  return read.ok ? paymentKeyHash(read.value.hex) : undefined;
+}
 
 /** An owner's payment key hash, given as an address or as the hash itself. */
 export function ownerOf(to: string): string | undefined {

@@ -8,7 +8,7 @@ import { inTime } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
-import { readContractOutputs } from "#src/cage/index/outputs.ts";
+import { readContractOutputs } from "#src/cage/index/read.ts";
 import { referencedOutputs } from "#src/cage/summary/summarize.ts";
 import { queryOutputs, readOutputs } from "#src/chain/index/outputs.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";

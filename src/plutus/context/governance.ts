@@ -1,10 +1,11 @@
 /** Votes and proposals, which Plutus V3 alone sees. Anchors are not shown. */
 import type { Action, ActionId, Proposal, Voter } from "#src/cardano/conway/governance.ts";
+import type { ParameterChanges, ParameterValue } from "#src/cardano/conway/parameterChanges.ts";
 import { type Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
+import type { Ratio } from "#src/cardano/parameters.ts";
 import { credentialData } from "#src/plutus/context/address.ts";
 import { bytes, maybe } from "#src/plutus/context/forms.ts";
 import { plainId, refData } from "#src/plutus/context/output.ts";
-import { changedParameters, reduced } from "#src/plutus/context/parameters.ts";
 
 /** `Voter`. */
 export function voterData({ role, credential }: Voter): Constr {
@@ -71,4 +72,27 @@ function actionData(action: Action): Constr {
 
 function script(hash: string | undefined): Constr {
   return maybe(hash === undefined ? undefined : bytes(hash));
+}
+
+/** `ChangedParameters`: from a parameter's number, in ascending order, to its new value. */
+function changedParameters(changes: ParameterChanges): DataMap {
+  return new DataMap([...changes].map(([number, value]) => [BigInt(number), valueOf(value)]));
+}
+
+/** A fraction is a list of two here, while the quorum of a committee is a constructor. */
+function valueOf(value: ParameterValue): Data {
+  if (typeof value === "bigint") return value;
+  if (value instanceof Map) return new DataMap([...value]);
+  if ("denominator" in value) {
+    const { numerator, denominator } = reduced(value);
+    return [numerator, denominator];
+  }
+  return (value as readonly ParameterValue[]).map(valueOf);
+}
+
+/** A fraction in lowest terms, as the ledger holds all of them. */
+function reduced({ numerator, denominator }: Ratio): Ratio {
+  let [a, b] = [numerator, denominator];
+  while (b !== 0n) [a, b] = [b, a % b];
+  return { numerator: numerator / a, denominator: denominator / a };
 }

@@ -1,5 +1,5 @@
 /** Ledger values as a type of constants (CIP-153): amounts by policy and token, both in order, none zero. */
-import { compareBytes } from "#src/base/bytes.ts";
+import { compareBytes, equalBytes } from "#src/base/bytes.ts";
 import { DataMap } from "#src/cardano/data.ts";
 import { type DataEntry, DataKind, integerOf, kindOf, type MachineData, partsArray } from "#src/plutus/machine/data.ts";
 import { refuse } from "#src/plutus/machine/failure.ts";
@@ -86,20 +86,16 @@ function merged<V>(
   both: (ours: V, theirs: V) => V | undefined,
 ): readonly Entry<V>[] {
   const all: Entry<V>[] = [];
-  let [i, j] = [0, 0];
-  while (i < a.length && j < b.length) {
-    const order = compareBytes(a[i]![0], b[j]![0]);
-    if (order < 0) all.push(a[i++]!);
-    else if (order > 0) all.push(b[j++]!);
-    else {
-      const value = both(a[i]![1], b[j]![1]);
-      if (value !== undefined) all.push([a[i]![0], value]);
-      [i, j] = [i + 1, j + 1];
-    }
+  let next = 0;
+  for (const [key, ours] of a) {
+    let other = b[next];
+    for (; other && compareBytes(other[0], key) < 0; other = b[++next]) all.push(other);
+    const isBoth = other !== undefined && equalBytes(other[0], key);
+    const value = other && isBoth ? both(ours, other[1]) : ours;
+    if (value !== undefined) all.push([key, value]);
+    if (isBoth) next++;
   }
-  while (i < a.length) all.push(a[i++]!);
-  while (j < b.length) all.push(b[j++]!);
-  return all;
+  return all.concat(b.slice(next));
 }
 
 /** The sum of two values. */

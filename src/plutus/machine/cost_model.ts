@@ -207,16 +207,11 @@ export function costModelOf(language: Language, major: number, array: readonly (
   const steps: Partial<Record<Step, StepCost>> = {};
   const prices: Partial<Record<BuiltinName, readonly [CostFunction, CostFunction]>> = {};
   let at = 0;
-  const take = (count: number) =>
-    Array.from({ length: count }, () => {
-      const value = array[at++];
-      return value === undefined ? MOST : Number(value);
-    });
-  const read = (shape: ShapeName) => new CostFunction(shape, take(COEFFICIENTS[shape]));
+  const next = () => Number(array[at++] ?? MOST);
+  const read = (shape: ShapeName) => new CostFunction(shape, Array.from({ length: COEFFICIENTS[shape] }, next));
   for (const entry of LAYOUTS[language]) {
     if (isStep(entry)) {
-      const [cpu, memory] = take(2) as [number, number];
-      steps[entry] = { cpu, memory };
+      steps[entry] = { cpu: next(), memory: next() };
     } else {
       const [cpu, memory] = shapesOf(entry, variant);
       prices[entry] = [read(cpu), read(memory)];

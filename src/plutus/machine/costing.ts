@@ -92,13 +92,7 @@ export class CostFunction {
 
   constructor(name: ShapeName, coefficients: readonly number[]) {
     this.shape = Shape[name];
-    [this.a, this.b, this.c, this.d] = [0, 1, 2, 3].map((i) => coefficients[i] ?? 0) as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    this.rest = coefficients.slice(4);
+    [this.a = 0, this.b = 0, this.c = 0, this.d = 0, ...this.rest] = coefficients;
   }
 
   get isConstant(): boolean {
@@ -174,7 +168,7 @@ export class CostFunction {
 
   private quadratic(x: number, y: number): number {
     const { b, c, d, rest } = this;
-    const [c10, c11, c20, minimum] = rest as [number, number, number, number];
+    const [c10 = 0, c11 = 0, c20 = 0, minimum = 0] = rest;
     return Math.max(minimum, b + c * y + d * y * y + c10 * x + c11 * x * y + c20 * x * x);
   }
 }

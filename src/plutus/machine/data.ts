@@ -36,9 +36,8 @@ export function tagOf(data: MachineData): Int {
 
 /** Fields of a constructor, elements of a list, entries of a map. */
 export function partsOf(data: MachineData): List {
-  if (data instanceof Constr) return listOf(data.fields);
   if (data instanceof Built) return data.parts;
-  return listOf(data instanceof DataMap ? data.entries : data as readonly Data[]);
+  return listOf<unknown>(partsArray(data));
 }
 
 /** The same as an array. */
@@ -63,8 +62,8 @@ export function sameData(first: MachineData, second: MachineData): boolean {
     if (kind !== kindOf(b)) return false;
     if (kind === DataKind.INTEGER) {
       if (integerOf(a) !== integerOf(b)) return false;
-    } else if (kind === DataKind.BYTES) {
-      if (!equalBytes(a as Uint8Array, b as Uint8Array)) return false;
+    } else if (a instanceof Uint8Array && b instanceof Uint8Array) {
+      if (!equalBytes(a, b)) return false;
     } else {
       if (kind === DataKind.CONSTR && tagOf(a) !== tagOf(b)) return false;
       const [ours, theirs] = [partsArray(a), partsArray(b)];
@@ -101,11 +100,10 @@ class Measure {
   step(): boolean {
     const data = this.open.pop();
     if (data === undefined) return false;
-    const kind = kindOf(data);
     this.size += 4;
-    if (kind === DataKind.INTEGER) this.size += words(integerOf(data));
-    else if (kind === DataKind.BYTES) this.size += byteWords(data as Uint8Array);
-    else pushParts(kind, partsArray(data), this.open);
+    if (typeof data === "number" || typeof data === "bigint") this.size += words(integerOf(data));
+    else if (data instanceof Uint8Array) this.size += byteWords(data);
+    else pushParts(kindOf(data), partsArray(data), this.open);
     return true;
   }
 }

@@ -2,10 +2,11 @@
  * CBOR of Plutus data as the ledger reads and writes it, without recursion and with constructors of any 64-bit number. It is read as all data is
  * (`walkData`); a writer of its own takes what scripts built, whose parts are lists of the machine and whose constructors may be beyond 64 bits.
  */
+import { fromHex } from "#src/base/bytes.ts";
 import { CborError, head } from "#src/cardano/cbor.ts";
 import { walkData } from "#src/cardano/data.ts";
 import { Walk } from "#src/cardano/walk.ts";
-import { DataKind, kindOf, type MachineData, partsArray, tagOf } from "#src/plutus/machine/data.ts";
+import { type DataEntry, DataKind, kindOf, type MachineData, partsArray, tagOf } from "#src/plutus/machine/data.ts";
 import { Failure } from "#src/plutus/machine/failure.ts";
 
 /** Most bytes of a piece of a byte string. */
@@ -83,9 +84,9 @@ function write(out: Writer, data: MachineData, todo: (MachineData | typeof END)[
     case DataKind.LIST:
       return writeList(out, partsArray(data), todo);
     case DataKind.MAP: {
-      const entries = partsArray(data) as readonly (readonly [MachineData, MachineData])[];
+      const entries = partsArray(data) as readonly DataEntry[];
       out.head(5, entries.length);
-      for (let i = entries.length - 1; i >= 0; i--) todo.push(entries[i]![1], entries[i]![0]);
+      for (const [key, value] of entries.toReversed()) todo.push(value, key);
       return;
     }
     case DataKind.CONSTR: {
@@ -114,11 +115,8 @@ function writeInteger(out: Writer, value: bigint, write = writeBytes): void {
   const magnitude = value < 0n ? -1n - value : value;
   if (magnitude < WORD64) return out.head(value < 0n ? 1 : 0, magnitude);
   const digits = magnitude.toString(16);
-  const even = digits.length % 2 === 0 ? digits : `0${digits}`;
-  const bytes = new Uint8Array(even.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(even.slice(2 * i, 2 * i + 2), 16);
   out.byte(value < 0n ? 0xc3 : 0xc2);
-  write(out, bytes);
+  write(out, fromHex(digits.padStart(digits.length + digits.length % 2, "0")));
 }
 
 function writePiece(out: Writer, bytes: Uint8Array): void {

@@ -32,6 +32,13 @@ function malformed(message: string): never {
   throw new Failure("decoding", message);
 }
 
+/** Takes the last element off a stack that is not empty. */
+function popped<T>(stack: T[]): T {
+  const last = stack.pop();
+  if (last === undefined) throw new RangeError("an empty stack");
+  return last;
+}
+
 /**
  * The program that bytes are the flat encoding of.
  *
@@ -124,17 +131,17 @@ class Decoder {
         }
         case Todo.LAMBDA:
           depth--;
-          done.push(lambda(done.pop()!));
+          done.push(lambda(popped(done)));
           break;
         case Todo.DELAY:
-          done.push(delay(done.pop()!));
+          done.push(delay(popped(done)));
           break;
         case Todo.FORCE:
-          done.push(force(done.pop()!));
+          done.push(force(popped(done)));
           break;
         case Todo.APPLY: {
-          const argument = done.pop()!;
-          done.push(apply(done.pop()!, argument));
+          const argument = popped(done);
+          done.push(apply(popped(done), argument));
           break;
         }
         default: {
@@ -142,16 +149,16 @@ class Decoder {
             todo.push(next, Todo.READ);
             break;
           }
-          const terms = done.splice(starts.pop()!);
-          if (next === Todo.BRANCHES) done.push(caseOf(done.pop()!, terms));
+          const terms = done.splice(popped(starts));
+          if (next === Todo.BRANCHES) done.push(caseOf(popped(done), terms));
           else {
             if (terms.length > MAX_FIELDS) malformed(`a constructor of ${terms.length} fields`);
-            done.push(constr(tags.pop()!, terms));
+            done.push(constr(popped(tags), terms));
           }
         }
       }
     }
-    return done[0]!;
+    return popped(done);
   }
 
   private builtin(): number {
@@ -177,8 +184,8 @@ class Decoder {
   }
 
   /** The value of a constant. Recursion is bounded by the size of types. */
-  private value(type: Type): unknown {
-    switch (type.tag) {
+  private value(type: Type | null): unknown {
+    switch (type?.tag) {
       case TypeTag.INTEGER:
         return this.integer();
       case TypeTag.BYTES:
@@ -190,11 +197,11 @@ class Decoder {
       case TypeTag.BOOL:
         return this.bits(1) === 1;
       case TypeTag.LIST:
-        return listOf(this.elements(type.first!));
+        return listOf(this.elements(type.first));
       case TypeTag.ARRAY:
-        return this.elements(type.first!);
+        return this.elements(type.first);
       case TypeTag.PAIR:
-        return [this.value(type.first!), this.value(type.second!)];
+        return [this.value(type.first), this.value(type.second)];
       case TypeTag.DATA:
         return decodeMachineData(this.chunks());
       case TypeTag.VALUE:
@@ -204,7 +211,7 @@ class Decoder {
     }
   }
 
-  private elements(type: Type): unknown[] {
+  private elements(type: Type | null): unknown[] {
     const elements: unknown[] = [];
     while (this.bits(1) === 1) elements.push(this.value(type));
     return elements;
@@ -281,7 +288,7 @@ class Decoder {
     if (groups.length <= 7) return groups.reduceRight((value, group) => value * 128 + group, 0);
     // converted at once: shifting group by group takes time with the square of their number
     let digits = "";
-    for (let i = groups.length - 1; i >= 0; i--) digits += groups[i]!.toString(2).padStart(7, "0");
+    for (const group of groups.reverse()) digits += group.toString(2).padStart(7, "0");
     return toInt(BigInt(`0b${digits}`));
   }
 

@@ -1,29 +1,29 @@
 /** Lists of the machine: a piece of an array and what follows it. Taking the head, the tail and adding an element are O(1). */
 
-export class List {
-  private whole: readonly unknown[] | undefined;
+export class List<out T = unknown> {
+  private whole: readonly T[] | undefined;
 
   /** Elements of `items` from `at` on, then those of `rest`. Only the empty list has none of its own. */
-  constructor(readonly items: readonly unknown[], readonly at: number, readonly rest: List | null) {}
+  constructor(readonly items: readonly T[], readonly at: number, readonly rest: List<T> | null) {}
 
   /** All elements. */
-  toArray(): readonly unknown[] {
+  toArray(): readonly T[] {
     if (this.at === 0 && this.rest === null) return this.items;
     return this.whole ??= gathered(this);
   }
 }
 
-function gathered(list: List): unknown[] {
-  const whole: unknown[] = [];
-  for (let piece: List | null = list; piece !== null; piece = piece.rest) {
-    for (let i = piece.at; i < piece.items.length; i++) whole.push(piece.items[i]);
+function gathered<T>(list: List<T>): T[] {
+  const whole: T[] = [];
+  for (let piece: List<T> | null = list; piece !== null; piece = piece.rest) {
+    for (let i = piece.at; i < piece.items.length; i++) whole.push(piece.items[i]!);
   }
   return whole;
 }
 
-export const EMPTY: List = new List([], 0, null);
+export const EMPTY: List<never> = new List([], 0, null);
 
-export function listOf(items: readonly unknown[]): List {
+export function listOf<T>(items: readonly T[]): List<T> {
   return items.length === 0 ? EMPTY : new List(items, 0, null);
 }
 
@@ -31,7 +31,7 @@ export function isEmpty(list: List): boolean {
   return list.at >= list.items.length;
 }
 
-export function cons(element: unknown, list: List): List {
+export function cons<T>(element: T, list: List<T>): List<T> {
   return new List([element], 0, isEmpty(list) ? null : list);
 }
 
@@ -41,7 +41,7 @@ export function head(list: List): unknown {
 }
 
 /** All but the first element of a list that is not empty. */
-export function tail(list: List): List {
+export function tail<T>(list: List<T>): List<T> {
   return list.at + 1 < list.items.length ? new List(list.items, list.at + 1, list.rest) : list.rest ?? EMPTY;
 }
 
@@ -52,9 +52,9 @@ export function length(list: List): number {
 }
 
 /** The list without its first `count` elements. */
-export function drop(list: List, count: number): List {
+export function drop<T>(list: List<T>, count: number): List<T> {
   let left = count;
-  for (let piece: List | null = list; piece !== null; piece = piece.rest) {
+  for (let piece: List<T> | null = list; piece !== null; piece = piece.rest) {
     const own = piece.items.length - piece.at;
     if (left < own) return left <= 0 ? piece : new List(piece.items, piece.at + left, piece.rest);
     left -= own;

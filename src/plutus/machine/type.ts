@@ -1,4 +1,9 @@
 /** Types of constants: the default universe of Plutus Core. */
+import type { Assets } from "#src/plutus/machine/assets.ts";
+import type { G1Point, G2Point, MillerLoop } from "#src/plutus/machine/builtins/bls.ts";
+import type { DataEntry, MachineData } from "#src/plutus/machine/data.ts";
+import type { Int } from "#src/plutus/machine/integer.ts";
+import type { List } from "#src/plutus/machine/list.ts";
 
 /** Number of a type in the flat encoding (specification, appendix C); 7 is the application of a type to another. */
 export const TypeTag = {
@@ -22,40 +27,45 @@ export type TypeTag = (typeof TypeTag)[keyof typeof TypeTag];
 /** The decoder of the ledger takes no type of more nodes, so that functions over types may recurse. */
 export const MAX_TYPE_NODES = 32;
 
-/** A type; lists and arrays have a `first`, pairs a `first` and a `second`. Simple types are compared by identity. */
-export class Type {
-  private list: Type | undefined;
-  private array: Type | undefined;
+/**
+ * A type whose constants hold a `T`; lists and arrays have a `first`, pairs a `first` and a `second`. Simple types are compared
+ * by identity.
+ */
+export class Type<out T = unknown> {
+  /** For the type checker alone. */
+  declare readonly holds?: T;
+  private list: Type<List<T>> | undefined;
+  private array: Type<readonly T[]> | undefined;
 
   constructor(readonly tag: TypeTag, readonly first: Type | null = null, readonly second: Type | null = null) {}
 
   /** The type of lists of this type. */
-  get listOf(): Type {
+  get listOf(): Type<List<T>> {
     return this.list ??= new Type(TypeTag.LIST, this);
   }
 
   /** The type of arrays of this type. */
-  get arrayOf(): Type {
+  get arrayOf(): Type<readonly T[]> {
     return this.array ??= new Type(TypeTag.ARRAY, this);
   }
 }
 
-export const INTEGER: Type = new Type(TypeTag.INTEGER);
-export const BYTES: Type = new Type(TypeTag.BYTES);
-export const TEXT: Type = new Type(TypeTag.TEXT);
-export const UNIT: Type = new Type(TypeTag.UNIT);
-export const BOOL: Type = new Type(TypeTag.BOOL);
-export const DATA: Type = new Type(TypeTag.DATA);
-export const G1: Type = new Type(TypeTag.G1);
-export const G2: Type = new Type(TypeTag.G2);
-export const MILLER_LOOP: Type = new Type(TypeTag.MILLER_LOOP);
-export const VALUE: Type = new Type(TypeTag.VALUE);
+export const INTEGER: Type<Int> = new Type(TypeTag.INTEGER);
+export const BYTES: Type<Uint8Array> = new Type(TypeTag.BYTES);
+export const TEXT: Type<string> = new Type(TypeTag.TEXT);
+export const UNIT: Type<null> = new Type(TypeTag.UNIT);
+export const BOOL: Type<boolean> = new Type(TypeTag.BOOL);
+export const DATA: Type<MachineData> = new Type(TypeTag.DATA);
+export const G1: Type<G1Point> = new Type(TypeTag.G1);
+export const G2: Type<G2Point> = new Type(TypeTag.G2);
+export const MILLER_LOOP: Type<MillerLoop> = new Type(TypeTag.MILLER_LOOP);
+export const VALUE: Type<Assets> = new Type(TypeTag.VALUE);
 
-export const DATA_LIST: Type = DATA.listOf;
-export const DATA_PAIR: Type = new Type(TypeTag.PAIR, DATA, DATA);
-export const DATA_PAIRS: Type = DATA_PAIR.listOf;
+export const DATA_LIST: Type<List<MachineData>> = DATA.listOf;
+export const DATA_PAIR: Type<DataEntry> = new Type(TypeTag.PAIR, DATA, DATA);
+export const DATA_PAIRS: Type<List<DataEntry>> = DATA_PAIR.listOf;
 /** What `unConstrData` gives. */
-export const CONSTR_PAIR: Type = new Type(TypeTag.PAIR, INTEGER, DATA_LIST);
+export const CONSTR_PAIR: Type<readonly [Int, List<MachineData>]> = new Type(TypeTag.PAIR, INTEGER, DATA_LIST);
 
 const SIMPLE: readonly (Type | undefined)[] = [
   INTEGER,

@@ -28,66 +28,76 @@ export function constantOf(value: Value): Constant {
   return value.kind === ValueKind.CONSTANT ? value : mismatch("a constant");
 }
 
+/** What a constant of a type holds that is compared by identity. */
+export function ofType<T>(value: Value, type: Type<T>, expected = "of that type"): T {
+  return value.kind === ValueKind.CONSTANT && value.type === type ? value.value as T : mismatch(expected);
+}
+
 export function integer(value: Value): Int {
-  return value.kind === ValueKind.CONSTANT && value.type === INTEGER ? value.value as Int : mismatch("an integer");
+  return ofType(value, INTEGER, "an integer");
 }
 
 export function bytes(value: Value): Uint8Array {
-  return value.kind === ValueKind.CONSTANT && value.type === BYTES
-    ? value.value as Uint8Array
-    : mismatch("a byte string");
+  return ofType(value, BYTES, "a byte string");
 }
 
 export function text(value: Value): string {
-  return value.kind === ValueKind.CONSTANT && value.type === TEXT ? value.value as string : mismatch("a string");
+  return ofType(value, TEXT, "a string");
 }
 
 export function bool(value: Value): boolean {
-  return value.kind === ValueKind.CONSTANT && value.type === BOOL ? value.value as boolean : mismatch("a boolean");
+  return ofType(value, BOOL, "a boolean");
 }
 
 export function unit(value: Value): void {
-  if (value.kind !== ValueKind.CONSTANT || value.type !== UNIT) mismatch("the unit");
+  ofType(value, UNIT, "the unit");
 }
 
 export function data(value: Value): MachineData {
-  return value.kind === ValueKind.CONSTANT && value.type === DATA ? value.value as MachineData : mismatch("data");
-}
-
-/** A list of whatever type. */
-export function list(value: Value): List {
-  return value.kind === ValueKind.CONSTANT && value.type.tag === TypeTag.LIST
-    ? value.value as List
-    : mismatch("a list");
-}
-
-/** A list of one type. */
-export function listOfType(value: Value, type: Type): List {
-  return value.kind === ValueKind.CONSTANT && sameType(value.type, type)
-    ? value.value as List
-    : mismatch("such a list");
-}
-
-export function pair(value: Value): readonly [unknown, unknown] {
-  return value.kind === ValueKind.CONSTANT && value.type.tag === TypeTag.PAIR
-    ? value.value as readonly [unknown, unknown]
-    : mismatch("a pair");
-}
-
-export function array(value: Value): readonly unknown[] {
-  return value.kind === ValueKind.CONSTANT && value.type.tag === TypeTag.ARRAY
-    ? value.value as readonly unknown[]
-    : mismatch("an array");
+  return ofType(value, DATA, "data");
 }
 
 /** A ledger value. */
 export function tokens(value: Value): Assets {
-  return value.kind === ValueKind.CONSTANT && value.type === VALUE ? value.value as Assets : mismatch("a value");
+  return ofType(value, VALUE, "a value");
 }
 
-/** A constant of a type that is compared by identity. */
-export function ofType(value: Value, type: Type): unknown {
-  return value.kind === ValueKind.CONSTANT && value.type === type ? value.value : mismatch("of that type");
+/** A list of one type. */
+export function listOfType<T>(value: Value, type: Type<List<T>>): List<T> {
+  return value.kind === ValueKind.CONSTANT && sameType(value.type, type)
+    ? value.value as List<T>
+    : mismatch("such a list");
+}
+
+/** What constants of types with parts hold, whatever the parts are. */
+interface Composed {
+  readonly [TypeTag.LIST]: List;
+  readonly [TypeTag.PAIR]: readonly [unknown, unknown];
+  readonly [TypeTag.ARRAY]: readonly unknown[];
+}
+
+function ofTag<Tag extends keyof Composed>(value: Value, tag: Tag, expected: string): Composed[Tag] {
+  return value.kind === ValueKind.CONSTANT && value.type.tag === tag
+    ? value.value as Composed[Tag]
+    : mismatch(expected);
+}
+
+/** A list of whatever type. */
+export function list(value: Value): List {
+  return ofTag(value, TypeTag.LIST, "a list");
+}
+
+export function pair(value: Value): readonly [unknown, unknown] {
+  return ofTag(value, TypeTag.PAIR, "a pair");
+}
+
+export function array(value: Value): readonly unknown[] {
+  return ofTag(value, TypeTag.ARRAY, "an array");
+}
+
+/** Type of the elements of a list or an array, or of the first part of a pair. */
+export function firstType(value: Value): Type {
+  return constantOf(value).type.first ?? mismatch("a list, a pair or an array");
 }
 
 const INT_LEAST = -(1n << 63n);

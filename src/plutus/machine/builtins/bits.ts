@@ -14,7 +14,7 @@ function shiftedLeft(value: Uint8Array, count: number): Uint8Array {
   const [whole, bits] = [count >> 3, count & 7];
   const out = new Uint8Array(value.length);
   for (let i = 0; i + whole < value.length; i++) {
-    out[i] = (value[i + whole]! << bits) | ((value[i + whole + 1] ?? 0) >> (8 - bits));
+    out[i] = ((value[i + whole] ?? 0) << bits) | ((value[i + whole + 1] ?? 0) >> (8 - bits));
   }
   return out;
 }
@@ -23,7 +23,7 @@ function shiftedRight(value: Uint8Array, count: number): Uint8Array {
   const [whole, bits] = [count >> 3, count & 7];
   const out = new Uint8Array(value.length);
   for (let i = value.length - 1; i >= whole; i--) {
-    out[i] = (value[i - whole]! >> bits) | ((value[i - whole - 1] ?? 0) << (8 - bits));
+    out[i] = ((value[i - whole] ?? 0) >> bits) | ((value[i - whole - 1] ?? 0) << (8 - bits));
   }
   return out;
 }
@@ -40,10 +40,8 @@ function rotated(value: Uint8Array, by: Int): Uint8Array {
   const rest = typeof by === "number" ? by % bits : Number(by % BigInt(bits));
   const count = rest < 0 ? rest + bits : rest;
   if (count === 0) return value;
-  const out = shiftedLeft(value, count);
   const wrapped = shiftedRight(value, bits - count);
-  for (let i = 0; i < out.length; i++) out[i]! |= wrapped[i]!;
-  return out;
+  return shiftedLeft(value, count).map((byte, i) => byte | (wrapped[i] ?? 0));
 }
 
 function setBits(byte: number): number {
@@ -69,7 +67,7 @@ export function bitBuiltins(variant: Variant) {
       const [a, b] = [bounded.bytes(first), bounded.bytes(second)];
       const [shorter, longer] = a.length < b.length ? [a, b] : [b, a];
       const out = bool(padded) ? longer.slice() : longer.slice(0, shorter.length);
-      for (let i = 0; i < shorter.length; i++) out[i] = operate(shorter[i]!, out[i]!);
+      shorter.forEach((byte, i) => out[i] = operate(byte, out[i] ?? 0));
       return new Constant(BYTES, out);
     },
   });
@@ -86,7 +84,7 @@ export function bitBuiltins(variant: Variant) {
       run: (a, i) => {
         const [value, index] = [bounded.bytes(a), int64(i)];
         if (index < 0 || index >= 8 * value.length) refuse("readBit: no such bit");
-        return (value[value.length - 1 - (index >> 3)]! >> (index & 7)) & 1 ? TRUE : FALSE;
+        return ((value.at(-1 - (index >> 3)) ?? 0) >> (index & 7)) & 1 ? TRUE : FALSE;
       },
     },
     writeBits: {
@@ -94,12 +92,13 @@ export function bitBuiltins(variant: Variant) {
       run: (a, indices, bit) => {
         const [out, set] = [bytes(a).slice(), bool(bit)];
         if (hasBounds(variant) && out.length > MAX_INPUT) refuse("writeBits: the byte string has more than 4 kB");
-        for (const index of listOfType(indices, INTEGER.listOf).toArray() as readonly Int[]) {
+        for (const index of listOfType(indices, INTEGER.listOf).toArray()) {
           if (typeof index !== "number" || index < 0 || index >= 8 * out.length) {
             return refuse("writeBits: no such bit");
           }
           const at = out.length - 1 - (index >> 3);
-          out[at] = set ? out[at]! | (1 << (index & 7)) : out[at]! & ~(1 << (index & 7));
+          const [before = 0, mask] = [out[at], 1 << (index & 7)];
+          out[at] = set ? before | mask : before & ~mask;
         }
         return new Constant(BYTES, out);
       },
@@ -128,11 +127,9 @@ export function bitBuiltins(variant: Variant) {
       takes: [Measure.BYTES],
       run: (a) => {
         const value = bounded.bytes(a);
-        for (let i = value.length - 1; i >= 0; i--) {
-          const byte = value[i]!;
-          if (byte !== 0) return new Constant(INTEGER, 8 * (value.length - 1 - i) + 31 - Math.clz32(byte & -byte));
-        }
-        return new Constant(INTEGER, -1);
+        const at = value.findLastIndex((byte) => byte !== 0);
+        const byte = value[at] ?? 0;
+        return new Constant(INTEGER, at < 0 ? -1 : 8 * (value.length - 1 - at) + 31 - Math.clz32(byte & -byte));
       },
     },
   } satisfies Record<string, Definition>;

@@ -1,5 +1,7 @@
 /** Built-in functions on the curve BLS12-381 (CIP-381, CIP-133). */
 import { pippenger } from "@noble/curves/abstract/curve.js";
+import type { Fp2 } from "@noble/curves/abstract/tower.js";
+import type { WeierstrassPoint, WeierstrassPointCons } from "@noble/curves/abstract/weierstrass.js";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { bytesToNumberBE } from "@noble/curves/utils.js";
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -16,9 +18,9 @@ import { hasBounds, type Variant } from "#src/plutus/machine/version.ts";
 const { Fp, Fp12, Fr } = bls12_381.fields;
 const MODULUS = Fp.ORDER;
 
-type G1Point = typeof bls12_381.G1.Point.BASE;
-type G2Point = typeof bls12_381.G2.Point.BASE;
-type Loop = typeof Fp12.ONE;
+export type G1Point = WeierstrassPoint<bigint>;
+export type G2Point = WeierstrassPoint<Fp2>;
+export type MillerLoop = typeof Fp12.ONE;
 
 // the library's types say otherwise: both give points of the group, and G1 takes one element
 const mapG1 = bls12_381.G1.mapToCurve as unknown as (element: bigint) => G1Point;
@@ -36,54 +38,30 @@ function reduced(scalar: Int): bigint {
   return rest < 0n ? rest + Fr.ORDER : rest;
 }
 
-/** What the two groups have in common, as far as the built-in functions need it. */
-interface Group<P> {
-  readonly type: Type;
+/** A group of points over the field `F`. */
+interface Group<F> {
+  readonly type: Type<WeierstrassPoint<F>>;
+  /** Bytes of a compressed point. */
   readonly size: number;
-  readonly zero: P;
-  add(a: P, b: P): P;
-  negate(a: P): P;
-  /** `scalar` is below the order. */
-  multiply(a: P, scalar: bigint): P;
-  equal(a: P, b: P): boolean;
-  read(compressed: Uint8Array): P;
-  write(a: P): Uint8Array;
-  hash(message: Uint8Array, tag: Uint8Array): P;
-  sum(points: readonly P[], scalars: readonly bigint[]): P;
+  readonly points: WeierstrassPointCons<F>;
+  hash(message: Uint8Array, tag: Uint8Array): WeierstrassPoint<F>;
 }
 
-const g1: Group<G1Point> = {
+const g1: Group<bigint> = {
   type: G1,
   size: 48,
-  zero: bls12_381.G1.Point.ZERO,
-  add: (a, b) => a.add(b),
-  negate: (a) => a.negate(),
-  multiply: (a, scalar) => a.multiplyUnsafe(scalar),
-  equal: (a, b) => a.equals(b),
-  read: (compressed) => bls12_381.G1.Point.fromBytes(compressed),
-  write: (a) => a.toBytes(true),
-  hash: (message, tag) => {
-    const [first, second] = fieldElements(message, tag, 2) as [bigint, bigint];
-    return mapG1(first).add(mapG1(second));
-  },
-  sum: (points, scalars) => pippenger(bls12_381.G1.Point, [...points], [...scalars]),
+  points: bls12_381.G1.Point,
+  hash: (message, tag) => fieldElements(message, tag, 2).map(mapG1).reduce((a, b) => a.add(b)),
 };
 
-const g2: Group<G2Point> = {
+const g2: Group<Fp2> = {
   type: G2,
   size: 96,
-  zero: bls12_381.G2.Point.ZERO,
-  add: (a, b) => a.add(b),
-  negate: (a) => a.negate(),
-  multiply: (a, scalar) => a.multiplyUnsafe(scalar),
-  equal: (a, b) => a.equals(b),
-  read: (compressed) => bls12_381.G2.Point.fromBytes(compressed),
-  write: (a) => a.toBytes(true),
+  points: bls12_381.G2.Point,
   hash: (message, tag) => {
-    const [a, b, c, d] = fieldElements(message, tag, 4) as [bigint, bigint, bigint, bigint];
-    return mapG2([a, b]).add(mapG2([c, d]));
+    const elements = fieldElements(message, tag, 4);
+    return mapG2(elements.slice(0, 2)).add(mapG2(elements.slice(2)));
   },
-  sum: (points, scalars) => pippenger(bls12_381.G2.Point, [...points], [...scalars]),
 };
 
 /**
@@ -117,16 +95,16 @@ function zeroForm(size: number): Uint8Array {
 }
 
 /** Compressed form of a point. */
-function compress<P>(group: Group<P>, point: P): Uint8Array {
-  return group.equal(point, group.zero) ? zeroForm(group.size) : group.write(point);
+function compress<F>(group: Group<F>, point: WeierstrassPoint<F>): Uint8Array {
+  return point.is0() ? zeroForm(group.size) : point.toBytes(true);
 }
 
 /** A point out of its compressed form. Throws a `Failure` where the bytes are no point of the group. */
-function uncompress<P>(group: Group<P>, compressed: Uint8Array): P {
+function uncompress<F>(group: Group<F>, compressed: Uint8Array): WeierstrassPoint<F> {
   if (compressed.length !== group.size || (compressed[0]! & 0x80) === 0) refuse("not a compressed point");
-  if (equalBytes(compressed, zeroForm(group.size))) return group.zero;
+  if (equalBytes(compressed, zeroForm(group.size))) return group.points.ZERO;
   try {
-    return group.read(compressed);
+    return group.points.fromBytes(compressed);
   } catch {
     return refuse("not a point of the group");
   }
@@ -134,21 +112,21 @@ function uncompress<P>(group: Group<P>, compressed: Uint8Array): P {
 
 const { ONE } = Measure;
 
-function operations<P>(group: Group<P>, variant: Variant) {
+function operations<F>(group: Group<F>, variant: Variant) {
   const { type } = group;
-  const point = (value: Value) => ofType(value, type) as P;
+  const point = (value: Value) => ofType(value, type);
   const scalar = (value: Value) => {
     const found = integer(value);
     return !hasBounds(variant) || inBounds(found) ? reduced(found) : refuse("a scalar is beyond 512 bytes");
   };
   return {
-    add: { takes: [ONE, ONE], run: (a, b) => new Constant(type, group.add(point(a), point(b))) },
-    neg: { takes: [ONE], run: (a) => new Constant(type, group.negate(point(a))) },
+    add: { takes: [ONE, ONE], run: (a, b) => new Constant(type, point(a).add(point(b))) },
+    neg: { takes: [ONE], run: (a) => new Constant(type, point(a).negate()) },
     scalarMul: {
       takes: [Measure.INTEGER, ONE],
-      run: (factor, a) => new Constant(type, group.multiply(point(a), scalar(factor))),
+      run: (factor, a) => new Constant(type, point(a).multiplyUnsafe(scalar(factor))),
     },
-    equal: { takes: [ONE, ONE], run: (a, b) => group.equal(point(a), point(b)) ? TRUE : FALSE },
+    equal: { takes: [ONE, ONE], run: (a, b) => point(a).equals(point(b)) ? TRUE : FALSE },
     compress: { takes: [ONE], run: (a) => new Constant(BYTES, compress(group, point(a))) },
     uncompress: { takes: [ONE], run: (a) => new Constant(type, uncompress(group, bytes(a))) },
     hashToGroup: {
@@ -162,23 +140,26 @@ function operations<P>(group: Group<P>, variant: Variant) {
     multiScalarMul: {
       takes: [Measure.LIST, ONE],
       run: (factors, elements) => {
-        const scalars = listOfType(factors, INTEGER.listOf).toArray() as readonly Int[];
-        const points = listOfType(elements, type.listOf).toArray() as readonly P[];
+        const scalars = listOfType(factors, INTEGER.listOf).toArray();
+        const points = listOfType(elements, type.listOf).toArray();
         if (!scalars.every(inBounds)) refuse("multiScalarMul: a scalar is beyond 512 bytes");
         const count = Math.min(scalars.length, points.length);
-        return new Constant(type, group.sum(points.slice(0, count), scalars.slice(0, count).map(reduced)));
+        return new Constant(
+          type,
+          pippenger(group.points, points.slice(0, count), scalars.slice(0, count).map(reduced)),
+        );
       },
     },
   } satisfies Record<string, Definition>;
 }
 
-function millerLoop(a: G1Point, b: G2Point): Loop {
+function millerLoop(a: G1Point, b: G2Point): MillerLoop {
   return a.is0() || b.is0() ? Fp12.ONE : bls12_381.pairing(a, b, false);
 }
 
 export function blsBuiltins(variant: Variant) {
   const [first, second] = [operations(g1, variant), operations(g2, variant)];
-  const loop = (value: Value) => ofType(value, MILLER_LOOP) as Loop;
+  const loop = (value: Value) => ofType(value, MILLER_LOOP);
   return {
     bls12_381_G1_add: first.add,
     bls12_381_G1_neg: first.neg,
@@ -198,7 +179,7 @@ export function blsBuiltins(variant: Variant) {
     bls12_381_G2_multiScalarMul: second.multiScalarMul,
     bls12_381_millerLoop: {
       takes: [ONE, ONE],
-      run: (a, b) => new Constant(MILLER_LOOP, millerLoop(ofType(a, G1) as G1Point, ofType(b, G2) as G2Point)),
+      run: (a, b) => new Constant(MILLER_LOOP, millerLoop(ofType(a, G1), ofType(b, G2))),
     },
     bls12_381_mulMlResult: {
       takes: [ONE, ONE],
@@ -212,14 +193,4 @@ export function blsBuiltins(variant: Variant) {
       },
     },
   } satisfies Record<string, Definition>;
-}
-
-/** The point that a compressed form stands for; for textual programs, which may have points as constants. Throws a `Failure`. */
-export function pointOf(type: Type, compressed: Uint8Array): unknown {
-  return type === G1 ? uncompress(g1, compressed) : uncompress(g2, compressed);
-}
-
-/** Compressed form of a point of a type. */
-export function compressedPoint(type: Type, point: unknown): Uint8Array {
-  return type === G1 ? compress(g1, point as G1Point) : compress(g2, point as G2Point);
 }

@@ -1,12 +1,12 @@
 /** Built-in functions on byte strings, and between them and integers. */
-import { compareBytes, concat, equalBytes, toHex } from "#src/base/bytes.ts";
+import { compareBytes, concat, equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
 import type { Definition } from "#src/plutus/machine/builtin.ts";
 import { refuse } from "#src/plutus/machine/failure.ts";
 import { bitLength, type Int, toInt } from "#src/plutus/machine/integer.ts";
 import { Measure } from "#src/plutus/machine/measure.ts";
 import { BYTES, INTEGER } from "#src/plutus/machine/type.ts";
 import { bool, bounds, byte, bytes, int64, integer } from "#src/plutus/machine/unlift.ts";
-import { Constant, FALSE, TRUE } from "#src/plutus/machine/value.ts";
+import { Constant, FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
 import type { Variant } from "#src/plutus/machine/version.ts";
 
 const TWO = [Measure.BYTES, Measure.BYTES];
@@ -30,13 +30,9 @@ function toBytes(bigEndian: boolean, width: Int, value: Int): Uint8Array {
   const needed = Math.ceil(bitLength(whole) / 8);
   const length = width === 0 ? needed : Number(width);
   if (needed > length || length > MAX_OUTPUT) refuse("integerToByteString: the integer needs more bytes");
-  const out = new Uint8Array(length);
-  const digits = whole.toString(16).padStart(2 * needed, "0");
-  for (let i = 0; i < needed; i++) {
-    const at = bigEndian ? length - needed + i : needed - 1 - i;
-    out[at] = parseInt(digits.slice(2 * i, 2 * i + 2), 16);
-  }
-  return out;
+  if (length === 0) return new Uint8Array();
+  const bytes = fromHex(whole.toString(16).padStart(2 * length, "0"));
+  return bigEndian ? bytes : bytes.reverse();
 }
 
 function fromBytes(bigEndian: boolean, value: Uint8Array): Int {
@@ -46,21 +42,17 @@ function fromBytes(bigEndian: boolean, value: Uint8Array): Int {
 
 export function byteBuiltins(variant: Variant) {
   const bounded = bounds(variant);
+  const firstByte = variant === "C" || variant === "E" ? byte : (value: Value) => lowByte(bounded.integer(value));
   const comparison = (compare: (a: Uint8Array, b: Uint8Array) => boolean): Definition => ({
     takes: TWO,
     run: (a, b) => compare(bounded.bytes(a), bounded.bytes(b)) ? TRUE : FALSE,
   });
   return {
     appendByteString: { takes: TWO, run: (a, b) => new Constant(BYTES, concat(bounded.bytes(a), bounded.bytes(b))) },
-    consByteString: variant === "A" || variant === "B" || variant === "D"
-      ? {
-        takes: [Measure.INTEGER, Measure.BYTES],
-        run: (a, b) => new Constant(BYTES, concat(Uint8Array.of(lowByte(bounded.integer(a))), bounded.bytes(b))),
-      }
-      : {
-        takes: [Measure.INTEGER, Measure.BYTES],
-        run: (a, b) => new Constant(BYTES, concat(Uint8Array.of(byte(a)), bounded.bytes(b))),
-      },
+    consByteString: {
+      takes: [Measure.INTEGER, Measure.BYTES],
+      run: (a, b) => new Constant(BYTES, concat(Uint8Array.of(firstByte(a)), bounded.bytes(b))),
+    },
     sliceByteString: {
       takes: [Measure.ONE, Measure.ONE, Measure.BYTES],
       run: (from, count, value) => {

@@ -4,13 +4,13 @@ import { Failure, refuse } from "#src/plutus/machine/failure.ts";
 import { cons, drop, head, isEmpty, tail } from "#src/plutus/machine/list.ts";
 import { Measure } from "#src/plutus/machine/measure.ts";
 import { INTEGER, sameType } from "#src/plutus/machine/type.ts";
-import { array, constantOf, int64, integer, list, pair } from "#src/plutus/machine/unlift.ts";
+import { array, constantOf, firstType, int64, integer, list, pair } from "#src/plutus/machine/unlift.ts";
 import { Constant, FALSE, TRUE } from "#src/plutus/machine/value.ts";
 
 const { ONE } = Measure;
 
 export const listBuiltins = {
-  fstPair: { forces: 2, takes: [ONE], run: (a) => new Constant(constantOf(a).type.first!, pair(a)[0]) },
+  fstPair: { forces: 2, takes: [ONE], run: (a) => new Constant(firstType(a), pair(a)[0]) },
   sndPair: { forces: 2, takes: [ONE], run: (a) => new Constant(constantOf(a).type.second!, pair(a)[1]) },
   mkCons: {
     forces: 1,
@@ -28,7 +28,7 @@ export const listBuiltins = {
     run: (a) => {
       const elements = list(a);
       if (isEmpty(elements)) refuse("headList: the list is empty");
-      return new Constant(constantOf(a).type.first!, head(elements));
+      return new Constant(firstType(a), head(elements));
     },
   },
   tailList: {
@@ -52,7 +52,7 @@ export const listBuiltins = {
     takes: [Measure.LIST],
     run: (a) => {
       const elements = list(a).toArray();
-      return new Constant(constantOf(a).type.first!.arrayOf, elements);
+      return new Constant(firstType(a).arrayOf, elements);
     },
   },
   indexArray: {
@@ -61,7 +61,7 @@ export const listBuiltins = {
     run: (a, i) => {
       const [elements, index] = [array(a), int64(i)];
       if (index < 0 || index >= elements.length) refuse("indexArray: no such element");
-      return new Constant(constantOf(a).type.first!, elements[index]);
+      return new Constant(firstType(a), elements[index]);
     },
   },
 } satisfies Record<string, Definition>;

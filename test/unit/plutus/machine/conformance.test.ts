@@ -4,7 +4,7 @@ import { fromHex } from "#src/base/bytes.ts";
 import { evaluate, evaluateProgram, type Outcome, type Rules } from "#src/plutus/machine/evaluate.ts";
 import { Failure } from "#src/plutus/machine/failure.ts";
 import { decodeProgram } from "#src/plutus/machine/flat.ts";
-import { readBack } from "#src/plutus/machine/readback.ts";
+import { readBack } from "../../../support/readback.ts";
 import type { Program } from "#src/plutus/machine/term.ts";
 import { conformancePrograms, FAILURE, mainnetCostModels, PARSE_ERROR } from "../../../support/plutus_programs.ts";
 import { parseProgram, showTerm, SyntaxProblem } from "../../../support/uplc_text.ts";

@@ -8,7 +8,7 @@ import { BUILTIN_NAMES } from "#src/plutus/machine/builtins/names.ts";
 import { Built, DataKind, sameData } from "#src/plutus/machine/data.ts";
 import { EMPTY } from "#src/plutus/machine/list.ts";
 import { evaluate, evaluateProgram, isUnit, type Language, type Outcome } from "#src/plutus/machine/evaluate.ts";
-import { readBack } from "#src/plutus/machine/readback.ts";
+import { readBack } from "../../../support/readback.ts";
 import {
   apply,
   builtin,
