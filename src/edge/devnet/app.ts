@@ -67,8 +67,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     503: "`faucet_empty`, `mempool_full`, `devnet_unavailable`",
   };
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/faucet",
     summary: "Send lovelace to an address",
     body: api.faucetBody,
@@ -76,8 +75,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     refusals: giving,
   }, async ({ body: { address, lovelace } }) => ({ txHash: await give(address, lovelace), address, lovelace }));
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/local-cluster/api/addresses/topup",
     summary: "Send ada to an address, as Yaci DevKit does: answers when a block has it, or after ten seconds",
     body: api.topupBody,
@@ -96,8 +94,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     }
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/tip",
     summary: "The newest block and the network",
     answer: api.network,
@@ -113,8 +110,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/parameters",
     summary: "The protocol parameters at the newest block, and what the devnet began with",
     answer: api.parameters,
@@ -125,8 +121,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { source: devnet.genesis.parametersSource, ...parametersToJson(found.value.value) as object };
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/blocks",
     summary: "Make blocks now; each needs a slot of its own, so several take as many slots",
     body: api.blocksBody,
@@ -143,8 +138,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { tip, made };
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/rollback",
     summary: "Undo blocks; their transactions return to the mempool",
     body: api.rollbackBody,
@@ -161,8 +155,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { tip: done.value };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/mempool",
     summary: "What waits for a block, in order",
     answer: api.mempool,
@@ -176,8 +169,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { size: transactions.length, bytes: transactions.reduce((sum, { bytes }) => sum + bytes, 0), transactions };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/utxos/:address",
     summary: "Unspent outputs at an address, at a point of the chain",
     params: { address: z.string().min(1).max(300) },

@@ -32,8 +32,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   };
   const unavailable = () => refusal({ code: "unavailable", message: "The actor's worker did not answer in time." });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/actors",
     summary: "Actors by kind and id",
     query: api.actorsQuery,
@@ -48,8 +47,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
     };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/actors/:kind/:id",
     summary: "One actor, with its state, what waits for it and who owns it",
     params: api.actorPath,
@@ -71,8 +69,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
     };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/actors/:kind/:id/history",
     summary: "What happened to an actor, newest first, as far back as history is kept",
     params: api.actorPath,
@@ -90,8 +87,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   });
 
   const pausing = (path: string, summary: string, paused: boolean) =>
-    endpoint(app, {
-      method: "post",
+    endpoint(app, "post", {
       path: `/actors/:kind/:id/${path}`,
       summary,
       params: api.actorPath,
@@ -109,8 +105,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   );
   pausing("resume", "Let a paused actor go on: what waited is applied in its order", false);
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/actors/:kind/:id/passivate",
     summary: "Have an actor's worker forget it until it is needed",
     params: api.actorPath,
@@ -123,8 +118,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
     return { passivated };
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/actors/:kind/:id/reminders/:name/fire",
     summary: "Apply a reminder now instead of at its time",
     params: api.reminderPath,

@@ -31,8 +31,7 @@ export function eventRoutes(
   { events, keepAliveMs = KEEP_ALIVE_MS, most = MOST_READERS }: EventRouteOptions,
 ): OperatorPart {
   return (app: OpenAPIHono) => {
-    endpoint(app, {
-      method: "get",
+    endpoint(app, "get", {
       path: "/events",
       summary: "Transitions as they happen, as server-sent events",
       description:

@@ -11,8 +11,7 @@ const place = z.int().min(0);
 
 /** Adds `/dead-letters` and the paths below. */
 export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/dead-letters",
     summary: "Events that failed and were set aside, newest first",
     query: api.deadLettersQuery,
@@ -26,8 +25,7 @@ export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
     };
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/dead-letters/:n/retry",
     summary: "Apply the event of a dead letter again, in the way in which it came",
     params: api.letterPath,
@@ -48,8 +46,7 @@ export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
     return { retried: true, ...(answer === undefined ? {} : { result: answer }) };
   });
 
-  endpoint(app, {
-    method: "delete",
+  endpoint(app, "delete", {
     path: "/dead-letters/:n",
     summary: "Forget a dead letter",
     params: api.letterPath,

@@ -62,15 +62,13 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
   }, SPARED);
   const counts = memo(COUNTED_MS, () => countByPartition(store), SPARED);
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/workers",
     summary: "Workers, with what each one holds and has done",
     answer: api.workers,
   }, async () => ({ workers: (await workers()).map(({ line }) => line) }));
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/partitions",
     summary: "Partitions, with who owns each one",
     answer: api.partitions,
@@ -79,8 +77,7 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
     return { partitions: rows.map((row) => ({ ...row, actors: actors.get(row.id) ?? 0 })) };
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/partitions/:id/move",
     summary: "Give a partition to another worker",
     params: api.partitionPath,
@@ -98,22 +95,19 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
     return moved.value;
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/leases",
     summary: "Named leases: work that one process does at a time",
     answer: api.leases,
   }, async () => ({ leases: await readLeases(store) }));
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/lags",
     summary: "What waits, and since when",
     answer: api.lags,
   }, lags);
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/devnet/rollback",
     summary: "Have the devnet undo its last blocks; their transactions return to the mempool",
     body: api.rollbackBody,

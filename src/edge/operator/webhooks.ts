@@ -37,11 +37,10 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
     return found;
   };
   return (app) => {
-    endpoint(app, { method: "get", path: "/webhooks", summary: "All webhooks", answer: api.webhooks }, async () => ({
+    endpoint(app, "get", { path: "/webhooks", summary: "All webhooks", answer: api.webhooks }, async () => ({
       webhooks: (await rows.listWebhooks(store)).map(view),
     }));
-    endpoint(app, {
-      method: "post",
+    endpoint(app, "post", {
       path: "/webhooks",
       summary: "Have transitions sent to a URL",
       body: api.webhookBody,
@@ -59,16 +58,14 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       return { ...view(made), secret: secretText(secret) };
     });
     const one = { params: api.webhookPath, refusals: { 404: "`webhook_unknown`" } };
-    endpoint(app, {
+    endpoint(app, "get", {
       ...one,
-      method: "get",
       path: "/webhooks/:id",
       summary: "One webhook",
       answer: api.webhook,
     }, async ({ params }) => view(await known(params.id)));
-    endpoint(app, {
+    endpoint(app, "delete", {
       ...one,
-      method: "delete",
       path: "/webhooks/:id",
       summary: "Remove a webhook, with what waits for it",
       answer: api.webhookRemoved,
@@ -77,9 +74,8 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       ring();
       return { removed: true };
     });
-    endpoint(app, {
+    endpoint(app, "post", {
       ...one,
-      method: "post",
       path: "/webhooks/:id/resume",
       summary: "Try what waits for a webhook at once, a disabled one included",
       answer: api.webhook,
@@ -88,9 +84,8 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       ring();
       return view(await known(params.id));
     });
-    endpoint(app, {
+    endpoint(app, "get", {
       ...one,
-      method: "get",
       path: "/webhooks/:id/deliveries",
       summary: "Deliveries of a webhook, newest first",
       query: api.deliveriesQuery,
@@ -109,9 +104,8 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
         next: found.length < limit ? null : String(found.at(-1)!.n),
       };
     });
-    endpoint(app, {
+    endpoint(app, "post", {
       ...one,
-      method: "post",
       path: "/webhooks/:id/test",
       summary: "Send a test event now, once",
       answer: api.webhookTested,

@@ -8,8 +8,7 @@ import { summaryOf } from "#src/edge/tokens/describe.ts";
 
 /** Adds `/transaction/explain`. */
 export function explainRoutes(app: OpenAPIHono, service: TokenService): void {
-  building(app, service, {
-    method: "post",
+  building(service)(app, "post", {
     path: "/transaction/explain",
     summary: "What a transaction does, signed or not",
     body: explainBody,

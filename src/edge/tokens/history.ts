@@ -41,8 +41,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
     return { status: token.status, requests: page.requests };
   };
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/token/:tokenId/history",
     summary: "Requests of a token and what became of them",
     params: { tokenId: api.tokenId },
@@ -59,8 +58,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
   });
 
   for (const path of ["/token/:tokenId/facts/:key/history", "/token/:tokenId/facts//history"]) {
-    endpoint(app, {
-      method: "get",
+    endpoint(app, "get", {
       path,
       summary: path.includes(":key") ? "What a key had" : "What the empty key had",
       params: { tokenId: api.tokenId, ...(path.includes(":key") ? { key: z.string() } : {}) },

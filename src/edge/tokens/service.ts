@@ -1,7 +1,5 @@
 /** What the endpoints of the token service share: its dependencies, look-ups of tokens, and builds. */
-import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { ZodType } from "zod";
 import * as api from "#src/api/tokens.ts";
 import type { Json } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
@@ -11,7 +9,7 @@ import { cageScripts } from "#src/cage/script.ts";
 import { readPendingContaining } from "#src/chain/pending/pendingSpends.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
-import { check, type Endpoint, endpoint, type EndpointRequest, type Shape } from "#src/edge/route.ts";
+import { type AddEndpoint, check, endpoint } from "#src/edge/route.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { withSummary } from "#src/edge/tokens/describe.ts";
@@ -125,18 +123,13 @@ async function pendingBoot(sql: Queries, token: string): Promise<string | undefi
 }
 
 /**
- * Adds an endpoint that builds, with the timeout header and the client's limit of concurrent builds. A request counts
- * once its body is read.
+ * Adds endpoints that build, with the timeout header and the client's limit of concurrent builds. A request counts once
+ * its body is read.
  */
-export function building<
-  P extends Shape | undefined = undefined,
-  Q extends Shape | undefined = undefined,
-  B extends ZodType | undefined = undefined,
->(
-  app: OpenAPIHono,
-  { limited }: Pick<TokenService, "limited">,
-  spec: Endpoint<P, Q, B>,
-  handler: (asked: EndpointRequest<P, Q, B>) => Promise<unknown>,
-): void {
-  endpoint(app, { ...spec, headers: timeHeader }, (asked) => limited(asked.context, () => handler(asked)));
-}
+export const building = ({ limited }: Pick<TokenService, "limited">): AddEndpoint => (app, method, spec, handler) =>
+  endpoint(
+    app,
+    method,
+    { ...spec, headers: timeHeader },
+    (request) => limited(request.context, () => handler(request)),
+  );

@@ -15,8 +15,7 @@ import { parsePosition, positionText } from "#src/runtime/events/position.ts";
 
 /** Adds the stream. */
 export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService): void {
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/token/:tokenId/events",
     summary: "What happens to a token as blocks bring it, as server-sent events",
     description:

@@ -15,8 +15,7 @@ import { transactionWatch } from "#src/edge/tokens/watching.ts";
 export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenService): void {
   const watch = transactionWatch(store.sql);
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/transaction",
     summary: "A transaction of the ledger",
     description:
@@ -42,8 +41,7 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
     );
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/transaction",
     summary: "Submit a signed transaction",
     body: api.submitBody,

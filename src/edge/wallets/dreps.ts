@@ -33,8 +33,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
   };
   const view = (drep: ListedDrep, epoch: number) => drepView(drep, epoch, book.cached(drep.anchor));
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/dreps",
     operation: "listDReps",
     summary: "Every registered representative, those first with whom most stake votes",
@@ -47,8 +46,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
     return some.map((one) => view(one, epoch));
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/dreps/summary",
     operation: "getDRepSummary",
     summary: "How many representatives there are, and how much stake votes with them",
@@ -65,8 +63,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
     };
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/dreps/suggested",
     operation: "suggestedDReps",
     summary: "Representatives that one might choose",
@@ -84,8 +81,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
       .slice(0, Math.min(count, MOST_SUGGESTED)).map((one) => view(one, epoch));
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/dreps/:drepId",
     operation: "getDRep",
     summary: "A representative",

@@ -7,6 +7,7 @@ import { page } from "#src/api/wallets/wallets.ts";
 import { slotAt, timeAt } from "#src/cardano/eras.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { JSON_TYPE, JsonList } from "#src/edge/json.ts";
+import type { SchemaOutputs } from "#src/edge/route.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";
@@ -20,7 +21,6 @@ import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import type { HistoryQuery } from "#src/wallet/index/types.ts";
 import { readWallet } from "#src/wallet/rows.ts";
-import type { z } from "zod";
 
 const params = { walletId };
 
@@ -39,8 +39,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
 
   streamRoutes(app, service, served, ownOf);
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at(""),
     operation: `list${named}Transactions`,
     cache: service.cache,
@@ -68,8 +67,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     return context.body(list.toString(), 200, { "content-type": JSON_TYPE });
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/:transactionId"),
     operation: `get${named}Transaction`,
     cache: service.cache,
@@ -86,8 +84,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     });
   });
 
-  route(app, {
-    method: "delete",
+  route(app, "delete", {
     path: at("/:transactionId"),
     operation: `delete${named}Transaction`,
     summary: "Forget a transaction that is not in the ledger",
@@ -149,11 +146,7 @@ async function historyQueryOf(service: WalletService, query: HistoryParameters):
   };
 }
 
-type HistoryParameters =
-  & {
-    readonly [K in keyof typeof api.historyQuery]: z.output<(typeof api.historyQuery)[K]>;
-  }
-  & { readonly [K in keyof typeof page]: z.output<(typeof page)[K]> };
+type HistoryParameters = SchemaOutputs<typeof api.historyQuery & typeof page>;
 
 const iso = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
 

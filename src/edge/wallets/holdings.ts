@@ -33,8 +33,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
   const before = named === "Byron" ? "Byron" : "";
   const at = (rest: string) => `/${prefix}/:walletId${rest}`;
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/addresses"),
     operation: `list${named}Addresses`,
     cache: service.cache,
@@ -59,8 +58,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     return await respondList(context, found.addresses, walletAddressView);
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/statistics/utxos"),
     operation: `get${before}UTxOsStatistics${suffix}`,
     cache: service.cache,
@@ -75,8 +73,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     return distributionOf(coins);
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/utxo"),
     operation: `get${before || suffix}WalletUtxoSnapshot`,
     cache: service.cache,
@@ -103,8 +100,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     return context.body(`{"entries":${entries}}`, 200, { "content-type": JSON_TYPE });
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/assets"),
     operation: `list${named}Assets`,
     summary: "All assets that the wallet ever held",
@@ -125,8 +121,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     return (await assetsShown(service, [wanted]))[0];
   };
   const absent = { 404: "`no_such_wallet`, `asset_not_present`" };
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/assets/:policyId/:assetName"),
     operation: `get${named}Asset`,
     summary: "An asset that the wallet held",
@@ -134,8 +129,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     answer: asset,
     refusals: absent,
   }, ({ params }) => one(params.walletId, params.policyId + params.assetName));
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/assets/:policyId"),
     operation: `get${named}AssetDefault`,
     summary: "An asset without a name that the wallet held",

@@ -34,8 +34,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     return known.pools;
   };
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/stake-pools",
     operation: "listStakePools",
     summary: "Stake pools, those first that would pay most for a stake",
@@ -57,8 +56,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     );
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/stake-pools/maintenance-actions",
     operation: "getMaintenanceActions",
     summary: "Whether the metadata of pools that are gone was collected",
@@ -69,8 +67,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     return { gc_stake_pools: { status: collection.status, ...last } };
   });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/stake-pools/maintenance-actions",
     operation: "postMaintenanceAction",
     summary: "Collect the metadata of pools that are gone or delisted",
@@ -78,16 +75,14 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     status: 204,
   }, () => collect({ store, book, fetch: outside, log }));
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/settings",
     operation: "getSettings",
     summary: "What is set for the service as a whole",
     answer: api.settings,
   }, async () => ({ pool_metadata_source: await readSource(store.sql) }));
 
-  route(app, {
-    method: "put",
+  route(app, "put", {
     path: "/settings",
     operation: "putSettings",
     summary: "Set where pools' metadata comes from; what another source said is forgotten",
@@ -97,8 +92,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     if (settings) await writeSource(store, parseSource(settings.pool_metadata_source)!);
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/smash/health",
     operation: "getCurrentSmashHealth",
     summary: "How a SMASH server is",

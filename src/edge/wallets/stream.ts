@@ -38,8 +38,7 @@ export function streamRoutes(
   ownOf: (id: string) => Promise<OwnParts>,
 ): void {
   const { events } = service;
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: `/${served.prefix}/:walletId/events`,
     operation: `stream${served.named}Transactions`,
     summary: "The wallet's transactions as blocks bring them, as server-sent events",

@@ -82,8 +82,7 @@ describe("an answer of 503", () => {
   it("says when to ask again, and no other answer does", async () => {
     const app = new OpenAPIHono();
     handleErrors(app, silentLog);
-    endpoint(app, {
-      method: "get",
+    endpoint(app, "get", {
       path: "/fail/:status",
       summary: "Fails",
       params: { status: z.coerce.number() },
@@ -104,10 +103,10 @@ describe("a body that may be left out", () => {
   handleErrors(app, silentLog);
   const answer = z.object({ got: z.unknown() });
   const body = z.object({ to: z.string().optional() });
-  endpoint(app, { method: "post", path: "/may", summary: "May", body: body.optional(), answer }, async ({ body }) => ({
+  endpoint(app, "post", { path: "/may", summary: "May", body: body.optional(), answer }, async ({ body }) => ({
     got: body ?? null,
   }));
-  endpoint(app, { method: "post", path: "/must", summary: "Must", body, answer }, async ({ body }) => ({ got: body }));
+  endpoint(app, "post", { path: "/must", summary: "Must", body, answer }, async ({ body }) => ({ got: body }));
 
   it("is nothing, an object, and no nonsense", async () => {
     const post = async (path: string, text?: string) => {
