@@ -41,10 +41,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   }, async ({ query: { kind, state, paused, q, limit, after } }) => {
     const place = readCursor(after, entityPlace);
     const rows = await listActors(store, { kind, state, paused, prefix: q }, place, limit);
-    return {
-      actors: rows.map(({ changed, ...row }) => ({ ...row, changed: changed.toISOString() })),
-      next: page(rows, limit, ({ kind, id }) => ({ kind, id })),
-    };
+    return { actors: rows, next: page(rows, limit, ({ kind, id }) => ({ kind, id })) };
   });
 
   endpoint(app, "get", {
@@ -56,15 +53,12 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   }, async ({ params: entity }) => {
     const [found, mailbox] = await Promise.all([inspectActor(store, entity), control.look(entity)]);
     if (found === undefined) throw unknown(entity);
-    const { value, done, changed, reminders, effects, ...rest } = found;
+    const { value, done, ...rest } = found;
     const machine = kinds.get(entity.kind)?.machine;
     return {
       entity,
       ...rest,
-      changed: changed.toISOString(),
       allowed: machine === undefined || done ? [] : allowedIn(machine, value),
-      reminders: reminders.map(({ at, ...reminder }) => ({ ...reminder, at: at.toISOString() })),
-      effects: effects.map(({ nextAttempt, ...effect }) => ({ ...effect, nextAttempt: nextAttempt.toISOString() })),
       mailbox: mailbox ?? null,
     };
   });
@@ -80,10 +74,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
     const place = readCursor(before, versionPlace);
     await known(entity);
     const rows = await readHistory(store, entity, place, limit);
-    return {
-      transitions: rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() })),
-      next: page(rows, limit, ({ version }) => version),
-    };
+    return { transitions: rows, next: page(rows, limit, ({ version }) => version) };
   });
 
   const pausing = (path: string, summary: string, paused: boolean) =>

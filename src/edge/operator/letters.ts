@@ -3,7 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/api/operator.ts";
 import { page, readCursor } from "#src/edge/operator/cursor.ts";
-import { refusal } from "#src/edge/operator/status.ts";
+import { answered, refusal } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { DeadLetters } from "#src/runtime/operations/deadLetters.ts";
 
@@ -19,10 +19,7 @@ export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
     refusals: { 400: "`bad_request`, `bad_cursor`" },
   }, async ({ query: { kind, id, limit, after } }) => {
     const rows = await letters.list({ kind, id }, readCursor(after, place), limit);
-    return {
-      deadLetters: rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() })),
-      next: page(rows, limit, ({ n }) => n),
-    };
+    return { deadLetters: rows, next: page(rows, limit, ({ n }) => n) };
   });
 
   endpoint(app, "post", {
@@ -40,10 +37,8 @@ export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
       503: "`unavailable`: asked again, it is applied once all the same; `overloaded`; `newer_version`",
     },
   }, async ({ params: { n } }) => {
-    const retried = await letters.retry(n);
-    if (!retried.ok) throw refusal(retried.error);
-    const { answer } = retried.value;
-    return { retried: true, ...(answer === undefined ? {} : { result: answer }) };
+    const { answer } = answered(await letters.retry(n));
+    return { retried: true, result: answer };
   });
 
   endpoint(app, "delete", {

@@ -94,15 +94,7 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       await known(params.id);
       const before = after === undefined ? undefined : Number(after);
       const found = await rows.listDeliveries(store, params.id, { status, before, limit });
-      return {
-        deliveries: found.map(({ nextAttempt, created, delivered, ...rest }) => ({
-          ...rest,
-          nextAttempt: nextAttempt?.toISOString() ?? null,
-          created: created.toISOString(),
-          delivered: delivered?.toISOString() ?? null,
-        })),
-        next: found.length < limit ? null : String(found.at(-1)!.n),
-      };
+      return { deliveries: found, next: found.length < limit ? null : String(found.at(-1)!.n) };
     });
     endpoint(app, "post", {
       ...one,
@@ -114,14 +106,9 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       const secret = await rows.webhookSecret(store, id);
       if (secret === undefined) throw unknown(id);
       const messageId = `test_${randomBytes(12).toString("hex")}`;
-      const { ok, code, error, answer } = await sendEvent(
-        options,
-        webhook,
-        secret,
-        messageId,
-        testEvent(id, messageId),
-      );
-      return { delivered: ok, code, error, answer };
+      const sent = await sendEvent(options, webhook, secret, messageId, testEvent(id, messageId));
+      const { ok: delivered, code, error, answer } = sent;
+      return { delivered, code, error, answer };
     });
   };
 }
@@ -156,14 +143,9 @@ async function beginning(store: Store, from = "now"): Promise<Position> {
   return position;
 }
 
-function view({ filter, position, created, ...rest }: rows.Webhook) {
+function view({ filter, position, ...rest }: rows.Webhook) {
   const { kind = null, id = null, transition = null } = filter;
-  return {
-    ...rest,
-    filter: { kind, id, transition },
-    position: positionText(position),
-    created: created.toISOString(),
-  };
+  return { ...rest, filter: { kind, id, transition }, position: positionText(position) };
 }
 
 function unknown(id: string): HttpFailure {

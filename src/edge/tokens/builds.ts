@@ -8,7 +8,7 @@ import { bytesOf } from "#src/cage/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
 import { BUILDING, building, GONE, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
-import { refusal } from "#src/edge/tokens/status.ts";
+import { answered } from "#src/edge/tokens/status.ts";
 import { withSummary } from "#src/edge/tokens/describe.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
 
@@ -34,9 +34,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
   }, async ({ params, context }) => {
     const deadline = Date.now() + timeOf(context);
     const from = requester(params.address);
-    const answer = await boot(from, deadline);
-    if (!answer.ok) throw refusal(answer.error);
-    return await withSummary(service, answer.value, { deadline, address: from });
+    return await withSummary(service, answered(await boot(from, deadline)), { deadline, address: from });
   });
 
   const requests = [

@@ -11,7 +11,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
 import { type AddEndpoint, check, endpoint } from "#src/edge/route.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
-import { refusal } from "#src/edge/tokens/status.ts";
+import { answered, refusal } from "#src/edge/tokens/status.ts";
 import { withSummary } from "#src/edge/tokens/describe.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -78,17 +78,15 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
     ...options,
     limited: options.rateLimit ? buildLimit(options.rateLimit) : (_, make) => make(),
     requester(text) {
-      const address = parseAddress(text, options.networkId);
-      if (!address.ok) throw refusal(address.error);
-      const { kind } = address.value;
-      if ((kind !== "base" && kind !== "enterprise") || address.value.payment.kind !== "key") {
+      const address = answered(parseAddress(text, options.networkId));
+      if ((address.kind !== "base" && address.kind !== "enterprise") || address.payment.kind !== "key") {
         throw refusal({
           code: "bad_address",
           message: "An address of a payment key is needed: base or enterprise.",
           details: { reason: "kind" },
         });
       }
-      return address.value.hex;
+      return address.hex;
     },
     async alive(token) {
       const found = await readToken(sql, token);
@@ -106,9 +104,8 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
     async built(context, token, name, input) {
       const deadlineMs = timeOf(context);
       const deadline = Date.now() + deadlineMs;
-      const answer = await options.build({ kind: "token", id: token }, name, input, { deadlineMs });
-      if (!answer.ok) throw refusal(answer.error);
-      return await withSummary(options, answer.value, { deadline, address: input.address });
+      const answer = answered(await options.build({ kind: "token", id: token }, name, input, { deadlineMs }));
+      return await withSummary(options, answer, { deadline, address: input.address });
     },
   };
 }

@@ -109,26 +109,21 @@ function drepView(drep: ListedDrep, epoch: number, known: ReturnType<DrepBook["c
   const { credential, expiry, anchor, deposit, stake = 0n } = drep;
   return {
     id: drepId(credential),
-    credential: {
-      type: credential.kind === "key" ? "key_hash" as const : "script_hash" as const,
-      hash: credential.hash,
-    },
-    status: isActive(drep, epoch) ? "active" as const : "inactive" as const,
+    credential: { type: `${credential.kind}_hash`, hash: credential.hash },
+    status: isActive(drep, epoch) ? "active" : "inactive",
     expiry_epoch: expiry,
     voting_power: power(stake),
     deposit: lovelace(deposit),
     anchor: anchor ? { url: anchor.url, data_hash: anchor.hash } : null,
     name: known?.name ?? null,
-    ...(known === undefined ? {} : {
-      metadata: {
-        name: known.name,
-        objectives: known.objectives ?? null,
-        motivations: known.motivations ?? null,
-        qualifications: known.qualifications ?? null,
-        payment_address: known.paymentAddress ?? null,
-        do_not_list: known.doNotList,
-        references: [...known.references],
-      },
-    }),
+    metadata: known && {
+      name: known.name,
+      objectives: known.objectives ?? null,
+      motivations: known.motivations ?? null,
+      qualifications: known.qualifications ?? null,
+      payment_address: known.paymentAddress ?? null,
+      do_not_list: known.doNotList,
+      references: known.references,
+    },
   };
 }

@@ -15,6 +15,7 @@ import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { noSuchTransaction, shownTransaction } from "#src/edge/wallets/send.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
+import { timeText } from "#src/edge/wallets/times.ts";
 import { streamRoutes } from "#src/edge/wallets/stream.ts";
 import { policyKeyHash } from "#src/wallet/build/policy.ts";
 import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
@@ -120,8 +121,8 @@ async function historyQueryOf(service: WalletService, query: HistoryParameters):
     throw new HttpFailure(
       400,
       "start_time_later_than_end_time",
-      `The specified start time '${iso(start)}' is later than the specified end time '${iso(end)}'.`,
-      { start_time: iso(start), end_time: iso(end) },
+      `The specified start time '${timeText(start)}' is later than the specified end time '${timeText(end)}'.`,
+      { start_time: timeText(start), end_time: timeText(end) },
     );
   }
   if (minWithdrawal !== undefined && minWithdrawal < 1n) {
@@ -134,21 +135,10 @@ async function historyQueryOf(service: WalletService, query: HistoryParameters):
   const after = query.after === undefined
     ? undefined
     : readCursorText(query.after, (value) => cursorOf(value, ["slot", "index"], ["hash"]));
-  const limit = query.limit ?? query.max_count;
-  return {
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...(order === undefined ? {} : { order }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(minWithdrawal === undefined ? {} : { minWithdrawal }),
-    ...(address === undefined ? {} : { address: address.hex }),
-    ...(after === undefined ? {} : { after }),
-  };
+  return { from, to, order, limit: query.limit ?? query.max_count, minWithdrawal, address: address?.hex, after };
 }
 
 type HistoryParameters = SchemaOutputs<typeof api.historyQuery & typeof page>;
-
-const iso = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
 
 /** The first slot that begins at a time or later; far beyond all blocks where the time is past the horizon. */
 function firstSlotFrom(eras: Parameters<typeof slotAt>[0], ms: number): number {

@@ -39,12 +39,11 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     const now = slotAt(eras, clock.now());
     const tip = blockView(eras, at);
     const epoch = epochTimes(eras, tip.epoch_number);
-    const networkSlot = now.ok ? slotView(eras, now.value) : undefined;
     return {
       sync_progress: syncState(at, networkTip.slot, { slots: network.slots, toleranceS, clocked, clock }),
       node_tip: tip,
-      ...(networkSlot === undefined ? {} : { network_tip: networkSlot }),
-      ...(epoch.ok ? { next_epoch: epochAfter(epoch.value) } : {}),
+      network_tip: now.ok ? slotView(eras, now.value) : undefined,
+      next_epoch: epoch.ok ? epochAfter(epoch.value) : undefined,
       node_era: eras.current.toLowerCase(),
       network_info: {
         protocol_magic: networkMagic,

@@ -12,7 +12,7 @@ import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { pageOf } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
-import { epochView, timeText } from "#src/edge/wallets/times.ts";
+import { epochStartView, timeText } from "#src/edge/wallets/times.ts";
 import { collect, readCollection } from "#src/wallet/pools/keeper.ts";
 import { type RankedPool, rankedPools } from "#src/wallet/pools/list.ts";
 import { smashHealth } from "#src/wallet/pools/metadata.ts";
@@ -63,8 +63,8 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     answer: api.maintenance,
   }, async () => {
     const collection = await readCollection(store);
-    const last = collection.status === "has_run" ? { last_run: timeText(collection.at.getTime()) } : {};
-    return { gc_stake_pools: { status: collection.status, ...last } };
+    const last_run = collection.status === "has_run" ? timeText(collection.at.getTime()) : undefined;
+    return { gc_stake_pools: { status: collection.status, last_run } };
   });
 
   route(app, "post", {
@@ -133,10 +133,8 @@ function poolView(
     cost: lovelace(pool.cost),
     margin: { quantity: percentOf(pool.margin), unit: "percent" },
     pledge: lovelace(pool.pledge),
-    ...(lore ? { metadata: lore } : {}),
-    ...(pool.retiring === undefined
-      ? {}
-      : { retirement: epochView({ epoch: pool.retiring, time: epochs.time(epochs.first(pool.retiring)) }) }),
+    metadata: lore,
+    retirement: pool.retiring === undefined ? undefined : epochStartView(epochs, pool.retiring),
     flags: delisted.has(pool.pool) ? ["delisted"] : [],
   };
 }
