@@ -9,8 +9,7 @@ import { compress } from "hono/compress";
 import { toJson } from "#src/base/json.ts";
 import { etagOf } from "#src/edge/etag.ts";
 import { type Document, readExamples, withExamples } from "#src/edge/examples.ts";
-import { type Page, sending } from "#src/edge/pages.ts";
-import { PAGE_POLICY } from "#src/edge/pagePolicy.ts";
+import { type Page, PAGE_HEADERS, sending } from "#src/edge/pages.ts";
 
 const INDEX = `<!doctype html>
 <html lang="en">
@@ -84,11 +83,7 @@ export function mountDocs(app: Pick<Hono, "get">, service: ServiceDocument): voi
     ["init.js", pageOf("text/javascript", init(headers))] as const,
     ["index.html", pageOf("text/html", INDEX)] as const,
   ]);
-  const send = sending(files, {
-    "content-security-policy": PAGE_POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-  });
+  const send = sending(files, PAGE_HEADERS);
   app.get(`${prefix}/docs`, (c) => send(c, "index.html"));
   for (const name of files.keys()) app.get(`${prefix}/docs/${name}`, compress(), (c) => send(c, name));
 }

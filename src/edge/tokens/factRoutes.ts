@@ -19,7 +19,7 @@ import { blockHashAt } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { etagOf, holds } from "#src/edge/etag.ts";
 import { JSON_TYPE, respond } from "#src/edge/json.ts";
-import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
+import { afterIn, cursorOf, linkNext } from "#src/edge/paging.ts";
 import { endpoint, type SchemaOutputs } from "#src/edge/route.ts";
 import { factsQuarantined, GONE, tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { type FactForm, factPieces, factText, PAGE, streamed } from "#src/edge/tokens/facts.ts";
@@ -80,9 +80,7 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     const now = await readTokenPoint(sql, token);
     if (now.status === "unknown" || now.status === "ended") throw tokenGone(token, now.status);
     if (now.status === "quarantined") throw factsQuarantined(now.reason);
-    const cursor = query.after === undefined
-      ? undefined
-      : readCursorText(query.after, (value) => cursorOf(value, [], ["state", "place"]));
+    const cursor = afterIn(query.after, (value) => cursorOf(value, [], ["state", "place"]));
     const state = cursor ? await stateAt(sql, token, cursor.state) : now.state;
     const since = query.since === undefined ? undefined : await slotOf(sql, token, query.since, now.state.slot);
     const slots = query.slots ?? factSlots;

@@ -12,7 +12,7 @@ import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
-import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
+import { afterIn, cursorOf, linkNext } from "#src/edge/paging.ts";
 import { noSuchTransaction, shownTransaction } from "#src/edge/wallets/send.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
 import { timeText } from "#src/edge/wallets/times.ts";
@@ -132,9 +132,7 @@ async function historyQueryOf(service: WalletService, query: HistoryParameters):
   const from = start === undefined ? undefined : firstSlotFrom(eras, start);
   const to = end === undefined ? undefined : lastSlotUntil(eras, end);
   if (to !== undefined && to < 0) return undefined;
-  const after = query.after === undefined
-    ? undefined
-    : readCursorText(query.after, (value) => cursorOf(value, ["slot", "index"], ["hash"]));
+  const after = afterIn(query.after, (value) => cursorOf(value, ["slot", "index"], ["hash"]));
   return { from, to, order, limit: query.limit ?? query.max_count, minWithdrawal, address: address?.hex, after };
 }
 
