@@ -2,7 +2,7 @@
 import type { Context, ErrorHandler, Hono, NotFoundHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Failure } from "#src/base/result.ts";
+import type { Failure, Result } from "#src/base/result.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { requestId } from "#src/base/request.ts";
 import { respond } from "#src/edge/json.ts";
@@ -40,14 +40,20 @@ export function refusalOf(statuses: Readonly<Record<string, ContentfulStatusCode
   };
 }
 
+/** A function that gives the value of a good result, and throws the refusal of another one. */
+export const answeredBy = (refusal: (failure: Failure) => Error) => <T>(result: Result<T, Failure>): T => {
+  if (result.ok) return result.value;
+  throw refusal(result.error);
+};
+
 /** The body of a refusal; without `details` where there are none. */
 export function errorBody(failure: Pick<HttpFailure, "code" | "message" | "details">): {
   code: string;
   error: string;
   details?: unknown;
 } {
-  const { code, message, details } = failure;
-  return details === undefined ? { code, error: message } : { code, error: message, details };
+  const { code, message: error, details } = failure;
+  return details === undefined ? { code, error } : { code, error, details };
 }
 
 /**

@@ -1,9 +1,11 @@
 /** Server-sent events from batches, pulled one at a time: a slow client slows its own stream only. */
 import type { Context } from "hono";
 import { utf8 } from "#src/base/bytes.ts";
+import { toJson } from "#src/base/json.ts";
 import { inTime } from "#src/base/clock.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
+import { parsePosition, type Position } from "#src/runtime/events/position.ts";
 
 /** Longest silence of a stream, in milliseconds. */
 export const KEEP_ALIVE_MS = 15_000;
@@ -15,6 +17,22 @@ export function admitReader(events: Pick<EventLog, "readers">, most = MOST_READE
   if (events.readers() < most) return;
   throw new HttpFailure(503, "too_many_readers", `There are ${most} readers of events already.`);
 }
+
+/** The header `Last-Event-ID` of a client that reconnects. */
+export const lastEventId = (c: Context): string | undefined => c.req.header("last-event-id") || undefined;
+
+/**
+ * The position in a text; undefined where these events have never given it. While the database is away a stream opens
+ * all the same and waits for it.
+ */
+export async function givenPosition(events: Pick<EventLog, "reached">, text: string): Promise<Position | undefined> {
+  const position = parsePosition(text);
+  return position && await events.reached(position).catch(() => true) ? position : undefined;
+}
+
+/** An event as a stream has it. */
+export const eventText = (event: string, id: string, data: unknown): string =>
+  `event: ${event}\nid: ${id}\ndata: ${toJson(data)}\n\n`;
 
 export interface EventStreamOptions<B> {
   /** Longest silence in milliseconds, after which a comment is sent. */

@@ -98,8 +98,7 @@ function looker(health: Health): () => Promise<z.infer<typeof ready>> {
 export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app: OpenAPIHono) => void {
   const look = looker(health);
   return (app) => {
-    endpoint(app, {
-      method: "get",
+    endpoint(app, "get", {
       path: "/health",
       summary: "Whether this process lives",
       answer: alive,
@@ -112,8 +111,7 @@ export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app
       ...(health.network === undefined ? {} : { network: health.network() }),
       ...more(),
     }));
-    endpoint(app, {
-      method: "get",
+    endpoint(app, "get", {
       path: "/ready",
       summary: "Whether this process can do its work, and why not; 503 while it cannot",
       answer: ready,

@@ -7,6 +7,22 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Context } from "hono";
 import { etagOf, holds } from "#src/edge/etag.ts";
 
+/** Headers of pages that load what their own service serves and nothing else. */
+export const PAGE_HEADERS = {
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
+
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   css: "text/css; charset=utf-8",

@@ -3,8 +3,8 @@
  * expect that.
  */
 import type { Context } from "hono";
-import { fromUtf8, utf8 } from "#src/base/bytes.ts";
-import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { fromUtf8 } from "#src/base/bytes.ts";
+import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
 /** Adds the `Link` to the next page, where there is one. */
@@ -33,9 +33,7 @@ export function pageOf<T>(
   keyOf: (one: T) => string,
   order: "ascending" | "other" = "ascending",
 ): readonly T[] {
-  const key = after === undefined
-    ? undefined
-    : readCursorText(after, (value) => typeof value === "string" ? value : undefined);
+  const key = afterIn(after, (value) => typeof value === "string" ? value : undefined);
   const from = key === undefined
     ? 0
     : order === "ascending"
@@ -43,21 +41,38 @@ export function pageOf<T>(
     : 1 + all.findIndex((one) => keyOf(one) === key);
   if (from === 0 && key !== undefined && order === "other") throw noPlace();
   const rest = from < 0 ? [] : all.slice(from);
-  const some = limit === undefined ? rest : rest.slice(0, limit);
-  linkNext(c, some.length < rest.length ? keyOf(some.at(-1)!) : undefined);
+  return firstOf(c, rest, limit, keyOf);
+}
+
+/** The first `limit` rows, with the `Link` to the next page where there are more; all rows without a limit. */
+export function firstOf<T>(
+  c: Context,
+  rows: readonly T[],
+  limit: number | undefined,
+  keyOf: (one: T) => string,
+): readonly T[] {
+  if (limit === undefined || rows.length <= limit) return rows;
+  const some = rows.slice(0, limit);
+  linkNext(c, some.slice(-1).map(keyOf)[0]);
   return some;
 }
 
 /** A cursor as opaque text. */
 export function cursorText(cursor: Json): string {
-  return btoa(String.fromCharCode(...utf8(toJson(cursor)))).replaceAll("+", "-").replaceAll("/", "_").replace(
-    /=+$/,
-    "",
-  );
+  return Buffer.from(toJson(cursor)).toString("base64url");
+}
+
+/** The cursor in the parameter `after`, where it is given; throws 400 for a text that no page has given. */
+export function afterIn<T>(after: string | undefined, read: (value: Json) => T | undefined): T | undefined {
+  return after === undefined ? undefined : readCursorText(after, read);
 }
 
 /** The cursor in a text, as `read` decodes it; throws `refused()` for any other text. */
-export function readCursorText<T>(text: string, read: (value: Json) => T | undefined, refused = noPlace): T {
+export function readCursorText<T>(
+  text: string,
+  read: (value: Json) => T | undefined,
+  refused: () => Error = noPlace,
+): T {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
     const cursor = read(parseJson(fromUtf8(bytes) ?? ""));
@@ -76,7 +91,7 @@ export function cursorOf<N extends string, T extends string>(
   numbers: readonly N[],
   texts: readonly T[],
 ): ({ [K in N]: number } & { [K in T]: string }) | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const is = numbers.every((name) => Number.isSafeInteger(value[name])) &&
     texts.every((name) => typeof value[name] === "string");
   return is ? value as { [K in N]: number } & { [K in T]: string } : undefined;

@@ -41,7 +41,8 @@ export function rateLimit(
       const left = Math.min(burst, before.left + (at - before.at) / 1_000 * perSecond);
       clients.delete(client);
       clients.set(client, { left: left < 1 ? left : left - 1, at });
-      if (clients.size > MOST_CLIENTS) clients.delete(clients.keys().next().value!);
+      const [oldest = ""] = clients.keys();
+      if (clients.size > MOST_CLIENTS) clients.delete(oldest);
       if (left < 1) {
         c.header("Retry-After", String(Math.ceil((1 - left) / perSecond)));
         throw new HttpFailure(
@@ -74,7 +75,7 @@ export function buildLimit({ builds: most, proxies }: Omit<RateLimit, "perSecond
     try {
       return await make();
     } finally {
-      const left = underWay.get(client)! - 1;
+      const left = (underWay.get(client) ?? 1) - 1;
       if (left === 0) underWay.delete(client);
       else underWay.set(client, left);
     }

@@ -15,15 +15,15 @@ const RETRY_LATER = {
   "Retry-After": { description: "Seconds after which asking again may help.", schema: { type: "integer" as const } },
 };
 
-export type Shape = Record<string, ZodType>;
-type SchemaOutputs<S extends Shape | undefined> = S extends Shape ? { [K in keyof S]: z.output<S[K]> }
-  : Record<string, never>;
+type Shape = Record<string, ZodType>;
+type NoShape = Record<never, never>;
+/** The values that some schemas give. */
+export type SchemaOutputs<S extends Shape> = { readonly [K in keyof S]: z.output<S[K]> };
 
 type Refusals = Readonly<Record<number, string | { readonly description: string; readonly schema: ZodType }>>;
 
 /** An endpoint; `path` in Hono's form (`/token/:tokenId`). */
-export interface Endpoint<P extends Shape | undefined, Q extends Shape | undefined, B extends ZodType | undefined> {
-  readonly method: "get" | "post" | "put" | "patch" | "delete";
+interface Endpoint<P extends Shape, Q extends Shape, B extends ZodType | undefined> {
   readonly path: string;
   readonly summary: string;
   readonly params?: P;
@@ -88,32 +88,42 @@ export const PLAIN: Conventions = {
     ),
 };
 
-export interface EndpointRequest<
-  P extends Shape | undefined,
-  Q extends Shape | undefined,
-  B extends ZodType | undefined,
-> {
+interface EndpointRequest<P extends Shape, Q extends Shape, B extends ZodType | undefined> {
   readonly params: SchemaOutputs<P>;
   readonly query: SchemaOutputs<Q>;
   readonly body: B extends ZodType ? z.output<B> : undefined;
   readonly context: Context;
 }
 
+type Method = "get" | "post" | "put" | "patch" | "delete";
+
 /** Adds an endpoint. The handler gives the body of the good answer, or a whole `Response`, or throws `HttpFailure`. */
-export function endpoint<
-  P extends Shape | undefined = undefined,
-  Q extends Shape | undefined = undefined,
+export type AddEndpoint = <
+  P extends Shape = NoShape,
+  Q extends Shape = NoShape,
   B extends ZodType | undefined = undefined,
 >(
   app: OpenAPIHono,
+  method: Method,
   spec: Endpoint<P, Q, B>,
-  handler: (asked: EndpointRequest<P, Q, B>) => Promise<unknown>,
-  conventions: Conventions = PLAIN,
+  handler: (request: EndpointRequest<P, Q, B>) => Promise<unknown>,
+) => void;
+
+/** Adds endpoints of the token, devnet and operator services. */
+export const endpoint: AddEndpoint = (app, method, spec, handler) => addEndpoint(PLAIN, app, method, spec, handler);
+
+/** As `AddEndpoint`, by the conventions of a service. */
+export function addEndpoint<P extends Shape, Q extends Shape, B extends ZodType | undefined>(
+  conventions: Conventions,
+  app: OpenAPIHono,
+  method: Method,
+  spec: Endpoint<P, Q, B>,
+  handler: (request: EndpointRequest<P, Q, B>) => Promise<unknown>,
 ): void {
-  describe(app, spec, conventions);
+  describe(app, method, spec, conventions);
   // Schemas compile at their first use: once for all requests.
-  const inPath = spec.params && z.object(spec.params);
-  const inQuery = spec.query && z.object(spec.query);
+  const inPath = z.object(spec.params);
+  const inQuery = z.object(spec.query);
   const names = new Map(Object.entries<ZodType>(spec.query ?? {}).map(([name, schema]) => [name, takesMany(schema)]));
   const limits = { ...conventions.limits, optional: spec.body !== undefined && mayMiss(spec.body) };
   const part = <T>(schema: ZodType<T>, value: unknown, where: RequestPart): T => {
@@ -127,11 +137,11 @@ export function endpoint<
       : conventions.json(req.raw, limits);
   const consumes = spec.body && (spec.consumes ?? "application/json");
   const status = spec.status ?? 200;
-  app[spec.method](conventions.prefix + spec.path, async (c) => {
+  app[method](conventions.prefix + spec.path, async (c) => {
     const given = queryOf(c, names, conventions);
-    const params = inPath ? part(inPath, c.req.param(), "path") : {};
+    const params = part(inPath, c.req.param(), "path");
     conventions.headers(c, { consumes });
-    const query = inQuery ? part(inQuery, given, "query") : {};
+    const query = part(inQuery, given, "query");
     const body = spec.body ? part(spec.body, await read(c), "body") : undefined;
     const make = async () => {
       const answer = await handler({ params, query, body, context: c } as EndpointRequest<P, Q, B>);
@@ -201,13 +211,14 @@ function sentence(issue: z.core.$ZodIssue): string {
 
 function describe(
   app: OpenAPIHono,
-  spec: Endpoint<Shape | undefined, Shape | undefined, ZodType | undefined>,
+  method: Method,
+  spec: Endpoint<Shape, Shape, ZodType | undefined>,
   conventions: Conventions,
 ): void {
   const json = (schema: ZodType, description: string) => ({ description, content: { "application/json": { schema } } });
   const { status = 200, answer } = spec;
   app.openAPIRegistry.registerPath(createRoute({
-    method: spec.method,
+    method,
     path: spec.path.replace(/:(\w+)(\{[^}]*\})?/g, "{$1}"),
     summary: spec.summary,
     ...(spec.description === undefined ? {} : { description: spec.description }),

@@ -13,7 +13,7 @@ import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/edge/devnet/ledger.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
-import { HttpFailure, refusalOf } from "#src/edge/errors.ts";
+import { answeredBy, HttpFailure, refusalOf } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { startPage } from "#src/edge/startPage.ts";
 import { publicApp } from "#src/edge/service.ts";
@@ -41,6 +41,8 @@ const refusal = refusalOf({
   network_unreachable: 503,
 });
 
+const answered = answeredBy(refusal);
+
 const BAD_ORIGIN = "`bad_origin`: a page of another site asks, which `--devnet-origins` does not name";
 
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
@@ -51,17 +53,13 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
 
   /** The bytes of an address that outputs can be sent to on this network. */
   const payable = (text: string): string => {
-    const address = parseAddress(text, devnet.network.id);
-    if (!address.ok) throw refusal(address.error);
-    if (address.value.kind !== "reward") return address.value.hex;
+    const { kind, hex } = answered(parseAddress(text, devnet.network.id));
+    if (kind !== "reward") return hex;
     const details = { reason: "kind" };
     throw refusal({ code: "bad_address", message: "Nothing can be sent to a reward address.", details });
   };
-  const give = async (address: string, lovelace: bigint): Promise<string> => {
-    const paid = await devnet.faucet.pay(payable(address), lovelace);
-    if (!paid.ok) throw refusal(paid.error);
-    return paid.value.txHash;
-  };
+  const give = async (address: string, lovelace: bigint): Promise<string> =>
+    answered(await devnet.faucet.pay(payable(address), lovelace)).txHash;
   const giving = {
     400: "`bad_request`, `malformed_json`, `bad_address`, `bad_amount`, `amount_too_small`, `amount_too_large`",
     403: BAD_ORIGIN,
@@ -69,8 +67,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     503: "`faucet_empty`, `mempool_full`, `devnet_unavailable`",
   };
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/faucet",
     summary: "Send lovelace to an address",
     body: api.faucetBody,
@@ -78,8 +75,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     refusals: giving,
   }, async ({ body: { address, lovelace } }) => ({ txHash: await give(address, lovelace), address, lovelace }));
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/local-cluster/api/addresses/topup",
     summary: "Send ada to an address, as Yaci DevKit does: answers when a block has it, or after ten seconds",
     body: api.topupBody,
@@ -98,8 +94,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     }
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/tip",
     summary: "The newest block and the network",
     answer: api.network,
@@ -115,20 +110,17 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/parameters",
     summary: "The protocol parameters at the newest block, and what the devnet began with",
     answer: api.parameters,
     refusals: { 503: "`network_unreachable`" },
   }, async () => {
-    const found = await port.parameters();
-    if (!found.ok) throw refusal(found.error);
-    return { source: devnet.genesis.parametersSource, ...parametersToJson(found.value.value) as object };
+    const { value } = answered(await port.parameters());
+    return { source: devnet.genesis.parametersSource, ...parametersToJson(value) as object };
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/blocks",
     summary: "Make blocks now; each needs a slot of its own, so several take as many slots",
     body: api.blocksBody,
@@ -138,15 +130,12 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     let made = 0;
     let tip = devnet.tip();
     for (; made < count && !context.req.raw.signal.aborted; made++) {
-      const block = await devnet.makeBlock();
-      if (!block.ok) throw refusal(block.error);
-      tip = block.value;
+      tip = answered(await devnet.makeBlock());
     }
     return { tip, made };
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/rollback",
     summary: "Undo blocks; their transactions return to the mempool",
     body: api.rollbackBody,
@@ -158,13 +147,10 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     },
   }, async ({ body: { blocks, slot, drop } }) => {
     const to = blocks === undefined ? { slot: slot! } : { blocks };
-    const done = await devnet.rollback(to, { drop });
-    if (!done.ok) throw refusal(done.error);
-    return { tip: done.value };
+    return { tip: answered(await devnet.rollback(to, { drop })) };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/mempool",
     summary: "What waits for a block, in order",
     answer: api.mempool,
@@ -178,18 +164,13 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { size: transactions.length, bytes: transactions.reduce((sum, { bytes }) => sum + bytes, 0), transactions };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/utxos/:address",
     summary: "Unspent outputs at an address, at a point of the chain",
     params: { address: z.string().min(1).max(300) },
     answer: api.utxos,
     refusals: { 400: "`bad_address`", 503: "`network_unreachable`" },
-  }, async ({ params }) => {
-    const found = await port.utxosByAddress([payable(params.address)]);
-    if (!found.ok) throw refusal(found.error);
-    return utxosView(params.address, found.value);
-  });
+  }, async ({ params: { address } }) => utxosView(address, answered(await port.utxosByAddress([payable(address)]))));
 
   startPage(app, "devnet", ["/"]);
   ledgerRoutes(app, options);

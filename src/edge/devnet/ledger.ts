@@ -36,8 +36,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
   const readSnapshots = new SnapshotCache();
   const described = new Map(genesis.pools.map(({ id, metadata }) => [id, metadata]));
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/epoch",
     summary: "The epoch, its stake and the pots",
     answer: api.epoch,
@@ -82,8 +81,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     };
   };
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/pools",
     summary: "Every registered stake pool",
     answer: api.pools,
@@ -99,8 +97,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
   const params = { pool: z.string().min(1).max(100).meta({ description: "Pool id, bech32 or hexadecimal." }) };
   const refusals = { 400: "`bad_pool`", 404: "`pool_unknown`" };
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/pools/:pool",
     summary: "A stake pool",
     params,
@@ -114,8 +111,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     return poolView(id, pool, value);
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/pools/:pool/metadata.json",
     summary: "The metadata of a pool that the devnet began with, byte for byte as its registration has the hash of",
     params,
@@ -127,8 +123,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     return new Response(text, { headers: { "content-type": "application/json" } });
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/accounts/:address",
     summary: "What a stake address has, earned and delegates to",
     params: {
@@ -159,8 +154,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
   const hashes = new Map(genesisFiles(genesis).map(({ name, hash }) => [name, hash]));
   const pathOf = (name: string) => files.find(({ path }) => path.endsWith(name))?.path;
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/genesis",
     summary: "What the devnet began with, and the files for nodes and tools",
     answer: api.genesis,

@@ -32,8 +32,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   };
   const unavailable = () => refusal({ code: "unavailable", message: "The actor's worker did not answer in time." });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/actors",
     summary: "Actors by kind and id",
     query: api.actorsQuery,
@@ -42,14 +41,10 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   }, async ({ query: { kind, state, paused, q, limit, after } }) => {
     const place = readCursor(after, entityPlace);
     const rows = await listActors(store, { kind, state, paused, prefix: q }, place, limit);
-    return {
-      actors: rows.map(({ changed, ...row }) => ({ ...row, changed: changed.toISOString() })),
-      next: page(rows, limit, ({ kind, id }) => ({ kind, id })),
-    };
+    return { actors: rows, next: page(rows, limit, ({ kind, id }) => ({ kind, id })) };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/actors/:kind/:id",
     summary: "One actor, with its state, what waits for it and who owns it",
     params: api.actorPath,
@@ -58,21 +53,17 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   }, async ({ params: entity }) => {
     const [found, mailbox] = await Promise.all([inspectActor(store, entity), control.look(entity)]);
     if (found === undefined) throw unknown(entity);
-    const { value, done, changed, reminders, effects, ...rest } = found;
+    const { value, done, ...rest } = found;
     const machine = kinds.get(entity.kind)?.machine;
     return {
       entity,
       ...rest,
-      changed: changed.toISOString(),
       allowed: machine === undefined || done ? [] : allowedIn(machine, value),
-      reminders: reminders.map(({ at, ...reminder }) => ({ ...reminder, at: at.toISOString() })),
-      effects: effects.map(({ nextAttempt, ...effect }) => ({ ...effect, nextAttempt: nextAttempt.toISOString() })),
       mailbox: mailbox ?? null,
     };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/actors/:kind/:id/history",
     summary: "What happened to an actor, newest first, as far back as history is kept",
     params: api.actorPath,
@@ -83,15 +74,11 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
     const place = readCursor(before, versionPlace);
     await known(entity);
     const rows = await readHistory(store, entity, place, limit);
-    return {
-      transitions: rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() })),
-      next: page(rows, limit, ({ version }) => version),
-    };
+    return { transitions: rows, next: page(rows, limit, ({ version }) => version) };
   });
 
   const pausing = (path: string, summary: string, paused: boolean) =>
-    endpoint(app, {
-      method: "post",
+    endpoint(app, "post", {
       path: `/actors/:kind/:id/${path}`,
       summary,
       params: api.actorPath,
@@ -109,8 +96,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   );
   pausing("resume", "Let a paused actor go on: what waited is applied in its order", false);
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/actors/:kind/:id/passivate",
     summary: "Have an actor's worker forget it until it is needed",
     params: api.actorPath,
@@ -123,8 +109,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
     return { passivated };
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/actors/:kind/:id/reminders/:name/fire",
     summary: "Apply a reminder now instead of at its time",
     params: api.reminderPath,

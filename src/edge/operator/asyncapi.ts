@@ -31,8 +31,7 @@ type Part = { readonly [name: string]: unknown };
 export function asyncApi(options: AsyncApiOptions): OperatorPart {
   let document: Part | undefined;
   return (app) =>
-    endpoint(app, {
-      method: "get",
+    endpoint(app, "get", {
       path: "/asyncapi.json",
       summary: "What subscribers are told, as an AsyncAPI 3.0 document",
       answer: z.looseObject({ asyncapi: z.literal("3.0.0") }),

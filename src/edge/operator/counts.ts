@@ -35,15 +35,13 @@ export function countEndpoints(app: OpenAPIHono, { store, kinds, letters, places
   }, SPARED);
   const deadLetters = memo(FRESH_MS, () => letters.count(), SPARED);
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/kinds",
     summary: "Kinds of actors, and how many are in which state",
     answer: api.kinds,
   }, async () => ({ kinds: await counts() }));
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/kinds/:kind/machine",
     summary: "The states and transitions of a kind",
     params: api.kindPath,
@@ -55,8 +53,7 @@ export function countEndpoints(app: OpenAPIHono, { store, kinds, letters, places
     return { kind, machineVersion: known.version, ...graphOf(known.machine) };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/overview",
     summary: "The house at a glance",
     answer: api.overview,

@@ -1,24 +1,18 @@
 /** The end of a page as opaque text. */
-import { z, type ZodType } from "zod";
+import type { ZodType } from "zod";
+import type { Json } from "#src/base/json.ts";
 import { refusal } from "#src/edge/operator/status.ts";
+import { cursorText, readCursorText } from "#src/edge/paging.ts";
 
-/** The text of a place: JSON in base64url. */
-export function writeCursor(place: unknown): string {
-  return Buffer.from(JSON.stringify(place), "utf8").toString("base64url");
-}
-
-/** The place of a text that `writeCursor` gave. Throws `HttpFailure` 400 `bad_cursor` on anything else. */
+/** The place of a text that `cursorText` gave. Throws `HttpFailure` 400 `bad_cursor` on anything else. */
 export function readCursor<T>(text: string | undefined, place: ZodType<T>): T | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return place.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
-  } catch (error) {
-    if (!(error instanceof SyntaxError) && !(error instanceof z.ZodError)) throw error;
-    throw refusal({ code: "bad_cursor", message: "That is no place where a page of this list ended." });
-  }
+  return text === undefined ? undefined : readCursorText(text, (value) => place.safeParse(value).data, badCursor);
 }
 
-/** The rows of a page, and the cursor of the next one where more may follow. */
-export function page<T>(rows: readonly T[], limit: number, place: (last: T) => unknown): string | null {
-  return rows.length < limit ? null : writeCursor(place(rows.at(-1)!));
+const badCursor = () => refusal({ code: "bad_cursor", message: "That is no place where a page of this list ended." });
+
+/** The cursor of the page after some rows; null where no more can follow. */
+export function page<T>(rows: readonly T[], limit: number, place: (last: T) => Json): string | null {
+  const [last] = rows.length < limit ? [] : rows.slice(-1).map(place);
+  return last === undefined ? null : cursorText(last);
 }

@@ -9,14 +9,21 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "zod";
 import { eventsQuery, position as positionSchema } from "#src/api/events.ts";
-import { toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { admitReader, eventStream, KEEP_ALIVE_MS, MOST_READERS } from "#src/edge/eventStream.ts";
+import {
+  admitReader,
+  eventStream,
+  eventText,
+  givenPosition,
+  KEEP_ALIVE_MS,
+  lastEventId,
+  MOST_READERS,
+} from "#src/edge/eventStream.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { EventBatch, EventLog } from "#src/runtime/events/eventLog.ts";
 import { cloudEvent } from "#src/runtime/events/transition.ts";
-import { parsePosition, type Position, positionText } from "#src/runtime/events/position.ts";
+import { type Position, positionText } from "#src/runtime/events/position.ts";
 
 export interface EventRouteOptions {
   readonly events: EventLog;
@@ -31,8 +38,7 @@ export function eventRoutes(
   { events, keepAliveMs = KEEP_ALIVE_MS, most = MOST_READERS }: EventRouteOptions,
 ): OperatorPart {
   return (app: OpenAPIHono) => {
-    endpoint(app, {
-      method: "get",
+    endpoint(app, "get", {
       path: "/events",
       summary: "Transitions as they happen, as server-sent events",
       description:
@@ -60,27 +66,20 @@ async function beginning(
   asked: string | undefined,
   events: EventLog,
 ): Promise<Position | "now" | "start"> {
-  const last = c.req.header("last-event-id");
-  const text = last === undefined || last === "" ? asked ?? "now" : last;
+  const text = lastEventId(c) ?? asked ?? "now";
   if (text === "now" || text === "start") return text;
-  const position = parsePosition(text);
-  // While the database is away the stream opens all the same and waits for it.
-  if (position === undefined || !(await events.reached(position).catch(() => true))) {
+  const position = await givenPosition(events, text);
+  if (position === undefined) {
     throw new HttpFailure(400, "bad_position", "No position that this service has given.");
   }
   return position;
 }
 
 function written({ events, position, reset }: EventBatch): string {
-  let text = "";
-  if (reset) {
-    const at = positionText(events.length === 0 ? position : { tx: events[0]!.position.tx });
-    text += `event: reset\nid: ${at}\ndata: ${toJson({ position: at })}\n\n`;
-  }
-  for (const event of events) {
-    text += `event: transition\nid: ${positionText(event.position)}\ndata: ${
-      JSON.stringify(cloudEvent(event.transition))
-    }\n\n`;
-  }
-  return text;
+  const [first] = events;
+  const start = positionText(first ? { tx: first.position.tx } : position);
+  return [
+    ...(reset ? [eventText("reset", start, { position: start })] : []),
+    ...events.map((one) => eventText("transition", positionText(one.position), cloudEvent(one.transition))),
+  ].join("");
 }

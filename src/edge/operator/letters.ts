@@ -3,7 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/api/operator.ts";
 import { page, readCursor } from "#src/edge/operator/cursor.ts";
-import { refusal } from "#src/edge/operator/status.ts";
+import { answered, refusal } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { DeadLetters } from "#src/runtime/operations/deadLetters.ts";
 
@@ -11,8 +11,7 @@ const place = z.int().min(0);
 
 /** Adds `/dead-letters` and the paths below. */
 export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/dead-letters",
     summary: "Events that failed and were set aside, newest first",
     query: api.deadLettersQuery,
@@ -20,14 +19,10 @@ export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
     refusals: { 400: "`bad_request`, `bad_cursor`" },
   }, async ({ query: { kind, id, limit, after } }) => {
     const rows = await letters.list({ kind, id }, readCursor(after, place), limit);
-    return {
-      deadLetters: rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() })),
-      next: page(rows, limit, ({ n }) => n),
-    };
+    return { deadLetters: rows, next: page(rows, limit, ({ n }) => n) };
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/dead-letters/:n/retry",
     summary: "Apply the event of a dead letter again, in the way in which it came",
     params: api.letterPath,
@@ -42,14 +37,11 @@ export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
       503: "`unavailable`: asked again, it is applied once all the same; `overloaded`; `newer_version`",
     },
   }, async ({ params: { n } }) => {
-    const retried = await letters.retry(n);
-    if (!retried.ok) throw refusal(retried.error);
-    const { answer } = retried.value;
-    return { retried: true, ...(answer === undefined ? {} : { result: answer }) };
+    const { answer } = answered(await letters.retry(n));
+    return { retried: true, result: answer };
   });
 
-  endpoint(app, {
-    method: "delete",
+  endpoint(app, "delete", {
     path: "/dead-letters/:n",
     summary: "Forget a dead letter",
     params: api.letterPath,

@@ -84,8 +84,7 @@ export function metricsRoutes({ store, log }: { store: Store; log: Log }): Opera
     }
   };
   return (app) => {
-    endpoint(app, {
-      method: "get",
+    endpoint(app, "get", {
       path: "/metrics",
       summary: "Numbers for Prometheus",
       description: "Prometheus's text format.",

@@ -4,7 +4,7 @@ import * as api from "#src/api/operator.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { requestRollback } from "#src/devnet/serve/rollback.ts";
 import { memo } from "#src/edge/memo.ts";
-import { refusal } from "#src/edge/operator/status.ts";
+import { answered } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import {
@@ -45,14 +45,11 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
   const workers = memo(FRESH_MS, async () => {
     const rows = await readWorkers(store);
     const states = await control.states(rows.filter(({ ageMs }) => ageMs < ASKED_MS).map(({ id }) => id));
-    return rows.map(({ ageMs, seen, ...row }) => {
+    return rows.map(({ ageMs, ...row }) => {
       const state = states.get(row.id);
       const { resident = 0, waiting = 0, turns = 0, events = 0, fenced = 0, effects = 0 } = state ?? {};
-      const line = { ...row, seen: seen.toISOString(), alive: ageMs < aliveMs };
-      return {
-        eventsPerSecond: state?.eventsPerSecond ?? 0,
-        line: { ...line, resident, waiting, turns, events, fenced, effects },
-      };
+      const line = { ...row, alive: ageMs < aliveMs, resident, waiting, turns, events, fenced, effects };
+      return { eventsPerSecond: state?.eventsPerSecond ?? 0, line };
     });
   });
   const lags = memo(FRESH_MS, async () => {
@@ -62,15 +59,13 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
   }, SPARED);
   const counts = memo(COUNTED_MS, () => countByPartition(store), SPARED);
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/workers",
     summary: "Workers, with what each one holds and has done",
     answer: api.workers,
   }, async () => ({ workers: (await workers()).map(({ line }) => line) }));
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/partitions",
     summary: "Partitions, with who owns each one",
     answer: api.partitions,
@@ -79,8 +74,7 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
     return { partitions: rows.map((row) => ({ ...row, actors: actors.get(row.id) ?? 0 })) };
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/partitions/:id/move",
     summary: "Give a partition to another worker",
     params: api.partitionPath,
@@ -92,28 +86,21 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
       409: "`no_other_worker`",
       503: "`not_moved`: not handed over in time, and taken back",
     },
-  }, async ({ params: { id }, body }) => {
-    const moved = await movePartition({ store, bus }, id, body?.to);
-    if (!moved.ok) throw refusal(moved.error);
-    return moved.value;
-  });
+  }, async ({ params: { id }, body }) => answered(await movePartition({ store, bus }, id, body?.to)));
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/leases",
     summary: "Named leases: work that one process does at a time",
     answer: api.leases,
   }, async () => ({ leases: await readLeases(store) }));
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/lags",
     summary: "What waits, and since when",
     answer: api.lags,
   }, lags);
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/devnet/rollback",
     summary: "Have the devnet undo its last blocks; their transactions return to the mempool",
     body: api.rollbackBody,
@@ -125,9 +112,8 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
       503: "`devnet_unavailable`, `unavailable`",
     },
   }, async ({ body: { blocks } }) => {
-    const done = await requestRollback(bus, blocks);
-    if (!done.ok) throw refusal(done.error);
-    return { height: done.value.height, slot: done.value.slot };
+    const { height, slot } = answered(await requestRollback(bus, blocks));
+    return { height, slot };
   });
 
   return {

@@ -14,15 +14,13 @@ const LOOK_MS = 50;
 /** Adds `/tokens/quarantined` and `/tokens/{tokenId}/release`. */
 export function releaseEndpoints({ store }: { readonly store: Store }): OperatorPart {
   return (app) => {
-    endpoint(app, {
-      method: "get",
+    endpoint(app, "get", {
       path: "/tokens/quarantined",
       summary: "Tokens whose facts the index does not vouch for, the oldest quarantine first",
       answer: quarantinedTokens,
     }, async () => ({ tokens: await readQuarantined(store.sql) }));
 
-    endpoint(app, {
-      method: "post",
+    endpoint(app, "post", {
       path: "/tokens/:tokenId/release",
       summary: "Replay a token, and release it from quarantine where that leads to its state on the ledger",
       description:

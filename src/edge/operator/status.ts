@@ -1,5 +1,5 @@
 /** The HTTP status of every failure code that the operator service may answer with. */
-import { refusalOf } from "#src/edge/errors.ts";
+import { answeredBy, refusalOf } from "#src/edge/errors.ts";
 
 /** A failure as what is thrown to answer with it. */
 export const refusal = refusalOf({
@@ -31,3 +31,6 @@ export const refusal = refusalOf({
   overloaded: 503,
   unavailable: 503,
 });
+
+/** The value of a good answer; throws what another is answered with. */
+export const answered = answeredBy(refusal);

@@ -37,11 +37,10 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
     return found;
   };
   return (app) => {
-    endpoint(app, { method: "get", path: "/webhooks", summary: "All webhooks", answer: api.webhooks }, async () => ({
+    endpoint(app, "get", { path: "/webhooks", summary: "All webhooks", answer: api.webhooks }, async () => ({
       webhooks: (await rows.listWebhooks(store)).map(view),
     }));
-    endpoint(app, {
-      method: "post",
+    endpoint(app, "post", {
       path: "/webhooks",
       summary: "Have transitions sent to a URL",
       body: api.webhookBody,
@@ -59,16 +58,14 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       return { ...view(made), secret: secretText(secret) };
     });
     const one = { params: api.webhookPath, refusals: { 404: "`webhook_unknown`" } };
-    endpoint(app, {
+    endpoint(app, "get", {
       ...one,
-      method: "get",
       path: "/webhooks/:id",
       summary: "One webhook",
       answer: api.webhook,
     }, async ({ params }) => view(await known(params.id)));
-    endpoint(app, {
+    endpoint(app, "delete", {
       ...one,
-      method: "delete",
       path: "/webhooks/:id",
       summary: "Remove a webhook, with what waits for it",
       answer: api.webhookRemoved,
@@ -77,9 +74,8 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       ring();
       return { removed: true };
     });
-    endpoint(app, {
+    endpoint(app, "post", {
       ...one,
-      method: "post",
       path: "/webhooks/:id/resume",
       summary: "Try what waits for a webhook at once, a disabled one included",
       answer: api.webhook,
@@ -88,9 +84,8 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       ring();
       return view(await known(params.id));
     });
-    endpoint(app, {
+    endpoint(app, "get", {
       ...one,
-      method: "get",
       path: "/webhooks/:id/deliveries",
       summary: "Deliveries of a webhook, newest first",
       query: api.deliveriesQuery,
@@ -99,19 +94,10 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       await known(params.id);
       const before = after === undefined ? undefined : Number(after);
       const found = await rows.listDeliveries(store, params.id, { status, before, limit });
-      return {
-        deliveries: found.map(({ nextAttempt, created, delivered, ...rest }) => ({
-          ...rest,
-          nextAttempt: nextAttempt?.toISOString() ?? null,
-          created: created.toISOString(),
-          delivered: delivered?.toISOString() ?? null,
-        })),
-        next: found.length < limit ? null : String(found.at(-1)!.n),
-      };
+      return { deliveries: found, next: found.length < limit ? null : String(found.at(-1)!.n) };
     });
-    endpoint(app, {
+    endpoint(app, "post", {
       ...one,
-      method: "post",
       path: "/webhooks/:id/test",
       summary: "Send a test event now, once",
       answer: api.webhookTested,
@@ -120,14 +106,9 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       const secret = await rows.webhookSecret(store, id);
       if (secret === undefined) throw unknown(id);
       const messageId = `test_${randomBytes(12).toString("hex")}`;
-      const { ok, code, error, answer } = await sendEvent(
-        options,
-        webhook,
-        secret,
-        messageId,
-        testEvent(id, messageId),
-      );
-      return { delivered: ok, code, error, answer };
+      const sent = await sendEvent(options, webhook, secret, messageId, testEvent(id, messageId));
+      const { ok: delivered, code, error, answer } = sent;
+      return { delivered, code, error, answer };
     });
   };
 }
@@ -162,14 +143,9 @@ async function beginning(store: Store, from = "now"): Promise<Position> {
   return position;
 }
 
-function view({ filter, position, created, ...rest }: rows.Webhook) {
+function view({ filter, position, ...rest }: rows.Webhook) {
   const { kind = null, id = null, transition = null } = filter;
-  return {
-    ...rest,
-    filter: { kind, id, transition },
-    position: positionText(position),
-    created: created.toISOString(),
-  };
+  return { ...rest, filter: { kind, id, transition }, position: positionText(position) };
 }
 
 function unknown(id: string): HttpFailure {

@@ -8,7 +8,7 @@ import { bytesOf } from "#src/cage/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
 import { BUILDING, building, GONE, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
-import { refusal } from "#src/edge/tokens/status.ts";
+import { answered } from "#src/edge/tokens/status.ts";
 import { withSummary } from "#src/edge/tokens/describe.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
 
@@ -24,8 +24,8 @@ const ofToken = { ...address, tokenId: api.tokenId };
 /** Adds `/transaction/{address}/…`. */
 export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
   const { store, requester, buildable, built, boot } = service;
-  building(app, service, {
-    method: "get",
+  const build = building(service);
+  build(app, "get", {
     path: "/transaction/:address/boot-token",
     summary: "Build the transaction that creates a token",
     params: address,
@@ -34,9 +34,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
   }, async ({ params, context }) => {
     const deadline = Date.now() + timeOf(context);
     const from = requester(params.address);
-    const answer = await boot(from, deadline);
-    if (!answer.ok) throw refusal(answer.error);
-    return await withSummary(service, answer.value, { deadline, address: from });
+    return await withSummary(service, answered(await boot(from, deadline)), { deadline, address: from });
   });
 
   const requests = [
@@ -45,8 +43,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     ["delete", api.deleteBody, "Build a request to remove a fact"],
   ] as const;
   for (const [type, schema, summary] of requests) {
-    building(app, service, {
-      method: "post",
+    build(app, "post", {
       path: `/transaction/:address/request-${type}/:tokenId`,
       summary,
       params: ofToken,
@@ -61,8 +58,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     });
   }
 
-  building(app, service, {
-    method: "get",
+  build(app, "get", {
     path: "/transaction/:address/retract-change/:outputRef",
     summary: "Build the transaction that takes a request back",
     params: { ...address, outputRef: api.outputRef },
@@ -75,8 +71,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     return await built(context, found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
   });
 
-  building(app, service, {
-    method: "get",
+  build(app, "get", {
     path: "/transaction/:address/update-token/:tokenId",
     summary: "Build the transaction that applies requests",
     description:
@@ -104,8 +99,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     });
   });
 
-  building(app, service, {
-    method: "get",
+  build(app, "get", {
     path: "/transaction/:address/transfer-token/:tokenId",
     summary: "Build the transaction that gives a token to another owner",
     description: "Both owners sign it: the contract gives a token to nobody who did not agree.",
@@ -124,8 +118,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     return await built(context, params.tokenId, "transfer", { address: from, to });
   });
 
-  building(app, service, {
-    method: "get",
+  build(app, "get", {
     path: "/transaction/:address/end-token/:tokenId",
     summary: "Build the transaction that ends a token",
     params: ofToken,

@@ -23,8 +23,7 @@ export function clientRoutes(
     if (!bundled.ok) log.error("no module for browsers", { code: bundled.error.code, details: bundled.error.details });
     return bundled;
   }, AGAIN_MS);
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: `/${NAME}`,
     summary: "The client of this service, as an ES module for browsers",
     description:

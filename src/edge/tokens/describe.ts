@@ -5,14 +5,14 @@
 import type { Summary } from "#src/api/summary.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import { inTime } from "#src/base/clock.ts";
-import type { Json } from "#src/base/json.ts";
+import { isObject, type Json } from "#src/base/json.ts";
 import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { readContractOutputs } from "#src/cage/index/read.ts";
 import { referencedOutputs } from "#src/cage/summary/summarize.ts";
 import { queryOutputs, readOutputs } from "#src/chain/index/outputs.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
-import { refusal } from "#src/edge/tokens/status.ts";
+import { answered } from "#src/edge/tokens/status.ts";
 
 /** Longest wait for the network, in milliseconds. */
 const NETWORK_MS = 5_000;
@@ -32,16 +32,10 @@ export async function summaryOf(
   { deadline, address }: SummaryRequest,
 ): Promise<Summary> {
   const transaction = fromHex(hex);
-  const refs = referencedOutputs(transaction);
-  if (!refs.ok) throw refusal(refs.error);
-  const [known, slots] = await Promise.all([
-    readSpentOutputs(services, refs.value, deadline),
-    slotsOf(services, deadline),
-  ]);
+  const refs = answered(referencedOutputs(transaction));
+  const [known, slots] = await Promise.all([readSpentOutputs(services, refs, deadline), slotsOf(services, deadline)]);
   const outputs = [...known].map(([ref, { raw }]) => [ref, raw] as const);
-  const summary = await services.builders.run("explain", { transaction, outputs, address, slots }, { deadline });
-  if (!summary.ok) throw refusal(summary.error);
-  return summary.value;
+  return answered(await services.builders.run("explain", { transaction, outputs, address, slots }, { deadline }));
 }
 
 /**
@@ -49,9 +43,8 @@ export async function summaryOf(
  * in full are more than one message between processes may hold.
  */
 export async function withSummary(services: SummaryServices, built: Json, request: SummaryRequest): Promise<Json> {
-  const { unsignedTransaction } = built as { unsignedTransaction?: string };
-  if (unsignedTransaction === undefined) return built;
-  return { summary: await summaryOf(services, unsignedTransaction, request), ...(built as object) };
+  if (!isObject(built) || typeof built.unsignedTransaction !== "string") return built;
+  return { summary: await summaryOf(services, built.unsignedTransaction, request), ...built };
 }
 
 /** How slots map to time, where the network answers in time. */

@@ -3,13 +3,12 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { explainBody, summary } from "#src/api/summary.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { building, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
-import { refusal } from "#src/edge/tokens/status.ts";
+import { answered } from "#src/edge/tokens/status.ts";
 import { summaryOf } from "#src/edge/tokens/describe.ts";
 
 /** Adds `/transaction/explain`. */
 export function explainRoutes(app: OpenAPIHono, service: TokenService): void {
-  building(app, service, {
-    method: "post",
+  building(service)(app, "post", {
     path: "/transaction/explain",
     summary: "What a transaction does, signed or not",
     body: explainBody,
@@ -20,8 +19,9 @@ export function explainRoutes(app: OpenAPIHono, service: TokenService): void {
     },
   }, async ({ body, context }) => {
     const deadline = Date.now() + timeOf(context);
-    const viewer = body.address === undefined ? undefined : parseAddress(body.address, service.networkId);
-    if (viewer?.ok === false) throw refusal(viewer.error);
-    return await summaryOf(service, body.transaction, { deadline, address: viewer?.value.hex });
+    const address = body.address === undefined
+      ? undefined
+      : answered(parseAddress(body.address, service.networkId)).hex;
+    return await summaryOf(service, body.transaction, { deadline, address });
   });
 }

@@ -1,7 +1,6 @@
 /** A token's facts over HTTP: all of them, by pages, by key prefix, or those that changed since a state. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { z } from "zod";
 import { anyFacts, factsQuery } from "#src/api/tokenFacts.ts";
 import * as api from "#src/api/tokens.ts";
 import { toHex } from "#src/base/bytes.ts";
@@ -20,15 +19,15 @@ import { blockHashAt } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { etagOf, holds } from "#src/edge/etag.ts";
 import { JSON_TYPE, respond } from "#src/edge/json.ts";
-import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
-import { endpoint } from "#src/edge/route.ts";
+import { afterIn, cursorOf, linkNext } from "#src/edge/paging.ts";
+import { endpoint, type SchemaOutputs } from "#src/edge/route.ts";
 import { factsQuarantined, GONE, tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { type FactForm, factPieces, factText, PAGE, streamed } from "#src/edge/tokens/facts.ts";
 import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
 import type { Queries } from "#src/store/store.ts";
 
-type FactsQuery = { readonly [K in keyof typeof factsQuery]: z.output<(typeof factsQuery)[K]> };
+type FactsQuery = SchemaOutputs<typeof factsQuery>;
 
 /** The refusal where the chain was rolled back behind a client's state. */
 export const rolledBack = () =>
@@ -39,8 +38,7 @@ const FORM_VERSION = "1";
 
 /** Adds `/token/{tokenId}/facts`. */
 export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: TokenService): void {
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/token/:tokenId/facts",
     summary: "The facts of a token",
     description:
@@ -82,9 +80,7 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     const now = await readTokenPoint(sql, token);
     if (now.status === "unknown" || now.status === "ended") throw tokenGone(token, now.status);
     if (now.status === "quarantined") throw factsQuarantined(now.reason);
-    const cursor = query.after === undefined
-      ? undefined
-      : readCursorText(query.after, (value) => cursorOf(value, [], ["state", "place"]));
+    const cursor = afterIn(query.after, (value) => cursorOf(value, [], ["state", "place"]));
     const state = cursor ? await stateAt(sql, token, cursor.state) : now.state;
     const since = query.since === undefined ? undefined : await slotOf(sql, token, query.since, now.state.slot);
     const slots = query.slots ?? factSlots;

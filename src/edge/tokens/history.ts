@@ -10,7 +10,7 @@ import { readTokenPoint } from "#src/cage/index/factPages.ts";
 import { type HistoryQuery, type PastRequest, readHistory } from "#src/cage/index/history.ts";
 import { bytesText } from "#src/cage/text.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
-import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
+import { afterIn, cursorOf, linkNext } from "#src/edge/paging.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { factKeyIn } from "#src/edge/tokens/factKey.ts";
@@ -27,10 +27,12 @@ const refusals = {
 /** Adds `/token/{tokenId}/history` and `/token/{tokenId}/facts/{key}/history`. */
 export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
   /** A page of a token's requests, with the token's status; adds the `Link` to the next page. */
-  const pageOf = async (c: Context, query: HistoryQuery, { limit, after }: { limit: number; after?: string }) => {
-    const ref = after === undefined
-      ? undefined
-      : readCursorText(after, (value) => cursorOf(value, [], ["request"])).request;
+  const pageOf = async (
+    c: Context,
+    query: HistoryQuery,
+    { limit, after }: { limit: number; after?: string | undefined },
+  ) => {
+    const ref = afterIn(after, (value) => cursorOf(value, [], ["request"]))?.request;
     const { value: { token, page } } = await atPoint(store, async (sql) => ({
       token: await readTokenPoint(sql, query.token),
       page: await readHistory(sql, query, ref, limit),
@@ -41,8 +43,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
     return { status: token.status, requests: page.requests };
   };
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/token/:tokenId/history",
     summary: "Requests of a token and what became of them",
     params: { tokenId: api.tokenId },
@@ -53,14 +54,13 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
     const key = queryBytes(context.req.url, "key", query.encoding);
     const { status, owner } = query;
     const wanted = { token: tokenId, owner, status, path: key && toHex(digest(key)) };
-    const found = await pageOf(context, wanted, paging(query));
+    const found = await pageOf(context, wanted, query);
     const write = query.encoding === "hex" ? toHex : bytesText;
     return { tokenId, status: found.status, requests: found.requests.map((one) => requestView(one, write)) };
   });
 
   for (const path of ["/token/:tokenId/facts/:key/history", "/token/:tokenId/facts//history"]) {
-    endpoint(app, {
-      method: "get",
+    endpoint(app, "get", {
       path,
       summary: path.includes(":key") ? "What a key had" : "What the empty key had",
       params: { tokenId: api.tokenId, ...(path.includes(":key") ? { key: z.string() } : {}) },
@@ -70,29 +70,17 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
     }, async ({ params: { tokenId }, query, context }) => {
       const requested = factKeyIn(context.req.url, query.encoding);
       const wanted = { token: tokenId, path: toHex(requested.path), status: "applied" } as const;
-      const { status, requests } = await pageOf(context, wanted, paging(query));
+      const { status, requests } = await pageOf(context, wanted, query);
       const key = requested.key ?? requests[0]?.key;
-      return {
-        tokenId,
-        ...(key ? { key: bytesText(key) } : {}),
-        status,
-        history: requests.map(factChangeView),
-      };
+      return { tokenId, key: key && bytesText(key), status, history: requests.map(factChangeView) };
     });
   }
 }
 
-/** The paging parameters of a query. */
-function paging({ limit, after }: { readonly limit: number; readonly after?: string | undefined }) {
-  return { limit, ...(after === undefined ? {} : { after }) };
-}
-
 const closedView = ({ slot, tx }: NonNullable<PastRequest["closed"]>) => ({ slot, txHash: tx ?? null });
 
-function requestView(
-  { ref, owner, key, operation, lovelace, fee, slot, status, closed }: PastRequest,
-  write: WriteBytes,
-) {
+function requestView(request: PastRequest, write: WriteBytes) {
+  const { ref, owner, key, operation, lovelace, fee, slot, status, closed } = request;
   return {
     ...refView(parseRefKey(ref)),
     owner,
@@ -101,7 +89,7 @@ function requestView(
     fee,
     status,
     opened: { slot, txHash: parseRefKey(ref).txHash },
-    ...(closed ? { closed: closedView(closed) } : {}),
+    closed: closed && closedView(closed),
   };
 }
 
@@ -110,7 +98,7 @@ function factChangeView({ ref, owner, key, operation, closed }: PastRequest) {
   return {
     ...change,
     value: operation.type === "delete" ? null : change.value,
-    ...closedView(closed!),
+    ...(closed && closedView(closed)),
     ...refView(parseRefKey(ref)),
     owner,
   };

@@ -4,7 +4,7 @@
  * have too are served from there.
  */
 import type { Hono } from "hono";
-import { readPages, sending } from "#src/edge/pages.ts";
+import { readPages, sending, PAGE_HEADERS } from "#src/edge/pages.ts";
 import { PAGE_HEADERS } from "#src/edge/pagePolicy.ts";
 
 /** Folders whose files are served, under the places that they have to each other, and which of the files. */

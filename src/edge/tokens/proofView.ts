@@ -27,10 +27,10 @@ export function proofView(
   const { token, owner, root, utxo } = state;
   return {
     tokenId: token,
-    ...(key ? { key: bytesText(key), keyHex: toHex(key) } : {}),
+    ...(key && { key: bytesText(key), keyHex: toHex(key) }),
     path: toHex(path),
     included: fact !== undefined,
-    ...(fact ? { value: bytesText(fact.value), valueHex: toHex(fact.value) } : {}),
+    ...(fact && { value: bytesText(fact.value), valueHex: toHex(fact.value) }),
     proof: { steps: proofJson(proof), cbor: toHex(cbor) },
     root,
     owner,
@@ -45,11 +45,5 @@ function outputView({ address, value, datum, raw }: Output, token: string) {
   // The contract is its own policy.
   const policyId = address.slice(2, 58);
   if (!read.ok || !value.assets.has(policyId + token) || !datum) throw new Error(`token ${token} has no state output`);
-  return {
-    address: addressText(read.value),
-    policyId,
-    assetName: token,
-    datum: toHex(datum),
-    cbor: toHex(raw),
-  };
+  return { address: addressText(read.value), policyId, assetName: token, datum: toHex(datum), cbor: toHex(raw) };
 }

@@ -1,7 +1,5 @@
 /** What the endpoints of the token service share: its dependencies, look-ups of tokens, and builds. */
-import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { ZodType } from "zod";
 import * as api from "#src/api/tokens.ts";
 import type { Json } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
@@ -11,9 +9,9 @@ import { cageScripts } from "#src/cage/script.ts";
 import { readPendingContaining } from "#src/chain/pending/pendingSpends.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
-import { check, type Endpoint, endpoint, type EndpointRequest, type Shape } from "#src/edge/route.ts";
+import { type AddEndpoint, check, endpoint } from "#src/edge/route.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
-import { refusal } from "#src/edge/tokens/status.ts";
+import { answered, refusal } from "#src/edge/tokens/status.ts";
 import { withSummary } from "#src/edge/tokens/describe.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -80,17 +78,15 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
     ...options,
     limited: options.rateLimit ? buildLimit(options.rateLimit) : (_, make) => make(),
     requester(text) {
-      const address = parseAddress(text, options.networkId);
-      if (!address.ok) throw refusal(address.error);
-      const { kind } = address.value;
-      if ((kind !== "base" && kind !== "enterprise") || address.value.payment.kind !== "key") {
+      const address = answered(parseAddress(text, options.networkId));
+      if ((address.kind !== "base" && address.kind !== "enterprise") || address.payment.kind !== "key") {
         throw refusal({
           code: "bad_address",
           message: "An address of a payment key is needed: base or enterprise.",
           details: { reason: "kind" },
         });
       }
-      return address.value.hex;
+      return address.hex;
     },
     async alive(token) {
       const found = await readToken(sql, token);
@@ -108,9 +104,8 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
     async built(context, token, name, input) {
       const deadlineMs = timeOf(context);
       const deadline = Date.now() + deadlineMs;
-      const answer = await options.build({ kind: "token", id: token }, name, input, { deadlineMs });
-      if (!answer.ok) throw refusal(answer.error);
-      return await withSummary(options, answer.value, { deadline, address: input.address });
+      const answer = answered(await options.build({ kind: "token", id: token }, name, input, { deadlineMs }));
+      return await withSummary(options, answer, { deadline, address: input.address });
     },
   };
 }
@@ -125,18 +120,13 @@ async function pendingBoot(sql: Queries, token: string): Promise<string | undefi
 }
 
 /**
- * Adds an endpoint that builds, with the timeout header and the client's limit of concurrent builds. A request counts
- * once its body is read.
+ * Adds endpoints that build, with the timeout header and the client's limit of concurrent builds. A request counts once
+ * its body is read.
  */
-export function building<
-  P extends Shape | undefined = undefined,
-  Q extends Shape | undefined = undefined,
-  B extends ZodType | undefined = undefined,
->(
-  app: OpenAPIHono,
-  { limited }: Pick<TokenService, "limited">,
-  spec: Endpoint<P, Q, B>,
-  handler: (asked: EndpointRequest<P, Q, B>) => Promise<unknown>,
-): void {
-  endpoint(app, { ...spec, headers: timeHeader }, (asked) => limited(asked.context, () => handler(asked)));
-}
+export const building = ({ limited }: Pick<TokenService, "limited">): AddEndpoint => (app, method, spec, handler) =>
+  endpoint(
+    app,
+    method,
+    { ...spec, headers: timeHeader },
+    (request) => limited(request.context, () => handler(request)),
+  );

@@ -1,7 +1,7 @@
 /** The HTTP status of every failure code that the token service may answer with. */
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { BuildFailure } from "#src/cage/transactions/common.ts";
-import { refusalOf } from "#src/edge/errors.ts";
+import { answeredBy, refusalOf } from "#src/edge/errors.ts";
 
 /** A failure as what is thrown to answer with it. */
 export const refusal = refusalOf(
@@ -37,3 +37,6 @@ export const refusal = refusalOf(
     unavailable: 503,
   } satisfies Record<string, ContentfulStatusCode> & Record<BuildFailure["code"], ContentfulStatusCode>,
 );
+
+/** The value of a good answer; throws what another is answered with. */
+export const answered = answeredBy(refusal);

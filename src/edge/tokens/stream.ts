@@ -2,21 +2,26 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/api/tokens.ts";
-import { toJson } from "#src/base/json.ts";
 import { readToken } from "#src/cage/index/read.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { admitReader, eventStream, KEEP_ALIVE_MS } from "#src/edge/eventStream.ts";
+import {
+  admitReader,
+  eventStream,
+  eventText,
+  givenPosition,
+  KEEP_ALIVE_MS,
+  lastEventId,
+} from "#src/edge/eventStream.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { standingView } from "#src/edge/tokens/view.ts";
 import type { EventBatch } from "#src/runtime/events/eventLog.ts";
 import { kebab } from "#src/runtime/events/transition.ts";
-import { parsePosition, positionText } from "#src/runtime/events/position.ts";
+import { positionText } from "#src/runtime/events/position.ts";
 
 /** Adds the stream. */
 export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService): void {
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/token/:tokenId/events",
     summary: "What happens to a token as blocks bring it, as server-sent events",
     description:
@@ -32,9 +37,9 @@ export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService):
     const { status } = await readToken(store.sql, id);
     if (status === "unknown") throw tokenGone(id, status);
     admitReader(events);
-    const last = context.req.header("last-event-id") || undefined;
-    const from = last === undefined ? "now" as const : parsePosition(last);
-    if (from === undefined || (from !== "now" && !(await events.reached(from).catch(() => true)))) {
+    const last = lastEventId(context);
+    const from = last === undefined ? "now" : await givenPosition(events, last);
+    if (from === undefined) {
       throw new HttpFailure(400, "bad_request", "Last-Event-ID is no place that this stream has given.");
     }
     const ended = new AbortController();
@@ -44,8 +49,7 @@ export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService):
       written: async ({ events: some, reset, position }) => {
         if (some.length === 0 && !reset) return "";
         const token = standingView(id, await readToken(store.sql, id));
-        const sent = (event: string, more: object) =>
-          `event: ${event}\nid: ${positionText(position)}\ndata: ${toJson({ ...token, ...more })}\n\n`;
+        const sent = (event: string, more: object) => eventText(event, positionText(position), { ...token, ...more });
         return [
           ...(reset ? [sent("reset", {})] : []),
           ...some.map(({ transition: { type, version, at } }) =>

@@ -9,8 +9,7 @@ import { statusView, tokenLine, tokenView } from "#src/edge/tokens/view.ts";
 
 /** Adds `/tokens` and `/token/{tokenId}`. */
 export function tokenRoutes(app: OpenAPIHono, { store, alive }: TokenService): void {
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/tokens",
     summary: "All tokens that are alive",
     answer: api.tokens,
@@ -19,8 +18,7 @@ export function tokenRoutes(app: OpenAPIHono, { store, alive }: TokenService): v
     return { tokens: all.map(tokenLine), indexerStatus: statusView(cursor) };
   });
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/token/:tokenId",
     summary: "A token with its open requests",
     params: { tokenId: api.tokenId },

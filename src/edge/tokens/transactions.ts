@@ -6,7 +6,7 @@ import { readOutsideLedger } from "#src/chain/pending/outsideLedger.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { timeHeader as headers, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
-import { refusal } from "#src/edge/tokens/status.ts";
+import { answered } from "#src/edge/tokens/status.ts";
 import { submit } from "#src/edge/tokens/submit.ts";
 import { transactionView } from "#src/edge/tokens/view.ts";
 import { transactionWatch } from "#src/edge/tokens/watching.ts";
@@ -15,8 +15,7 @@ import { transactionWatch } from "#src/edge/tokens/watching.ts";
 export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenService): void {
   const watch = transactionWatch(store.sql);
 
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/transaction",
     summary: "A transaction of the ledger",
     description:
@@ -42,8 +41,7 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
     );
   });
 
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/transaction",
     summary: "Submit a signed transaction",
     body: api.submitBody,
@@ -55,9 +53,5 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
       422: "`refused_by_ledger`, with the ledger's failures; `too_large`",
       503: "`unavailable`, `overloaded`, `newer_version`",
     },
-  }, async ({ body, context }) => {
-    const answer = await submit(ask, fromHex(body.signedTransaction), timeOf(context));
-    if (!answer.ok) throw refusal(answer.error);
-    return answer.value;
-  });
+  }, async ({ body, context }) => answered(await submit(ask, fromHex(body.signedTransaction), timeOf(context))));
 }

@@ -42,16 +42,14 @@ const WAIT_MS = 120_000;
 export function waitRoutes(app: OpenAPIHono, { store, longestWaitMs = WAIT_MS }: TokenService): void {
   const waitBlocks = blockWaiter(() => readCursor(store.sql), longestWaitMs);
   const waiting = { 503: "`wait_too_long`" };
-  endpoint(app, {
-    method: "post",
+  endpoint(app, "post", {
     path: "/indexer/wait-blocks",
     summary: "Wait until the index has read n more blocks",
     body: api.waitBody,
     answer: api.height,
     refusals: waiting,
   }, ({ body, context }) => waitBlocks(body.n, context.req.raw.signal));
-  endpoint(app, {
-    method: "get",
+  endpoint(app, "get", {
     path: "/wait/:n",
     summary: "Wait until the index has read n more blocks",
     params: { n: z.string().regex(/^\d{1,4}$/).transform(Number).pipe(api.waitBody.shape.n) },

@@ -51,7 +51,7 @@ export function transactionWatch(sql: Queries): (wanted: TransactionWait) => Pro
         if ((depths?.get(hash) ?? -1) >= depth) break;
       }
     } finally {
-      const others = waiting.get(hash)! - 1;
+      const others = (waiting.get(hash) ?? 1) - 1;
       if (others === 0) waiting.delete(hash);
       else waiting.set(hash, others);
     }

@@ -25,8 +25,7 @@ import { scriptFault } from "#src/wallet/shared/validate.ts";
 
 /** Adds `/addresses` and `/addresses/{addressId}`. */
 export function addressRoutes(app: OpenAPIHono, { networkId }: Pick<WalletEdgeOptions, "networkId">): void {
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/addresses/:addressId",
     operation: "inspectAddress",
     summary: "What an address says",
@@ -34,8 +33,7 @@ export function addressRoutes(app: OpenAPIHono, { networkId }: Pick<WalletEdgeOp
     answer: api.inspected,
   }, ({ params }) => Promise.resolve(inspect(params.addressId)));
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/addresses",
     operation: "postAnyAddress",
     summary: "The address of some credentials",

@@ -1,11 +1,10 @@
 /** Unsigned transactions as the API shows them. */
 import type { Warned } from "#actors/walletBuildCalls.ts";
-import { fromHex } from "#src/base/bytes.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Messaged } from "#src/base/json.ts";
-import { toBech32 } from "#src/cardano/bech32.ts";
-import type { DRep } from "#src/cardano/certificates.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
+import { poolText } from "#src/edge/wallets/delegationView.ts";
 import type {
   CoinSelection,
   ConstructedTransaction,
@@ -18,10 +17,7 @@ import { pathText } from "#src/wallet/keys/paths.ts";
 /** Bytes as a client wants them. */
 export function encoded(bytes: Uint8Array | string, encoding: "base64" | "base16"): string {
   const raw = typeof bytes === "string" ? fromHex(bytes) : bytes;
-  if (encoding === "base16") return Array.from(raw, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  let text = "";
-  for (const byte of raw) text += String.fromCharCode(byte);
-  return btoa(text);
+  return encoding === "base16" ? toHex(raw) : Buffer.from(raw).toString("base64");
 }
 
 /** Address, lovelace and assets. */
@@ -29,7 +25,7 @@ export function outputView({ address, lovelace: coin, assets }: Messaged<ShownOu
   return {
     address: addressView(address),
     amount: lovelace(coin),
-    ...(assets.length === 0 ? {} : { assets: assetViews(assets.map(([asset, quantity]) => [asset, quantity])) }),
+    assets: assets.length === 0 ? undefined : assetViews(assets),
   };
 }
 
@@ -44,32 +40,35 @@ export function constructedView(
     transaction: encoded(transaction, encoding),
     coin_selection: selectionView(selection),
     fee: lovelace(fee),
-    ...(warnings ? { warnings } : {}),
+    warnings,
   };
 }
 
 /** The coins and certificates of a transaction, from the wallet's side. */
 export function selectionView(selection: Messaged<CoinSelection>) {
-  const coin = (one: Messaged<CoinSelection["inputs"][number]>) => ({
+  const own = (one: Messaged<CoinSelection["change"][number]>) => ({
     ...outputView(one),
+    derivation_path: pathText(one.path.map(Number)),
+  });
+  const coin = (one: Messaged<CoinSelection["inputs"][number]>) => ({
+    ...own(one),
     id: one.ref.txHash,
     index: Number(one.ref.index),
-    derivation_path: pathText(one.path.map(Number)),
   });
   return {
     inputs: selection.inputs.map(coin),
     outputs: selection.outputs.map(outputView),
-    change: selection.change.map((one) => ({ ...outputView(one), derivation_path: pathText(one.path.map(Number)) })),
+    change: selection.change.map(own),
     collateral: selection.collateral.map(coin),
     withdrawals: selection.withdrawals.map(({ account, path, lovelace: coin }) => ({
       stake_address: addressView(account),
       derivation_path: pathText(path.map(Number)),
       amount: lovelace(coin),
     })),
-    ...(selection.certificates.length === 0 ? {} : { certificates: selection.certificates.map(certificateView) }),
+    certificates: selection.certificates.length === 0 ? undefined : selection.certificates.map(certificateView),
     deposits_taken: selection.depositsTaken.map(lovelace),
     deposits_returned: selection.depositsReturned.map(lovelace),
-    ...(selection.metadata === undefined ? {} : { metadata: encoded(selection.metadata, "base64") }),
+    metadata: selection.metadata && encoded(selection.metadata, "base64"),
   };
 }
 
@@ -77,11 +76,10 @@ export function selectionView(selection: Messaged<CoinSelection>) {
 export function certificateView({ type, pool, drep, path, account }: Messaged<ShownCertificate>) {
   return {
     certificate_type: path === undefined ? `${type}_external` : type,
-    ...(pool === undefined ? {} : { pool: toBech32("pool", fromHex(pool)) }),
-    ...(drep === undefined ? {} : { vote: drepId(drep as DRep) }),
-    ...(path === undefined
-      ? { reward_account: addressView(account) }
-      : { reward_account_path: pathText(path.map(Number)) }),
+    pool: pool && poolText(pool),
+    vote: drep && drepId(drep),
+    reward_account: path ? undefined : addressView(account),
+    reward_account_path: path && pathText(path.map(Number)),
   };
 }
 

@@ -21,8 +21,7 @@ const NOT_OURS = { 403: "`key_not_found_for_address`" };
 export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): void {
   const { store } = service;
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/byron-wallets/:walletId/addresses",
     operation: "createAddress",
     summary: "Make an address",
@@ -61,8 +60,7 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
     });
     await storeRandomAddresses(store.sql, id, found, false);
   };
-  route(app, {
-    method: "put",
+  route(app, "put", {
     path: "/byron-wallets/:walletId/addresses",
     operation: "importAddresses",
     summary: "Bring addresses along that were made elsewhere",
@@ -71,8 +69,7 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
     status: 204,
     refusals: NOT_OURS,
   }, ({ params, body }) => take(params.walletId, body.addresses));
-  route(app, {
-    method: "put",
+  route(app, "put", {
     path: "/byron-wallets/:walletId/addresses/:addressId",
     operation: "importAddress",
     summary: "Bring an address along that was made elsewhere",

@@ -24,7 +24,6 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
     return selectionView(built.selection);
   };
   const spec = {
-    method: "post",
     path: `/${served.prefix}/:walletId/coin-selections/random`,
     summary: "Choose what to spend, and leave the transaction to somebody else",
     description:
@@ -36,6 +35,7 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
   if (served.named === "Byron") {
     route(
       app,
+      "post",
       { ...spec, operation: "byronSelectCoins", body: api.byronSelectBody },
       ({ params, body }) => selected(params.walletId, () => paymentIntent(body, service.networkId)),
     );
@@ -43,6 +43,7 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
   }
   route(
     app,
+    "post",
     {
       ...spec,
       operation: "selectCoins",

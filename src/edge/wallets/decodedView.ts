@@ -5,6 +5,7 @@ import { toBech32 } from "#src/cardano/bech32.ts";
 import { knownNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
+import { poolText } from "#src/edge/wallets/delegationView.ts";
 import { certificateView, outputView } from "#src/edge/wallets/builtViews.ts";
 import type {
   DecodedCertificate,
@@ -41,15 +42,15 @@ export function partsView(
     certificates: decoded.certificates.map(anyCertificateView),
     mint: mintView(decoded.mint, policyKey),
     burn: mintView(decoded.burn, policyKey),
-    ...(metadata === undefined ? {} : { metadata: metadataJson(metadata, form) }),
+    metadata: metadata && metadataJson(metadata, form),
     script_validity: decoded.scriptValidity ?? null,
     validity_interval: {
       invalid_before: { quantity: jsonInteger(validity.from ?? 0), unit: "slot" },
-      ...(validity.before === undefined
-        ? {}
-        : { invalid_hereafter: { quantity: jsonInteger(validity.before), unit: "slot" } }),
+      invalid_hereafter: validity.before === undefined
+        ? undefined
+        : { quantity: jsonInteger(validity.before), unit: "slot" },
     },
-    ...(scriptIntegrity === undefined ? {} : { script_integrity: toBech32("script_data", fromHex(scriptIntegrity)) }),
+    script_integrity: scriptIntegrity && toBech32("script_data", fromHex(scriptIntegrity)),
     extra_signatures: decoded.extraSigners.map((hash) => toBech32("req_signer_vkh", fromHex(hash))),
   };
 }
@@ -81,23 +82,19 @@ export const refView = ({ txHash, index }: Messaged<OutRef>) => ({ id: txHash, i
 
 /** An input, with its output where that is the wallet's. */
 export function inputView({ ref, own }: Messaged<DecodedInput>) {
-  return {
-    ...refView(ref),
-    ...(own === undefined ? {} : { ...outputView(own), derivation_path: pathText(own.path.map(Number)) }),
-  };
+  return { ...refView(ref), ...(own && pathOutputView(own)) };
 }
 
 /** An output, with its path where it is the wallet's. */
 export function pathOutputView(output: Messaged<DecodedOutput>) {
-  const { path } = output;
-  return { ...outputView(output), ...(path === undefined ? {} : { derivation_path: pathText(path.map(Number)) }) };
+  return { ...outputView(output), derivation_path: output.path && pathText(output.path.map(Number)) };
 }
 
 function mintView(policies: readonly Messaged<DecodedPolicy>[], policyKey: string | undefined) {
   return {
     tokens: policies.map(({ policy, script, assets }) => ({
       policy_id: policy,
-      ...(script === undefined ? {} : { policy_script: scriptView(script, "policy") }),
+      policy_script: script && scriptView(script, "policy"),
       assets: assets.map(({ name, quantity, fingerprint }) => ({
         asset_name: name,
         quantity: jsonInteger(quantity),
@@ -125,28 +122,22 @@ function roleIn(decoded: Messaged<DecodedTransaction>, script: Messaged<DecodedS
 
 /** A script of a transaction. */
 function scriptView(script: Messaged<DecodedScript>, role: KeyRole) {
-  const reference = "reference" in script && script.reference !== undefined
-    ? { reference: refView(script.reference) }
-    : {};
+  const reference = "reference" in script && script.reference !== undefined ? refView(script.reference) : undefined;
   switch (script.kind) {
     case "native": {
       const native = knownNative(fromHex(script.native));
       const leaf = (hash: string) => toBech32(`${role}_vkh`, fromHex(hash));
       // an unreadable script is shown as its CBOR
-      return { script_type: "native", script: native ? fromNative(native, leaf) : script.native, ...reference };
+      return { script_type: "native", script: native ? fromNative(native, leaf) : script.native, reference };
     }
     case "plutus":
       return {
         script_type: "plutus",
         script_info: { language_version: `v${script.language}`, script_hash: script.hash },
-        ...reference,
+        reference,
       };
     case "reference":
-      return {
-        script_type: "reference script",
-        script_hash: script.hash,
-        references: script.references.map(refView),
-      };
+      return { script_type: "reference script", script_hash: script.hash, references: script.references.map(refView) };
   }
 }
 
@@ -164,7 +155,7 @@ function anyCertificateView(shown: Messaged<DecodedCertificate>): Record<string,
         pool_margin: { quantity: Number(numerator) * 100 / Number(denominator), unit: "percent" },
         pool_cost: lovelace(certificate.cost),
         pool_pledge: lovelace(certificate.pledge),
-        ...(metadata === undefined ? {} : { pool_metadata: { url: metadata.url, hash: metadata.hash } }),
+        pool_metadata: metadata && { url: metadata.url, hash: metadata.hash },
       };
     }
     case "retire pool":
@@ -181,6 +172,3 @@ function anyCertificateView(shown: Messaged<DecodedCertificate>): Record<string,
       return { certificate_type: certificate.kind.replaceAll(" ", "_") };
   }
 }
-
-/** A pool's id; early certificates may hold one of another length. */
-const poolText = (hex: string) => toBech32("pool", fromHex(hex));

@@ -39,8 +39,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
   };
 
   // before the route with a pool's id in this place
-  route(app, {
-    method: "delete",
+  route(app, "delete", {
     path: "/stake-pools/*/wallets/:walletId",
     operation: "quitStakePool",
     summary: "Take the stake key off the ledger; its deposit and all rewards come back",
@@ -57,8 +56,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     return await send(id, body.passphrase, { quit: id }, context, quitIntent);
   });
 
-  route(app, {
-    method: "put",
+  route(app, "put", {
     path: "/stake-pools/:stakePoolId/wallets/:walletId",
     operation: "joinStakePool",
     summary:
@@ -77,8 +75,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     });
   });
 
-  route(app, {
-    method: "put",
+  route(app, "put", {
     path: "/dreps/:drepId/wallets/:walletId",
     operation: "joinDRep",
     summary: "Delegate the vote",
@@ -93,8 +90,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     return await send(id, body.passphrase, { vote }, context, async () => ({ vote }));
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/wallets/:walletId/delegation-fees",
     operation: "getDelegationFee",
     summary: "What joining a pool would cost",
@@ -108,8 +104,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     return feeView(answered(await service.builds.fees(entityOf(id), intent, LONGEST_MS)));
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/wallets/:walletId/stake-keys",
     operation: "listStakeKeys",
     summary: "Whose the stake of the wallet's outputs is: its own key's, others', nobody's",

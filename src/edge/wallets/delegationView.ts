@@ -7,32 +7,23 @@ import { toBech32 } from "#src/cardano/bech32.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { parseDrepKey } from "#src/cardano/drepText.ts";
 import type { Epochs } from "#src/cardano/epochs.ts";
-import { epochView } from "#src/edge/wallets/times.ts";
+import { epochStartView } from "#src/edge/wallets/times.ts";
 
 /** A pool's id as people write it. */
 export const poolText = (hex: string): string => toBech32("pool", fromHex(hex));
 
 function whom({ pool, drep }: Delegated) {
-  const status = pool === null
-    ? (drep === null ? "not_delegating" as const : "voting" as const)
-    : drep === null
-    ? "delegating" as const
-    : "delegating_and_voting" as const;
-  return {
-    status,
-    ...(pool === null ? {} : { target: poolText(pool) }),
-    ...(drep === null ? {} : { voting: drepId(parseDrepKey(drep)) }),
-  };
+  const target = pool === null ? {} : { target: poolText(pool) };
+  if (drep === null) return { status: pool === null ? "not_delegating" as const : "delegating" as const, ...target };
+  const status = pool === null ? "voting" as const : "delegating_and_voting" as const;
+  return { status, ...target, voting: drepId(parseDrepKey(drep)) };
 }
 
 /** The delegation of this epoch and of the next ones. */
 export function delegationView({ active, next }: Shown, epochs: Epochs): z.infer<typeof delegation> {
   return {
     active: whom(active),
-    next: next.map((one) => ({
-      ...whom(one),
-      changes_at: epochView({ epoch: one.from, time: epochs.time(epochs.first(one.from)) }),
-    })),
+    next: next.map((one) => ({ ...whom(one), changes_at: epochStartView(epochs, one.from) })),
   };
 }
 

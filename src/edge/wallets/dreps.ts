@@ -33,8 +33,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
   };
   const view = (drep: ListedDrep, epoch: number) => drepView(drep, epoch, book.cached(drep.anchor));
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/dreps",
     operation: "listDReps",
     summary: "Every registered representative, those first with whom most stake votes",
@@ -47,8 +46,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
     return some.map((one) => view(one, epoch));
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/dreps/summary",
     operation: "getDRepSummary",
     summary: "How many representatives there are, and how much stake votes with them",
@@ -65,8 +63,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
     };
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/dreps/suggested",
     operation: "suggestedDReps",
     summary: "Representatives that one might choose",
@@ -84,8 +81,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
       .slice(0, Math.min(count, MOST_SUGGESTED)).map((one) => view(one, epoch));
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/dreps/:drepId",
     operation: "getDRep",
     summary: "A representative",
@@ -113,26 +109,21 @@ function drepView(drep: ListedDrep, epoch: number, known: ReturnType<DrepBook["c
   const { credential, expiry, anchor, deposit, stake = 0n } = drep;
   return {
     id: drepId(credential),
-    credential: {
-      type: credential.kind === "key" ? "key_hash" as const : "script_hash" as const,
-      hash: credential.hash,
-    },
-    status: isActive(drep, epoch) ? "active" as const : "inactive" as const,
+    credential: { type: `${credential.kind}_hash`, hash: credential.hash },
+    status: isActive(drep, epoch) ? "active" : "inactive",
     expiry_epoch: expiry,
     voting_power: power(stake),
     deposit: lovelace(deposit),
     anchor: anchor ? { url: anchor.url, data_hash: anchor.hash } : null,
     name: known?.name ?? null,
-    ...(known === undefined ? {} : {
-      metadata: {
-        name: known.name,
-        objectives: known.objectives ?? null,
-        motivations: known.motivations ?? null,
-        qualifications: known.qualifications ?? null,
-        payment_address: known.paymentAddress ?? null,
-        do_not_list: known.doNotList,
-        references: [...known.references],
-      },
-    }),
+    metadata: known && {
+      name: known.name,
+      objectives: known.objectives ?? null,
+      motivations: known.motivations ?? null,
+      qualifications: known.qualifications ?? null,
+      payment_address: known.paymentAddress ?? null,
+      do_not_list: known.doNotList,
+      references: known.references,
+    },
   };
 }

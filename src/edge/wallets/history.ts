@@ -1,5 +1,5 @@
 /** Transactions of a wallet as the API shows them. */
-import { type Messaged, messaged } from "#src/base/json.ts";
+import { messaged } from "#src/base/json.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
@@ -32,23 +32,16 @@ export function transactionView(one: WalletTransaction, { eras, networkId, heigh
   const { inputs: _, outputs: __, witnesses: ___, ...parts } = decodeScanned(transaction, {
     network: networkId,
     keyDeposit: 0n,
-    owns: {
-      addresses: [],
-      coins: [],
-      account: own.account,
-      policyKey: own.policyKey,
-    },
+    owns: { addresses: [], coins: [], account: own.account, policyKey: own.policyKey },
     references: transaction.references.flatMap((ref) => {
       const known = one.known.get(refKey(ref));
       return known ? [{ ref, output: known.output }] : [];
     }),
   });
-  const decoded = messaged(parts) as Messaged<typeof parts>;
+  const decoded = messaged(parts);
   const place = blockView(eras, one);
-  const expires = transaction.validTo === undefined ? undefined : expectedSlotView(eras, transaction.validTo);
   const output = (made: Parameters<typeof shownOutput>[0], index: number) => {
-    const path = one.own.get(index);
-    return pathOutputView(messaged({ ...shownOutput(made), ...(path === undefined ? {} : { path }) }));
+    return pathOutputView(messaged({ ...shownOutput(made), path: one.own.get(index) }));
   };
   return {
     ...partsView(decoded, metadataIn(decoded), form),
@@ -70,13 +63,11 @@ export function transactionView(one: WalletTransaction, { eras, networkId, heigh
       amount: lovelace(coin),
     })),
     status,
-    ...(status === "in_ledger"
-      ? { inserted_at: place, depth: { quantity: Math.max(0, height - one.height), unit: "block" } }
-      : status === "pending"
-      ? { pending_since: place }
-      : {}),
-    ...(expires === undefined ? {} : { expires_at: expires }),
-    ...(one.failures === undefined ? {} : { failures: one.failures }),
+    ...(status === "in_ledger" &&
+      { inserted_at: place, depth: { quantity: Math.max(0, height - one.height), unit: "block" } }),
+    ...(status === "pending" && { pending_since: place }),
+    expires_at: transaction.validTo === undefined ? undefined : expectedSlotView(eras, transaction.validTo),
+    failures: one.failures,
   };
 }
 

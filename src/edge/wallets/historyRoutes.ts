@@ -7,20 +7,21 @@ import { page } from "#src/api/wallets/wallets.ts";
 import { slotAt, timeAt } from "#src/cardano/eras.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { JSON_TYPE, JsonList } from "#src/edge/json.ts";
+import type { SchemaOutputs } from "#src/edge/route.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
-import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
+import { afterIn, cursorOf, linkNext } from "#src/edge/paging.ts";
 import { noSuchTransaction, shownTransaction } from "#src/edge/wallets/send.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
+import { timeText } from "#src/edge/wallets/times.ts";
 import { streamRoutes } from "#src/edge/wallets/stream.ts";
 import { policyKeyHash } from "#src/wallet/build/policy.ts";
 import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import type { HistoryQuery } from "#src/wallet/index/types.ts";
 import { readWallet } from "#src/wallet/rows.ts";
-import type { z } from "zod";
 
 const params = { walletId };
 
@@ -39,8 +40,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
 
   streamRoutes(app, service, served, ownOf);
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at(""),
     operation: `list${named}Transactions`,
     cache: service.cache,
@@ -68,8 +68,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     return context.body(list.toString(), 200, { "content-type": JSON_TYPE });
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/:transactionId"),
     operation: `get${named}Transaction`,
     cache: service.cache,
@@ -86,8 +85,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     });
   });
 
-  route(app, {
-    method: "delete",
+  route(app, "delete", {
     path: at("/:transactionId"),
     operation: `delete${named}Transaction`,
     summary: "Forget a transaction that is not in the ledger",
@@ -123,8 +121,8 @@ async function historyQueryOf(service: WalletService, query: HistoryParameters):
     throw new HttpFailure(
       400,
       "start_time_later_than_end_time",
-      `The specified start time '${iso(start)}' is later than the specified end time '${iso(end)}'.`,
-      { start_time: iso(start), end_time: iso(end) },
+      `The specified start time '${timeText(start)}' is later than the specified end time '${timeText(end)}'.`,
+      { start_time: timeText(start), end_time: timeText(end) },
     );
   }
   if (minWithdrawal !== undefined && minWithdrawal < 1n) {
@@ -134,28 +132,11 @@ async function historyQueryOf(service: WalletService, query: HistoryParameters):
   const from = start === undefined ? undefined : firstSlotFrom(eras, start);
   const to = end === undefined ? undefined : lastSlotUntil(eras, end);
   if (to !== undefined && to < 0) return undefined;
-  const after = query.after === undefined
-    ? undefined
-    : readCursorText(query.after, (value) => cursorOf(value, ["slot", "index"], ["hash"]));
-  const limit = query.limit ?? query.max_count;
-  return {
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...(order === undefined ? {} : { order }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(minWithdrawal === undefined ? {} : { minWithdrawal }),
-    ...(address === undefined ? {} : { address: address.hex }),
-    ...(after === undefined ? {} : { after }),
-  };
+  const after = afterIn(query.after, (value) => cursorOf(value, ["slot", "index"], ["hash"]));
+  return { from, to, order, limit: query.limit ?? query.max_count, minWithdrawal, address: address?.hex, after };
 }
 
-type HistoryParameters =
-  & {
-    readonly [K in keyof typeof api.historyQuery]: z.output<(typeof api.historyQuery)[K]>;
-  }
-  & { readonly [K in keyof typeof page]: z.output<(typeof page)[K]> };
-
-const iso = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
+type HistoryParameters = SchemaOutputs<typeof api.historyQuery & typeof page>;
 
 /** The first slot that begins at a time or later; far beyond all blocks where the time is past the horizon. */
 function firstSlotFrom(eras: Parameters<typeof slotAt>[0], ms: number): number {

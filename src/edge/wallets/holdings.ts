@@ -15,7 +15,7 @@ import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
-import { cursorOf, linkNext, pageOf, readCursorText } from "#src/edge/paging.ts";
+import { afterIn, cursorOf, linkNext, pageOf } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { distributionOf } from "#src/edge/wallets/distribution.ts";
 import { readAssets } from "#src/wallet/index/read.ts";
@@ -33,8 +33,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
   const before = named === "Byron" ? "Byron" : "";
   const at = (rest: string) => `/${prefix}/:walletId${rest}`;
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/addresses"),
     operation: `list${named}Addresses`,
     cache: service.cache,
@@ -44,23 +43,16 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     answer: addresses.walletAddress.array(),
   }, async ({ params, query, context }) => {
     const { state, limit } = query;
-    const after = query.after === undefined
-      ? undefined
-      : readCursorText(query.after, (value) => cursorOf(value, ["role", "index"], []));
+    const after = afterIn(query.after, (value) => cursorOf(value, ["role", "index"], []));
     const [, found] = await Promise.all([
       served.require(params.walletId),
-      readAddresses(store.sql, params.walletId, {
-        ...(state === undefined ? {} : { state }),
-        ...(limit === undefined ? {} : { limit }),
-        ...(after === undefined ? {} : { after }),
-      }),
+      readAddresses(store.sql, params.walletId, { state, limit, after }),
     ]);
-    linkNext(context, found.next && { role: found.next.role, index: found.next.index });
+    linkNext(context, found.next && { ...found.next });
     return await respondList(context, found.addresses, walletAddressView);
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/statistics/utxos"),
     operation: `get${before}UTxOsStatistics${suffix}`,
     cache: service.cache,
@@ -68,15 +60,11 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     params,
     answer: distribution,
   }, async ({ params }) => {
-    const [, coins] = await Promise.all([
-      served.require(params.walletId),
-      readUnspentLovelace(service.store, params.walletId),
-    ]);
+    const [, coins] = await Promise.all([served.require(params.walletId), readUnspentLovelace(store, params.walletId)]);
     return distributionOf(coins);
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/utxo"),
     operation: `get${before || suffix}WalletUtxoSnapshot`,
     cache: service.cache,
@@ -87,7 +75,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
   }, async ({ params, query, context }) => {
     const [, all, parameters] = await Promise.all([
       served.require(params.walletId),
-      readUnspent(service.store, params.walletId),
+      readUnspent(store, params.walletId),
       port.parameters(),
     ]);
     const { value } = answered(parameters);
@@ -103,8 +91,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     return context.body(`{"entries":${entries}}`, 200, { "content-type": JSON_TYPE });
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/assets"),
     operation: `list${named}Assets`,
     summary: "All assets that the wallet ever held",
@@ -125,8 +112,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     return (await assetsShown(service, [wanted]))[0];
   };
   const absent = { 404: "`no_such_wallet`, `asset_not_present`" };
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/assets/:policyId/:assetName"),
     operation: `get${named}Asset`,
     summary: "An asset that the wallet held",
@@ -134,8 +120,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     answer: asset,
     refusals: absent,
   }, ({ params }) => one(params.walletId, params.policyId + params.assetName));
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: at("/assets/:policyId"),
     operation: `get${named}AssetDefault`,
     summary: "An asset without a name that the wallet held",
@@ -149,13 +134,13 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
 export async function assetsShown({ tokens }: Pick<WalletService, "tokens">, assets: readonly AssetId[]) {
   const known = await tokens?.find(assets);
   return assets.map((one) => {
-    const { metadata, error } = known?.get(one) ?? {};
+    const { metadata, error: metadata_error } = known?.get(one) ?? {};
     return {
       policy_id: policyOf(one),
       asset_name: nameOf(one),
       fingerprint: fingerprint(one),
-      ...(metadata ? { metadata } : {}),
-      ...(error ? { metadata_error: error } : {}),
+      metadata,
+      metadata_error,
     };
   });
 }

@@ -19,27 +19,24 @@ export function inspect(address: Address): Record<string, unknown> {
       network_tag: magic ?? null,
       stake_reference: "none",
       address_root: root,
-      ...(derivationPath === undefined ? {} : { derivation_path: derivationPath }),
+      derivation_path: derivationPath,
     };
   }
   const payment = "payment" in address ? address.payment : undefined;
   const stake = "stake" in address ? address.stake : undefined;
   const key = payment?.kind === "key" ? payment.hash : undefined;
-  const script = (payment ?? stake)?.kind === "script" ? (payment ?? stake)!.hash : undefined;
+  const first = payment ?? stake;
+  const script = first?.kind === "script" ? first.hash : undefined;
   return {
     address_style: "Shelley",
-    address_type: parseInt(address.hex[0]!, 16),
+    address_type: parseInt(address.hex.slice(0, 1), 16),
     network_tag: address.network,
     stake_reference: stake ? "by value" : address.kind === "pointer" ? "by pointer" : "none",
-    ...(address.kind === "pointer"
-      ? {
-        pointer: {
-          slot_num: address.pointer.slot,
-          transaction_index: address.pointer.transaction,
-          output_index: address.pointer.certificate,
-        },
-      }
-      : {}),
+    pointer: address.kind !== "pointer" ? undefined : {
+      slot_num: address.pointer.slot,
+      transaction_index: address.pointer.transaction,
+      output_index: address.pointer.certificate,
+    },
     ...hashes("spending_key_hash", "addr_vkh", key),
     ...hashes("stake_key_hash", "stake_vkh", stake?.kind === "key" ? stake.hash : undefined),
     ...hashes("spending_shared_hash", "addr_shared_vkh", script),

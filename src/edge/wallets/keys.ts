@@ -23,8 +23,7 @@ const SHARED = HARD + 1854;
 export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
   const { vault } = service;
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/wallets/:walletId/keys",
     operation: "getAccountKey",
     summary: "The account's public key",
@@ -36,8 +35,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return accountKeyText(key, { shared: false, format: query.format ?? "extended" });
   });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/wallets/:walletId/keys/:index",
     operation: "postAccountKey",
     summary: "The public key of any account of the wallet's root",
@@ -58,8 +56,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return accountKeyText(key!, { shared: first === SHARED, format: body.format });
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/wallets/:walletId/keys/:role/:index",
     operation: "getWalletKey",
     summary: "A public key of the wallet",
@@ -74,8 +71,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return childKeyText(child.key, { name, shared: false, shape: query.hash ? "hash" : "key" });
   });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/wallets/:walletId/signatures/:role/:index",
     operation: "signMetadata",
     summary: "Sign metadata with a key of the wallet",
@@ -97,8 +93,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return context.body(new Uint8Array(one!.signature), 200, { "content-type": "application/octet-stream" });
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/wallets/:walletId/policy-key",
     operation: "getPolicyKey",
     summary: "The key under which the wallet mints",
@@ -112,8 +107,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return policyKeyText(policyKey, query.hash ? "hash" : "key");
   });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/wallets/:walletId/policy-key",
     operation: "postPolicyKey",
     summary: "Make the key under which the wallet mints",
@@ -132,8 +126,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return policyKeyText(key!, query.hash ? "hash" : "key");
   });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/wallets/:walletId/policy-id",
     operation: "postPolicyId",
     summary: "The policy of a script of the wallet's policy key",

@@ -29,14 +29,13 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
   const named = served.named === "Byron" ? "Byron" : "Shelley";
   const kind = named === "Byron" ? "random" : "shelley";
   const spec = {
-    method: "post",
     path: `/${served.prefix}/:walletId/migrations`,
     params: { walletId },
     status: 202,
   } as const;
   const nothing = "`nothing_to_migrate`";
 
-  route(app, {
+  route(app, "post", {
     ...spec,
     path: `${spec.path}/plan`,
     operation: `create${named}WalletMigrationPlan`,
@@ -49,7 +48,7 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
     return planView(await planned(service, id, body.addresses));
   });
 
-  route(app, {
+  route(app, "post", {
     ...spec,
     operation: `migrate${named}Wallet`,
     summary: "Move all that the wallet has to other addresses, in as many transactions as it takes",

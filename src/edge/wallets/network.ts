@@ -26,8 +26,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
   const readEras = eraCache(port);
   const away = { 503: "`network_unreachable`" };
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/network/information",
     operation: "getNetworkInformation",
     cache: cacheFor(TIP_MS),
@@ -40,12 +39,11 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     const now = slotAt(eras, clock.now());
     const tip = blockView(eras, at);
     const epoch = epochTimes(eras, tip.epoch_number);
-    const networkSlot = now.ok ? slotView(eras, now.value) : undefined;
     return {
       sync_progress: syncState(at, networkTip.slot, { slots: network.slots, toleranceS, clocked, clock }),
       node_tip: tip,
-      ...(networkSlot === undefined ? {} : { network_tip: networkSlot }),
-      ...(epoch.ok ? { next_epoch: epochAfter(epoch.value) } : {}),
+      network_tip: now.ok ? slotView(eras, now.value) : undefined,
+      next_epoch: epoch.ok ? epochAfter(epoch.value) : undefined,
       node_era: eras.current.toLowerCase(),
       network_info: {
         protocol_magic: networkMagic,
@@ -89,8 +87,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     if (epoch <= value.number) return;
     throw new HttpFailure(404, "not_found", `Epoch ${epoch} has not begun: it is epoch ${value.number}.`);
   };
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/network/parameters",
     operation: "getNetworkParameters",
     summary: "What holds on the network",
@@ -99,8 +96,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     refusals: { ...away, 404: "`not_found`: no such epoch" },
   }, ({ query }) => parameters(query.epoch));
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/network/clock",
     operation: "getNetworkClock",
     summary: "How far the clock is off",
@@ -109,8 +105,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     answer: api.networkClock,
   }, () => Promise.resolve({ status: "unavailable" }));
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/blocks/latest/header",
     operation: "getBlocksLatestHeader",
     summary: "The newest block that this service has read",

@@ -6,7 +6,7 @@ import { HARD } from "#src/cardano/derivation.ts";
 import type { ConstructBody, PaymentFeesBody } from "#src/api/wallets/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import type { MintBurn, Payment, PaymentIntent, ValidityBound } from "#src/wallet/build/types.ts";
+import type { MintBurn, Payment, PaymentIntent } from "#src/wallet/build/types.ts";
 import { encryptMetadata } from "#src/wallet/metadata/encryption.ts";
 import { readMetadata } from "#src/wallet/metadata/json.ts";
 import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
@@ -21,16 +21,14 @@ export async function constructIntent(body: ConstructBody, network: NetworkId): 
   const { delegations, vote, mint_burn: mintBurn, reference_policy_script_template: referencePolicy } = body;
   return {
     ...await paymentIntent(body, network),
-    ...(mintBurn === undefined ? {} : { mintBurn: mintBurn.map((one, i) => mintIn(one, network, i)) }),
-    ...(delegations === undefined ? {} : {
-      delegations: delegations.map((one) =>
-        "join" in one
-          ? { pool: one.join.pool, index: one.join.stake_key_index - HARD }
-          : { index: one.quit.stake_key_index - HARD }
-      ),
-    }),
-    ...(vote === undefined ? {} : { vote }),
-    ...(referencePolicy === undefined ? {} : { referencePolicy }),
+    mintBurn: mintBurn?.map((one, i) => mintIn(one, network, i)),
+    delegations: delegations?.map((one) =>
+      "join" in one
+        ? { pool: one.join.pool, index: one.join.stake_key_index - HARD }
+        : { index: one.quit.stake_key_index - HARD }
+    ),
+    vote,
+    referencePolicy,
   };
 }
 
@@ -39,12 +37,10 @@ export async function paymentIntent(body: PaymentBody, network: NetworkId): Prom
   const { payments, withdrawal, validity_interval: validity } = body;
   const metadata = await metadataOf(body);
   return {
-    ...(payments === undefined ? {} : { payments: payments.map((one, i) => paymentIn(one, network, i)) }),
-    ...(withdrawal === undefined ? {} : { withdrawal }),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(validity === undefined ? {} : {
-      validity: { from: boundOf(validity.invalid_before), before: boundOf(validity.invalid_hereafter) },
-    }),
+    payments: payments?.map((one, i) => paymentIn(one, network, i)),
+    withdrawal,
+    metadata,
+    validity: validity && { from: validity.invalid_before, before: validity.invalid_hereafter },
   };
 }
 
@@ -55,14 +51,11 @@ export async function sendIntent(body: PaymentFeesBody, network: NetworkId): Pro
     throw refusal({ code: "not_implemented", message: "Rewards of another wallet's words are not withdrawn here." });
   }
   const bound = ttl && { quantity: ttl.quantity, unit: "second" as const };
-  return await paymentIntent({
-    ...rest,
-    ...(withdrawal === undefined ? {} : { withdrawal }),
-    ...(bound === undefined ? {} : { validity_interval: { invalid_hereafter: bound } }),
-  }, network);
+  return await paymentIntent(
+    { ...rest, withdrawal, validity_interval: bound && { invalid_hereafter: bound } },
+    network,
+  );
 }
-
-const boundOf = (bound: ValidityBound | undefined): ValidityBound | undefined => bound;
 
 type PaymentEntry = NonNullable<ConstructBody["payments"]>[number];
 

@@ -12,7 +12,7 @@ import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { pageOf } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
-import { epochView, timeText } from "#src/edge/wallets/times.ts";
+import { epochStartView, timeText } from "#src/edge/wallets/times.ts";
 import { collect, readCollection } from "#src/wallet/pools/keeper.ts";
 import { type RankedPool, rankedPools } from "#src/wallet/pools/list.ts";
 import { smashHealth } from "#src/wallet/pools/metadata.ts";
@@ -34,8 +34,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     return known.pools;
   };
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/stake-pools",
     operation: "listStakePools",
     summary: "Stake pools, those first that would pay most for a stake",
@@ -57,20 +56,18 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     );
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/stake-pools/maintenance-actions",
     operation: "getMaintenanceActions",
     summary: "Whether the metadata of pools that are gone was collected",
     answer: api.maintenance,
   }, async () => {
     const collection = await readCollection(store);
-    const last = collection.status === "has_run" ? { last_run: timeText(collection.at.getTime()) } : {};
-    return { gc_stake_pools: { status: collection.status, ...last } };
+    const last_run = collection.status === "has_run" ? timeText(collection.at.getTime()) : undefined;
+    return { gc_stake_pools: { status: collection.status, last_run } };
   });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/stake-pools/maintenance-actions",
     operation: "postMaintenanceAction",
     summary: "Collect the metadata of pools that are gone or delisted",
@@ -78,16 +75,14 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     status: 204,
   }, () => collect({ store, book, fetch: outside, log }));
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/settings",
     operation: "getSettings",
     summary: "What is set for the service as a whole",
     answer: api.settings,
   }, async () => ({ pool_metadata_source: await readSource(store.sql) }));
 
-  route(app, {
-    method: "put",
+  route(app, "put", {
     path: "/settings",
     operation: "putSettings",
     summary: "Set where pools' metadata comes from; what another source said is forgotten",
@@ -97,8 +92,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     if (settings) await writeSource(store, parseSource(settings.pool_metadata_source)!);
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/smash/health",
     operation: "getCurrentSmashHealth",
     summary: "How a SMASH server is",
@@ -139,10 +133,8 @@ function poolView(
     cost: lovelace(pool.cost),
     margin: { quantity: percentOf(pool.margin), unit: "percent" },
     pledge: lovelace(pool.pledge),
-    ...(lore ? { metadata: lore } : {}),
-    ...(pool.retiring === undefined
-      ? {}
-      : { retirement: epochView({ epoch: pool.retiring, time: epochs.time(epochs.first(pool.retiring)) }) }),
+    metadata: lore,
+    retirement: pool.retiring === undefined ? undefined : epochStartView(epochs, pool.retiring),
     flags: delisted.has(pool.pool) ? ["delisted"] : [],
   };
 }

@@ -1,14 +1,13 @@
 /** The conventions of the wallet service: its errors, headers and path prefix. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { ZodType } from "zod";
 import { walletError } from "#src/api/wallets/error.ts";
 import { fromUtf8 } from "#src/base/bytes.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { type BodyLimits, depthOf, readBytes } from "#src/edge/json.ts";
-import { type Conventions, type Endpoint, endpoint, type EndpointRequest } from "#src/edge/route.ts";
+import { type AddEndpoint, addEndpoint, type Conventions } from "#src/edge/route.ts";
 import { serviceApp } from "#src/edge/service.ts";
 import { malformed } from "#src/edge/wallets/malformed.ts";
 
@@ -35,11 +34,7 @@ const CONVENTIONS: Conventions = {
 };
 
 /** Adds an endpoint of the wallet service. */
-export function route<
-  P extends Record<string, ZodType> | undefined = undefined,
-  Q extends Record<string, ZodType> | undefined = undefined,
-  B extends ZodType | undefined = undefined,
->(app: OpenAPIHono, spec: Endpoint<P, Q, B>, handler: (asked: EndpointRequest<P, Q, B>) => Promise<unknown>): void {
+export const route: AddEndpoint = (app, method, spec, handler) => {
   const refusals = {
     ...(spec.params && "walletId" in spec.params ? { 404: "`no_such_wallet`" } : {}),
     ...(String(spec.refusals?.[403]).includes("wrong_encryption_passphrase")
@@ -48,8 +43,8 @@ export function route<
     ...(spec.body ? { 413: "`body_too_large`", 415: "`unsupported_media_type`" } : {}),
     ...spec.refusals,
   };
-  endpoint(app, { ...spec, refusals }, handler, CONVENTIONS);
-}
+  addEndpoint(CONVENTIONS, app, method, { ...spec, refusals }, handler);
+};
 
 /** An app with these conventions and no endpoints yet. */
 export function newWalletApp(log: Log): OpenAPIHono {

@@ -91,8 +91,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     return await one(id);
   };
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/shared-wallets",
     operation: "postSharedWallet",
     summary: "Create or restore a shared wallet",
@@ -120,8 +119,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     return await withRootKey(service, input, (put) => createAndShow(body, put.keys[0]!, put.attempt));
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/shared-wallets",
     operation: "listSharedWallets",
     cache: service.cache,
@@ -140,8 +138,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     return await sharedViews(service, some);
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/shared-wallets/:walletId",
     operation: "getSharedWallet",
     cache: service.cache,
@@ -161,8 +158,8 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
 
   route(
     app,
+    "delete",
     {
-      method: "delete",
       path: "/shared-wallets/:walletId",
       operation: "deleteSharedWallet",
       summary: "Delete a shared wallet, with its keys",
@@ -173,8 +170,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
       command(id, { type: "DELETE" }, async () => await readSharedWallet(store.sql, id) === undefined),
   );
 
-  route(app, {
-    method: "put",
+  route(app, "put", {
     path: "/shared-wallets/:walletId",
     operation: "putSharedWallet",
     summary: "Name a shared wallet, and set how it builds",
@@ -188,8 +184,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
   });
 
   for (const credential of ["payment", "delegation"] satisfies CredentialType[]) {
-    route(app, {
-      method: "patch",
+    route(app, "patch", {
       path: `/shared-wallets/:walletId/${credential}-script-template`,
       operation: `patchSharedWalletIn${credential === "payment" ? "Payment" : "Delegation"}`,
       summary: `Add keys of cosigners for ${credential}`,

@@ -29,8 +29,7 @@ const locked = "`no_root_key`, `wrong_encryption_passphrase`";
 export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void {
   const { vault } = service;
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/shared-wallets/:walletId/keys",
     operation: "getAccountKeyShared",
     summary: "The account's public key: what cosigners are given",
@@ -42,8 +41,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     return accountKeyText(key, { shared: true, format: query.format ?? "extended" });
   });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/shared-wallets/:walletId/keys/:index",
     operation: "postAccountKeyShared",
     summary: "The public key of any account of the wallet's root",
@@ -62,8 +60,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     return accountKeyText(key!, { shared: true, format: body.format });
   });
 
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: "/shared-wallets/:walletId/keys/:role/:index",
     operation: "getSharedWalletKey",
     summary: "A public key of the wallet's own",
@@ -81,8 +78,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     return childKeyText(child.key, { name, shared: true, shape: query.hash ? "hash" : "key" });
   });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/shared-wallets/:walletId/transactions-sign",
     operation: "signSharedTransaction",
     summary: "Sign a transaction beside those who signed it before",
@@ -102,8 +98,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     return { transaction: encoded(addWitness(transaction, ...signatures), encoding) };
   });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/shared-wallets/:walletId/transactions-submit",
     operation: "submitSharedTransaction",
     summary: "Submit a transaction that enough cosigners have signed",

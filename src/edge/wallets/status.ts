@@ -1,6 +1,5 @@
 /** The HTTP status of every failure code that the wallet service may answer with. */
-import type { Failure, Result } from "#src/base/result.ts";
-import { refusalOf } from "#src/edge/errors.ts";
+import { answeredBy, refusalOf } from "#src/edge/errors.ts";
 
 /** A failure as what is thrown to answer with it. */
 export const refusal = refusalOf({
@@ -96,7 +95,4 @@ export const refusal = refusalOf({
 });
 
 /** The value of a good answer; throws what another is answered with. */
-export function answered<T>(result: Result<T, Failure>): T {
-  if (result.ok) return result.value;
-  throw refusal(result.error);
-}
+export const answered = answeredBy(refusal);

@@ -9,9 +9,15 @@ import { z } from "zod";
 import { readHistoryPage } from "#actors/walletReads.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import { transactionQuery } from "#src/api/wallets/transactions.ts";
-import { toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { admitReader, eventStream, KEEP_ALIVE_MS } from "#src/edge/eventStream.ts";
+import {
+  admitReader,
+  eventStream,
+  eventText,
+  givenPosition,
+  KEEP_ALIVE_MS,
+  lastEventId,
+} from "#src/edge/eventStream.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { type OwnParts, transactionView } from "#src/edge/wallets/history.ts";
@@ -20,7 +26,7 @@ import { cursorOf, cursorText, readCursorText } from "#src/edge/paging.ts";
 import { blockView } from "#src/edge/wallets/times.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import type { EventBatch } from "#src/runtime/events/eventLog.ts";
-import { parsePosition, type Position, positionText } from "#src/runtime/events/position.ts";
+import { type Position, positionText } from "#src/runtime/events/position.ts";
 import type { HistoryCursor, WalletTransaction } from "#src/wallet/index/types.ts";
 
 /** Transactions that are read at a time. */
@@ -38,8 +44,7 @@ export function streamRoutes(
   ownOf: (id: string) => Promise<OwnParts>,
 ): void {
   const { events } = service;
-  route(app, {
-    method: "get",
+  route(app, "get", {
     path: `/${served.prefix}/:walletId/events`,
     operation: `stream${served.named}Transactions`,
     summary: "The wallet's transactions as blocks bring them, as server-sent events",
@@ -56,8 +61,8 @@ export function streamRoutes(
     await served.require(id);
     admitReader(events);
     const form = query["simple-metadata"] ? "plain" as const : "tagged" as const;
-    const last = context.req.header("last-event-id");
-    const lastPlace = last === undefined || last === "" ? undefined : await placeIn(last, service);
+    const last = lastEventId(context);
+    const lastPlace = last === undefined ? undefined : await placeIn(last, service);
     let place = lastPlace?.place;
     const view = async (one: WalletTransaction, height: number) => {
       const eras = await service.eras(one.slot);
@@ -78,7 +83,7 @@ export function streamRoutes(
           if (isAfter(place, left)) place = left;
           const { at } = await readCursor(service.store.sql);
           const tip = blockView(await service.eras(at.slot), at);
-          text += `event: rolled_back\nid: ${idOf(position, place)}\ndata: ${toJson({ tip })}\n\n`;
+          text += eventText("rolled_back", idOf(position, place), { tip });
         }
         if (types.size === 0 && !reset) return text;
         for (let after: HistoryCursor | undefined = place; after !== undefined;) {
@@ -87,7 +92,7 @@ export function streamRoutes(
           for (const one of transactions) {
             if (one.status !== "in_ledger") continue;
             place = { slot: one.slot, index: one.transaction.index, hash: one.hash };
-            text += `event: transaction\nid: ${idOf(position, place)}\ndata: ${toJson(await view(one, height))}\n\n`;
+            text += eventText("transaction", idOf(position, place), await view(one, height));
           }
           after = page.next;
         }
@@ -113,8 +118,8 @@ function idOf(position: Position, { slot, index, hash }: HistoryCursor): string 
 
 async function placeIn(text: string, { events }: WalletService): Promise<{ position: Position; place: HistoryCursor }> {
   const read = readCursorText(text, (value) => cursorOf(value, ["slot", "index"], ["hash", "position"]), notGiven);
-  const position = parsePosition(read.position);
-  if (position === undefined || !(await events.reached(position).catch(() => true))) throw notGiven();
+  const position = await givenPosition(events, read.position);
+  if (position === undefined) throw notGiven();
   return { position, place: { slot: read.slot, index: read.index, hash: read.hash } };
 }
 

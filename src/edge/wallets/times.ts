@@ -1,5 +1,6 @@
 /** Slots with their epoch and time. */
 import { type Epoch, epochOfSlot, type Eras, slotsOfEpoch, timeAt } from "#src/cardano/eras.ts";
+import type { Epochs } from "#src/cardano/epochs.ts";
 import type { Tip } from "#src/cardano/block.ts";
 
 export interface SlotView {
@@ -39,8 +40,8 @@ export function slotView(eras: Eras, slot: number): SlotView | undefined {
  * after the year 9998.
  */
 export function expectedSlotView(eras: Eras, slot: number): SlotView | undefined {
-  const last = eras.history.at(-1)!;
-  const endless = { ...eras, history: [...eras.history.slice(0, -1), { ...last, end: undefined }] };
+  const history = eras.history.map((era, i) => i < eras.history.length - 1 ? era : { ...era, end: undefined });
+  const endless = { ...eras, history };
   const time = timeAt(endless, Math.max(0, slot));
   return time.ok && time.value < LAST_YEAR ? slotView(endless, slot) : undefined;
 }
@@ -59,6 +60,10 @@ export const epochView = ({ epoch, time }: { epoch: number; time: number }) => (
   epoch_number: epoch,
   epoch_start_time: timeText(time),
 });
+
+/** The begin of the epoch with a number. */
+export const epochStartView = (epochs: Epochs, epoch: number) =>
+  epochView({ epoch, time: epochs.time(epochs.first(epoch)) });
 
 /** The next epoch. */
 export const epochAfter = ({ number, end }: Epoch) => epochView({ epoch: number + 1, time: end });

@@ -42,8 +42,7 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
   const at = (rest: string) => `/${served.prefix}/:walletId/${rest}`;
   const entity = (id: string) => ({ kind: served.actor, id });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: at("transactions-construct"),
     operation: `construct${served.named}Transaction`,
     summary: "Build an unsigned transaction",
@@ -60,8 +59,7 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
     return constructedView(built, body.encoding);
   });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: at("transactions-decode"),
     operation: `decode${served.named}Transaction`,
     summary: "Take a transaction apart, at any stage of signing",
@@ -89,8 +87,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
   const at = (rest: string) => `/${prefix}/:walletId/${rest}`;
 
   if (!isByron) {
-    route(app, {
-      method: "post",
+    route(app, "post", {
       path: at("transactions-sign"),
       operation: "signTransaction",
       summary: "Sign a transaction with the wallet's keys",
@@ -105,8 +102,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       return { transaction: encoded(signed, body.encoding) };
     });
 
-    route(app, {
-      method: "post",
+    route(app, "post", {
       path: at("transactions-submit"),
       operation: "submitTransaction",
       summary: "Submit a signed transaction",
@@ -128,8 +124,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       return { id: await submitFor(service, transaction, id) };
     });
 
-    route(app, {
-      method: "post",
+    route(app, "post", {
       path: at("transactions-balance"),
       operation: "balanceTransaction",
       summary: "Complete a partial transaction: inputs, change, collateral, units, fee",
@@ -160,11 +155,13 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
   if (isByron) {
     route(
       app,
+      "post",
       { ...fees, operation: "postByronTransactionFee", body: api.byronFeesBody },
       async ({ params, body }) => await estimate(params.walletId, await paymentIntent(body, networkId)),
     );
     route(
       app,
+      "post",
       { ...sends, operation: "postByronTransaction", body: api.byronSendBody },
       ({ params, body, context }) =>
         send(params.walletId, body.passphrase, body, context, () => paymentIntent(body, networkId)),
@@ -173,11 +170,13 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
   }
   route(
     app,
+    "post",
     { ...fees, operation: "postTransactionFee", body: api.paymentFeesBody },
     async ({ params, body }) => await estimate(params.walletId, await sendIntent(body, networkId)),
   );
   route(
     app,
+    "post",
     { ...sends, operation: "postTransaction", body: api.sendBody },
     ({ params, body, context }) =>
       send(params.walletId, body.passphrase, body, context, () => sendIntent(body, networkId)),
@@ -185,13 +184,11 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
 }
 
 const FEES = {
-  method: "post",
   summary: "What a payment would cost",
   status: 202,
   refusals: BUILD,
 } as const;
 const SENDS = {
-  method: "post",
   summary: "Pay: build, sign and submit in one call",
   headers: onceHeader,
   status: 202,
@@ -200,8 +197,7 @@ const SENDS = {
 
 /** Adds `POST /proxy/transactions`. */
 export function proxyRoutes(app: OpenAPIHono, service: WalletService): void {
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/proxy/transactions",
     operation: "postExternalTransaction",
     summary: "Submit a transaction that was signed elsewhere",

@@ -20,9 +20,7 @@ function common(row: WalletRow, { holdings, standing }: WalletOverview, eras: Er
     id: row.id,
     name: row.name,
     assets: { available: assetViews(holdings.available.assets), total: assetViews(holdings.total.assets) },
-    ...(passphrase === undefined ? {} : {
-      passphrase: { last_updated_at: passphrase.at.toISOString(), encryption_method: passphrase.method },
-    }),
+    passphrase: passphrase && { last_updated_at: passphrase.at, encryption_method: passphrase.method },
     state: standing.state,
     tip: blockView(eras, standing.tip),
   };

@@ -81,8 +81,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
       paths: style === "random" ? [] : [accountPath(style)],
     }, (put) => createAndShow(kind, idOf(fromHex(put.root)), settings, put.keys[0] ?? put.root, put));
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/wallets",
     operation: "postWallet",
     summary: "Create or restore a wallet",
@@ -99,8 +98,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     return await createAndShow("shelley", idOf(fromHex(key)), body, key);
   });
 
-  route(app, {
-    method: "post",
+  route(app, "post", {
     path: "/byron-wallets",
     operation: "postByronWallet",
     summary: "Create or restore a wallet of the first era",
@@ -130,8 +128,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
   for (const { kind, prefix, named, answer } of KINDS) {
     const params = { walletId };
 
-    route(app, {
-      method: "get",
+    route(app, "get", {
       path: `/${prefix}`,
       operation: `list${named}Wallets`,
       cache: service.cache,
@@ -153,8 +150,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       return await respondList(context, some, (row) => view(row, overviewOf(row.id), eras));
     });
 
-    route(app, {
-      method: "get",
+    route(app, "get", {
       path: `/${prefix}/:walletId`,
       operation: `get${named}Wallet`,
       cache: service.cache,
@@ -163,8 +159,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       answer,
     }, ({ params }) => showWallet(service, params.walletId, kind));
 
-    route(app, {
-      method: "delete",
+    route(app, "delete", {
       path: `/${prefix}/:walletId`,
       operation: `delete${named}Wallet`,
       summary: "Delete a wallet, with its keys",
@@ -180,8 +175,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       );
     });
 
-    route(app, {
-      method: "put",
+    route(app, "put", {
       path: `/${prefix}/:walletId`,
       operation: `put${named}Wallet`,
       summary: "Name a wallet, and set how it builds",
@@ -232,8 +226,7 @@ function passphraseRoutes(app: OpenAPIHono, service: WalletService): void {
     );
   };
 
-  route(app, {
-    method: "put",
+  route(app, "put", {
     path: "/wallets/:walletId/passphrase",
     operation: "putWalletPassphrase",
     summary: "Set another passphrase",
@@ -252,8 +245,7 @@ function passphraseRoutes(app: OpenAPIHono, service: WalletService): void {
     await setPassphrase(id, (record) => vault.resetPassphrase(id, { mnemonic, next, record }, until()));
   });
 
-  route(app, {
-    method: "put",
+  route(app, "put", {
     path: "/byron-wallets/:walletId/passphrase",
     operation: "putByronWalletPassphrase",
     summary: "Set another passphrase",

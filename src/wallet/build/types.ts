@@ -291,7 +291,7 @@ export interface DecodedInput {
 }
 
 /** An output; with a path where it is the wallet's. */
-export type DecodedOutput = ShownOutput & { readonly path?: Path };
+export type DecodedOutput = ShownOutput & { readonly path?: Path | undefined };
 
 /** A script of a transaction. `native` is CBOR in hexadecimal. */
 export type DecodedScript =

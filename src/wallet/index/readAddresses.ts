@@ -7,10 +7,10 @@ import type { WalletAddress } from "#src/wallet/index/types.ts";
 export { ownersOf } from "#src/wallet/index/owners.ts";
 
 export interface AddressQuery {
-  readonly state?: "used" | "unused";
-  readonly limit?: number;
+  readonly state?: "used" | "unused" | undefined;
+  readonly limit?: number | undefined;
   /** `next` of the previous page. */
-  readonly after?: AddressCursor;
+  readonly after?: AddressCursor | undefined;
 }
 
 export interface AddressCursor {

@@ -132,17 +132,17 @@ export interface Holdings {
 /** A selection of a wallet's transactions. */
 export interface HistoryQuery {
   /** First and last slot, both inclusive. A pending transaction has the slot of its submission. */
-  readonly from?: number;
-  readonly to?: number;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
   /** `descending` (newest first) by default. */
-  readonly order?: "ascending" | "descending";
-  readonly limit?: number;
+  readonly order?: "ascending" | "descending" | undefined;
+  readonly limit?: number | undefined;
   /** Only those with a withdrawal of at least so much lovelace. */
-  readonly minWithdrawal?: bigint;
+  readonly minWithdrawal?: bigint | undefined;
   /** Only those with an output at this address, or with the wallet's input from it; bytes in hexadecimal. */
-  readonly address?: string;
+  readonly address?: string | undefined;
   /** `next` of the previous page. */
-  readonly after?: HistoryCursor;
+  readonly after?: HistoryCursor | undefined;
 }
 
 /** Position of a transaction in a wallet's history. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { silentLog } from "#src/base/log.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
-import { endpoint, PLAIN } from "#src/edge/route.ts";
+import { addEndpoint, endpoint, PLAIN } from "#src/edge/route.ts";
 import { type Listener, serve } from "#src/edge/serve.ts";
 import { publicApp } from "#src/edge/service.ts";
 import { halfBody, halfHead, unfinished } from "../../support/slow_http.ts";
@@ -24,15 +24,17 @@ describe("a listener", () => {
     const limited = buildLimit({ builds: BUILDS, proxies: 0 });
     const manner = { ...PLAIN, limits: { time: { longestMs: 10_000, rate: 1_000, graceMs: 500 } } };
     const body = z.object({ key: z.string() });
-    endpoint(
-      app,
-      { method: "post", path: "/build", summary: "Build", body, answer: z.unknown() },
-      ({ body: { key }, context }) => limited(context, () => Promise.resolve({ length: key.length })),
+    addEndpoint(
       manner,
+      app,
+      "post",
+      { path: "/build", summary: "Build", body, answer: z.unknown() },
+      ({ body: { key }, context }) => limited(context, () => Promise.resolve({ length: key.length })),
     );
     endpoint(
       app,
-      { method: "get", path: "/read", summary: "Read", query: { prefix: z.string().optional() }, answer: z.unknown() },
+      "get",
+      { path: "/read", summary: "Read", query: { prefix: z.string().optional() }, answer: z.unknown() },
       ({ query }) => Promise.resolve({ prefix: query.prefix?.length ?? 0 }),
     );
     listener = await serve(app, { host: "127.0.0.1", port: 0, headersMs: 500, idleMs: 500 });

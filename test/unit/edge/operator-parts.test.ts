@@ -4,7 +4,8 @@ import { z } from "zod";
 import { readOptions } from "#src/app/options.ts";
 import { silentLog } from "#src/base/log.ts";
 import { handleErrors, HttpFailure, retryAfter } from "#src/edge/errors.ts";
-import { page, readCursor, writeCursor } from "#src/edge/operator/cursor.ts";
+import { page, readCursor } from "#src/edge/operator/cursor.ts";
+import { cursorText } from "#src/edge/paging.ts";
 import { memo } from "#src/edge/memo.ts";
 import { metricsRoutes } from "#src/edge/operator/metrics.ts";
 import type { Store } from "#src/store/store.ts";
@@ -14,12 +15,12 @@ describe("a cursor", () => {
   const place = z.object({ kind: z.string(), id: z.string() });
 
   it("is text without anything that an address would change", () => {
-    const text = writeCursor({ kind: "token", id: "ü/?&=+#% 🌳" });
+    const text = cursorText({ kind: "token", id: "ü/?&=+#% 🌳" });
     expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(readCursor(text, place)).toEqual({ kind: "token", id: "ü/?&=+#% 🌳" });
   });
 
-  it.each(["", "!", "e30", "eyJ", writeCursor(12), writeCursor(null), writeCursor({ kind: 1, id: "x" })])(
+  it.each(["", "!", "e30", "eyJ", cursorText(12), cursorText(null), cursorText({ kind: 1, id: "x" })])(
     "is not %j",
     (text) => {
       expect(() => readCursor(text, place)).toThrow(expect.objectContaining({ status: 400, code: "bad_cursor" }));
@@ -30,7 +31,7 @@ describe("a cursor", () => {
     expect(readCursor(undefined, place)).toBeUndefined();
     expect(page([1, 2], 3, (last) => last)).toBeNull();
     expect(page([], 3, (last) => last)).toBeNull();
-    expect(page([1, 2, 3], 3, (last) => last)).toBe(writeCursor(3));
+    expect(page([1, 2, 3], 3, (last) => last)).toBe(cursorText(3));
   });
 });
 
@@ -82,8 +83,7 @@ describe("an answer of 503", () => {
   it("says when to ask again, and no other answer does", async () => {
     const app = new OpenAPIHono();
     handleErrors(app, silentLog);
-    endpoint(app, {
-      method: "get",
+    endpoint(app, "get", {
       path: "/fail/:status",
       summary: "Fails",
       params: { status: z.coerce.number() },
@@ -104,10 +104,10 @@ describe("a body that may be left out", () => {
   handleErrors(app, silentLog);
   const answer = z.object({ got: z.unknown() });
   const body = z.object({ to: z.string().optional() });
-  endpoint(app, { method: "post", path: "/may", summary: "May", body: body.optional(), answer }, async ({ body }) => ({
+  endpoint(app, "post", { path: "/may", summary: "May", body: body.optional(), answer }, async ({ body }) => ({
     got: body ?? null,
   }));
-  endpoint(app, { method: "post", path: "/must", summary: "Must", body, answer }, async ({ body }) => ({ got: body }));
+  endpoint(app, "post", { path: "/must", summary: "Must", body, answer }, async ({ body }) => ({ got: body }));
 
   it("is nothing, an object, and no nonsense", async () => {
     const post = async (path: string, text?: string) => {
