@@ -22,7 +22,7 @@ import { ada, alice, asset, bob, type Draft, nativeHash, output, signedBy, slots
 import { complete, SLOT } from "../support/judged_transaction.ts";
 import { agrees, plutusHash } from "../support/scripts.ts";
 import { coin } from "../support/wallet.ts";
-import { asked, owner, paying, updating } from "../support/whole_transaction.ts";
+import { owner, paying, requestFields, updating } from "../support/whole_transaction.ts";
 import type { ChainRow } from "./chain.ts";
 
 const QUICK = process.argv.includes("--quick");
@@ -49,7 +49,7 @@ function updates(count: number): Workload {
   const outputs = new Map<string, Output>();
   const transactions = Array.from({ length: count }, (_, i) => {
     const token = i.toString(16).padStart(64, "0");
-    const request = asked(token, `key ${i}`, { type: "insert", value: Uint8Array.of(1) });
+    const request = requestFields(token, `key ${i}`, { type: "insert", value: Uint8Array.of(1) });
     const { whole } = updating(token, [request]);
     // each has money of its own
     const spends = whole.spends.map((one) => one === paying ? { utxo: coin(owner.enterprise, 50n * ada) } : one);

@@ -15,8 +15,8 @@ import { startPostgres } from "#src/embedded/postgres.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore } from "#src/store/store.ts";
-import { ToldToken } from "../support/fact_answers.ts";
-import { storeToken } from "../support/told_rows.ts";
+import { TokenWithFacts } from "../support/fact_answers.ts";
+import { storeToken } from "../support/token_rows.ts";
 import { percentile, table } from "./machine.ts";
 
 const ROUNDS = 200;
@@ -36,7 +36,7 @@ export async function benchProofs(print: (line: string) => void = console.log): 
     const rows: (string | number)[][] = [];
     for (const [i, size] of [100, 1_000, 10_000, 100_000].entries()) {
       const facts = new Map(Array.from({ length: size }, (_, n) => [`key ${n}`, `value ${n}`] as const));
-      const token = new ToldToken(facts, undefined, String(i).repeat(64));
+      const token = new TokenWithFacts(facts, undefined, String(i).repeat(64));
       await storeToken(store, token, 0, size > CUT_ABOVE);
       await store.sql`analyze`;
       rows.push([size, ...await measured(app, token)]);
@@ -61,7 +61,7 @@ export async function benchProofs(print: (line: string) => void = console.log): 
   }
 }
 
-async function measured(app: OpenAPIHono, token: ToldToken): Promise<(string | number)[]> {
+async function measured(app: OpenAPIHono, token: TokenWithFacts): Promise<(string | number)[]> {
   const times: number[] = [];
   const held: number[] = [];
   const checked: number[] = [];

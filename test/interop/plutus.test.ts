@@ -22,7 +22,7 @@ import { Constant } from "#src/plutus/machine/value.ts";
 import { flatOf } from "#src/plutus/wellFormed.ts";
 import { attacks } from "../support/attacks.ts";
 import { boundaryPrograms } from "../support/boundary_programs.ts";
-import { bound, taken } from "../support/bent_transactions.ts";
+import { bound, taken } from "../support/editable_transactions.ts";
 import { slots as contractSlots } from "../support/cage.ts";
 import { transitions } from "../support/conformance.ts";
 import { read } from "../support/contexts.ts";

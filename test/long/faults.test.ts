@@ -3,7 +3,7 @@ import process from "node:process";
 import { describe } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { openStore } from "#src/store/store.ts";
-import { faultMatrix, type Ground, type GroundFault } from "../support/matrix.ts";
+import { faultMatrix, type Infrastructure, type InfrastructureFault } from "../support/matrix.ts";
 import { hasNatsServer, type NatsServer, startNatsCluster, startNatsServer } from "../support/natsServer.ts";
 import { findPostgres, type PostgresServer, startInstalledServer } from "../support/postgresServer.ts";
 
@@ -38,14 +38,14 @@ async function startDatabase(): Promise<Pick<PostgresServer, "name" | "url" | "s
 describe.skipIf(!possible)("on nats-server and PostgreSQL", () => {
   let nats: NatsServer;
   let postgres: Awaited<ReturnType<typeof startDatabase>>;
-  const killed = (signal: "SIGQUIT" | "SIGKILL", name: string): GroundFault => ({
+  const killed = (signal: "SIGQUIT" | "SIGKILL", name: string): InfrastructureFault => ({
     name,
     deafens: false,
     strike: () => postgres.restart!(signal),
   });
   faultMatrix({
     ...load,
-    ground: async (): Promise<Ground> => {
+    infrastructure: async (): Promise<Infrastructure> => {
       [nats, postgres] = await Promise.all([startNatsServer(), startDatabase()]);
       return {
         name: `nats-server, ${postgres.name}`,
@@ -84,7 +84,7 @@ describe.skipIf(!possible)("on nats-server and PostgreSQL", () => {
 describe.skipIf(!possible)("on three nats-servers in a cluster, the stream on all of them", () => {
   let nats: readonly NatsServer[];
   let postgres: Awaited<ReturnType<typeof startDatabase>>;
-  const killed = (n: number): GroundFault => ({
+  const killed = (n: number): InfrastructureFault => ({
     name: `server ${n + 1} of three is killed, and comes back later`,
     deafens: true,
     strike: async () => {
@@ -95,7 +95,7 @@ describe.skipIf(!possible)("on three nats-servers in a cluster, the stream on al
   });
   faultMatrix({
     ...load,
-    ground: async (): Promise<Ground> => {
+    infrastructure: async (): Promise<Infrastructure> => {
       [nats, postgres] = await Promise.all([startNatsCluster(3), startDatabase()]);
       return {
         name: `three nats-servers, ${postgres.name}`,

@@ -11,8 +11,8 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
-import type { Harvest } from "../support/contract_mutants.ts";
-import type { WholeHarvest } from "../support/whole_mutants.ts";
+import type { MutantCounts } from "../support/contract_mutants.ts";
+import type { WholeMutantCounts } from "../support/whole_mutants.ts";
 import type { Work } from "./worker.ts";
 
 const { values } = parseArgs({
@@ -30,8 +30,8 @@ if (build !== "published" && build !== "cased") throw new TypeError(`there is no
 const SAMPLE = 500;
 
 interface Done {
-  readonly contexts: Harvest;
-  readonly whole: WholeHarvest;
+  readonly contexts: MutantCounts;
+  readonly whole: WholeMutantCounts;
 }
 
 function run(work: Work): Promise<Done> {

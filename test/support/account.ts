@@ -1,4 +1,4 @@
-/** A kind of actor for tests of the runtime: an account that pays through a slow world outside. */
+/** A kind of actor for tests of the runtime: an account that pays through a slow external service. */
 import { assign, setup } from "xstate";
 import { z } from "zod";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
@@ -123,7 +123,7 @@ export const accountMachine = setup({
   },
 });
 
-/** The account bound to its table and to what pays. */
+/** The account, bound to its table and to the payment function. */
 export function accountKind(wire: EffectRun): ActorKind {
   return {
     kind: "account",
@@ -146,14 +146,17 @@ export function accountKind(wire: EffectRun): ActorKind {
   };
 }
 
-/** The account's own table, and the world outside as it was really touched: one row an attempt. */
+/** The account's own table, and the external payments that were really made: one row per attempt. */
 export const accountMigrations: readonly Migration[] = [{
   id: "test-1",
   sql: `create table test_balance (account text primary key, balance bigint not null, noted timestamptz default now());
     create table test_outside (n bigint generated always as identity primary key, effect text not null, amount bigint not null)`,
 }];
 
-/** Pays by adding a row to the world outside; gives the row's number. The first attempt of a slow payment ends only when it is told to. */
+/**
+ * Pays by adding a row to the table of external payments; returns the row's number. The first attempt of a slow payment
+ * ends only when it is aborted.
+ */
 export function wire(store: Store): EffectRun {
   return async (input, { id, signal }) => {
     const { amount, slowly } = input as { amount: number; slowly?: boolean };

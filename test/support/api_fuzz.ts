@@ -1,8 +1,8 @@
-/** Calls made up out of a service's own OpenAPI document: some as it wants them, most of them not quite, some not at all. */
+/** Random calls generated from a service's own OpenAPI document: some valid, most almost valid, some malformed. */
 import fc from "fast-check";
 import { seeded } from "./random.ts";
 
-/** What a document says of values. */
+/** The members of a JSON schema that the generator reads. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -72,8 +72,8 @@ const NONSENSE = [
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /**
- * An endless supply of calls, the same for the same seed. `known` are values that mean something to the service, by the name of the parameter or
- * property; `only` are values of those that nothing else is made up for.
+ * An infinite sequence of calls, the same for the same seed. `known` holds values that exist in the service, by the
+ * name of the parameter or property; for parameters named in `only`, no other values are generated.
  */
 export function* callsOf(
   document: Document,
@@ -94,7 +94,7 @@ export function* callsOf(
 
   const resolve = (schema: Schema | undefined): Schema =>
     schema?.$ref === undefined ? schema ?? {} : resolve(document.components?.schemas?.[schema.$ref.split("/").at(-1)!]);
-  /** A value as the schema has it, about. */
+  /** A value that mostly fits the schema. */
   const good = (name: string, given: Schema | undefined, depth = 0): unknown => {
     if (only[name]) return pick(only[name]);
     if (known[name] && chance(0.8)) return pick(known[name]);
@@ -127,7 +127,7 @@ export function* callsOf(
     if (chance(0.05)) given[pick(NONSENSE)] = pick(strange);
     return given;
   };
-  /** A value, good or not. */
+  /** A valid or an invalid value. */
   const value = (name: string, schema: Schema | undefined, depth = 0): unknown =>
     only[name] || chance(0.85) ? good(name, schema, depth) : chance(0.5) ? pick(NONSENSE) : pick(strange);
   const text = (given: unknown): string => typeof given === "string" ? given : JSON.stringify(given, exact) ?? "";
@@ -166,13 +166,13 @@ export function* callsOf(
     if (chance(0.05)) headers.accept = pick(["text/html", "*/*;q=0", "nonsense", "application/json"]);
     if (chance(0.03)) headers["x-request-id"] = pick(["a b", "x".repeat(500), "id-1"]);
     const content = operation.requestBody?.content["application/json"];
-    const asked = chance(0.97) ? method : pick(METHODS);
-    const hasBody = asked !== "GET" && asked !== "HEAD" && (content !== undefined || chance(0.2));
+    const sentMethod = chance(0.97) ? method : pick(METHODS);
+    const hasBody = sentMethod !== "GET" && sentMethod !== "HEAD" && (content !== undefined || chance(0.2));
     if (hasBody) {
       headers["content-type"] = chance(0.95) ? "application/json" : pick(["text/plain", "x", "application/cbor"]);
     }
     yield {
-      method: asked,
+      method: sentMethod,
       path: at + (query.length === 0 ? "" : `?${new URLSearchParams(query)}`),
       headers,
       ...(hasBody ? { body: body(content?.schema) } : {}),
@@ -180,12 +180,12 @@ export function* callsOf(
   }
 }
 
-/** A text without halves of characters, which no address can hold. */
+/** A text without lone surrogates, which no URL can hold. */
 function wellFormed(text: string): string {
   return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "?");
 }
 
-/** What JSON has no word for, as something that it has one for. */
+/** Encodes what JSON cannot represent (such as bigint) as something that it can. */
 function exact(_key: string, value: unknown): unknown {
   return typeof value === "bigint" ? Number(value) : value;
 }

@@ -1,4 +1,4 @@
-/** The whole service as processes of its own, as a user would run it. */
+/** The whole service as separate processes, as a user runs it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,33 +9,33 @@ import { endChild } from "./child.ts";
 import type { Infra } from "./infra.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-/** Where a devnet leaves its genesis files: not where one that runs here for other ends has its own. */
+/** Folder of a devnet's genesis files, apart from the folder of a devnet that runs here for other purposes. */
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 export interface ArborOptions {
   readonly infra: Infra;
   readonly roles?: string;
-  /** Milliseconds between blocks; 150 unless said otherwise, with slots of 50 ms. */
+  /** Milliseconds between blocks, 150 by default, with slots of 50 ms. */
   readonly blockMs?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Another entry than the product's own, for faults put in by a test. */
+  /** Another entry point than the product's own, for injected faults. */
   readonly entry?: string;
-  /** Folder of another checkout whose service is started; this one's unless given. */
+  /** Folder of another checkout whose service is started; default: this checkout. */
   readonly checkout?: string;
 }
 
 export class Arbor {
   private constructor(
     readonly child: ChildProcess,
-    /** As they were given; all where none were. */
+    /** The roles as given; all roles by default. */
     readonly roles: string,
     /** URL by name, as printed at the start. */
     readonly places: ReadonlyMap<string, string>,
     private readonly output: () => string,
   ) {}
 
-  /** Starts a process and waits until it says that it is ready. */
+  /** Starts a process and waits until it reports that it is ready. */
   static async start(options: ArborOptions): Promise<Arbor> {
     const { infra } = options;
     const child = spawn(process.execPath, ["run", "-A", options.entry ?? "src/app/start.ts"], {
@@ -90,22 +90,22 @@ export class Arbor {
     return this.places.get("operator service")!;
   }
 
-  /** The port of ARBOR_HEALTH_PORT. */
+  /** The port given in ARBOR_HEALTH_PORT. */
   get health(): string {
     return this.places.get("health")!;
   }
 
-  /** All that the process has printed. */
+  /** Everything that the process has printed. */
   get printed(): string {
     return this.output();
   }
 
-  /** Ends the process by a signal and waits until it is gone. */
+  /** Ends the process with a signal and waits for its exit. */
   async end(signal: "SIGTERM" | "SIGKILL" | "SIGINT" = "SIGTERM"): Promise<void> {
     await endChild(this.child, signal);
   }
 
-  /** Sends a signal and does not wait. */
+  /** Sends a signal without waiting. */
   signal(signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
     process.kill(this.child.pid!, signal);
   }

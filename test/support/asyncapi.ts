@@ -1,4 +1,4 @@
-/** Holds messages against the schemas of an AsyncAPI document. */
+/** Validates messages against the schemas of an AsyncAPI document. */
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 
@@ -10,7 +10,10 @@ interface Document {
   };
 }
 
-/** Gives what is wrong with the payload (or the headers) of a message, by the message's name in the document's components. */
+/**
+ * Validation errors of the payload (or the headers) of a message, which is given by its name in the document's
+ * components.
+ */
 export function validatorOf(
   document: Document,
 ): (message: string, value: unknown, part?: "payload" | "headers") => string[] {

@@ -1,4 +1,4 @@
-/** What a dishonest instance could do to a transaction that it gives somebody to sign. */
+/** What a dishonest instance could change in a transaction that it gives a user to sign. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { constr, encodeData } from "#src/cardano/data.ts";
@@ -11,28 +11,28 @@ import { keyAddress } from "#src/cage/plutus_address.ts";
 import { cageScript } from "#src/cage/script.ts";
 import { readTransaction } from "#src/cage/summary/readTransaction.ts";
 import { baseAddress } from "#src/cardano/address.ts";
-import { type Bent, elements, type Fields } from "./bent_transactions.ts";
+import { type Editable, elements, type Fields } from "./editable_transactions.ts";
 import { cageAddress } from "./cage.ts";
 import { alice, bob, mallory, type Meant } from "./summaries.ts";
 import { newRef, utxo } from "./wallet.ts";
 
-/** An attack: what it is, on which kinds of transactions (all unless said otherwise), and what it does. */
+/** An attack: its name, the kinds of transactions that it applies to (all by default), and its change. */
 export interface Attack {
   readonly name: string;
-  /** A reason for which it is refused. */
+  /** The reason for which it is refused. */
   readonly why: string;
   readonly on?: (meant: Meant) => boolean;
-  /** Changes the transaction; gives outputs that the attacker puts on the ledger (or says that there are). */
-  run(bent: Bent, meant: Meant): readonly Utxo[] | void;
+  /** Changes the transaction; returns outputs that the attacker puts on the ledger (or claims to be there). */
+  run(bent: Editable, meant: Meant): readonly Utxo[] | void;
 }
 
 const ADA = 1_000_000n;
 const OUTPUTS = 1n;
 const FEE = 2n;
 
-const outputs = (bent: Bent): Encodable[] => bent.body.get(OUTPUTS) as Encodable[];
+const outputs = (bent: Editable): Encodable[] => bent.body.get(OUTPUTS) as Encodable[];
 
-/** The outputs as they are now. */
+/** The current outputs. */
 function read(meant: Meant): readonly Output[] {
   return readTransaction(meant.transaction).outputs;
 }
@@ -43,13 +43,13 @@ const own = (meant: Meant) =>
     ? bob
     : alice;
 
-/** Index of an output to the requester: his change. */
+/** Index of the requester's change output. */
 function changeIndex(meant: Meant): number {
   return read(meant).findLastIndex(({ address }) => address === own(meant).base);
 }
 
 function put(
-  bent: Bent,
+  bent: Editable,
   index: number,
   output: { address: string; lovelace: bigint; assets?: Assets; datum?: Uint8Array; script?: Uint8Array },
 ): void {
@@ -58,15 +58,15 @@ function put(
 }
 
 /** Takes lovelace out of the requester's change. */
-function take(bent: Bent, meant: Meant, amount: bigint): void {
+function take(bent: Editable, meant: Meant, amount: bigint): void {
   const index = changeIndex(meant);
   const { address, value } = read(meant)[index]!;
   put(bent, index, { address, lovelace: value.lovelace - amount, assets: value.assets });
 }
 
-/** Puts another output in the place of one, by what it was. */
+/** Replaces an output. */
 function redo(
-  bent: Bent,
+  bent: Editable,
   meant: Meant,
   index: number,
   change: (
@@ -96,7 +96,7 @@ const retracts = ({ intent }: Meant) => intent.type === "retract";
 const runs = ({ runs }: Meant) => runs;
 
 function request(change: (request: Request) => Partial<Request>) {
-  return (bent: Bent, meant: Meant) =>
+  return (bent: Editable, meant: Meant) =>
     redo(bent, meant, 0, ({ datum }) => {
       const found = decodeDatum(datum!);
       if (found?.type !== "request") throw new TypeError("no request");
@@ -105,7 +105,7 @@ function request(change: (request: Request) => Partial<Request>) {
 }
 
 function state(change: (state: State) => Partial<State>) {
-  return (bent: Bent, meant: Meant) =>
+  return (bent: Editable, meant: Meant) =>
     redo(bent, meant, 0, ({ datum }) => {
       const found = decodeDatum(datum!);
       if (found?.type !== "state") throw new TypeError("no state");
@@ -113,8 +113,8 @@ function state(change: (state: State) => Partial<State>) {
     });
 }
 
-/** Another output of the requester's, which is spent besides; its value goes where `to` says. */
-function spendMore(bent: Bent, meant: Meant, to: string | undefined): Utxo[] {
+/** Another output of the requester's that is also spent; its value goes to `to`. */
+function spendMore(bent: Editable, meant: Meant, to: string | undefined): Utxo[] {
   const more = utxo({ address: own(meant).base, value: lovelace(50n * ADA) }, newRef());
   elements(bent.body, 0n).push(refOf(more));
   if (to === undefined) bent.body.set(FEE, (bent.body.get(FEE) as bigint) + 50n * ADA);
@@ -124,23 +124,23 @@ function spendMore(bent: Bent, meant: Meant, to: string | undefined): Utxo[] {
 
 const refOf = ({ ref }: Utxo): Encodable => [fromHex(ref.txHash), BigInt(ref.index)];
 const hash = (byte: string) => fromHex(byte.repeat(28));
-const set = (field: bigint, value: Encodable | ((meant: Meant) => Encodable)) => (bent: Bent, meant: Meant) =>
+const set = (field: bigint, value: Encodable | ((meant: Meant) => Encodable)) => (bent: Editable, meant: Meant) =>
   void bent.body.set(field, typeof value === "function" ? value(meant) : value);
 const keyCredential = (hex: string): Encodable => [0n, fromHex(hex)];
 
 function certificate(...parts: readonly Encodable[]) {
-  return (bent: Bent) => void elements(bent.body, 4n).push(parts);
+  return (bent: Editable) => void elements(bent.body, 4n).push(parts);
 }
 
-/** An array or map of redeemers gets another one. */
-function moreRedeemers(bent: Bent, tag: bigint): void {
+/** Adds a redeemer to an array or map of redeemers. */
+function moreRedeemers(bent: Editable, tag: bigint): void {
   const redeemers = bent.witnesses.get(5n) as Fields | undefined ?? new Map<Encodable, Encodable>();
   redeemers.set([tag, 0n], [new Encoded(encodeData(constr(0))), [1n, 1n]]);
   bent.witnesses.set(5n, redeemers);
   if (!bent.body.has(11n)) bent.body.set(11n, new Uint8Array(32));
 }
 
-function redeemer(bent: Bent, change: (data: Encodable, index: number) => Encodable): void {
+function redeemer(bent: Editable, change: (data: Encodable, index: number) => Encodable): void {
   const redeemers = bent.witnesses.get(5n) as Fields;
   [...redeemers].forEach(([key, value], i) => {
     const [data, units] = value as [Encodable, Encodable];
@@ -148,8 +148,8 @@ function redeemer(bent: Bent, change: (data: Encodable, index: number) => Encoda
   });
 }
 
-/** A body with one field written twice: `first` before, `second` after. */
-export function twice(bent: Bent, field: bigint, first: Encodable, second: Encodable): void {
+/** A body with one duplicate field: `first` before, `second` after. */
+export function twice(bent: Editable, field: bigint, first: Encodable, second: Encodable): void {
   bent.body.delete(field);
   bent.body.set(field, first);
   bent.body.set(new Encoded(encode(field)), second);

@@ -1,8 +1,8 @@
 /**
- * A Blockfrost service over any chain port: real HTTP on loopback, in front of what the port tells.
+ * A Blockfrost service over any chain port: real HTTP on loopback, in front of the port.
  *
- * It follows the port into memory and answers out of that; submissions, the mempool and parameters are the port's. Each request is held
- * against Blockfrost's description of its API, and each answer before it leaves.
+ * It follows the port into memory and answers from there; submissions, the mempool and parameters come from the port.
+ * Each request and each response is validated against Blockfrost's description of its API.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -30,12 +30,12 @@ import {
   whole,
 } from "./blockfrost_documents.ts";
 
-/** Something told instead of the truth. */
+/** A response that replaces the true one. */
 export interface Fault {
   readonly status?: number;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Bytes after which the connection is cut. */
+  /** Number of bytes after which the connection is cut. */
   readonly cutAfter?: number;
   /** Never answers. */
   readonly silent?: boolean;
@@ -43,24 +43,24 @@ export interface Fault {
 
 export interface Served {
   readonly url: string;
-  /** Paths with their queries, in the order in which they came. */
+  /** Paths with their queries, in the order of arrival. */
   readonly requests: string[];
-  /** What was wrong with requests and answers by the description. */
+  /** Violations of the description in requests and responses. */
   readonly problems: string[];
-  /** Asked before each answer; the request's path and how often it came. */
+  /** Called before each response with the request's path and how often that path was requested. */
   fault: (path: string, times: number) => Fault | undefined;
-  /** Questions that it does not have, by the beginning of their path in the description. */
+  /** Endpoints that it does not serve, by the beginning of their path in the description. */
   lacks: readonly string[];
-  /** Whether the chain that is served has this block as its newest. */
+  /** Whether this block is the tip of the chain that is served. */
   reached(hash: string): boolean;
   close(): Promise<void>;
 }
 
 export interface ServedSettings {
   readonly projectId?: string;
-  /** Unspent outputs that no transaction made. */
+  /** Unspent outputs that no transaction created. */
   readonly genesis?: readonly Utxo[];
-  /** How a refusal is worded. */
+  /** The body of a refusal. */
   readonly refusal?: (sentences: readonly string[]) => string;
 }
 
@@ -107,18 +107,18 @@ export async function serveBlockfrost(port: RawChainPort, settings: ServedSettin
           security_param: network.securityParameter,
         });
       case "/network/eras": {
-        const told = await port.eras();
-        return found(told.ok ? erasDocument(told.value.value) : eras(network.slots.slotLength));
+        const answered = await port.eras();
+        return found(answered.ok ? erasDocument(answered.value.value) : eras(network.slots.slotLength));
       }
       case "/epochs/latest": {
-        const told = await port.epoch();
-        return found(told.ok ? epochDocument(told.value.value) : undefined);
+        const epoch = await port.epoch();
+        return found(epoch.ok ? epochDocument(epoch.value.value) : undefined);
       }
       case "/accounts/{stake_address}": {
         const parsed = parseAddress(matched.path.stake_address!);
         if (!parsed.ok || parsed.value.kind !== "reward") return refused("Invalid or malformed stake address format.");
-        const told = await port.accounts([parsed.value.stake]);
-        return found(told.ok ? accountDocument(matched.path.stake_address!, told.value.value[0]!) : undefined);
+        const accounts = await port.accounts([parsed.value.stake]);
+        return found(accounts.ok ? accountDocument(matched.path.stake_address!, accounts.value.value[0]!) : undefined);
       }
       case "/blocks/latest":
         return found(described(chain.blocks.at(-1)));
@@ -173,8 +173,8 @@ export async function serveBlockfrost(port: RawChainPort, settings: ServedSettin
         return { status: 400, body: { status_code: 400, error: "Bad Request", message } };
       }
       case "/epochs/latest/parameters": {
-        const told = await port.parameters();
-        return found(told.ok ? parametersDocument(told.value.value) : undefined);
+        const parameters = await port.parameters();
+        return found(parameters.ok ? parametersDocument(parameters.value.value) : undefined);
       }
       default:
         throw new Error(`the test's service does not have ${matched.template}`);
@@ -186,11 +186,11 @@ export async function serveBlockfrost(port: RawChainPort, settings: ServedSettin
     const parts: Uint8Array[] = [];
     for await (const part of request) parts.push(part);
     const headers = new Headers(request.headers as Record<string, string>);
-    const asked = url.pathname + url.search;
-    served.requests.push(asked);
-    const times = (counts.get(asked) ?? 0) + 1;
-    counts.set(asked, times);
-    const fault = served.fault(asked, times);
+    const target = url.pathname + url.search;
+    served.requests.push(target);
+    const times = (counts.get(target) ?? 0) + 1;
+    counts.set(target, times);
+    const fault = served.fault(target, times);
     if (fault?.silent) return;
     if (fault && fault.cutAfter === undefined) {
       response.writeHead(fault.status ?? 200, { "content-type": "application/json", ...fault.headers });
@@ -200,7 +200,7 @@ export async function serveBlockfrost(port: RawChainPort, settings: ServedSettin
     let body: unknown;
     if (!url.pathname.startsWith("/api/v0/")) {
       [status, body] = [400, { status_code: 400, error: "Bad Request", message: "Invalid path." }];
-      served.problems.push(`a request to ${asked}`);
+      served.problems.push(`a request to ${target}`);
     } else if (settings.projectId !== undefined && headers.get("project_id") !== settings.projectId) {
       [status, body] = [403, { status_code: 403, error: "Forbidden", message: "Invalid project token." }];
     } else {
@@ -247,7 +247,7 @@ export async function serveBlockfrost(port: RawChainPort, settings: ServedSettin
   });
 }
 
-/** A chain in memory, as a port tells it. */
+/** A chain in memory, read from a port. */
 class Followed {
   readonly blocks: ScannedBlock[] = [];
 
@@ -268,7 +268,7 @@ class Followed {
     return this.blocks.flatMap(({ transactions }) => transactions).find((one) => one.hash === hash);
   }
 
-  /** Every output there ever was, with the transaction that spent it. */
+  /** Every output ever created, with the transaction that spent it. */
   private history(): { utxo: Utxo; by: string | null; block: string; place: number }[] {
     const all = new Map(
       this.genesis.map((
@@ -289,7 +289,7 @@ class Followed {
     return [...all.values()];
   }
 
-  /** Unspent outputs at an address; undefined where nobody has used it. */
+  /** Unspent outputs at an address; undefined if the address was never used. */
   at(address: string): object[] | undefined {
     const here = this.history().filter(({ utxo }) => utxo.output.address === address);
     if (here.length === 0) return undefined;

@@ -1,5 +1,5 @@
 /**
- * Blockfrost's own description of its API, as a judge: of requests by the paths and parameters that it names, of answers by their
+ * Validates against Blockfrost's own description of its API: requests by its paths and parameters, responses by its
  * schemas.
  */
 import { readFileSync } from "node:fs";
@@ -19,9 +19,9 @@ interface Operation {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-/** A question that the description knows. */
+/** An endpoint of the description. */
 export interface Matched {
-  /** Its path there: `/blocks/{hash_or_number}`. */
+  /** Its path in the description: `/blocks/{hash_or_number}`. */
   readonly template: string;
   readonly method: string;
   readonly path: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ const requests = new Ajv({ strict: false, coerceTypes: true, formats: {}, valida
 const answers = new Ajv({ strict: false, validateFormats: false, allErrors: true });
 const compiled = new Map<string, ValidateFunction>();
 
-/** The question that a request asks, or what is wrong with it in the description's words. */
+/** The endpoint of a request, or the violation in the description's words. */
 export function matchRequest(method: string, url: URL, headers: Headers): Matched | string {
   const segments = url.pathname.split("/");
   let found: Matched | undefined;
@@ -57,7 +57,7 @@ export function matchRequest(method: string, url: URL, headers: Headers): Matche
     const values = Object.fromEntries(
       names.flatMap((name, i) => name.startsWith("{") ? [[name.slice(1, -1), segments[i]!]] : []),
     );
-    // a path that is named wins over one with a parameter
+    // a literal path takes precedence over one with a parameter
     if (found && Object.keys(found.path).length <= Object.keys(values).length) continue;
     found = { template, method, path: values, query: Object.fromEntries(url.searchParams) };
   }
@@ -87,7 +87,7 @@ export function matchRequest(method: string, url: URL, headers: Headers): Matche
   return found;
 }
 
-/** What is wrong with an answer, if anything is. */
+/** The violation in a response, if there is one. */
 export function answerProblem({ template }: Matched, status: number, body: unknown): string | undefined {
   const schema = schemas[template]?.response[String(status)];
   if (!schema) return `${template} has no answer with status ${status}`;

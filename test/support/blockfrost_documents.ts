@@ -1,4 +1,4 @@
-/** Documents of a Blockfrost service, made of what is true of a chain; what nobody asks for is zero. */
+/** Documents of a Blockfrost service for the state of a chain; members that no reader uses are zero. */
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
@@ -11,7 +11,7 @@ import type { Output } from "#src/cardano/output.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import type { StakeAccount } from "#src/chain/provider/ledgerPort.ts";
 
-/** What every document about an output has. */
+/** Members that every document about an output has. */
 export function outputDocument({ address, value, datum, datumHash, script }: Output): object {
   const parsed = readAddressHex(address);
   if (!parsed.ok) throw new Error(parsed.error.message);
@@ -23,12 +23,12 @@ export function outputDocument({ address, value, datum, datumHash, script }: Out
     ],
     data_hash: datumHash ?? (datum ? hash256(datum) : null),
     inline_datum: datum ? toHex(datum) : null,
-    // whatever it is, it is none of the library's
+    // not from the library, whatever it is
     reference_script_hash: script ? hash224(script) : null,
   };
 }
 
-/** A transaction as it is submitted. */
+/** The body of a submitted transaction. */
 export function whole({ body, witnesses, valid, auxiliaryData }: ScannedTransaction): Uint8Array {
   return encode([new Encoded(body), new Encoded(witnesses), valid, auxiliaryData ? new Encoded(auxiliaryData) : null]);
 }
@@ -57,7 +57,7 @@ export function blockDocument(blocks: readonly ScannedBlock[], block: ScannedBlo
   };
 }
 
-/** `/network/eras`: the eras before the newest were passed over. `slotLength` in ms. */
+/** `/network/eras`: the eras before the current one are empty. `slotLength` in ms. */
 export function eras(slotLength: number): object[] {
   const passed = { time: 0, slot: 0, epoch: 0 };
   const parameters = { epoch_length: 432000, slot_length: 1, safe_zone: 129600 };
@@ -101,7 +101,7 @@ export function transactionDocument(one: ScannedTransaction): object {
   };
 }
 
-/** A fraction as the services tell it. */
+/** A fraction in the notation of the service. */
 export const decimal = ({ numerator, denominator }: Ratio) => Number(numerator) / Number(denominator);
 
 /** `/epochs/latest/parameters`. */
@@ -163,7 +163,7 @@ export function parametersDocument(of: Parameters): object {
   };
 }
 
-/** `/network/eras`. The service always states an end: where there is none, some epochs on. */
+/** `/network/eras`. The service always states an end; where there is none, it is some epochs ahead. */
 export function erasDocument({ history }: Eras): object[] {
   const bound = ({ time, slot, epoch }: EraBound) => ({ time: Number(time / 1_000_000_000_000n), slot, epoch });
   return history.map(({ start, end, terms }) => {
@@ -190,7 +190,7 @@ export function epochDocument({ number, start, end }: Epoch): object {
   };
 }
 
-/** `/accounts/{stake_address}`; undefined for one that was never registered. */
+/** `/accounts/{stake_address}`; undefined for an account that was never registered. */
 export function accountDocument(address: string, account: StakeAccount): object | undefined {
   if (!account.registered) return undefined;
   const { drep } = account;

@@ -1,4 +1,4 @@
-/** Real blocks out of the vectors. */
+/** Real blocks from the vectors. */
 import { readdirSync, readFileSync } from "node:fs";
 import { as, decode } from "#src/cardano/cbor.ts";
 import { fromHex } from "#src/base/bytes.ts";
@@ -7,7 +7,7 @@ import { vectors } from "./vectors.ts";
 
 const folder = vectors("blocks");
 
-/** What `index.json` says of one block. */
+/** The entry of a block in `index.json`. */
 export interface Single {
   readonly file: string;
   readonly era: number;
@@ -19,7 +19,7 @@ export interface Single {
   readonly prev: string | null;
 }
 
-/** What `index.json` says of a run of blocks. */
+/** The entry of a run of blocks in `index.json`. */
 export interface Chunk {
   readonly file: string;
   readonly blocks: number;
@@ -34,7 +34,7 @@ function index<T>(path: string): T[] {
   return JSON.parse(readFileSync(`${folder}/${path}`, "utf8")) as T[];
 }
 
-/** Bytes of a file of the folder. */
+/** Content of a file of the folder. */
 export function blockFile(path: string): Uint8Array {
   return new Uint8Array(readFileSync(`${folder}/${path}`));
 }
@@ -53,7 +53,10 @@ export function blocksOf(chunk: Chunk): Uint8Array[] {
   return blocks;
 }
 
-/** Blocks as a node sends them, captured: by name, `[era, block]` taken out of its tag 24 and its message. */
+/**
+ * Captured blocks in the form in which a node sends them: by name, `[era, block]` extracted from tag 24 and its
+ * message.
+ */
 export function capturedBlocks(): { readonly name: string; readonly bytes: Uint8Array }[] {
   const captures = `${folder}/captures`;
   const messages = readdirSync(captures).filter((name) => name.startsWith("rollforward_ntc"));

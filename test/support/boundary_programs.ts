@@ -1,4 +1,7 @@
-/** Calls of built-in functions at the bounds of what they take: one program for each, in every language and version that has the function. */
+/**
+ * Calls of built-in functions at the limits of their arguments: one program for each call, in every language and
+ * version that has the function.
+ */
 import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
 import { Assets } from "#src/plutus/machine/assets.ts";
 import { BUILTIN_NAMES, type BuiltinName } from "#src/plutus/machine/builtins/names.ts";
@@ -38,7 +41,7 @@ const call = (name: BuiltinName, ...args: Term[]) => {
   for (let i = definitions("E")[name].forces ?? 0; i > 0; i--) fun = force(fun);
   return args.reduce(apply, fun);
 };
-/** Both sides of a power of two, above and below zero. */
+/** Both sides of a power of two, positive and negative. */
 const around = (bits: number) => {
   const power = 1n << BigInt(bits);
   return [power - 1n, power, -power, -power - 1n];
@@ -46,7 +49,7 @@ const around = (bits: number) => {
 const WORDS = [...around(63), ...around(64), ...around(200)];
 const SMALL = [-1n, 0n, 1n, 2n, 3n];
 
-/** The generator, or the zero, of a group. */
+/** The generator, or the zero element, of a group. */
 const point = (group: "G1" | "G2", zero = false) => {
   const form = new Uint8Array(group === "G1" ? 48 : 96);
   form[0] = 0xc0;
@@ -103,7 +106,7 @@ function* calls(): Generator<readonly [BuiltinName, Term]> {
     for (const group of ["G1", "G2"] as const) {
       yield one(`bls12_381_${group}_scalarMul`, int(scalar), point(group));
       yield one(`bls12_381_${group}_multiScalarMul`, ints(scalar, 2), pointsOf(group, 2));
-      // one scalar or one point more
+      // one scalar or one point more than the other list
       yield one(`bls12_381_${group}_multiScalarMul`, ints(2, scalar), pointsOf(group, 1));
     }
   }
@@ -113,7 +116,7 @@ function* calls(): Generator<readonly [BuiltinName, Term]> {
     for (const length of [0, 255, 256]) yield one(`bls12_381_${group}_hashToGroup`, bytes(3), bytes(length));
     for (const length of [65_536, 65_537]) yield one(`bls12_381_${group}_hashToGroup`, bytes(length), bytes(3));
   }
-  // each takes a peer a tenth of a second to decode
+  // decoding each takes a tenth of a second in a peer
   const operations = ["add", "subtract", "multiply", "divide", "quotient", "remainder", "mod", "equals"] as const;
   for (const great of around(262_143)) {
     yield one("lessThanInteger", int(great), int(3));
@@ -196,7 +199,7 @@ function* calls(): Generator<readonly [BuiltinName, Term]> {
   yield one("mkNilData", of(UNIT, null));
 }
 
-/** A call, with what it is made under. */
+/** A call and the language and version that it runs under. */
 export interface BoundaryProgram {
   readonly name: BuiltinName;
   readonly flat: Uint8Array;
@@ -204,7 +207,7 @@ export interface BoundaryProgram {
   readonly protocolMajor: number;
 }
 
-/** All of them. */
+/** All calls. */
 export function* boundaryPrograms(): Generator<BoundaryProgram> {
   for (const [name, term] of calls()) {
     const flat = encodeProgram({ version: [1, 0, 0], term, open: false });

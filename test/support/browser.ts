@@ -1,11 +1,11 @@
-/** A headless Chromium of this machine. */
+/** Runs a headless Chromium that is installed on this machine. */
 import { accessSync, constants } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { type Browser, chromium } from "playwright-core";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "chrome.exe"];
-/** Where packages put it without a name on the path. */
+/** Paths where packages install it without a name on PATH. */
 const PLACES = [
   "/usr/lib/chromium/chromium",
   "/snap/bin/chromium",
@@ -17,8 +17,8 @@ const PLACES = [
 const HOW = "On Debian: apt-get install chromium (or name one in ARBOR_BROWSER).";
 
 /**
- * A browser with an empty profile that goes when it ends, and without what it does on the network by itself; undefined where
- * there is none or none that starts, which is said.
+ * A browser with an empty profile, which is deleted when the browser ends, and without background network traffic.
+ * Undefined, with a message, where no browser is found or none starts.
  */
 export async function startBrowser(): Promise<Browser | undefined> {
   const executablePath = findBrowser();
@@ -32,7 +32,7 @@ export async function startBrowser(): Promise<Browser | undefined> {
       executablePath,
       timeout: 30_000,
       args: [
-        // Root in a container has no sandbox; the pages are the product's own.
+        // Root in a container has no sandbox; only the product's own pages are loaded.
         "--no-sandbox",
         // A container's /dev/shm is often too small.
         "--disable-dev-shm-usage",
@@ -51,7 +51,7 @@ export async function startBrowser(): Promise<Browser | undefined> {
   }
 }
 
-/** Where Chromium is: `ARBOR_BROWSER`, or one of its usual names on the path, or one of its usual places. */
+/** Path of Chromium: `ARBOR_BROWSER`, or one of its usual names on PATH, or one of its usual places. */
 export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const folders = (env.PATH ?? "").split(path.delimiter).filter((folder) => folder !== "");
   const places = env.ARBOR_BROWSER

@@ -1,7 +1,7 @@
-/** The bundle for browsers in a context that has what browsers have, and nothing of Node or Deno. */
+/** Loads the bundle for browsers in a context that has a browser's globals, and nothing of Node or Deno. */
 import vm from "node:vm";
 
-/** Globals of the web that the bundle may use, of this process; everything else comes with the language. */
+/** Web globals of this process that the bundle may use; everything else is part of the language. */
 const WEB = {
   AbortController,
   AbortSignal,
@@ -14,14 +14,14 @@ const WEB = {
   setTimeout,
   TextDecoder,
   TextEncoder,
-  // What an encoder gives belongs to this realm.
+  // The results of an encoder belong to this realm.
   Uint8Array,
   URL,
 };
 
 /**
- * Loads an ES module that imports nothing; what it exports is the global `client` in there. Gives a function that runs a script: the body
- * of an async function of `client` and of `input`, both ways as JSON.
+ * Loads an ES module without imports; its exports are the global `client` in the context. Returns a function that runs
+ * a script: the body of an async function of `client` and of `input`; input and result are JSON.
  */
 export function inBrowserContext(module: string): <T>(script: string, input: unknown) => Promise<T> {
   const names: string[] = [];
@@ -32,7 +32,7 @@ export function inBrowserContext(module: string): <T>(script: string, input: unk
     });
     return `globalThis.client={${pairs.join(",")}};`;
   });
-  if (names.length === 0 || /^\s*(import|export)\b/m.test(text)) throw new Error("not a module that stands by itself");
+  if (names.length === 0 || /^\s*(import|export)\b/m.test(text)) throw new Error("not a module without imports");
   const context = vm.createContext({ ...WEB });
   vm.runInContext(`"use strict";${text}`, context, { filename: "client.js" });
   return async <T>(script: string, input: unknown): Promise<T> => {

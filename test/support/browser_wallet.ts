@@ -1,18 +1,18 @@
-/** A wallet as browsers have them (CIP-30), whose key stays in the test: it signs with a library that the product does not use. */
+/** A browser wallet (CIP-30) whose key stays in the test: it signs with a library that the product does not use. */
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import type { BrowserContext } from "playwright-core";
 import type { User } from "./user.ts";
 
 export interface BrowserWallet {
-  /** Transactions that it was asked to sign, in hexadecimal, and whether others sign as well. */
-  readonly asked: (readonly [transaction: string, partial: boolean])[];
-  /** What it throws instead of signing, once for each. */
+  /** Transactions that it received for signing, in hexadecimal, and whether partial signing was requested. */
+  readonly signRequests: (readonly [transaction: string, partial: boolean])[];
+  /** Errors that it throws instead of signing, each once. */
   readonly refusals: { readonly code: number; readonly info: string }[];
-  /** What it answers instead of its signature, once for each. */
+  /** Values that it returns instead of its signature, each once. */
   readonly odd: ((transaction: string) => string)[];
 }
 
-/** The witness set with nothing but a user's signature. */
+/** A witness set that contains only a user's signature. */
 export function witnessSet(user: User, transaction: string): string {
   const hash = CSL.FixedTransaction.from_hex(transaction).transaction_hash();
   const signatures = CSL.Vkeywitnesses.new();
@@ -22,15 +22,15 @@ export function witnessSet(user: User, transaction: string): string {
   return set.to_hex();
 }
 
-/** Puts a user's wallet into every page of a context, under `window.cardano.<id>`. */
+/** Installs a user's wallet in every page of a context, as `window.cardano.<id>`. */
 export async function installWallet(
   context: BrowserContext,
   user: User,
   { id = "testwallet", networkId = 0 } = {},
 ): Promise<BrowserWallet> {
-  const wallet: BrowserWallet = { asked: [], refusals: [], odd: [] };
+  const wallet: BrowserWallet = { signRequests: [], refusals: [], odd: [] };
   await context.exposeFunction("signForTest", (transaction: string, partial: boolean) => {
-    wallet.asked.push([transaction, partial]);
+    wallet.signRequests.push([transaction, partial]);
     const refusal = wallet.refusals.shift();
     return refusal ? { refusal } : { set: wallet.odd.shift()?.(transaction) ?? witnessSet(user, transaction) };
   });

@@ -7,7 +7,10 @@ import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import type { ChainBlock } from "./node_chain.ts";
 
-/** What makes an address: its root, or the key and chain code behind it; attributes beside the network magic, by number. */
+/**
+ * Parts of an address: its root, or the key and chain code that it is derived from; attributes other than the network
+ * magic, by number.
+ */
 export interface ByronParts {
   readonly root?: Uint8Array;
   readonly key?: SigningKey;
@@ -32,7 +35,7 @@ export function byronAddress(parts: ByronParts): string {
   return toHex(encode([new Tagged(24, content), crc32(content)]));
 }
 
-/** The witness that spends from an address whose key is known: over the hash of a body. */
+/** The witness that spends from an address with a known key: a signature of the hash of a body. */
 export function bootstrapWitness(parts: ByronParts, body: Uint8Array): Encodable {
   const key = parts.key!;
   return [publicKey(key), sign(key, blake2b256(body)), parts.chainCode!, attributesOf(parts)];
@@ -48,8 +51,8 @@ function crc32(bytes: Uint8Array): number {
 }
 
 /**
- * Linked blocks of Byron, some epochs of so many main blocks in its first slots each: every epoch begins with a boundary block, whose slot
- * the first main block shares, and which has the height of the block before it.
+ * Linked Byron blocks: a number of epochs, each with this many main blocks in its first slots. Every epoch begins with
+ * a boundary block, which has the slot of the first main block and the height of the block before it.
  */
 export function byronChain(epochs: number, blocks: number): ChainBlock[] {
   const chain: ChainBlock[] = [];

@@ -1,4 +1,6 @@
-/** A ledger's outputs and a token's facts for tests of built transactions: they are applied as the ledger would. */
+/**
+ * A ledger's outputs and a token's facts for tests of built transactions: transactions are applied as the ledger does.
+ */
 import { expect } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
@@ -42,17 +44,17 @@ export function carrying({ compiledCode }: CageScript): Utxo {
 /** An output that carries the contract. */
 export const published: Utxo = carrying(cageScript);
 
-/** Operations in short. */
+/** Short names of operations. */
 export const op = {
   insert: (value: string): Operation => ({ type: "insert", value: utf8(value) }),
   remove: (value: string): Operation => ({ type: "delete", value: utf8(value) }),
   update: (old: string, value: string): Operation => ({ type: "update", old: utf8(old), value: utf8(value) }),
 };
 
-/** Transactions that were applied since the last look, each with the outputs there were. */
+/** Transactions that were applied since the last check, each with the outputs before it. */
 const applied: { transaction: Uint8Array; outputs: readonly Utxo[]; slot: number }[] = [];
 
-/** Has the ledger's rules judge every transaction that was applied; called after each test. */
+/** Validates every transaction that was applied by the ledger's rules; called after each test. */
 export async function judgeApplied(): Promise<void> {
   for (const { transaction, outputs, slot } of applied.splice(0)) {
     const held = new Map(outputs.map((one) => [refKey(one.ref), one.output]));
@@ -62,7 +64,7 @@ export async function judgeApplied(): Promise<void> {
   }
 }
 
-/** Unspent outputs, and what transactions make of them. */
+/** Unspent outputs, updated by transactions. */
 export class Outputs {
   private readonly live = new Map<string, Utxo>();
   slot = 1000;
@@ -83,7 +85,7 @@ export class Outputs {
     return this.all().filter(({ output }) => output.address === address);
   }
 
-  /** What a build by somebody starts from. */
+  /** The inputs of a build for one user. */
   input(address: string, more: Partial<BuildInput> = {}): BuildInput {
     return {
       parameters,
@@ -98,7 +100,10 @@ export class Outputs {
     };
   }
 
-  /** Applies a built transaction once all have signed: checks it against the ledger's arithmetic, and its units by evaluating it again. */
+  /**
+   * Applies a built transaction after all signers have signed: checks it against the ledger's arithmetic, and its units
+   * by evaluating it again.
+   */
   apply(
     built: Built,
     ...who: readonly Person[]
@@ -127,13 +132,13 @@ export class Outputs {
   }
 }
 
-/** A value or the failure, thrown. */
+/** Returns a value or throws the failure. */
 export function must<T>(result: Result<T, Failure>): T {
   if (result.ok) return result.value;
   throw new Error(JSON.stringify(result.error, (_, value) => typeof value === "bigint" ? `${value}` : value));
 }
 
-/** An output that holds a request of a token, as if somebody had made it. */
+/** An output that holds a request for a token, as if a user had made it. */
 export function requested(
   token: string,
   key: string,
@@ -162,7 +167,7 @@ export function requested(
   return utxo({ address, value: { lovelace, assets }, datum, script }, ref ?? newRef());
 }
 
-/** An output that holds the state of a token with some facts, as if its life so far had led there. */
+/** An output that holds the state of a token with some facts, as if earlier updates had led there. */
 export function stated(token: string, owner: string, facts: Forestry, policy = cageScript.hash): Utxo {
   return utxo({
     address: scriptAddress(0, policy).hex,
@@ -176,11 +181,11 @@ export function factsOf(count: number): Forestry {
   return Forestry.from(Array.from({ length: count }, (_, i) => leafOf(utf8(`key ${i}`), utf8(`value ${i}`))));
 }
 
-/** A token and its facts, kept by a plain model beside. */
+/** A token and its facts, kept in a plain model. */
 export class ModelToken {
   constructor(readonly token: string, public state: Utxo, readonly facts: Forestry = new Forestry()) {}
 
-  /** Follows an update: the facts take the changes, the new state is the first output. */
+  /** Follows an update: applies the changes to the facts; the new state is the first output. */
   follow(state: Utxo, requests: readonly Utxo[]): void {
     for (const { output } of requests) {
       const datum = decodeDatum(output.datum!);

@@ -9,13 +9,13 @@ export class CageIndex {
   private last = 0;
   private readonly index = new MemoryIndex({ scripts: [policy], network: 0 });
 
-  /** Takes the last blocks back. */
+  /** Rolls back the last blocks. */
   undo(blocks: number): void {
     this.chain.rollback(blocks);
     this.index.rollback(this.chain.tip);
   }
 
-  /** Slot of the block that comes next: slots go on, also where blocks are taken back. */
+  /** Slot of the next block: slots increase, also after a rollback. */
   get next(): number {
     return this.last + 1;
   }
@@ -24,7 +24,7 @@ export class CageIndex {
     return this.index.live(table);
   }
 
-  /** Follows a block of transactions; gives the events told. */
+  /** Follows a block of transactions; returns the index's events. */
   follow(...transactions: readonly Uint8Array[]): string[] {
     const block = this.chain.add(...transactions);
     this.last = block.slot;

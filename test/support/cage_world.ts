@@ -1,4 +1,6 @@
-/** Plans of transactions around one token, and what the contract says to the whole of one: every script in it must agree. */
+/**
+ * Plans of transactions around one token, and the contract's verdict on a whole plan: every script in it must accept.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { Constr, constr, type Data } from "#src/cardano/data.ts";
 import { validator } from "#src/cage/contract/validator.ts";
@@ -32,20 +34,20 @@ export const NAME = sha256(concat(fill(50, 32), Uint8Array.of(0, 1)));
 export const OTHER_NAME = sha256(concat(fill(51, 32), Uint8Array.of(0, 0)));
 export const EMPTY = new Uint8Array(32);
 
-/** An input of a plan; `redeemer` where a script must agree to it. */
+/** An input of a plan; `redeemer` where a script must accept it. */
 export interface Spend {
   readonly input: Data;
   readonly redeemer?: Data;
 }
 
-/** A transaction: inputs come in the ledger's order by themselves. */
+/** A transaction; its inputs are put into the ledger's order automatically. */
 export interface Plan {
   readonly spends: readonly Spend[];
   readonly outputs: readonly Data[];
   readonly mint?: Data;
   readonly mintRedeemer?: Data;
   readonly signers: readonly Uint8Array[];
-  /** Purposes of other scripts that run beside those of the plan's own inputs and mint. */
+  /** Purposes of other scripts that run in addition to those of the plan's own inputs and mint. */
   readonly others?: readonly Data[];
 }
 
@@ -56,15 +58,16 @@ export function order(a: Spend, b: Spend): number {
   return byHash || Number((x!.fields[1] as bigint) - (y!.fields[1] as bigint));
 }
 
-/** Whether an input is at the script, whatever the stake part of its address. */
+/** Whether an input is at the script's address, with any stake part. */
 export function isOurs(spend: Spend): boolean {
   const address = ((spend.input as Constr).fields[1] as Constr).fields[0] as Constr;
   return sameData(address.fields[0]!, constr(1, POLICY));
 }
 
 /**
- * "accepted", or what the first script that refused said to its context; `refusal` runs one, and those of inputs that are `urgent` come first.
- * Throws when a plan has an input of the script without a redeemer.
+ * "accepted", or the refusal of the first script that refused its context; `refusal` runs one script, and those of
+ * inputs that are `urgent` run first.
+ * @throws Error if an input of the script has no redeemer
  */
 export function verdictBy(
   plan: Plan,
@@ -96,7 +99,7 @@ export function verdictBy(
   return said ?? "accepted";
 }
 
-/** `verdictBy` the product's machine. */
+/** `verdictBy` with the product's machine. */
 export function verdict(plan: Plan): string {
   return verdictBy(plan, (context) => {
     const result = run(validator, context);
@@ -129,7 +132,7 @@ export interface RequestSpec {
   readonly locked?: bigint;
   readonly name?: Uint8Array;
   readonly policy?: Uint8Array;
-  /** First byte of its transaction id: its place among the inputs. */
+  /** First byte of its transaction id, which determines its position among the inputs. */
   readonly id?: number;
   readonly address?: Data;
   readonly value?: Data;
@@ -171,16 +174,16 @@ export function modifying(actions: readonly Action[], crown?: Uint8Array): Data 
   return spendData(crown ? { type: "modify", actions, crown } : { type: "modify", actions });
 }
 
-/** What a request is owed. */
+/** The refund of a request. */
 export function owed(spec: RequestSpec): Data {
   return output(refundOf(spec), value((spec.locked ?? 2_000_000n) - (spec.fee ?? 500_000n)));
 }
 
-/** Money of the owner's that pays for a transaction. */
+/** An output of the owner's that pays for a transaction. */
 export const feeInput: Spend = { input: input(reference(220), output(WALLET, value(100_000_000n))) };
 export const stateReference = reference(200);
 
-/** An honest update of a token by requests, in the order given by their ids. */
+/** An honest update of a token by requests, in the order of their ids. */
 export interface Update extends Plan {
   readonly before: Uint8Array;
   readonly after: Uint8Array;

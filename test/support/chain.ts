@@ -1,6 +1,6 @@
 /**
- * A chain in memory behind the port, for the follower's tests: real blocks in CBOR, and an adapter that may lag, answer from a
- * point ahead of the follower, roll back and drop the connection.
+ * A chain in memory behind the port, for the follower's tests: real blocks in CBOR, and an adapter that may lag, answer
+ * from a point ahead of the follower, roll back and drop the connection.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { ok } from "#src/base/result.ts";
@@ -17,12 +17,12 @@ interface Kept {
   readonly scanned: ScannedBlock;
 }
 
-/** A chain whose blocks and rollbacks are the test's to make. */
+/** A chain whose blocks and rollbacks are made by the test. */
 export class MemoryChain {
   readonly blocks: Kept[] = [];
   private slot = 0;
 
-  /** Adds a block of transactions (whole, in CBOR); gives it scanned. */
+  /** Adds a block of transactions (complete, in CBOR); returns it scanned. */
   add(...transactions: readonly Uint8Array[]): ScannedBlock {
     const previous = this.blocks.at(-1)?.scanned;
     this.slot += 1;
@@ -39,7 +39,10 @@ export class MemoryChain {
     return scanned;
   }
 
-  /** Takes the last `count` blocks back. Slots go on, or begin after the last block that is left: then the new branch uses the same ones. */
+  /**
+   * Rolls back the last `count` blocks. The next slot follows the removed blocks, or the last remaining block: then the
+   * new branch uses the same slots.
+   */
   rollback(count: number, slots: "go on" | "again" = "go on"): void {
     this.blocks.splice(this.blocks.length - count, count);
     if (slots === "again") this.slot = Math.max(this.tip.slot, 0);
@@ -62,19 +65,19 @@ export class MemoryChain {
   }
 }
 
-/** How an adapter misbehaves; `random` gives numbers below 1. */
-export interface Moods {
+/** Faults of an adapter; `random` returns numbers below 1. */
+export interface ChainFaults {
   readonly random: () => number;
-  /** Chance that the stream breaks at a step. */
+  /** Probability that the stream breaks at a step. */
   readonly drop?: number;
   /** Longest delay of a step, in ms. */
   readonly lagMs?: number;
-  /** Longest delay of an answer about outputs, in ms: the follower goes on meanwhile. */
+  /** Longest delay of an answer about outputs, in ms; the follower continues in the meantime. */
   readonly answerMs?: number;
 }
 
-/** The chain behind the port. Answers about outputs hold at its tip, which the follower may not have reached. */
-export function memoryPort(chain: MemoryChain, moods: Moods): RawChainPort {
+/** The port of the chain. Answers about outputs are those of its tip, which the follower may not have reached. */
+export function memoryPort(chain: MemoryChain, moods: ChainFaults): RawChainPort {
   const contains = (point: Point) =>
     point.slot < 0 || chain.blocks.some(({ scanned }) => scanned.slot === point.slot && scanned.hash === point.hash);
   const pointOf = ({ slot, hash }: Point): Point => ({ slot, hash });
@@ -90,14 +93,14 @@ export function memoryPort(chain: MemoryChain, moods: Moods): RawChainPort {
       }),
     async *follow(points, signal): AsyncIterable<RawStep> {
       let at: Point = points.find(contains) ?? origin;
-      /** What the follower has, oldest first: a new branch may use the slots of these blocks again. */
+      /** The follower's blocks, oldest first: a new branch may use the slots of these blocks again. */
       const way = [...points].reverse().filter(({ slot }) => slot <= at.slot);
       yield { type: "backward", point: at, tip: chain.tip };
       while (!signal.aborted) {
         if (moods.lagMs) await wait(moods.random() * moods.lagMs);
         if (moods.drop && moods.random() < moods.drop) throw new Error("the connection is lost");
         if (!contains(at)) {
-          // back to the newest block that both know
+          // back to the newest common block
           while (way.length > 0 && !contains(way.at(-1)!)) way.pop();
           const before = chain.blocks.findLast(({ scanned }) => scanned.slot < at.slot)?.scanned;
           at = way.at(-1) ?? (before ? pointOf(before) : origin);

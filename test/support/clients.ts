@@ -1,6 +1,6 @@
 /**
- * Closed-loop clients that write down what they were told, and the question afterwards: was every acknowledged command applied
- * exactly once, and every other one at most once?
+ * Closed-loop clients that record their answers, and the check afterwards: every acknowledged command was applied
+ * exactly once, and every other one at most once.
  */
 import { expect } from "vitest";
 import { sleep } from "#src/base/clock.ts";
@@ -12,33 +12,33 @@ interface Command {
   readonly account: string;
 }
 
-/** What clients asked and were told. */
+/** Commands of clients and their answers. */
 export interface Clients {
-  /** The balance and the count of commands that an account answered, by command. */
-  readonly told: ReadonlyMap<Command, { readonly balance: number; readonly adds: number }>;
-  /** Commands that got no answer in time. */
+  /** The balance and the command count of each answer, by command. */
+  readonly answers: ReadonlyMap<Command, { readonly balance: number; readonly adds: number }>;
+  /** Commands without an answer in time. */
   readonly open: readonly Command[];
   /** Longest wait for an answer, in milliseconds. */
   readonly worstMs: () => number;
-  /** Lets what is on its way end. */
+  /** Waits until requests in flight have ended. */
   stop(): Promise<void>;
 }
 
 export interface ClientOptions {
-  /** Beginning of the ids of accounts and commands. */
+  /** Prefix of the ids of accounts and commands. */
   readonly prefix: string;
   readonly clients: number;
   readonly entities: number;
-  /** Between an answer and the next question of a client, in milliseconds. */
+  /** Milliseconds between an answer and the client's next request. */
   readonly pauseMs: number;
-  /** How long a client waits for an answer, in milliseconds; then it goes on with another command. */
+  /** How long a client waits for an answer, in milliseconds; then it continues with another command. */
   readonly deadlineMs: number;
 }
 
-/** Has clients add 1 to accounts, each one command after the other. */
+/** Runs clients that add 1 to accounts, each one command after the other. */
 export function startClients({ ask }: Ask, options: ClientOptions): Clients {
   const { prefix, entities, pauseMs, deadlineMs } = options;
-  const told = new Map<Command, { balance: number; adds: number }>();
+  const answers = new Map<Command, { balance: number; adds: number }>();
   const open: Command[] = [];
   const wrong: unknown[] = [];
   let over = false;
@@ -48,22 +48,22 @@ export function startClients({ ask }: Ask, options: ClientOptions): Clients {
     while (!over) {
       const n = number++;
       const command = { id: `${prefix}-${n}`, account: `${prefix}${(n * 7_919) % entities}` };
-      const asked = performance.now();
+      const startedAt = performance.now();
       const answer = await ask({ kind: "account", id: command.account }, { type: "ADD", amount: 1 }, {
         commandId: command.id,
         deadlineMs,
       });
-      if (answer.ok) told.set(command, answer.value as { balance: number; adds: number });
+      if (answer.ok) answers.set(command, answer.value as { balance: number; adds: number });
       else {
         open.push(command);
         if (answer.error.code !== "unavailable") wrong.push(answer.error);
       }
-      worstMs = Math.max(worstMs, performance.now() - asked);
+      worstMs = Math.max(worstMs, performance.now() - startedAt);
       await sleep(pauseMs * (0.5 + Math.random()));
     }
   });
   return {
-    told,
+    answers: answers,
     open,
     worstMs: () => Math.round(worstMs),
     stop: async () => {
@@ -74,27 +74,27 @@ export function startClients({ ask }: Ask, options: ClientOptions): Clients {
   };
 }
 
-/** What was found to be so. */
+/** Result of the check. */
 export interface Counts {
   readonly acknowledged: number;
-  /** Commands without an answer in time, and how many of these had been applied when they were asked again. */
+  /** Commands without an answer in time, and how many of them turned out to be applied when they were sent again. */
   readonly unanswered: number;
   readonly appliedUnanswered: number;
   readonly applied: number;
 }
 
 /**
- * Asks every open command again, and some of the others, until each has its one answer; then holds the answers against each other and
- * against the rows: the accounts, their histories, their own table and the results.
+ * Sends every open command again, and some of the others, until each has its one answer; then compares the answers with
+ * each other and with the rows: the accounts, their histories, their own table and the results.
  */
 export async function expectExactlyOnce(store: Store, { ask }: Ask, clients: Clients, prefix: string): Promise<Counts> {
   const again = async ({ id, account }: Command) => {
-    const asked = await ask({ kind: "account", id: account }, { type: "ADD", amount: 1 }, {
+    const answer = await ask({ kind: "account", id: account }, { type: "ADD", amount: 1 }, {
       commandId: id,
       deadlineMs: 20_000,
     });
-    if (!asked.ok) throw new Error(`${id}: ${asked.error.message}`);
-    return asked.value as { balance: number; adds: number };
+    if (!answer.ok) throw new Error(`${id}: ${answer.error.message}`);
+    return answer.value as { balance: number; adds: number };
   };
   const results = async (ids: readonly string[]) => {
     const [row] = await store.sql<{ n: bigint }[]>`
@@ -102,18 +102,18 @@ export async function expectExactlyOnce(store: Store, { ask }: Ask, clients: Cli
     return Number(row!.n);
   };
   const appliedUnanswered = await results(clients.open.map(({ id }) => id));
-  const told = new Map(clients.told);
+  const answers = new Map(clients.answers);
   for (
     const [command, answer] of await Promise.all(clients.open.map(async (one) => [one, await again(one)] as const))
   ) {
-    told.set(command, answer);
+    answers.set(command, answer);
   }
-  const some = [...clients.told.keys()].filter((_, i) => i % 37 === 0);
-  for (const command of [...clients.open, ...some]) expect(await again(command)).toEqual(told.get(command));
+  const some = [...clients.answers.keys()].filter((_, i) => i % 37 === 0);
+  for (const command of [...clients.open, ...some]) expect(await again(command)).toEqual(answers.get(command));
 
-  // Each account counted 1, 2, 3 … n, and told each number to one command.
+  // Each account counted 1, 2, 3 … n, and gave each number as the answer to one command.
   const numbers = new Map<string, number[]>();
-  for (const [{ account }, { balance, adds }] of told) {
+  for (const [{ account }, { balance, adds }] of answers) {
     expect(balance).toBe(adds);
     numbers.set(account, [...numbers.get(account) ?? [], adds]);
   }
@@ -131,11 +131,11 @@ export async function expectExactlyOnce(store: Store, { ask }: Ask, clients: Cli
   expect(new Map(rows.map(({ id, ...row }) => [id, row]))).toEqual(
     new Map([...numbers].map(([id, { length: n }]) => [id, { adds: n, version: n, own: n, rows: n, last: n }])),
   );
-  expect(await results([...told.keys()].map(({ id }) => id))).toBe(told.size);
+  expect(await results([...answers.keys()].map(({ id }) => id))).toBe(answers.size);
   return {
-    acknowledged: clients.told.size,
+    acknowledged: clients.answers.size,
     unanswered: clients.open.length,
     appliedUnanswered,
-    applied: told.size,
+    applied: answers.size,
   };
 }

@@ -1,7 +1,8 @@
 /**
- * Transitions that the Haskell ledger made, as files: `[config, state before, state after, events, title]`, events
- * `[0, transaction, accepted, slot]`, `[1, ticks]` and `[2, epochs]`. States are `NewEpochState`; the one after is that after
- * the last transaction, whatever ticks follow. An epoch that passes is told twice: by the ticks it takes, and as an epoch.
+ * Transitions recorded from the Haskell ledger, as files: `[config, state before, state after, events, title]`, events
+ * `[0, transaction, accepted, slot]`, `[1, ticks]` and `[2, epochs]`. States are `NewEpochState`; the state after is
+ * that after the last transaction, without the ticks that follow. An epoch that passes is recorded twice: by its ticks,
+ * and as an epoch.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { toHex } from "#src/base/bytes.ts";
@@ -14,12 +15,12 @@ import { snapshotOf } from "#src/ledger/epoch/snapshot.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import { blocksKey, credentialKey, type MutableLedgerState, newState, RANKING } from "#src/ledger/state.ts";
 
-/** What happens to the ledger. */
+/** An event of the ledger. */
 export type Event =
   | { readonly kind: "transaction"; readonly cbor: Uint8Array; readonly accepted: boolean; readonly slot: number }
   | { readonly kind: "ticks" | "epochs"; readonly count: number };
 
-/** A state, and the map behind its unspent outputs. */
+/** A state, and the map of its unspent outputs. */
 export interface Snapshot {
   readonly state: MutableLedgerState;
   readonly outputs: Map<string, Output>;
@@ -29,7 +30,7 @@ export interface Snapshot {
 export interface Transition {
   /** Folder and title of the file: `conway/pass-deleg-…`. */
   readonly name: string;
-  /** The slot that it begins in, and what holds for every epoch. */
+  /** The slot in which the transition begins, and what applies to every epoch. */
   readonly slot: number;
   readonly terms: EpochTerms;
   readonly before: Snapshot;
@@ -177,7 +178,7 @@ function readState(item: Item, parameters: (hash: string) => Parameters): Snapsh
   return { state, outputs: unspent };
 }
 
-/** Members elected, members proposed, and what each answered. */
+/** Elected members, proposed members, and the votes of each. */
 function readCommittee(state: MutableLedgerState, committee: Item, proposals: Item, seats: Item): void {
   const [elected] = list(committee);
   for (const [cold] of elected ? pairs(list(elected)[0]) : []) state.committee.set(keyOf(cold), { elected: true });
@@ -197,7 +198,7 @@ function readCommittee(state: MutableLedgerState, committee: Item, proposals: It
   }
 }
 
-/** A pool's parameters, as the certificate that registers it. */
+/** A pool's parameters, in the form of the certificate that registers it. */
 function certificate(parameters: Item): Uint8Array {
   return encode([3, ...list(parameters).map((part) => new Encoded(raw(part)))]);
 }
@@ -218,7 +219,7 @@ function readPools(state: MutableLedgerState, item: Item): void {
   }
 }
 
-/** Mark, set and go: those of this epoch and of the two before it. */
+/** Mark, set and go: the snapshots of this epoch and of the two before it. */
 function readSnapshots(state: MutableLedgerState, item: Item): void {
   const parts = list(item);
   const fees = asInt(parts[3]);
@@ -238,14 +239,14 @@ function readSnapshots(state: MutableLedgerState, item: Item): void {
   }
 }
 
-/** What a pool's certificate says, however it was written. */
+/** Content of a pool's certificate, independent of its encoding. */
 function termsText(of: Uint8Array): string {
   const { vrf, pledge, cost, margin, account, owners } = poolTerms(of);
   const share = Number(margin.numerator) / Number(margin.denominator);
   return [vrf, pledge, cost, share, account.hex, ...[...owners].sort()].join(" ");
 }
 
-/** All of a state as plain text that two states can be compared by. */
+/** All of a state as plain text, by which two states can be compared. */
 export function stateText({ state, outputs }: Snapshot): string[] {
   const { accounts, pools, dreps, committee, pots, snapshots, blocks, ranking } = state;
   const rows: string[] = [];

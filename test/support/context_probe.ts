@@ -1,6 +1,7 @@
 /**
- * What scalus shows to scripts, got out of it by scripts: every Plutus script of a transaction is put in the place of one that agrees, save to the one
- * redeemer that holds a mark, where it traces all of its arguments (as CBOR, in hexadecimal) and fails.
+ * The arguments that scalus passes to scripts, extracted by scripts: every Plutus script of a transaction is replaced
+ * by one that accepts every redeemer except one marked redeemer; for that one it traces all of its arguments (as CBOR,
+ * in hexadecimal) and fails.
  */
 import scalus from "scalus";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
@@ -18,7 +19,7 @@ import { plutusUses, scriptsOf } from "#src/ledger/scripts.ts";
 
 type Language = 1 | 2 | 3;
 
-/** A term, by how many lambdas are around it. */
+/** A term as a function of the number of lambdas around it. */
 type Term = (depth: number) => string;
 
 const natural = (value: bigint): string => {
@@ -46,7 +47,7 @@ const choose = (condition: Term, then: Term, otherwise: Term) =>
 const bound = (value: Term, body: (value: Term) => Term) => apply(lambda(body), value);
 const subtract = (a: Term, b: Term) => apply(builtin(1), a, b);
 
-/** Bytes in hexadecimal, from the last to the first, as a byte string. */
+/** Hexadecimal bytes, from the last to the first, as a byte string. */
 const hexadecimal = (bytes: Term): Term =>
   bound(
     lambda((digit) =>
@@ -94,7 +95,7 @@ const judged = (redeemer: Term, args: readonly Term[], otherwise: Term): Term =>
   );
 };
 
-/** A probe, as the bytes of a witness set; `id` makes one unlike the others. */
+/** A probe, in the bytes of a witness set; `id` makes it different from the others. */
 function probe(language: Language, withDatum: boolean, id: number): Uint8Array {
   const plain: Term = language === 3
     ? lambda((context) => {
@@ -106,7 +107,7 @@ function probe(language: Language, withDatum: boolean, id: number): Uint8Array {
     ? lambda((datum) =>
       lambda((redeemer) => lambda((context) => force(judged(redeemer, [datum, redeemer, context], delay(unit)))))
     )
-    // a script that also spends gets one argument more
+    // a script that also spends has one argument more
     : lambda((redeemer) =>
       lambda((context) => force(judged(redeemer, [redeemer, context], delay(lambda(() => unit)))))
     );
@@ -116,14 +117,17 @@ function probe(language: Language, withDatum: boolean, id: number): Uint8Array {
   return encode(concat(Uint8Array.of(1, language === 3 ? 1 : 0, 0), flat));
 }
 
-/** The same bytes with hashes put in the place of others. */
+/** Replaces hashes in some bytes. */
 function swapped(bytes: Uint8Array, hashes: ReadonlyMap<string, string>): Uint8Array {
   let hex = toHex(bytes);
   for (const [from, to] of hashes) hex = hex.replaceAll(from, to);
   return fromHex(hex);
 }
 
-/** A run that was probed: the transaction with its probes, and what scalus gave to the script, or how it failed otherwise. */
+/**
+ * A probed run: the transaction with its probes, and the arguments that scalus passed to the script, or another
+ * failure.
+ */
 export interface Probed {
   readonly language: Language;
   readonly pointer: RedeemerPointer;
@@ -134,7 +138,7 @@ export interface Probed {
 
 const ZEROS = [166, 175, 297].map((count) => new Array<number>(count).fill(0));
 
-/** Probes every run of a transaction's scripts. `utxos` are all its inputs. */
+/** Probes every run of a transaction's scripts. `utxos` contains all its inputs. */
 export function probed(bytes: Uint8Array, utxos: readonly Utxo[], slots: SlotConfig): Probed[] {
   const before = read(bytes);
   const uses = plutusUses(scriptsOfAll(before, utxos));
@@ -169,7 +173,7 @@ export function probed(bytes: Uint8Array, utxos: readonly Utxo[], slots: SlotCon
         raw(valid!),
         raw(auxiliary!),
       );
-    // the places of what the redeemers are for: swapped hashes stand in another order
+    // the position of what each redeemer is for: replaced hashes have another order
     const all = scriptsOfAll(read(write(new Map([[[0, 0], [0, [0, 0]]]]))), changed);
     const places = plutusUses(all);
     return places.flatMap(({ purpose, index, script }): Probed[] => {
@@ -221,12 +225,12 @@ function ask(transaction: Uint8Array, utxos: readonly Utxo[], slots: SlotConfig)
   }
 }
 
-/** Machine steps of what `appliedTo` puts around a script: an application, a lambda and a variable. */
+/** Machine steps of the wrapper that `appliedTo` adds around a script: an application, a lambda and a variable. */
 export const AROUND = { memory: 300n, steps: 48_000n };
 
 /**
- * A script (the bytes of a witness set) applied to arguments, as a program: `(\\s -> s a b) script`, so that the script's own bits stay where they are
- * in their bytes.
+ * A script (the bytes of a witness set) applied to arguments, as a program: `(\\s -> s a b) script`, so that the
+ * script's own bits keep their position in their bytes.
  */
 export function appliedTo(script: Uint8Array, args: readonly Data[]): Uint8Array {
   const code = as(decodeAll(script), "bytes").value;
@@ -248,7 +252,7 @@ export function appliedTo(script: Uint8Array, args: readonly Data[]): Uint8Array
   return encode(concat(code.subarray(0, 3), before, code.subarray(3)));
 }
 
-/** Where two data differ first, and what stands there in each; undefined where they are the same. */
+/** The first difference of two data, with both values there; undefined if they are equal. */
 export function firstDifference(a: Data, b: Data, path = ""): string | undefined {
   const text = (data: Data) => toHex(encodeData(data));
   if (text(a) === text(b)) return undefined;

@@ -8,7 +8,7 @@ import { type PosixTime, posixTime } from "#src/plutus/context/interval.ts";
 import { translate } from "#src/plutus/context/translate.ts";
 import { type Draft, slots, type World } from "./draft.ts";
 
-/** What a translation depends on beside the transaction. */
+/** What a translation depends on in addition to the transaction. */
 export interface Terms {
   readonly major?: number;
   readonly time?: PosixTime;
@@ -20,7 +20,10 @@ export function read(bytes: Uint8Array): Transaction {
   return transaction.value;
 }
 
-/** Arguments of the script that a redeemer of a drafted transaction is for, or the name of what a language cannot be shown. */
+/**
+ * Arguments of the script that a redeemer of a drafted transaction is for, or the name of the failure where a language
+ * cannot represent the transaction.
+ */
 export function shown(
   language: 1 | 2 | 3,
   world: World,
@@ -77,7 +80,7 @@ function minting(draft: Draft | Uint8Array): Draft | Uint8Array {
   return draft instanceof Uint8Array ? draft : { mint: new Map([[POLICY, 1n]]), redeemers: [[1, 0]], ...draft };
 }
 
-// forms of the ledger API as data
+// values of the ledger API as data
 export const hash = fromHex;
 export const key = (of: string) => constr(0, hash(of));
 export const script = (of: string) => constr(1, hash(of));

@@ -1,6 +1,7 @@
 /**
- * The builds of the contract that tests run on: the published one, and the one for protocol version 11 that uses `case` on constants and is not
- * published. A test file chooses the second by importing `cased_build.ts` before anything that looks here.
+ * The builds of the contract that tests run on: the published one, and the unpublished one for protocol version 11,
+ * which uses `case` on constants. A test file selects the second one by importing `cased_build.ts` before any module
+ * that reads this one.
  */
 import { buildScript } from "#src/cage/blueprint.ts";
 import { type CageScript, cageScript } from "#src/cage/script.ts";
@@ -33,7 +34,10 @@ export function theBuild(): ContractBuild {
   return chosen ??= contractBuild("published");
 }
 
-/** Chooses the build. @throws TypeError when another one was in use already */
+/**
+ * Selects the build.
+ * @throws TypeError if another one is in use already
+ */
 export function chooseBuild(name: BuildName): void {
   if (chosen && chosen.name !== name) throw new TypeError(`the build ${chosen.name} is in use`);
   chosen = contractBuild(name);

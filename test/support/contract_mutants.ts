@@ -1,7 +1,7 @@
 /**
- * Transactions of the contract with something about them changed at random: proofs, redeemers, datums, outputs, values, signers, inputs, mints.
- * Every script of each is run. A mutant that they refuse is counted; one that they let through must keep all that is promised,
- * and then it was as good as what it was made from.
+ * Transactions of the contract with random changes: proofs, redeemers, datums, outputs, values, signers, inputs, mints.
+ * Every script of each is run. A mutant that they refuse is counted; one that they accept must keep all promises, and
+ * then it was as valid as its original.
  */
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
@@ -59,7 +59,7 @@ const NUMBERS = [
 ];
 const KEYS = [OWNER, ALICE, BOB, MALLORY, POLICY, fill(13)];
 
-/** Data with one node somewhere in it changed. */
+/** Data with one random node changed. */
 function mutated(data: Data, roll: Roll): Data {
   if (data instanceof Constr && data.fields.length > 0 && roll(5) > 0) {
     const at = roll(data.fields.length);
@@ -84,7 +84,7 @@ function mutated(data: Data, roll: Roll): Data {
   return Array.isArray(data) ? shuffled(data as Data[], roll) : data;
 }
 
-/** A list with an element less, one twice, two exchanged, or nothing. */
+/** A list with an element removed, duplicated, exchanged with another, or unchanged. */
 function shuffled<T>(list: readonly T[], roll: Roll): T[] {
   const out = [...list];
   const [a, b] = [roll(out.length || 1), roll(out.length || 1)];
@@ -119,7 +119,7 @@ function mutatedAddress(address: Data, roll: Roll): Data {
   );
 }
 
-/** An output as the ledger could have it, with one part changed. */
+/** An output that the ledger allows, with one part changed. */
 function mutatedOutput(data: Data, roll: Roll): Data {
   const [address, held, datum, script] = (data as Constr).fields as [Data, DataMap, Constr, Data];
   switch (roll(6)) {
@@ -168,12 +168,12 @@ function mutatedMint(roll: Roll): Data {
   const policy = () => pick(roll, [POLICY, POLICY, POLICY, fill(9)]);
   const asset = () =>
     [policy(), pick(roll, [NAME, OTHER_NAME]), pick(roll, [1n, -1n, 2n, -2n, 1000n, 1n << 62n])] as const;
-  // no name twice under a policy, which no ledger has and machines read differently
+  // no duplicate name under a policy: no ledger has that, and machines read it differently
   const assets = new Map(Array.from({ length: roll(3) }, asset).map((one) => [toHex(one[0]) + toHex(one[1]), one]));
   return minted(...assets.values());
 }
 
-/** Inputs that somebody might put beside others. */
+/** Inputs that an attacker might add to others. */
 function another(roll: Roll): Spend {
   const id = pick(roll, [1, 59, 62, 100, 199, 201, 251]);
   const redeemer = pick(roll, [CONTRIBUTE, RETRACT, END, modifying([])]);
@@ -227,7 +227,7 @@ function mutant({ plan, actions, crown }: Scenario, roll: Roll): Plan {
   const proofs = actions.flatMap((action, i) => action.type === "apply" && action.proof.length > 0 ? [i] : []);
   const kind = roll(16);
   if (kind < 6 && actions.length > 0) {
-    // the proofs, which are most of what an owner could lie with
+    // the proofs, which an owner could forge in most ways
     const at = pick(roll, proofs.length > 0 ? proofs : [0]);
     const action = actions[at]!;
     if (kind < 4 && action.type === "apply" && action.proof.length > 0) {
@@ -292,8 +292,8 @@ function samePlan(a: Plan, b: Plan): boolean {
   return sameData(data(a), data(b));
 }
 
-/** Whether the ledger would ask the scripts at all: nothing spent twice, a redeemer for each input of the contract. */
-function isAsked({ spends }: Plan): boolean {
+/** Whether the ledger would run the scripts at all: no input spent twice, a redeemer for each input of the contract. */
+function runsScripts({ spends }: Plan): boolean {
   const refs = new Set(spends.map(({ input }) => {
     const [id, index] = ((input as Constr).fields[0] as Constr).fields;
     return `${toHex(id as Uint8Array)}#${index}`;
@@ -303,16 +303,18 @@ function isAsked({ spends }: Plan): boolean {
     spends.some((spend) => isOurs(spend));
 }
 
-/** One or more mutations of a transaction; undefined where they leave it as it was, or scripts would not be run on it. */
+/**
+ * One or more mutations of a transaction; undefined if they change nothing, or if no script would run on the result.
+ */
 function judgedMutant(honest: Scenario, roll: Roll): Plan | undefined {
   let plan = mutant(honest, roll);
   while (roll(6) === 0 && plan.outputs.length > 0 && plan.spends.length > 0 && plan.signers.length > 0) {
     plan = mutant({ ...honest, plan }, roll);
   }
-  return samePlan(plan, honest.plan) || !isAsked(plan) ? undefined : plan;
+  return samePlan(plan, honest.plan) || !runsScripts(plan) ? undefined : plan;
 }
 
-/** Contexts of all script runs of so many mutants. */
+/** Contexts of all script runs of this many mutants. */
 export function mutantContexts(seed: number, count: number): Data[] {
   const roll = dice(seed);
   const contexts: Data[] = [];
@@ -325,7 +327,7 @@ export function mutantContexts(seed: number, count: number): Data[] {
 
 const script = machine(validator, theBuild().options);
 
-/** `verdictBy` the fast machine; updates come first, since they refuse most. */
+/** `verdictBy` with the fast machine; updates run first, since they refuse most. */
 export function fastVerdict(plan: Plan): string {
   const refusal = (context: Data) => {
     try {
@@ -339,13 +341,15 @@ export function fastVerdict(plan: Plan): string {
   return verdictBy(plan, refusal, isUpdate);
 }
 
-/** What came of a run. */
-export interface Harvest {
+/** Result of a run. */
+export interface MutantCounts {
   /** Mutants that a script refused. */
   refused: number;
-  /** Mutants that all scripts let through and that keep every promise. */
+  /** Mutants that all scripts accept and that keep every promise. */
   equivalent: number;
-  /** Mutants that all scripts let through and the ledger does not: tokens out of nothing, or from where none is. */
+  /**
+   * Mutants that all scripts accept and the ledger refuses: tokens that come from nowhere, or from an impossible place.
+   */
   impossible: number;
   /** Mutants that the product's own machine judged as well. */
   judgedTwice: number;
@@ -353,10 +357,10 @@ export interface Harvest {
   readonly violations: string[];
 }
 
-/** Makes mutants until `until` says that it is enough; every `sample`-th is judged by the product's machine as well. */
-export function mutate(seed: number, sample: number, until: (harvest: Harvest) => boolean): Harvest {
+/** Makes mutants until `until` returns true; the product's machine also judges every `sample`-th one. */
+export function mutate(seed: number, sample: number, until: (harvest: MutantCounts) => boolean): MutantCounts {
   const roll = dice(seed);
-  const harvest: Harvest = {
+  const harvest: MutantCounts = {
     refused: 0,
     equivalent: 0,
     impossible: 0,

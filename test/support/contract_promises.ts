@@ -1,8 +1,10 @@
 /**
- * What the contract promises of a transaction that all its scripts let through, told over the whole of it and without a look at how the scripts
- * find out: the facts themselves are changed, a root is that of all facts, a token is counted.
+ * What the contract guarantees of a transaction that all its scripts accept, checked on the whole transaction and
+ * independently of the scripts' method: the facts themselves are changed, a root is that of all facts, tokens are
+ * counted.
  *
- * A plan need not balance, as the ledger sees to that: tokens of the policy that come out of nothing or go nowhere are found first.
+ * A plan need not balance, as the ledger checks that: tokens of the policy that come from nowhere or vanish are
+ * detected first.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concat, equalBytes, toHex } from "#src/base/bytes.ts";
@@ -14,8 +16,8 @@ import { CONTRIBUTE, EMPTY, isOurs, NAME, order, type Plan, POLICY, SCRIPT, type
 import { sameData } from "./uplc_javascript.ts";
 
 /**
- * What there is to say of an accepted transaction: it breaks a promise, or it cannot be, since it does not balance or spends a token from where
- * a promise had to be broken before for it to get there.
+ * The verdict on an accepted transaction: it breaks a promise, or it is impossible, since it does not balance or spends
+ * a token from a place that it can reach only after a broken promise.
  */
 export type Judgement = { readonly kind: "kept" | "impossible" } | { readonly kind: "broken"; readonly what: string };
 
@@ -28,9 +30,9 @@ interface Output {
   readonly lovelace: bigint;
   /** Tokens of the policy, by name in hexadecimal. */
   readonly tokens: ReadonlyMap<string, bigint>;
-  /** Whether there is nothing but lovelace in it, and neither a datum nor a script. */
+  /** Whether a value is lovelace only, with neither a datum nor a script. */
   readonly plain: boolean;
-  /** How many assets there are beside lovelace. */
+  /** The number of assets other than lovelace. */
   readonly assets: number;
   readonly datum: Data | undefined;
   readonly script: boolean;
@@ -67,7 +69,7 @@ function outputOf(data: Data): Output {
     script: (script as Constr).tag === 0,
   };
 }
-/** The inline datum of an output, read as strictly as the index does. */
+/** The inline datum of an output, read as strictly as the index reads it. */
 function read(output: Output | undefined): Datum | undefined {
   return output?.datum === undefined ? undefined : readDatum(output.datum);
 }
@@ -84,7 +86,7 @@ function balanced(plan: Plan, inputs: readonly Output[], outputs: readonly Outpu
   return [...sum.values()].every((left) => left === 0n);
 }
 
-/** What is wrong with an output that holds a token. */
+/** The defect of an output that holds a token. */
 function stateFault(output: Output): string | undefined {
   if (output.tokens.size === 0) return undefined;
   const [quantity] = output.tokens.values();
@@ -93,7 +95,7 @@ function stateFault(output: Output): string | undefined {
   return read(output)?.type === "state" ? undefined : "a token without a state";
 }
 
-/** Judges a plan whose scripts all agree; `facts` are those of the token `NAME`, other tokens have none. */
+/** Judges a plan whose scripts all accept; `facts` are those of the token `NAME`, other tokens have none. */
 export function judge(plan: Plan, facts: Forestry): Judgement {
   const spends = [...plan.spends].sort(order);
   const inputs = spends.map(spentOf);
@@ -135,7 +137,7 @@ function nameOf(reference: Data): string {
   return toHex(sha256(concat(id, Uint8Array.of(Number(index >> 8n & 255n), Number(index & 255n)))));
 }
 
-/** How many scripts run. */
+/** The number of scripts that run. */
 function runsOf({ spends, mintRedeemer, others = [] }: Plan): number {
   return spends.filter(({ redeemer }) => redeemer !== undefined).length + others.length + (mintRedeemer ? 1 : 0);
 }
@@ -157,7 +159,7 @@ function requestsKept(
       applied.push({ request: datum.request, spent });
       continue;
     }
-    // the payment key of the refund address, wherever else the datum is odd
+    // the payment key of the refund address, even if the rest of the datum is malformed
     const [hash] = fields(fields(fields(fields(spent.datum)[0])[1])[0]);
     if (!plan.signers.some((one) => hash instanceof Uint8Array && equalBytes(one, hash))) {
       return broken("a request taken back by somebody else");

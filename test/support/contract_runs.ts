@@ -1,4 +1,6 @@
-/** Runs of the contract, as any machine can make them: its script and a context for each script run of honest transactions. */
+/**
+ * Runs of the contract in a form for any machine: its script and a context for each script run of honest transactions.
+ */
 import { as, decode } from "#src/cardano/cbor.ts";
 import type { Data } from "#src/cardano/data.ts";
 import { validator } from "#src/cage/contract/validator.ts";
@@ -12,7 +14,7 @@ export function contractFlat(): Uint8Array {
   return as(decode(compiled(program(validator))), "bytes").value;
 }
 
-/** Contexts of the script runs of `count` transactions, always the same ones. */
+/** Contexts of the script runs of `count` transactions; deterministic. */
 export function contractContexts(count: number): Data[] {
   const contexts: Data[] = [];
   for (let seed = 0; seed < count; seed++) {

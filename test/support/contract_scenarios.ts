@@ -1,4 +1,4 @@
-/** Honest transactions of the contract, of every kind: what mutants are made from. */
+/** Honest transactions of the contract, of every kind: the originals of mutants. */
 import { utf8 } from "#src/base/bytes.ts";
 import { constr } from "#src/cardano/data.ts";
 import type { Operation } from "#src/cage/datum.ts";
@@ -29,12 +29,12 @@ import {
 import { crowds, type Roll } from "./proof_fuzz.ts";
 import { fill, input, keyAt, minted, output, reference, scriptAt, value } from "./script_context.ts";
 
-/** An honest transaction, what its token's facts are, and the actions of its update where it is one. */
+/** An honest transaction, its token's facts, and the actions of its update if it is one. */
 export interface Scenario {
   readonly plan: Plan;
   readonly facts: Forestry;
   readonly actions: readonly Action[];
-  /** The crown that the update shares, where it does. */
+  /** The crown (the shared top branch) of the update, if it has one. */
   readonly crown?: Uint8Array;
 }
 
@@ -43,18 +43,21 @@ export const pick = <T>(roll: Roll, list: readonly T[]): T => list[roll(list.len
 
 let groups: string[][] | undefined;
 
-/** A token with up to so many facts, some with paths that begin alike. */
+/** A token with up to this many facts, some with a common path prefix. */
 function factsOf(roll: Roll): { readonly facts: Forestry; readonly keys: readonly string[] } {
   groups ??= crowds();
   const count = pick(roll, [0, 1, 2, 3, 5, 12, 40, 200]);
   const keys = new Set<string>();
   while (keys.size < count) for (const key of pick(roll, groups).slice(0, 1 + roll(4))) keys.add(key);
-  // also a key of no bytes, and one that stands in its datum in pieces
+  // also an empty key, and one that is chunked in its datum
   const all = [...keys, "", "k".repeat(100)].slice(Math.max(0, keys.size + 2 - count - roll(3)));
   return { facts: Forestry.from(all.map((key) => leafOf(utf8(key), utf8("v")))), keys: all };
 }
 
-/** A change that can be made where these keys hold "v"; what it changes is not there for the next. */
+/**
+ * A change that is possible while these keys hold "v"; the key that it changes is removed from the list for the next
+ * change.
+ */
 function operationOn(roll: Roll, there: string[]): { key: string; operation: Operation } {
   const [at, kind] = [roll(Math.max(1, there.length)), roll(3)];
   const key = there[at];
@@ -76,7 +79,7 @@ function operationOn(roll: Roll, there: string[]): { key: string; operation: Ope
 
 export const requesters = [ALICE, BOB, OWNER];
 
-/** The same update with a crown: so many facts have a branch at the top whatever an update does to them. */
+/** The same update with a crown: this many facts have a branch at the top, whatever an update does to them. */
 function crowned(plan: Update, facts: Forestry, crown: Uint8Array): Scenario {
   const actions = plan.actions.map((action): Action =>
     action.type === "apply" ? { type: "apply", proof: proofBelowTopBranch(action.proof)! } : action

@@ -1,6 +1,6 @@
 /**
- * Transactions of 16 kB that cost as much as possible to refuse. Anybody can hand them over, again and again, and pays nothing for it; what they
- * refer to stands in the ledger, which takes paying once.
+ * Transactions of 16 kB that cost as much as possible to refuse. Anybody can submit them, repeatedly and for free; the
+ * outputs that they refer to are in the ledger, which costs a payment once.
  */
 import { concat, fromHex } from "#src/base/bytes.ts";
 import { decode, type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
@@ -17,18 +17,18 @@ export interface CostlyTransaction {
 
 type Fields = Readonly<Record<number, Encodable>>;
 
-/** Bytes of a transaction beside what fills it, at the most. */
+/** Bytes of a transaction without its filler, at most. */
 const FRAME = 400;
 const ROOM = mainnetParameters.maxTxSize - FRAME;
 
-/** `length` bytes that differ by `i`. */
+/** `length` bytes that are distinct for each `i`. */
 function numbered(i: number, length: number): Uint8Array {
   const bytes = new Uint8Array(Math.max(4, length));
   new DataView(bytes.buffer).setUint32(0, i);
   return bytes.subarray(Math.max(0, 4 - length));
 }
 
-/** As many elements as a transaction has room for. */
+/** As many elements as fit into a transaction. */
 function filling(made: (i: number) => Encodable): Encoded[] {
   const elements: Encoded[] = [];
   for (let size = 0;;) {
@@ -44,27 +44,28 @@ const fieldsOf = (record: Fields) =>
 const key = (i: number): Encodable => [0, numbered(i, 28)];
 const rewardAccount = (i: number) => concat(Uint8Array.of(0xe0), numbered(i, 28));
 const nested = (depth: number) => concat(new Uint8Array(depth).fill(0x81), Uint8Array.of(0));
-/** A Plutus V3 script of about so many bytes: `(lam x (con integer …))`. */
+/** A Plutus V3 script of about this many bytes: `(lam x (con integer …))`. */
 function scriptOf(length: number): Uint8Array {
-  // lambda, constant, type list [integer] = 1 0000 0; then a natural in groups of seven bits, all with more to come but the last
+  // lambda, constant, type list [integer] = 1 0000 0; then a natural in groups of seven bits, all with the continuation
+  // bit but the last
   const digits = "0010" + "0100" + "100000" + "10000001".repeat(length) + "00000001";
   const padded = digits + "0".repeat(7 - digits.length % 8) + "1";
   return encode(concat(Uint8Array.of(1, 1, 0), Uint8Array.from(padded.match(/.{8}/g)!, (byte) => parseInt(byte, 2))));
 }
 
-/** Value of as many assets as an output can hold: names of three bytes. */
+/** Value with as many assets as an output can hold: names of three bytes. */
 function fullValue(i: number): Encodable {
   const names = Array.from({ length: 980 }, (_, j) => [numbered(i * 1_000 + j, 3), 1n] as const);
   return [25_000_000n, new Map([[numbered(7, 28), new Map(names)]])];
 }
 
-/** All of them, and a ledger that holds what they refer to. */
+/** All of them, and a ledger that holds the outputs that they refer to. */
 export function costlyTransactions(): { readonly world: World; readonly transactions: readonly CostlyTransaction[] } {
   const world = new World();
   const own = world.fund(alice.address);
   const input: Encodable = [fromHex(own.ref.txHash), own.ref.index];
   let funded = 1_000_000;
-  /** References to outputs that are put into the ledger, as many as a transaction has room for. */
+  /** References to outputs that are added to the ledger, as many as fit into a transaction. */
   const held = (made: (i: number) => Encodable): Encodable[] => {
     const first = funded;
     const refs = filling((i) => [numbered(first + i, 32), 0]);
@@ -206,7 +207,7 @@ function nativeNest(depth: number): Uint8Array {
   return script;
 }
 
-/** Bytes in pieces of 64. */
+/** Bytes in chunks of 64. */
 function chunks(length: number): Uint8Array {
   const pieces = Array.from({ length: Math.floor(length / 64) }, () => encode(new Uint8Array(64).fill(255)));
   return concat(Uint8Array.of(0x5f), ...pieces, Uint8Array.of(0xff));

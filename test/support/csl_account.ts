@@ -12,7 +12,7 @@ function entropyOf(words: readonly string[]): Uint8Array {
   return entropy.value;
 }
 
-/** The account 1852H/1815H/0H of some words, and of a second factor where there is one. */
+/** The account 1852H/1815H/0H of a mnemonic, and of a second factor if there is one. */
 export class CslAccount {
   private readonly root: csl.Bip32PrivateKey;
   private readonly account: csl.Bip32PublicKey;
@@ -28,12 +28,12 @@ export class CslAccount {
     return toHex(this.account.as_bytes());
   }
 
-  /** The id of a wallet with the root key. */
+  /** The id of a wallet with a root key. */
   get walletId(): string {
     return toHex(blake2b(this.root.to_public().as_bytes(), { dkLen: 20 }));
   }
 
-  /** The id of a wallet that knows the account alone. */
+  /** The id of a wallet that has only the account's public key. */
   get watchedId(): string {
     return toHex(blake2b(this.account.as_bytes(), { dkLen: 20 }));
   }

@@ -1,6 +1,6 @@
 /**
- * A process whose transactions lose their connections at every moment that matters, many times; it tells on its standard output, as one
- * line of JSON, how each ended and what is left afterwards. That it lives to tell is half of the matter.
+ * A process whose transactions lose their connections at every relevant moment, many times. It prints, as one line of
+ * JSON on standard output, how each ended and what is left afterwards. That the process survives is part of the test.
  */
 import process from "node:process";
 import type { TransactionSql } from "postgres";
@@ -9,15 +9,18 @@ import { type Cut, startCutWay } from "./cuts.ts";
 import { until } from "./until.ts";
 
 export interface CutTransactions {
-  /** How many transactions ended so, by moment and way of cutting: "done", "lost" as the store classes errors, or what they said instead. */
+  /**
+   * The number of transactions with each result, by moment and way of cutting: "done", "lost" as the store classifies
+   * errors, or another error's message.
+   */
   readonly outcomes: { readonly [moment: string]: { readonly [outcome: string]: number } };
-  /** The same of statements and transactions that waited for a connection while another's was cut. */
+  /** The same for statements and transactions that waited for a connection while another one's was cut. */
   readonly bystanders: { readonly [outcome: string]: number };
-  /** Statements of lost transactions that the server carried out although they were asked for after the loss. */
+  /** Statements of lost transactions that the server executed although they were issued after the loss. */
   readonly strays: number;
-  /** How many transactions were inside the pool at once afterwards, each on a connection of its own. */
+  /** How many transactions were inside the pool at the same time afterwards, each on its own connection. */
   readonly together: number;
-  /** Connections that the server has of the pool afterwards, and once it is closed. */
+  /** The server's connections from the pool afterwards, and after the pool is closed. */
   readonly left: number;
   readonly closed: number;
 }
@@ -25,11 +28,11 @@ export interface CutTransactions {
 type Transaction = TransactionSql<{ int8: bigint; json: unknown }>;
 type Way = Cut | "terminate";
 
-/** What a transaction may do about its connection. */
+/** What a transaction can do to its connection. */
 interface Moment {
   /** Cuts it. */
   cut(): Promise<void>;
-  /** Resolves when the transaction was refused, and so its connection is known to be gone. */
+  /** Resolves when the transaction was refused, so its connection is known to be lost. */
   readonly lost: Promise<void>;
 }
 
@@ -39,7 +42,7 @@ const application = `cut-${process.pid}`;
 const way = await startCutWay(new URL(databaseUrl));
 const url = new URL(databaseUrl);
 url.port = String(way.port);
-// The server notices by itself, while it sleeps, that whom it sleeps for is gone.
+// The server detects during its sleep that its client has gone.
 const store = openStore(url.href, { max: MAX, application, settings: { client_connection_check_interval: "50" } });
 const beside = openStore(databaseUrl, { max: 1, application: "cut-beside" });
 await beside.sql`create table stray (n int)`;
@@ -110,7 +113,7 @@ const bystanders: Record<string, number> = {};
 
 const add = (counts: Record<string, number>, outcome: string) => void (counts[outcome] = (counts[outcome] ?? 0) + 1);
 
-/** A connection that hangs is given up when it was to be there: that is no loss, however retryable. */
+/** A connection that hangs is abandoned after the connect timeout: that is not a loss, although it can be retried. */
 const outcomeOf = (work: Promise<unknown>) =>
   work.then(
     () => "done",
@@ -118,7 +121,10 @@ const outcomeOf = (work: Promise<unknown>) =>
       isRetryable(error) && (error as { code: string }).code !== "CONNECT_TIMEOUT" ? "lost" : String(error),
   );
 
-/** Runs one transaction among others and statements that wait for connections, until all and its own work have come to their end. */
+/**
+ * Runs one transaction among others and statements that wait for connections, until all of them and its own work have
+ * ended.
+ */
 async function run(
   name: string,
   how: Way,
@@ -155,7 +161,10 @@ for (const [name, work] of Object.entries(moments)) {
   }
 }
 
-/** The very moment: the connection ends at the answer that makes the library roll back, or at its rollback or commit. */
+/**
+ * The critical moment: the connection ends at the response that makes the library roll back, or at its rollback or
+ * commit.
+ */
 const fail = (sql: Transaction) => sql`select 1 / ${0}::int`;
 for (
   const [name, from, text, work] of [
@@ -179,14 +188,15 @@ for (
   }
 }
 
-/** How many connections the server has of the pool. */
+/** The number of the server's connections from the pool. */
 const counted = async () => {
   const [row] = await beside
     .sql`select count(*)::int as n from pg_stat_activity where application_name = ${application}`;
   return (row as { n: number }).n;
 };
 
-// As many transactions as the pool has connections wait for one another inside: a connection that hangs would leave them waiting.
+// As many transactions as the pool has connections wait for each other inside: one connection that hangs would block
+// them all.
 let inside = 0;
 let open: () => void = swallow;
 const gate = new Promise<void>((resolve) => open = resolve);
@@ -198,7 +208,7 @@ const pids = await Promise.all(Array.from({ length: MAX }, () =>
     return (row as { pid: number }).pid;
   })));
 const strays = (await beside.sql`select n from stray`).length;
-// A pool that was replaced may still be ending.
+// A pool that was replaced may still be closing.
 const left = await until("the replaced pools end", async () => await counted() === MAX && MAX).catch(counted);
 await store.close();
 const closed = await until("the pool ends", async () => await counted() === 0 && "0").then(Number, counted);

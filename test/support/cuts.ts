@@ -1,7 +1,7 @@
-/** A way to a PostgreSQL server that ends one of its connections when a test says so, or at the very message that a test waits for. */
+/** A proxy of a PostgreSQL server that ends one of its connections on request, or at a given message. */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** How a connection ends: in order, or with a reset. */
+/** How a connection ends: orderly, or with a reset. */
 export type Cut = "end" | "reset";
 
 export interface CutWay {
@@ -11,8 +11,8 @@ export interface CutWay {
   /** Ends every connection. */
   cutAll(how: Cut): void;
   /**
-   * From now on whoever sends (`from`) a message that contains `text` has its connection cut: a client's message does not arrive, a server's
-   * does and is the last.
+   * From now on a connection is cut when `from` sends a message that contains `text`: a client's message does not
+   * arrive; a server's message arrives and is the last.
    */
   cutAt(from: "client" | "server", text: string, how: Cut): void;
   /** Undoes `cutAt`. */
@@ -23,7 +23,7 @@ export interface CutWay {
 /** BackendKeyData: its type and its length. */
 const KEY = Buffer.from([0x4b, 0, 0, 0, 12]);
 
-/** A way to the server of a URL, on a free loopback port. */
+/** A proxy of the server of a URL, on a free loopback port. */
 export async function startCutWay(url: URL): Promise<CutWay> {
   const { hostname, port } = url;
   const ways = new Set<{ readonly client: Socket; readonly server: Socket; pid: number | undefined }>();

@@ -1,4 +1,4 @@
-/** An actor of a stake credential, taken out of its stored form after every turn as a worker has it. */
+/** An actor of a stake credential, restored from its stored form after every turn, as in a worker. */
 import { expect } from "vitest";
 import { delegationActor } from "#actors/delegation.ts";
 import { delegationInputs } from "#machines/delegation.ts";
@@ -10,13 +10,13 @@ import type { Event } from "#src/runtime/types.ts";
 
 const kind = delegationActor();
 
-export class DelegationHeard {
+export class DelegationActor {
   held: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
   private seq = 0;
   constructor(readonly id: string) {}
 
-  /** A turn over a row of the chain log, which must be one that the actor takes. */
-  hear(event: Touched["event"]): void {
+  /** A turn over a row of the chain log, which the actor must accept. */
+  receive(event: Touched["event"]): void {
     const entity = { kind: "delegation", id: this.id };
     const parsed = delegationInputs.parse(event) as Event;
     const folded = fold(kind, entity, this.held, [{ from: "input", seq: ++this.seq, event: parsed }], 1_000);
@@ -28,7 +28,7 @@ export class DelegationHeard {
     this.held = { ...folded.next, snapshot };
   }
 
-  /** What it holds; undefined before it heard anything. */
+  /** Its state; undefined before its first event. */
   get view() {
     const { snapshot, version } = this.held;
     if (!snapshot) return undefined;

@@ -1,7 +1,9 @@
 /**
- * A devnet in a process of its own that kills itself, as by kill -9, at the n-th statement after its start (KILL_AT; 0: never).
+ * A devnet in a process of its own that kills itself, as by kill -9, at the n-th statement after its start (KILL_AT; 0:
+ * never).
  *
- * It works through a list of doings that is the same for the same SEED and says each one that was acknowledged, a JSON line each.
+ * It executes a list of steps that is the same for the same SEED and prints each acknowledged step, as one line of
+ * JSON.
  */
 import process from "node:process";
 import { VirtualClock } from "#src/base/clock.ts";
@@ -20,7 +22,7 @@ function step(): void {
   if (left > 0 && --left === 0) process.kill(process.pid, "SIGKILL");
 }
 
-/** The store, with a step before each statement inside of transactions and before their commit. */
+/** The store, with a step before each statement inside transactions and before their commit. */
 function mortal(store: Store): Store {
   const counted = <T extends object>(sql: T): T =>
     new Proxy(sql, {

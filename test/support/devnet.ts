@@ -1,4 +1,4 @@
-/** A devnet for tests, the transactions of people on it, and what must hold of its rows whatever happened. */
+/** A devnet for tests, transactions of people on it, and the invariants of its rows. */
 import { expect } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { created, type ScannedBlock, spent, type Tip } from "#src/cardano/block.ts";
@@ -19,38 +19,38 @@ import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import type { Person } from "./wallet.ts";
 
-/** A store with the tables that a devnet needs. */
+/** A store with the tables of a devnet. */
 export async function devnetStore(databaseUrl: string): Promise<Store> {
   const store = openStore(databaseUrl, { max: 4 });
   await migrate(store, [...runtimeMigrations, ...devnetMigrations]);
   return store;
 }
 
-/** What a transaction of a person does. */
+/** Content of a person's transaction. */
 export interface Spending {
   readonly from: Person;
   readonly inputs: readonly Utxo[];
-  /** Lovelace to addresses (bytes in hexadecimal); what is left goes to the fee. */
+  /** Lovelace by address (bytes in hexadecimal); the remainder is the fee. */
   readonly outputs: readonly (readonly [address: string, lovelace: bigint])[];
   readonly validFrom?: number;
   readonly validTo?: number;
-  /** What is paid for registrations, less what comes back; negative when more comes back. */
+  /** Deposits paid for registrations, less refunds; negative if refunds are larger. */
   readonly deposit?: bigint;
   readonly certificates?: readonly Encodable[];
   /** Lovelace by reward account (bytes in hexadecimal). */
   readonly withdrawals?: readonly (readonly [account: string, lovelace: bigint])[];
-  /** Keys that sign besides the one of the person. */
+  /** Additional signing keys. */
   readonly signers?: readonly SigningKey[];
 }
 
 export interface Made {
   readonly cbor: Uint8Array;
   readonly hash: string;
-  /** Its outputs, as they are before any block has them. */
+  /** Its outputs, before it is in a block. */
   readonly created: readonly Utxo[];
 }
 
-/** Signs a payment, with certificates and withdrawals where there are any. */
+/** Signs a payment, with optional certificates and withdrawals. */
 export function spend(spending: Spending): Made {
   const { from, inputs, outputs, validFrom, validTo, deposit = 0n, certificates, withdrawals } = spending;
   const total = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n) - deposit +
@@ -78,7 +78,7 @@ export function spend(spending: Spending): Made {
   };
 }
 
-/** What the rows of a devnet say. */
+/** Content of the rows of a devnet. */
 export interface DevnetRows {
   readonly blocks: readonly ScannedBlock[];
   readonly tip: Tip;
@@ -87,7 +87,7 @@ export interface DevnetRows {
   readonly mempool: readonly string[];
 }
 
-/** Reads the rows and expects of them what must hold after every commit. */
+/** Reads the rows and checks the invariants that hold after every commit. */
 export async function checkRows(store: Store): Promise<DevnetRows> {
   const { sql } = store;
   const genesis = await readGenesis(sql);
@@ -131,7 +131,7 @@ export async function checkRows(store: Store): Promise<DevnetRows> {
   return { blocks, tip, unspent, mempool };
 }
 
-/** Everything that the ledger of a state knows beside outputs, as plain data that can be compared. */
+/** The ledger state without outputs, as plain data that can be compared. */
 export function ledgerOf(state: LedgerState): Record<string, unknown> {
   const { accounts, pools, dreps, committee, snapshots, blocks, ranking, pots, epoch } = state;
   const tables = { accounts, pools, dreps, committee, snapshots, blocks, ranking };
@@ -142,13 +142,13 @@ export function ledgerOf(state: LedgerState): Record<string, unknown> {
   return { ...Object.fromEntries(sorted), pots: toPlain(pots), epoch };
 }
 
-/** The same out of the rows of a devnet. */
+/** The same from the rows of a devnet. */
 export async function ledgerInRows(store: Store): Promise<Record<string, unknown>> {
   const read = await readLedger(store);
   return ledgerOf(read!.value);
 }
 
-/** Lovelace in all outputs, accounts and pots: as much as there can be, whatever happened. */
+/** Lovelace in all outputs, accounts and pots: the maximum supply, always. */
 export function allLovelace({ utxo, accounts, pots }: LedgerState): bigint {
   let sum = pots.treasury + pots.reserves + pots.fees + pots.deposits + pots.donations;
   for (const output of utxo.outputs()) sum += output.value.lovelace;
@@ -156,13 +156,13 @@ export function allLovelace({ utxo, accounts, pots }: LedgerState): bigint {
   return sum;
 }
 
-/** Certificates of a person, of the kinds that Conway has. */
+/** Certificates of a person, of Conway's kinds. */
 export const certificates = {
   register: ({ stake }: Person) => [7, [0, fromHex(stake)], 2_000_000],
   unregister: ({ stake }: Person) => [8, [0, fromHex(stake)], 2_000_000],
   delegate: ({ stake }: Person, pool: string) => [2, [0, fromHex(stake)], fromHex(pool)],
   abstain: ({ stake }: Person) => [9, [0, fromHex(stake)], [2]],
-  /** The person is the owner, and gets the rewards. */
+  /** The person is the owner and receives the rewards. */
   pool: ({ stake }: Person, pool: string, pledge: bigint) => [
     3,
     fromHex(pool),

@@ -1,4 +1,4 @@
-/** The whole ledger state of a devnet, for comparison with what the ports answer. */
+/** The complete ledger state of a devnet, for comparison with answers of the ports. */
 import type { Point } from "#src/cardano/block.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import type { At } from "#src/chain/provider/port.ts";
@@ -11,8 +11,8 @@ import { type LedgerState, newState } from "#src/ledger/state.ts";
 import type { Store } from "#src/store/store.ts";
 
 /**
- * The whole ledger state, for queries that need all of it (current stake, the ranking of pools). Reads every output.
- * Undefined while there is no devnet.
+ * The complete ledger state, for queries that need all of it (current stake, the ranking of pools). Reads every output.
+ * Undefined before a devnet exists.
  */
 export function readLedger({ sql }: Store): Promise<(At<LedgerState> & { readonly genesis: Genesis }) | undefined> {
   return sql.begin("isolation level repeatable read read only", async (sql) => {

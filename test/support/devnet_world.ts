@@ -1,4 +1,6 @@
-/** The surroundings of a devnet, anew for each test of a file: database, bus, a clock that stands, the port to the rows. */
+/**
+ * The environment of a devnet, created for each test of a file: database, bus, a manual clock, the port on the rows.
+ */
 import { afterEach, beforeEach } from "vitest";
 import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -16,7 +18,7 @@ import { devnetStore } from "./devnet.ts";
 import { sharedInfra } from "./infra.ts";
 import { socketPath } from "./node_chain.ts";
 
-/** The value of a good answer. Throws what went wrong. */
+/** The value of a successful result. Throws the error otherwise. */
 export function valueOf<T>(
   result: { ok: true; value: T } | { ok: false; error: { code: string; message: string } },
 ): T {
@@ -29,13 +31,13 @@ export interface DevnetWorld {
   readonly store: Store;
   readonly bus: Bus;
   readonly clock: VirtualClock;
-  /** The devnet out of its rows. */
+  /** The devnet that its rows describe. */
   readonly rows: RawChainPort;
   /** Devnets that were started; they are stopped after the test. */
   readonly running: Devnet[];
-  /** Starts a devnet that makes a block when told to. */
+  /** Starts a devnet that makes a block only on request. */
   start(options?: DevnetOptions): Promise<Devnet>;
-  /** Serves a devnet at a socket; gives the server, its path, and a port to it. */
+  /** Serves a devnet at a socket; returns the server, its path, and a port to it. */
   serve(devnet: Devnet, settings?: Partial<SocketSettings>, port?: Partial<NodePortSettings>): Promise<Served>;
 }
 
@@ -46,7 +48,7 @@ export interface Served {
   readonly node: NodePort;
 }
 
-/** Makes the surroundings before each test of the file and ends them after it. */
+/** Creates the environment before each test of the file and closes it after the test. */
 export function devnetWorld(): DevnetWorld {
   const running: Devnet[] = [];
   const served: Served[] = [];
@@ -117,7 +119,10 @@ export async function makeBlock(devnet: Devnet): Promise<Tip> {
   return valueOf(await devnet.makeBlock());
 }
 
-/** Has the faucet pay lovelace to an address (bytes in hexadecimal); gives the output, which waits in the mempool. */
+/**
+ * Requests a faucet payment of lovelace to an address (bytes in hexadecimal); returns the output, which is in the
+ * mempool.
+ */
 export async function give(devnet: Devnet, address: string, lovelace: bigint): Promise<Utxo> {
   const { txHash } = valueOf(await devnet.faucet.pay(address, lovelace));
   const waiting = devnet.mempool().find(({ transaction }) => transaction.hash === txHash)!;

@@ -1,4 +1,6 @@
-/** The documentation as data: its pages, their code blocks, and what a documented answer has in common with a real one. */
+/**
+ * The documentation as data: its pages, their code blocks, and the comparison of a documented answer with a real one.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,7 +24,7 @@ export interface Block {
   readonly line: number;
   /** Reason of the comment `<!-- not run: reason -->` before it. */
   readonly notRun?: string;
-  /** Names of the comment `<!-- varies: name name -->` before it: members whose value differs from run to run. */
+  /** Names of the comment `<!-- varies: name name -->` before it: members whose value differs between runs. */
   readonly varies: readonly string[];
 }
 
@@ -83,9 +85,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * Differences between a documented JSON value and a real one. Both have the same members and types. Strings, numbers and booleans are equal,
- * except members that `varies` names, of which the form is compared. In the documentation `…` ends a text that goes on, a last element `"…"` stands for further elements and a member `"…"`
- * for further members.
+ * Differences between a documented JSON value and a real one. Both have the same members and types. Strings, numbers
+ * and booleans are equal, except members that `varies` names, whose form is compared. In the documentation `…` ends a
+ * truncated text, a last element `"…"` represents further elements and a member `"…"` further members.
  */
 export function differences(documented: unknown, real: unknown, varies: readonly string[], at = "$"): string[] {
   if (isObject(documented)) {
@@ -113,7 +115,7 @@ export function differences(documented: unknown, real: unknown, varies: readonly
     return elements.flatMap((element, i) => differences(element, real[i], varies, `${at}[${i}]`));
   }
   if (typeof documented === "string" && documented.endsWith("…") && typeof real === "string") {
-    // the beginning of an identifier is an example; of a sentence, what it says
+    // the beginning of an identifier is an example; the beginning of a sentence is compared
     const beginning = documented.slice(0, -1);
     if (/^[\w+/=-]*$/.test(beginning) || real.startsWith(beginning)) return [];
   }
@@ -122,7 +124,10 @@ export function differences(documented: unknown, real: unknown, varies: readonly
     : [`${at}: ${JSON.stringify(documented)} is documented, ${JSON.stringify(real)} came`];
 }
 
-/** Differences between the forms of two values whose contents vary. A list may have any length, and null stands for no value. */
+/**
+ * Differences between the forms of two values whose contents vary. A list may have any length, and null matches a
+ * missing value.
+ */
 function formDiffers(documented: unknown, real: unknown, at: string): string[] {
   if (documented === null || real === null || (Array.isArray(documented) && Array.isArray(real))) return [];
   if (isObject(documented) && isObject(real)) {
@@ -141,7 +146,7 @@ export function lastJson(output: string): unknown {
     try {
       return JSON.parse(lines.slice(from).join("\n"));
     } catch {
-      // begins further up
+      // it begins on an earlier line
     }
   }
   throw new Error(`no JSON was printed:\n${output}`);

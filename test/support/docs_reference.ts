@@ -7,16 +7,16 @@ const read = (name: string) => readFileSync(frozenPath(name), "utf8");
 export interface Option {
   /** Without the two dashes. */
   readonly name: string;
-  /** What follows the name, such as `N` or `PATH`. */
+  /** The placeholder after the name, such as `N` or `PATH`. */
   readonly value: string;
-  /** Environment variables that stand for it. */
+  /** Environment variables with the same meaning. */
   readonly environment: readonly string[];
   readonly text: string;
-  /** Whether a devnet keeps it from its beginning on. */
+  /** Whether a devnet keeps the value that it was created with. */
   readonly genesis: boolean;
 }
 
-/** The options of a start, as its help lists them. */
+/** The options of `start`, as its help lists them. */
 export function optionsOfStart(): Option[] {
   const help = read("options.txt").split("\nDefaults:")[0]!.replace(/\n {10,}/g, " ");
   const genesisFrom = help.search(/^\S.*:$/m);
@@ -73,7 +73,7 @@ export function endpointsOf(service: keyof typeof services): Endpoint[] {
   );
 }
 
-/** Error codes by service; `edge` may come from every one. */
+/** Error codes by service; every service may give those of `edge`. */
 export function errorCodes(): { service: string; code: string; status: number }[] {
   return read("errors.txt").trim().split("\n").map((line) => {
     const [service, code, status] = line.split(" ") as [string, string, string];
@@ -112,8 +112,8 @@ function optionsPage(): string {
 function endpointsPage(): string {
   const sections = (Object.keys(services) as (keyof typeof services)[]).map((service) => {
     const lines = endpointsOf(service).map(({ method, path, summary, query }) => {
-      const asked = query.length === 0 ? "" : ` Query: ${query.map(code).join(", ")}.`;
-      return `- ${code(`${method} ${path}`)}: ${summary}.${asked}`;
+      const queryText = query.length === 0 ? "" : ` Query: ${query.map(code).join(", ")}.`;
+      return `- ${code(`${method} ${path}`)}: ${summary}.${queryText}`;
     });
     const prefix = service === "wallets" ? "Below `/v2`, except `GET /health` and `GET /ready`.\n\n" : "";
     return `## ${services[service]}\n\n${prefix}${lines.join("\n")}`;

@@ -1,4 +1,7 @@
-/** A small ledger for tests, and transactions on it written field by field, so that each rule can be broken alone. */
+/**
+ * A small ledger for tests, and transactions on it written field by field, so that a test can break each rule
+ * separately.
+ */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { baseAddress, enterpriseAddress, rewardAddress, scriptAddress } from "#src/cardano/address.ts";
 import { decode, type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
@@ -18,7 +21,7 @@ import { evaluateScripts } from "#src/plutus/evaluate.ts";
 export const slots = { zeroTime: 1_600_000_000_000, zeroSlot: 0, slotLength: 1_000 };
 export const ada = 1_000_000n;
 
-/** Somebody with a payment key and a stake key. */
+/** A person with a payment key and a stake key. */
 export class Person {
   readonly payment: SigningKey;
   readonly stake: SigningKey;
@@ -39,7 +42,7 @@ export class Person {
   get credential() {
     return { kind: "key" as const, hash: this.stakeHash };
   }
-  /** Key of the account in the state. */
+  /** Key of the account in the ledger state. */
   get account(): string {
     return credentialKey(this.credential);
   }
@@ -57,7 +60,7 @@ export const atScript = (hash: string) => scriptAddress(0, hash).hex;
 /** Address of a key, its bytes in hexadecimal. */
 export const atKey = (hash: string, network: 0 | 1 = 0) => enterpriseAddress(network, { kind: "key", hash }).hex;
 
-/** What an output may have beside address and value. */
+/** Optional parts of an output other than address and value. */
 export interface Extras {
   readonly assets?: Assets;
   readonly datumHash?: string;
@@ -65,7 +68,7 @@ export interface Extras {
   readonly script?: Encodable;
 }
 
-/** An output in the form of Babbage. */
+/** An output in the Babbage format. */
 export function output(address: string, lovelace: bigint, extras: Extras = {}): Encodable {
   const { assets = noAssets, datumHash, datum, script } = extras;
   return new Map<Encodable, Encodable>([
@@ -87,7 +90,7 @@ export const tagged = (tag: number, value: Encodable) => {
 
 /** Hash of a native script. */
 export const nativeHash = (script: Encodable) => hash224(Uint8Array.from([0, ...encode(script)]));
-/** A native script that wants a person's payment key. */
+/** A native script that requires a person's payment key. */
 export const signedBy = (person: Person): Encodable => [0, fromHex(person.hash)];
 /** Hash of a datum. */
 export const datumHash = (datum: Encodable) => hash256(encode(datum));
@@ -95,31 +98,31 @@ export const datumHash = (datum: Encodable) => hash256(encode(datum));
 /** A redeemer: purpose (0 spend, 1 mint, 2 certificate, 3 reward), index, memory and steps. */
 export type DraftRedeemer = readonly [purpose: number, index: number, memory?: number, steps?: number];
 
-/** A transaction to be written. Whatever is left out is right. */
+/** A transaction to be written. Defaults are valid. */
 export interface Draft {
-  /** Default: 100 ada of alice. */
+  /** Default: an output of 100 ada of alice's. */
   readonly inputs?: readonly Utxo[];
   readonly outputs?: readonly Encodable[];
-  /** Lovelace of those outputs; what is over goes back to alice, unless `change` is false. */
+  /** Lovelace of those outputs; the remainder returns to alice, unless `change` is false. */
   readonly paid?: bigint;
   readonly change?: boolean;
   readonly fee?: bigint;
-  /** Lovelace that comes in or goes out beside inputs, outputs and fee. */
+  /** Lovelace that enters or leaves in addition to inputs, outputs and fee. */
   readonly extra?: bigint;
   readonly mint?: Assets;
   readonly certificates?: readonly Encodable[];
   readonly withdrawals?: readonly (readonly [Uint8Array, bigint])[];
-  /** Other fields of the body, and what is written in place of the right ones; null leaves a field out. */
+  /** Additional fields of the body, and replacements of the right ones; null omits a field. */
   readonly fields?: Readonly<Record<number, Encodable | null>>;
   /** Default: alice's payment key. */
   readonly keys?: readonly SigningKey[];
   readonly native?: readonly Encodable[];
   readonly plutus?: Readonly<Partial<Record<1 | 2 | 3, readonly Uint8Array[]>>>;
-  /** Languages that run out of reference scripts: 1 to 3. */
+  /** Languages of the reference scripts that run: 1 to 3. */
   readonly languages?: readonly number[];
   readonly datums?: readonly Encodable[];
   readonly redeemers?: readonly DraftRedeemer[];
-  /** Other fields of the witness set. */
+  /** Additional fields of the witness set. */
   readonly witnesses?: Readonly<Record<number, Encodable | null>>;
   readonly valid?: boolean;
   readonly auxiliary?: Encodable;
@@ -136,7 +139,7 @@ export class World {
     this.state = newState({ parameters, epoch: 10, outputs: this.outputs });
   }
 
-  /** A new unspent output. */
+  /** Adds an unspent output. */
   fund(address: string, lovelace: bigint = 100n * ada, extras: Extras = {}): Utxo {
     const ref = { txHash: (++this.count).toString(16).padStart(64, "0"), index: 0 };
     const utxo = { ref, output: readOutput(decode(encode(output(address, lovelace, extras)))) };
@@ -144,13 +147,13 @@ export class World {
     return utxo;
   }
 
-  /** Registers a person's stake. */
+  /** Registers a person's stake credential. */
   register(person: Person, account: { balance?: bigint; pool?: string; drep?: string } = {}): void {
     const { balance = 0n, ...rest } = account;
     this.state.accounts.set(person.account, { deposit: this.state.parameters.keyDeposit, balance, ...rest });
   }
 
-  /** Writes a transaction: CBOR. */
+  /** Encodes a transaction as CBOR. */
   write(draft: Draft): Uint8Array {
     const body = encode(this.body(draft));
     const id = blake2b256(body);
@@ -198,7 +201,7 @@ export class World {
     return body;
   }
 
-  /** Judges a transaction: what it changes, or the failures. */
+  /** Judges a transaction: its changes, or the failures. */
   async judge(transaction: Draft | Uint8Array): Promise<Applied | readonly LedgerFailure[]> {
     const bytes = transaction instanceof Uint8Array ? transaction : this.write(transaction);
     const verdict = await validate(this.state, bytes, this.slot, async (input) => evaluateScripts(input), slots);
@@ -211,7 +214,7 @@ export class World {
     return "hash" in judged ? [] : judged.map(({ name }) => name);
   }
 
-  /** Applies a transaction that must be good. */
+  /** Applies a transaction that must be valid. */
   async apply(transaction: Draft | Uint8Array): Promise<Applied> {
     const judged = await this.judge(transaction);
     if (!("hash" in judged)) throw new Error(`refused: ${judged.map(({ name }) => name).join(", ")}`);
@@ -220,7 +223,7 @@ export class World {
   }
 }
 
-/** An input as a body has it. */
+/** An input in the form of a body. */
 export function reference({ ref }: Pick<Utxo, "ref">): Encodable {
   return [fromHex(ref.txHash), ref.index];
 }

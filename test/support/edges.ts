@@ -1,4 +1,4 @@
-/** The four services by themselves: what lies behind them must not be asked. */
+/** The four services without their dependencies: a call to a dependency fails the test. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { silentLog } from "#src/base/log.ts";
 import { devnetApp, type DevnetEdgeOptions } from "#src/edge/devnet/app.ts";
@@ -13,13 +13,13 @@ import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { newGenesis } from "./genesis.ts";
-import { edgeAlone, unasked } from "./wallet_edge.ts";
+import { edgeAlone, notCalled } from "./wallet_edge.ts";
 
-/** A service, where its document stands and what its requests need. */
+/** A service, the path of its document and what its requests need. */
 export interface Edge {
   readonly name: string;
   readonly app: OpenAPIHono;
-  /** Before every path of the document that does not say otherwise. */
+  /** Prefix of every path of the document that does not state another one. */
   readonly prefix: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -33,10 +33,10 @@ export interface Operation {
   }[];
 }
 
-/** A path of a service's document, as requests have it, with parameters filled in. */
+/** A path of a service's document in the form of a request, with parameters filled in. */
 export interface ServedPath {
   readonly path: string;
-  /** Whether the path that the document has stands for another one as well. */
+  /** Whether the path in the document also matches other paths. */
   fits(path: string): boolean;
   readonly operations: ReadonlyMap<string, Operation>;
 }
@@ -44,10 +44,10 @@ export interface ServedPath {
 const health = healthRoutes({ health: { name: "alone", roles: [], since: 0, checks: new Map() } });
 
 function tokensAlone(): OpenAPIHono {
-  const rooms = ["port", "events", "ask", "build", "boot", "builders"] as const;
+  const dependencies = ["port", "events", "ask", "build", "boot", "builders"] as const;
   return tokenApp({
-    ...Object.fromEntries(rooms.map((room) => [room, unasked(room)])),
-    store: { sql: unasked("store") },
+    ...Object.fromEntries(dependencies.map((room) => [room, notCalled(room)])),
+    store: { sql: notCalled("store") },
     networkId: 0,
     networkMagic: 42,
     health,
@@ -56,7 +56,12 @@ function tokensAlone(): OpenAPIHono {
 }
 
 function operatorAlone(): OpenAPIHono {
-  const [store, bus, ask, events] = [unasked("store"), unasked("bus"), unasked("ask"), unasked("events")] as never[];
+  const [store, bus, ask, events] = [
+    notCalled("store"),
+    notCalled("bus"),
+    notCalled("ask"),
+    notCalled("events"),
+  ] as never[];
   return operatorApp({
     guard: { loopback: true },
     parts: [
@@ -76,15 +81,15 @@ function devnetAlone(): OpenAPIHono {
   const genesis = newGenesis();
   return devnetApp({
     devnet: { network: genesis.network, genesis },
-    store: { sql: unasked("store") },
-    port: unasked("port"),
+    store: { sql: notCalled("store") },
+    port: notCalled("port"),
     files: [],
     health,
     log: silentLog,
   } as unknown as DevnetEdgeOptions);
 }
 
-/** All services, each without what lies behind it. */
+/** All services, each without its dependencies. */
 export function edgesAlone(): readonly Edge[] {
   const operator = { host: "127.0.0.1:8091", "arbor-operator": "1" };
   return [

@@ -1,6 +1,6 @@
 /**
- * Hears every transition the way subscribers do (server-sent events, core NATS, a JetStream consumer) and compares what was
- * heard with the outbox: nothing missing, and each entity's versions first heard in their order.
+ * Receives every transition the way subscribers do (server-sent events, core NATS, a JetStream consumer) and compares
+ * what was received with the outbox: nothing is missing, and each entity's versions are first received in order.
  */
 import { connect, DeliverPolicy, type JetStreamClient } from "nats";
 import { expect } from "vitest";
@@ -9,33 +9,33 @@ import { sleep } from "#src/base/clock.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** What one subscriber has heard since it began. */
-export interface Ear {
-  /** Event ids (`kind/id:version`) in the order in which each was first heard. */
+/** What one subscriber has received since it started. */
+export interface Subscriber {
+  /** Event ids (`kind/id:version`) in the order in which each was first received. */
   readonly first: readonly string[];
-  /** How many came again. */
+  /** Number of duplicates. */
   readonly again: number;
-  /** How often the connection was made anew, where that is counted. */
+  /** Number of reconnections, where that is counted. */
   readonly connections: number;
-  /** Times at which the stream began anew behind deleted transitions. */
+  /** Times at which the stream restarted after deleted transitions. */
   readonly resets: number;
   stop(): Promise<void>;
 }
 
 function notebook() {
   const seen = new Set<string>();
-  const ear = {
+  const subscriber = {
     first: [] as string[],
     again: 0,
     connections: 0,
     resets: 0,
     note: (event: TransitionEvent) => {
-      if (seen.has(event.id)) return void ear.again++;
+      if (seen.has(event.id)) return void subscriber.again++;
       seen.add(event.id);
-      ear.first.push(event.id);
+      subscriber.first.push(event.id);
     },
   };
-  return ear;
+  return subscriber;
 }
 
 /** One server-sent event. */
@@ -45,7 +45,7 @@ export interface Sent {
   readonly data: string | undefined;
 }
 
-/** The events of a stream, until it ends or the signal aborts. */
+/** The events of a stream, until the stream ends or the signal aborts. */
 export async function* readSse(response: Response, signal?: AbortSignal): AsyncGenerator<Sent> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   signal?.addEventListener("abort", () => void reader.cancel().catch(() => {}), { once: true });
@@ -73,11 +73,11 @@ export async function* readSse(response: Response, signal?: AbortSignal): AsyncG
 }
 
 /**
- * Hears `GET <url>/events` from the start. With `cutEvery` it drops the connection after about so many transitions and goes on
- * with Last-Event-ID; it comes back by itself when the service goes away.
+ * Receives `GET <url>/events` from the start. With `cutEvery` it drops the connection after about this many transitions
+ * and continues with Last-Event-ID; it reconnects by itself when the service goes away.
  */
-export function hearSse(url: string, options: { cutEvery?: number; token?: string } = {}): Ear {
-  const ear = notebook();
+export function subscribeSse(url: string, options: { cutEvery?: number; token?: string } = {}): Subscriber {
+  const subscriber = notebook();
   const stopped = new AbortController();
   let last: string | undefined;
   const loop = (async () => {
@@ -94,12 +94,12 @@ export function hearSse(url: string, options: { cutEvery?: number; token?: strin
           },
         });
         if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
-        ear.connections++;
+        subscriber.connections++;
         for await (const sent of readSse(response)) {
           if (sent.id !== undefined) last = sent.id;
-          if (sent.event === "reset") ear.resets++;
+          if (sent.event === "reset") subscriber.resets++;
           if (sent.event !== "transition") continue;
-          ear.note(JSON.parse(sent.data!) as TransitionEvent);
+          subscriber.note(JSON.parse(sent.data!) as TransitionEvent);
           if (--left <= 0) break;
         }
       } catch (error) {
@@ -110,7 +110,7 @@ export function hearSse(url: string, options: { cutEvery?: number; token?: strin
       ended.abort();
     }
   })();
-  return Object.assign(ear, {
+  return Object.assign(subscriber, {
     stop: async () => {
       stopped.abort();
       await loop;
@@ -118,21 +118,22 @@ export function hearSse(url: string, options: { cutEvery?: number; token?: strin
   });
 }
 
-/** Hears `arbor.event.>` on core NATS from now on. */
-export async function hearCore(natsUrl: string, token?: string): Promise<Ear> {
-  const ear = notebook();
+/** Receives `arbor.event.>` on core NATS from now on. */
+export async function subscribeCore(natsUrl: string, token?: string): Promise<Subscriber> {
+  const subscriber = notebook();
   const bus = await connectBus({ url: natsUrl, ...(token === undefined ? {} : { token }) });
-  bus.subscribe("arbor.event.>", (body) => ear.note(body as unknown as TransitionEvent));
+  bus.subscribe("arbor.event.>", (body) => subscriber.note(body as unknown as TransitionEvent));
   await bus.flush();
-  return Object.assign(ear, { stop: () => bus.close() });
+  return Object.assign(subscriber, { stop: () => bus.close() });
 }
 
 /**
- * Hears the JetStream stream from its first message, through an ordered consumer that is made anew when it fails, or when it skips
- * messages: in a cluster of nats-server 2.9 it was seen to, while the stream had them all.
+ * Receives the JetStream stream from its first message, through an ordered consumer that is created again when it
+ * fails, or when it skips messages: that was observed in a cluster of nats-server 2.9, while the stream had all of
+ * them.
  */
-export async function hearStream(natsUrl: string, token?: string, stream = "ARBOR_EVENTS"): Promise<Ear> {
-  const ear = notebook();
+export async function subscribeStream(natsUrl: string, token?: string, stream = "ARBOR_EVENTS"): Promise<Subscriber> {
+  const subscriber = notebook();
   const connection = await connect({
     servers: natsUrl.split(","),
     ...(token === undefined ? {} : { token }),
@@ -149,14 +150,14 @@ export async function hearStream(natsUrl: string, token?: string, stream = "ARBO
           deliver_policy: DeliverPolicy.StartSequence,
           opt_start_seq: next,
         } as never);
-        ear.connections++;
+        subscriber.connections++;
         while (!stopped) {
           const messages = await consumer.fetch({ max_messages: 500, expires: 1_000 });
           for await (const message of messages) {
             if (message.seq < next) continue;
             if (message.seq > next) throw new Error(`${message.seq} came instead of ${next}`);
             next = message.seq + 1;
-            ear.note(message.json<TransitionEvent>());
+            subscriber.note(message.json<TransitionEvent>());
           }
         }
       } catch {
@@ -164,7 +165,7 @@ export async function hearStream(natsUrl: string, token?: string, stream = "ARBO
       }
     }
   })();
-  return Object.assign(ear, {
+  return Object.assign(subscriber, {
     stop: async () => {
       stopped = true;
       await Promise.race([loop, sleep(2_000)]);
@@ -174,12 +175,12 @@ export async function hearStream(natsUrl: string, token?: string, stream = "ARBO
 }
 
 /**
- * Waits until an ear has heard everything of the outbox (or of the entities whose `kind/id` begins so), and holds what it heard
- * against the rows; gives how many they are.
+ * Waits until a subscriber has received everything in the outbox (or everything of the entities whose `kind/id` has the
+ * prefix), and compares that with the rows; returns their number.
  */
-export async function expectHeardAll(
+export async function expectAllReceived(
   store: Store,
-  ear: Ear,
+  subscriber: Subscriber,
   { ms = 30_000, prefix = "" }: { ms?: number; prefix?: string } = {},
 ): Promise<number> {
   const end = Date.now() + ms;
@@ -189,20 +190,20 @@ export async function expectHeardAll(
       where starts_with(kind || '/' || id, ${prefix}) order by tx, kind, id, version`;
     return keys.map(({ key }) => key);
   };
-  const first = () => ear.first.filter((key) => key.startsWith(prefix));
+  const first = () => subscriber.first.filter((key) => key.startsWith(prefix));
   let all = await rows();
   while (first().length < all.length && Date.now() < end) {
     await sleep(50);
     all = await rows();
   }
-  const heard = new Set(first());
-  const missing = all.filter((key) => !heard.has(key));
+  const received = new Set(first());
+  const missing = all.filter((key) => !received.has(key));
   expect({ missing: missing.length, such: missing.slice(0, 20) }).toEqual({ missing: 0, such: [] });
   expectInOrder(first());
   return all.length;
 }
 
-/** Each entity's versions were first heard as 1, 2, 3 … */
+/** Each entity's versions were first received as 1, 2, 3 … */
 export function expectInOrder(first: readonly string[]): void {
   const versions = new Map<string, number>();
   const wrong: string[] = [];

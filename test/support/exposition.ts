@@ -1,4 +1,4 @@
-/** Reads Prometheus's text format 0.0.4, and throws at everything that it does not allow. */
+/** Parses Prometheus's text format 0.0.4, and throws on everything that the format does not allow. */
 
 export interface Sample {
   readonly name: string;
@@ -12,7 +12,10 @@ export interface Exposed {
   readonly samples: Sample[];
 }
 
-/** Families by name. Histograms are checked to be whole: growing buckets, the last one `+Inf` and equal to the count. */
+/**
+ * Families by name. Histograms are checked to be complete: increasing buckets, the last one `+Inf` and equal to the
+ * count.
+ */
 export function exposition(text: string): Map<string, Exposed> {
   if (!text.endsWith("\n")) throw new Error("the last line does not end");
   const families = new Map<string, Exposed>();
@@ -27,7 +30,7 @@ export function exposition(text: string): Map<string, Exposed> {
       const [, , name, type] = comment as unknown as [string, string, string, string];
       if (!/^(counter|gauge|histogram)$/.test(type)) throw new Error(`no type: ${line}`);
       if (help?.[0] !== name) throw new Error(`${name} has no help before its type`);
-      if (families.has(name)) throw new Error(`${name} is there twice`);
+      if (families.has(name)) throw new Error(`${name} occurs twice`);
       current = [name, { type, help: help[1], samples: [] }];
       families.set(...current);
     } else {

@@ -1,4 +1,4 @@
-/** Answers about facts as the token service gives them, for a token that was never on a ledger. */
+/** Answers about facts in the token service's form, for a token that was never on a ledger. */
 import { toHex } from "#src/base/bytes.ts";
 import { encodeState } from "#src/cage/datum.ts";
 import { cageScript } from "#src/cage/script.ts";
@@ -14,8 +14,8 @@ import { Forestry, leafOf } from "#src/forestry/trie.ts";
 export const TOKEN = "ab".repeat(32);
 const OWNER = "cd".repeat(28);
 
-/** A token with some facts, whoever answers for it, and what another provider says of it. */
-export class ToldToken {
+/** A token with some facts, independent of the service that answers for it, and another provider's answers about it. */
+export class TokenWithFacts {
   readonly trie: Forestry;
   readonly state: Utxo;
 
@@ -31,7 +31,7 @@ export class ToldToken {
     };
   }
 
-  /** What the service answers; with a proof of somebody else's where one is given. */
+  /** The service's answer; with another token's proof if one is given. */
   answer(key: string, given?: Proof): FactProof {
     const value = this.facts.get(key);
     const bytes = keyBytes(key);
@@ -51,7 +51,7 @@ export class ToldToken {
     return JSON.parse(JSON.stringify(view)) as FactProof;
   }
 
-  /** The state in each of the forms that may be trusted. */
+  /** The state in each of the forms that a client may trust. */
   get trusted(): { readonly root: TrustedState; readonly datum: TrustedState; readonly output: TrustedState } {
     const { output } = this.state;
     const policyId = cageScript.hash;

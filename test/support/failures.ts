@@ -1,9 +1,12 @@
-/** Failures of the ledger, one of each kind at the least: out of reasons that were recorded, and made up where those leave a kind out. */
+/**
+ * Failures of the ledger, at least one of each kind: from recorded reasons, and constructed for kinds without a
+ * recording.
+ */
 import { readFileSync } from "node:fs";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { vectors } from "./vectors.ts";
 
-/** Reasons as a Conway node sends them, CBOR in hexadecimal. */
+/** Reasons in a Conway node's encoding, CBOR in hexadecimal. */
 export const captured: readonly { readonly name: string; readonly cbor: string }[] = JSON.parse(
   readFileSync(vectors("blocks/captures/reject-reasons-pallas.json"), "utf8"),
 );
@@ -16,7 +19,7 @@ export const key = { kind: "key" as const, hash };
 export const output = "82" + "581d" + "60" + hash + "1a000f4240";
 const voter = { ...key, role: "drep" as const };
 
-/** One failure of each kind that captures leave out, or tell nothing in. */
+/** One failure of each kind that has no capture, or no content in one. */
 export const examples: readonly LedgerFailure[] = [
   { name: "VRFKeyHashAlreadyRegistered", pool: hash, vrf: hash32 },
   { name: "DepositIncorrectDELEG", supplied: 3n, expected: 2n },

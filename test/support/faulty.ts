@@ -1,6 +1,6 @@
 /**
- * The service with a fault: ARBOR_FAULT=`<worker|follower>:<step>:<kind>:<n>` has the process kill itself (SIGKILL) when it comes to
- * the n-th such step; for a worker only steps of entities of that kind count.
+ * The service with an injected fault: ARBOR_FAULT=`<worker|follower>:<step>:<kind>:<n>` makes the process kill itself
+ * (SIGKILL) at the n-th such step; for a worker only steps of entities of that kind count.
  */
 import process from "node:process";
 import { createLog } from "#src/base/log.ts";

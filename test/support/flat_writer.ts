@@ -1,4 +1,7 @@
-/** The flat encoding of programs of the machine: the other way than the decoder, so that a test or another machine can be given them. */
+/**
+ * Encodes programs of the machine in the flat format: the inverse of the decoder, to pass programs to the decoder or to
+ * another machine.
+ */
 import { utf8 } from "#src/base/bytes.ts";
 import { Bits, TERMS } from "#src/cage/uplc/flat.ts";
 import type { Assets } from "#src/plutus/machine/assets.ts";
@@ -9,11 +12,15 @@ import type { List } from "#src/plutus/machine/list.ts";
 import { type Program, type Term, TermKind } from "#src/plutus/machine/term.ts";
 import { type Type, TypeTag } from "#src/plutus/machine/type.ts";
 
-/** Flat bytes of a program. Throws a `TypeError` where it has a point of a curve as a constant. */
+/**
+ * Flat bytes of a program.
+ * @throws TypeError if it has a point of a curve as a constant
+ */
 export function encodeProgram({ version, term }: Program): Uint8Array {
   const out = new Bits();
   for (const part of version) out.natural(BigInt(part));
-  // what is still to be written, the next last: a term, the bit before an element of a list, or that after the last one
+  // stack of what is still to be written: a term, the bit before an element of a list, or the bit after the last
+  // element
   const todo: (Term | 0 | 1)[] = [term];
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
     if (typeof next === "number") out.bits(next, 1);
@@ -108,6 +115,6 @@ function constant(out: Bits, type: Type, value: unknown): void {
         });
       });
     default:
-      throw new TypeError("a constant that has no encoding");
+      throw new TypeError("a constant without an encoding");
   }
 }

@@ -1,4 +1,4 @@
-/** Transitions that the Haskell ledger made, gone through transaction by transaction. */
+/** Replays transitions recorded from the Haskell ledger, transaction by transaction. */
 import { applyDelta } from "#src/ledger/delta.ts";
 import { applyEpoch, passEpoch } from "#src/ledger/epoch/pass.ts";
 import { validate } from "#src/ledger/validate.ts";
@@ -7,7 +7,7 @@ import type { EvaluationInput } from "#src/plutus/types.ts";
 import type { Transition } from "./conformance.ts";
 import { slots } from "./draft.ts";
 
-/** Gives what scripts are run on to a function, along a transition that the Haskell ledger made. */
+/** Passes the input of each script run of a recorded transition to a function. */
 export async function follow(
   { slot, terms, before: { state }, events }: Transition,
   see: (input: EvaluationInput) => void,

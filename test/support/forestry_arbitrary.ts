@@ -1,8 +1,8 @@
-/** Random elements whose paths share long prefixes, as digests seldom do. */
+/** Random elements whose paths share long prefixes, which digests rarely do. */
 import fc from "fast-check";
 import type { Leaf } from "#src/forestry/trie.ts";
 
-/** A path: a few nibbles out of a small set, repeated to 64, with a tail that tells paths apart. */
+/** A path: a few nibbles from a small set, repeated to 64, with a tail that makes it unique. */
 export const arbitraryPath: fc.Arbitrary<Uint8Array> = fc.tuple(
   fc.array(fc.constantFrom(0, 1, 7, 15), { minLength: 1, maxLength: 6 }),
   fc.array(fc.constantFrom(0, 1, 2, 8, 15), { minLength: 0, maxLength: 6 }),
@@ -16,7 +16,7 @@ export const arbitraryPath: fc.Arbitrary<Uint8Array> = fc.tuple(
 
 export const arbitraryDigest: fc.Arbitrary<Uint8Array> = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
-/** Elements with different paths, some crowded, some anywhere. */
+/** Elements with different paths, some with shared prefixes, some without. */
 export function arbitraryLeaves(maxLength: number): fc.Arbitrary<Leaf[]> {
   return fc.uniqueArray(
     fc.record({ path: fc.oneof(arbitraryPath, arbitraryDigest), value: arbitraryDigest }),

@@ -1,4 +1,4 @@
-/** The trie by its definition and nothing else: every root and proof computed from the whole set of elements. */
+/** The trie computed directly from its definition: every root and proof from the whole set of elements. */
 import { blake2b } from "@noble/hashes/blake2.js";
 import type { Leaf } from "#src/forestry/trie.ts";
 import type { Step } from "#src/forestry/proof.ts";

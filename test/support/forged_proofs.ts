@@ -1,6 +1,6 @@
 /**
- * Proofs of a false form that lead to a true root in a verifier that leaves out a check, each with the root that such a
- * verifier would go on with. Letters are those under which the ways are known here.
+ * Malformed proofs that lead to a true root in a verifier that omits a check, each with the root that such a verifier
+ * would compute next. The letters name the kinds of forgery in this project.
  */
 import { blake2b } from "@noble/hashes/blake2.js";
 import type { Step } from "#src/forestry/proof.ts";
@@ -17,7 +17,7 @@ export interface Forgery {
   readonly forged: readonly Step[];
   /** Root that the forgery is for. */
   readonly after: Uint8Array;
-  /** What the contract says. */
+  /** The contract's verdict. */
   readonly refusal: RegExp;
 }
 
@@ -50,7 +50,7 @@ function up(hashed: Uint8Array, siblings: Uint8Array, slot: number): Uint8Array 
   return hash(h);
 }
 
-/** The first key `prefix0`, `prefix1`, … whose path will do. */
+/** The first key `prefix0`, `prefix1`, … whose path satisfies a condition. */
 function find(prefix: string, will: (path: Uint8Array) => boolean): string {
   for (let i = 0;; i++) if (will(pathOf(prefix + i))) return prefix + i;
 }
@@ -75,7 +75,7 @@ function forgery(
 const V = hash(utf8("v"));
 const X = hash(utf8("x"));
 
-/** A: a neighbour leaf shown as if it shared more of the path than it does; it ends up where nobody finds it. */
+/** A: a neighbour leaf that claims to share more of the path than it does; it ends up where no lookup finds it. */
 function movedLeaf(): Forgery {
   const victim = "victim";
   const pk = pathOf(victim);
@@ -87,7 +87,7 @@ function movedLeaf(): Forgery {
   ]);
 }
 
-/** B: a leaf shown as a branch, whose mark 0xff passes for a slot. */
+/** B: a leaf in the form of a branch, whose mark 0xff is read as a slot. */
 function leafAsFork(): Forgery {
   const victim = "victim";
   const pk = pathOf(victim);
@@ -99,7 +99,7 @@ function leafAsFork(): Forgery {
   ]);
 }
 
-/** C: a negative skip, so that the second branch takes the slot of the first nibble again. */
+/** C: a negative skip, so that the second branch uses the slot of the first nibble again. */
 function negativeSkip(): Forgery {
   const facts = trie(Array.from({ length: 300 }, (_, i) => `f${i}`));
   const key = find("c", (p) => {
@@ -109,7 +109,7 @@ function negativeSkip(): Forgery {
     }
     const second = proof.value[1]!;
     const a = nibble(p, 0);
-    // the slot of the first nibble is free in the second branch as well, and its siblings are known from the facts
+    // the slot of the first nibble is free in the second branch too, and its siblings are known from the facts
     if (second.type !== "branch" || a === nibble(p, 1)) return false;
     const other = p.slice();
     other[0] = a * 16 + a;
@@ -125,13 +125,15 @@ function negativeSkip(): Forgery {
     const [top] = honest;
     const second = there.ok ? there.value[1] : undefined;
     if (top?.type !== "branch" || second?.type !== "branch") throw new Error("not the case that was looked for");
-    // after the first step the cursor is 1; one back, it is 0 again
+    // after the first step the cursor is 1; one step back, it is 0 again
     const leaf = leafHash(p, 1, X);
     return [[top, { ...second, skip: -1 }], up(up(leaf, second.neighbors, a), top.neighbors, a)];
   });
 }
 
-/** G: a branch whose shared nibbles begin with 0, shown as a leaf with a short path; everything below it is lost. */
+/**
+ * G: a branch whose shared nibbles begin with 0, in the form of a leaf with a short path; everything below it is lost.
+ */
 function branchAsLeaf(): Forgery {
   const [a, n] = [7, 5];
   const under = (last: number) => (p: Uint8Array) => p[0] === a * 16 && nibble(p, 2) === n && nibble(p, 3) === last;
@@ -148,13 +150,13 @@ function branchAsLeaf(): Forgery {
   });
 }
 
-/** All of them. */
+/** All forgeries. */
 export function forgeries(): Forgery[] {
   return [movedLeaf(), leafAsFork(), negativeSkip(), branchAsLeaf()];
 }
 
-/** Roots without and with an element, as a verifier has them that believes whatever form a proof has. */
-export function gullible(key: string, value: string, steps: readonly Step[]): [Uint8Array, Uint8Array] {
+/** Roots without and with an element, as computed by a verifier that accepts any form of a proof. */
+export function rootsWithoutChecks(key: string, value: string, steps: readonly Step[]): [Uint8Array, Uint8Array] {
   const path = pathOf(key);
   const walk = (i: number, cursor: number, present: boolean): Uint8Array => {
     const step = steps[i];

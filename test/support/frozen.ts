@@ -1,4 +1,4 @@
-/** Comparison with the files in `test/frozen`; its README says what they are and how to rewrite them. */
+/** Comparison with the files in `test/frozen`; its README explains them and how to rewrite them. */
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 
@@ -9,24 +9,24 @@ export function frozenPath(name: string): string {
   return folder + name;
 }
 
-/** Fails with a diff where a text is not that of a frozen file; `vitest -u` rewrites the file. */
+/** Fails with a diff if a text differs from a frozen file; `vitest -u` rewrites the file. */
 export async function expectFrozen(name: string, text: string): Promise<void> {
   await expect(text.endsWith("\n") ? text : text + "\n").toMatchFileSnapshot(frozenPath(name));
 }
 
-/** `expectFrozen` for a list of lines, whose order does not matter. */
+/** `expectFrozen` for a list of lines in any order. */
 export async function expectFrozenLines(name: string, lines: Iterable<string>): Promise<void> {
   await expectFrozen(name, [...new Set(lines)].sort().join("\n"));
 }
 
-/** `expectFrozen` for JSON, indented; members in their own order. */
+/** `expectFrozen` for JSON, indented; members keep their order. */
 export async function expectFrozenJson(name: string, value: unknown): Promise<void> {
   await expectFrozen(name, JSON.stringify(value, null, 2));
 }
 
 /**
- * The shape of JSON values: each path with the types of what was found there, e.g. `record.passphrase.at?`: `number`. A name that
- * ends in `?` was absent from some objects; `[]` stands for the elements of a list.
+ * The shape of JSON values: each path with the types of its values, e.g. `record.passphrase.at?`: `number`. A name that
+ * ends in `?` was absent from some objects; `[]` represents the elements of a list.
  */
 export class Shape {
   private readonly counts = new Map<string, Map<string, number>>();

@@ -1,9 +1,9 @@
-/** How a devnet begins, without a database. */
+/** The genesis of a devnet, without a database. */
 import { newSeed, publicKey } from "#src/cardano/keys.ts";
 import { faucetFunds, type Genesis, genesisDefaults } from "#src/devnet/genesis/genesis.ts";
 import { newPools, registeredPool } from "#src/devnet/genesis/pools.ts";
 
-/** Where the pools' metadata is said to be. */
+/** URL of the pools' metadata. */
 export const POOLS_URL = "http://127.0.0.1:10000";
 
 /** A genesis with three pools and new keys. */

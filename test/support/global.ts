@@ -1,4 +1,7 @@
-/** One PostgreSQL for a whole run of system tests: the server that DATABASE_URL names, or an embedded one in a new folder. */
+/**
+ * One PostgreSQL server for a whole run of system tests: the server of DATABASE_URL, or an embedded one in a new
+ * folder.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * Random histories of the cage, as transactions that no ledger has judged: tokens booted, changed and ended, requests made, applied,
- * retracted, outputs moving between addresses; now and then a token whose root no request explains.
+ * Random histories of the cage, as transactions that no ledger has validated: tokens booted, changed and ended,
+ * requests made, applied, retracted, outputs moved between addresses; occasionally a token whose root no request
+ * explains.
  */
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
@@ -31,7 +32,7 @@ interface Token {
   readonly ended: boolean;
 }
 
-/** What the index must say. */
+/** The expected content of the index. */
 export interface World {
   readonly tokens: ReadonlyMap<string, Token>;
   readonly requests: ReadonlyMap<string, Request>;
@@ -54,7 +55,7 @@ function trieOf(facts: ReadonlyMap<string, string>): Forestry {
   return trie;
 }
 
-/** Makes random transactions that follow a world; every one is different. */
+/** Generates random transactions that follow a world; every one is different. */
 export class Historian {
   private serial = 0;
   constructor(private readonly random: () => number) {}
@@ -63,7 +64,7 @@ export class Historian {
     return list[Math.floor(this.random() * list.length)];
   }
 
-  /** An input that nothing knows. */
+  /** An input that is unknown to the index. */
   private seed(): OutRef {
     this.serial++;
     return { txHash: (this.serial + 2 ** 40).toString(16).padStart(64, "0"), index: 0 };

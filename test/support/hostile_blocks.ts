@@ -1,7 +1,7 @@
 /**
- * Random blocks that are not kind to the index of tokens, and what it must make of them by a plain model: what somebody puts beside a token
- * changes nothing, what happens to one token changes no other. No ledger has judged the transactions: they do what a script of any published
- * version could let through, and what no script sees.
+ * Random blocks with transactions that attack the index of tokens, and the expected index from a plain model: nothing
+ * that an attacker adds to a token changes it, and no event of one token changes another. No ledger has validated the
+ * transactions: they contain what a script of any published version could accept, and what no script sees.
  */
 import { concat, fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
@@ -20,7 +20,7 @@ import {
 } from "#src/cage/datum.ts";
 import { spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
-import { bent } from "./bent_data.ts";
+import { malformedVariants } from "./malformed_data.ts";
 
 /** Versions of the script, the newest last. */
 export const VERSIONS = ["cd".repeat(28), "ab".repeat(28)] as const;
@@ -49,19 +49,19 @@ export interface ModelToken {
   readonly status: "live" | "quarantined" | "ended";
 }
 
-/** What the index must say. */
+/** The expected content of the index. */
 export interface Model {
   readonly tokens: ReadonlyMap<string, ModelToken>;
   readonly requests: ReadonlyMap<string, ModelRequest>;
-  /** What became of requests. */
+  /** The outcome of requests. */
   readonly ended: ReadonlyMap<string, "applied" | "retracted">;
-  /** States under the old version of names that are tokens of the new one. */
+  /** States under the old version whose names are tokens of the new one. */
   readonly twins: readonly { readonly name: string; readonly ref: OutRef }[];
 }
 
 export const blank: Model = { tokens: new Map(), requests: new Map(), ended: new Map(), twins: [] };
 
-/** A model that is being changed by a transaction. */
+/** A model while a transaction changes it. */
 interface Draft {
   tokens: Map<string, ModelToken>;
   requests: Map<string, ModelRequest>;
@@ -69,7 +69,7 @@ interface Draft {
   twins: { readonly name: string; readonly ref: OutRef }[];
 }
 
-/** An output, and what the model is to know of it once its reference is. */
+/** An output, and the model's entry for it once its reference is known. */
 type Made = { readonly output: NewOutput | Encoded; readonly then?: (ref: OutRef) => void };
 
 const every = Uint8Array.from({ length: 256 }, (_, i) => i);
@@ -89,7 +89,7 @@ export function trieOf(facts: ReadonlyMap<string, string>): Forestry {
   return Forestry.from([...facts].map(([key, value]) => leafOf(fromHex(key), fromHex(value))));
 }
 
-/** Applies an operation to facts; false where it does not fit. */
+/** Applies an operation to facts; false if it does not fit. */
 function fits(facts: Map<string, string>, { key, operation }: Pick<ModelRequest, "key" | "operation">): boolean {
   const now = facts.get(key);
   if (
@@ -108,7 +108,7 @@ export class Hostile {
   private serial = 0;
   constructor(private readonly random: () => number) {}
 
-  /** The transactions of the next block, and what the index must say after it. */
+  /** The transactions of the next block, and the expected index after it. */
   block(model: Model): { readonly transactions: readonly Uint8Array[]; readonly model: Model } {
     const transactions: Uint8Array[] = [];
     const draft: Draft = {
@@ -137,7 +137,7 @@ export class Hostile {
     return (++this.serial + 2 ** 40).toString(16).padStart(64, "0");
   }
 
-  /** The cage of a version, with any stake part. */
+  /** The cage address of a version, with any stake part. */
   private cage(script: string): string {
     return this.pick([
       `70${script}`,
@@ -160,14 +160,14 @@ export class Hostile {
     return this.finish([], [], []);
   }
 
-  /** A transaction with strange outputs among its own. */
+  /** A transaction with unrelated outputs among its own. */
   private finish(
     inputs: readonly OutRef[],
     made: readonly Made[],
     redeemers: readonly Redeemer[],
     mint = new Map<string, bigint>(),
   ) {
-    const all = this.shuffled([...made, ...this.strange()]);
+    const all = this.shuffled([...made, ...this.unrelatedOutputs()]);
     const transaction = encodeTransaction({
       inputs: [...inputs, { txHash: this.hash(), index: this.below(3) }],
       outputs: all.map(({ output }) => output),
@@ -209,7 +209,7 @@ export class Hostile {
     return this.finish([], made, [], new Map([[script + name, 1n]]));
   }
 
-  /** Another token's state under a name that is taken moves on, whatever its root. */
+  /** Another token's state with a name that is taken moves, with any root. */
   private moved(draft: Draft, twin: Draft["twins"][number]): Made {
     draft.twins = draft.twins.filter((one) => one !== twin);
     const root = this.random() < 0.5 ? EMPTY_ROOT : "71".repeat(32);
@@ -222,7 +222,7 @@ export class Hostile {
     return this.finish([twin.ref], [this.moved(draft, twin)], [this.spend(twin.ref, { type: "modify", actions: [] })]);
   }
 
-  /** Now and then the other token of a name moves in the same transaction. */
+  /** Occasionally the other token of a name moves in the same transaction. */
   private withTwin(draft: Draft, { name }: ModelToken, inputs: OutRef[], made: Made[]): void {
     const twin = draft.twins.find((one) => one.name === name);
     if (!twin || this.random() < 0.5) return;
@@ -239,7 +239,7 @@ export class Hostile {
     return roll < 0.6 ? { type: "update", old, value } : { type: "delete", value: old };
   }
 
-  /** A request; the model gets it where `of` is given. */
+  /** A request; the model records it if `of` is given. */
   private request(
     of: Pick<ModelToken, "script" | "name" | "facts">,
     draft?: Draft,
@@ -262,8 +262,8 @@ export class Hostile {
   }
 
   private asking(draft: Draft): Uint8Array {
-    const nobody = { script: NEW, name: "ee".repeat(32), facts: new Map<string, string>() };
-    const all = [...draft.tokens.values(), nobody];
+    const unknownKey = { script: NEW, name: "ee".repeat(32), facts: new Map<string, string>() };
+    const all = [...draft.tokens.values(), unknownKey];
     const count = this.random() < 0.05 ? 100 : 1 + this.below(5);
     const one = this.pick(all);
     const made = Array.from({ length: count }, () => this.request(this.random() < 0.7 ? one : this.pick(all), draft));
@@ -282,7 +282,7 @@ export class Hostile {
     draft.ended.set(refKey(request.ref), how);
   }
 
-  /** Tokens change: some of their requests are applied, some passed over and retracted, and so are requests of others. */
+  /** Tokens change: some of their requests are applied, some skipped and retracted, and so are requests of others. */
   private updating(draft: Draft, tokens: readonly ModelToken[]): Uint8Array {
     const inputs: OutRef[] = [];
     const made: Made[] = [];
@@ -323,7 +323,7 @@ export class Hostile {
       )
     ) {
       inputs.push(request.ref);
-      // what contributes to no token that changes is taken back, whatever it says
+      // a request that contributes to no token that changes is retracted, whatever it states
       redeemers.push(this.spend(request.ref, { type: this.random() < 0.5 ? "retract" : "contribute" }));
       this.close(draft, request, "retracted");
     }
@@ -351,9 +351,9 @@ export class Hostile {
     );
   }
 
-  /** Phase 2 fails: nothing happens but that a collateral's return may be a request. */
+  /** Phase 2 fails: nothing happens, except that a collateral return may be a request. */
   private failing(draft: Draft, token: ModelToken): Uint8Array {
-    const asked = this.request(token, draft);
+    const requested = this.request(token, draft);
     const real = this.random() < 0.5;
     const stub = this.stateOutput({ ...token, root: "72".repeat(32) });
     const outputs = [this.stateOutput({ ...token, owner: "0f".repeat(28) }), this.request(token).output];
@@ -363,20 +363,20 @@ export class Hostile {
       outputs,
       fee: 0n,
       collateral: [{ txHash: this.hash(), index: 0 }],
-      collateralReturn: real ? asked.output : stub,
+      collateralReturn: real ? requested.output : stub,
       redeemers: [
         this.spend(token.ref, { type: "modify", actions: [] }),
         ...open.map(({ ref }) => this.spend(ref, { type: "contribute" })),
       ],
     });
-    // the flag is the last byte but one: there is no auxiliary data
+    // the flag is the second-last byte: there is no auxiliary data
     const failed = transaction.with(transaction.length - 2, 0xf4);
-    if (real) asked.then!({ txHash: transactionHash(transaction), index: outputs.length });
+    if (real) requested.then!({ txHash: transactionHash(transaction), index: outputs.length });
     return failed;
   }
 
-  /** Outputs that are nothing to the index, whatever they look like. */
-  private strange(): Made[] {
+  /** Outputs that the index must ignore, whatever their form. */
+  private unrelatedOutputs(): Made[] {
     return Array.from({ length: this.below(4) }, () => ({ output: this.oddity() }));
   }
 
@@ -384,12 +384,12 @@ export class Hostile {
     const name = this.random() < 0.5 ? "ee".repeat(32) : this.hash();
     const token = { script: NEW, name, facts: new Map<string, string>(), owner: OWNERS[1]!, root: EMPTY_ROOT };
     const state = this.stateOutput(token);
-    const { output: asked, request } = this.request(token);
+    const { output, request } = this.request(token);
     const holding = (asset: string, quantity: bigint) => ({
       lovelace: 2_000_000n,
       assets: new Map([[asset, quantity]]),
     });
-    const one = (data: Data): NewOutput => ({ ...asked, datum: encodeData(data) });
+    const one = (data: Data): NewOutput => ({ ...output, datum: encodeData(data) });
     let deep: Data = 5n;
     for (let i = 0; i < 500; i++) deep = [deep];
     return this.pick<() => NewOutput | Encoded>([
@@ -402,28 +402,28 @@ export class Hostile {
       () => ({
         ...state,
         datum: encodeData(
-          this.pick(bent(datumData({ type: "state", state: { owner: token.owner, root: token.root } }))),
+          this.pick(malformedVariants(datumData({ type: "state", state: { owner: token.owner, root: token.root } }))),
         ),
       }),
       () => ({ ...state, datum: encodeDatum({ type: "request", request }) }),
-      () => one(this.pick(bent(datumData({ type: "request", request })))),
+      () => one(this.pick(malformedVariants(datumData({ type: "request", request })))),
       () => one(deep),
       () => one(1n << 4_000n),
-      () => ({ ...asked, datum: undefined }),
-      () => ({ ...asked, address: WALLET }),
-      () => ({ ...asked, address: `60${NEW}` }),
-      () => ({ ...asked, address: `00${NEW}${"05".repeat(28)}` }),
-      () => ({ ...asked, address: this.cage(OLD) }),
-      () => ({ ...asked, value: holding(FOREIGN, 1n) }),
-      () => ({ ...asked, datum: encodeRequest({ ...request, policy: FOREIGN }) }),
-      () => ({ ...asked, datum: encodeRequest({ ...request, fee: 1n << 60n }) }),
-      () => withHash(asked),
+      () => ({ ...output, datum: undefined }),
+      () => ({ ...output, address: WALLET }),
+      () => ({ ...output, address: `60${NEW}` }),
+      () => ({ ...output, address: `00${NEW}${"05".repeat(28)}` }),
+      () => ({ ...output, address: this.cage(OLD) }),
+      () => ({ ...output, value: holding(FOREIGN, 1n) }),
+      () => ({ ...output, datum: encodeRequest({ ...request, policy: FOREIGN }) }),
+      () => ({ ...output, datum: encodeRequest({ ...request, fee: 1n << 60n }) }),
+      () => withHash(output),
       () => withHash(state),
     ])();
   }
 }
 
-/** The output with its datum's hash alone. */
+/** The output with only its datum's hash. */
 function withHash({ address, value }: NewOutput): Encoded {
   const members: [Encodable, Encodable][] = [[0, fromHex(address)], [1, encodeValue(value)], [2, [
     0,
@@ -432,7 +432,7 @@ function withHash({ address, value }: NewOutput): Encoded {
   return new Encoded(encode(new Map(members)));
 }
 
-/** What an operation is to a plain comparison. */
+/** An operation in the form of a plain comparison. */
 export function operationText(operation: Operation): string {
   return [operation.type, ...(operation.type === "update" ? [toHex(operation.old)] : []), toHex(operation.value)].join(
     " ",

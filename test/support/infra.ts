@@ -1,4 +1,4 @@
-/** What a system test runs on: a database of its own and a NATS endpoint. */
+/** Infrastructure of a system test: a database of its own and a NATS endpoint. */
 import { randomBytes } from "node:crypto";
 import process from "node:process";
 import { inject } from "vitest";
@@ -11,9 +11,9 @@ export interface Infra {
   /** An empty database, made for this call. */
   readonly databaseUrl: string;
   readonly natsUrl: string;
-  /** The token that allows everything; undefined where the server of NATS_URL wants none. */
+  /** The token that grants all permissions; undefined if the server of NATS_URL requires none. */
   readonly natsToken: string | undefined;
-  /** Drops the database, and ends the endpoint after its last user. */
+  /** Drops the database, and closes the endpoint after its last user. */
   stop(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ interface Nats {
   stop(): Promise<void>;
 }
 
-// Each test file has this module of its own, and so an endpoint of its own.
+// Each test file has its own instance of this module, and so its own endpoint.
 let shared: { readonly started: Promise<Nats>; users: number } | undefined;
 
 async function startNats(): Promise<Nats> {

@@ -1,4 +1,7 @@
-/** What the whole ledger says to a transaction of the published contract: it is paid for, balanced, signed and judged by every rule. */
+/**
+ * The whole ledger's verdict on a transaction of the published contract: the transaction gets fees, balance and
+ * signatures, and every rule judges it.
+ */
 import { readAddressHex } from "#src/cardano/address.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
@@ -16,21 +19,24 @@ import { coin, type Person, person } from "./wallet.ts";
 import { partsOf, type Whole } from "./whole_transaction.ts";
 
 const FEE = 3_000_000n;
-/** The slot in which they are judged. */
+/** The slot of the judgement. */
 export const SLOT = 500;
 const payer = person("payer");
 const people = new Map(
   ["owner", "alice", "bob", "mallory", "payer"].map(person).map((one): [string, Person] => [one.key, one]),
 );
 
-/** Whoever signs for an output: the key of its address, none where it is a script's. */
+/** The signer of an output: the key of its address, none for a script. */
 function keyOf({ address }: Output): string[] {
   const read = readAddressHex(address);
   if (!read.ok || (read.value.kind !== "base" && read.value.kind !== "enterprise")) throw new TypeError("odd address");
   return read.value.payment.kind === "key" ? [read.value.payment.hash] : [];
 }
 
-/** Complete bytes of the transaction, and the outputs that it refers to. What is over goes to somebody who pays, behind all else. */
+/**
+ * Complete bytes of the transaction, and the outputs that it refers to. The remainder goes to a payer, in the last
+ * output.
+ */
 export function complete(whole: Whole) {
   const money = coin(payer.enterprise, 200_000_000n);
   const collateral = coin(payer.enterprise, 10_000_000n);
@@ -67,7 +73,7 @@ export function complete(whole: Whole) {
   };
 }
 
-/** Failures that the ledger names; none for a transaction that it takes. */
+/** Failures that the ledger reports; none for a valid transaction. */
 export async function judged(whole: Whole): Promise<readonly LedgerFailure[]> {
   const { transaction, utxos } = complete(whole);
   const state = newState({ parameters, outputs: new Map(utxos.map(({ ref, output }) => [refKey(ref), output])) });

@@ -1,4 +1,4 @@
-/** Closed-loop load on accounts, with what it took. */
+/** Closed-loop load on accounts, with its latencies. */
 import { type Ask } from "#src/runtime/bus/ask.ts";
 
 export interface LoadResult {
@@ -9,7 +9,9 @@ export interface LoadResult {
   readonly failed: number;
 }
 
-/** Has `clients` clients ask, each one command after the other, until `count` commands on `entities` accounts are answered. */
+/**
+ * Runs `clients` clients, each one command after the other, until `count` commands on `entities` accounts are answered.
+ */
 export async function load(
   ask: Ask,
   { prefix, count, clients, entities }: { prefix: string; count: number; clients: number; entities: number },
@@ -21,10 +23,10 @@ export async function load(
   await Promise.all(Array.from({ length: clients }, async () => {
     while (next < count) {
       const entity = { kind: "account", id: `${prefix}${(next++ * 7_919) % entities}` };
-      const asked = performance.now();
+      const startedAt = performance.now();
       const answer = await ask.ask(entity, { type: "ADD", amount: 1 }, { deadlineMs: 30_000 });
       if (!answer.ok) failed++;
-      times.push(performance.now() - asked);
+      times.push(performance.now() - startedAt);
     }
   }));
   const seconds = (performance.now() - started) / 1_000;

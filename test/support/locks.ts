@@ -1,4 +1,4 @@
-/** Waits until a statement of some session in this database waits for a lock. */
+/** Waits until a statement of another session in this database waits for a lock. */
 import type { Store } from "#src/store/store.ts";
 import { until } from "./until.ts";
 

@@ -1,4 +1,4 @@
-/** Bodies that wallet servers of the field refuse, put to a service. */
+/** Sends a service bodies that other wallet servers refuse. */
 import { readFileSync } from "node:fs";
 import { vectors } from "./vectors.ts";
 
@@ -13,7 +13,7 @@ interface Case {
 const content = JSON.parse(readFileSync(vectors("wallet-malformed-bodies.json"), "utf8"));
 const cases: readonly Case[] = content.cases;
 
-/** Parameters of paths with values that are none, and what is said of each. */
+/** Path parameters with invalid values, and the error message for each. */
 export const malformedParams: Readonly<Record<string, { readonly bad: readonly string[]; readonly message: string }>> =
   content.pathParams;
 
@@ -35,11 +35,11 @@ export const PATH_VALUES: Readonly<Record<string, string>> = {
 export const filled = (path: string, values = PATH_VALUES): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]!));
 
-/** `$`, `$.name`, `$['address_pool_gap']`: the place that a message names. */
+/** `$`, `$.name`, `$['address_pool_gap']`: the position that a message names. */
 const placeOf = (message: string) => /^Error in (\$[^:]*):/.exec(message)?.[1];
 
 function requestOf({ type, body, raw, endpoints }: Case) {
-  // one case is a part of another body
+  // one case is part of another body
   if (type === "ApiSlotReference") {
     const mode = raw ?? JSON.stringify(body);
     const whole = `{"name":"a","account_public_key":"${"0".repeat(128)}","restoration_mode":${mode}}`;
@@ -52,7 +52,7 @@ function requestOf({ type, body, raw, endpoints }: Case) {
 }
 
 export interface MalformedAnswer {
-  /** Method, path, body and answer, for whoever looks for what was wrong. */
+  /** Method, path, body and answer, for debugging. */
   readonly where: string;
   readonly status: number;
   readonly code: unknown;
@@ -60,8 +60,9 @@ export interface MalformedAnswer {
 }
 
 /**
- * Puts each body to every endpoint that takes its type; gives the answers, how many messages name a place in the body, and how many the
- * same one as the field's. Throws where one of the endpoints is not among those that are served.
+ * Sends each body to every endpoint that accepts its type; returns the answers, the number of messages that name a
+ * position in the body, and the number that name the same one as the other servers.
+ * @throws Error if one of the endpoints is not served
  */
 export async function putMalformed(
   served: ReadonlySet<string>,
@@ -73,7 +74,7 @@ export async function putMalformed(
   for (const one of cases) {
     const { text, targets } = requestOf(one);
     for (const target of targets) {
-      if (!served.has(target)) throw new Error(`nobody serves ${target}`);
+      if (!served.has(target)) throw new Error(`no service has ${target}`);
       const [method, path] = target.split(" ");
       const binary = one.type.includes("SealedTx");
       const response = await send(`/v2${filled(path!)}`, {

@@ -1,7 +1,7 @@
 /**
- * Three workers on 64 partitions, 200 accounts, 32 clients, and one fault after the other: whatever dies, every acknowledged command
- * was applied exactly once, versions have no gaps, and every transition is heard. (A follower that is killed in the middle of a
- * block has tests of its own beside the tokens.)
+ * Three workers on 64 partitions, 200 accounts, 32 clients, and one fault after the other: whatever process dies, every
+ * acknowledged command was applied exactly once, versions have no gaps, and every transition is published. (A follower
+ * that is killed in the middle of a block has tests of its own with the tokens.)
  */
 import { connect } from "nats";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,43 +11,43 @@ import { eventRoutes } from "#src/edge/operator/events.ts";
 import { createEventLog, type EventLog } from "#src/runtime/events/eventLog.ts";
 import { STREAM } from "#src/runtime/events/jetStream.ts";
 import { type Clients, expectExactlyOnce, startClients } from "./clients.ts";
-import { type Ear, expectHeardAll, hearCore, hearSse, hearStream } from "./events.ts";
+import { expectAllReceived, subscribeCore, type Subscriber, subscribeSse, subscribeStream } from "./events.ts";
 import { serveParts } from "./parts.ts";
 import { type Cluster, startCluster, type WorkerProcess } from "./runtime.ts";
 import { until } from "./until.ts";
 
-/** What the workers stand on. */
-export interface Ground {
-  /** What it is, for the lines of output. */
+/** The services that the workers depend on. */
+export interface Infrastructure {
+  /** Description, for the lines of output. */
   readonly name: string;
   readonly databaseUrl: string;
-  /** One URL, or several with commas between them. */
+  /** One URL, or several separated by commas. */
   readonly natsUrl: string;
   readonly natsToken?: string;
-  /** Whether a JetStream stream keeps the transitions, which is then heard as well. */
+  /** Whether a JetStream stream stores the transitions; its subscriber is then checked as well. */
   readonly jetstream: boolean;
-  /** On how many servers that stream is to be. */
+  /** Number of replicas of that stream. */
   readonly replicas?: number;
   stop(): Promise<void>;
 }
 
-/** A fault of the ground. */
-export interface GroundFault {
+/** A fault of the infrastructure. */
+export interface InfrastructureFault {
   readonly name: string;
-  /** Whether messages may be lost by it, so that somebody who hears core NATS alone may miss some. */
+  /** Whether it may lose messages, so that a subscriber of core NATS alone may miss some. */
   readonly deafens: boolean;
-  /** Brings the fault about, and its end. */
+  /** Starts the fault, and ends it. */
   strike(): Promise<void>;
 }
 
 export interface MatrixOptions {
-  /** Between an answer and the next question of a client, in milliseconds. */
+  /** Milliseconds between an answer and the client's next request. */
   readonly pauseMs: number;
-  /** How long clients are at work before a fault and after it, in milliseconds. */
+  /** How long clients run before a fault and after it, in milliseconds. */
   readonly aroundMs: number;
-  readonly ground: () => Promise<Ground>;
-  /** Faults of what the workers stand on; they strike what `ground` has started. */
-  readonly faults: readonly GroundFault[];
+  readonly infrastructure: () => Promise<Infrastructure>;
+  /** Faults of the infrastructure; they act on what `ground` has started. */
+  readonly faults: readonly InfrastructureFault[];
 }
 
 const WORKERS = 3;
@@ -56,7 +56,7 @@ const CLIENTS = 32;
 const LEASE_MS = 2_000;
 const STOPPED_MS = 6_000;
 
-/** How many servers keep the stream of transitions; undefined where there is none yet. */
+/** The number of replicas of the stream of transitions; undefined before it exists. */
 async function replicasOf(natsUrl: string): Promise<number | undefined> {
   const connection = await connect({ servers: natsUrl.split(",") });
   try {
@@ -71,12 +71,12 @@ async function replicasOf(natsUrl: string): Promise<number | undefined> {
 
 /** Declares the tests. */
 export function faultMatrix(options: MatrixOptions): void {
-  let ground: Ground;
+  let infrastructure: Infrastructure;
   let cluster: Cluster;
   let events: EventLog;
   let service: Awaited<ReturnType<typeof serveParts>>;
-  let sse: Ear;
-  let stream: Ear | undefined;
+  let sse: Subscriber;
+  let stream: Subscriber | undefined;
   let workers: WorkerProcess[] = [];
   let born = 0;
   let number = 0;
@@ -85,32 +85,32 @@ export function faultMatrix(options: MatrixOptions): void {
   const gone = (worker: WorkerProcess) => workers = workers.filter((one) => one !== worker);
 
   beforeAll(async () => {
-    ground = await options.ground();
-    const { databaseUrl, natsUrl, natsToken } = ground;
-    cluster = await startCluster({ databaseUrl, natsUrl, natsToken, stop: ground.stop }, {
+    infrastructure = await options.infrastructure();
+    const { databaseUrl, natsUrl, natsToken } = infrastructure;
+    cluster = await startCluster({ databaseUrl, natsUrl, natsToken, stop: infrastructure.stop }, {
       partitions: 64,
       leaseMs: LEASE_MS,
     });
     events = createEventLog({ store: cluster.store, bus: cluster.bus, log: silentLog });
     service = await serveParts(eventRoutes({ events }));
-    sse = hearSse(service.url);
+    sse = subscribeSse(service.url);
     await Promise.all(Array.from({ length: WORKERS }, join));
     await cluster.settled(workers);
-    if (!ground.jetstream) return;
-    // The first transition makes it.
+    if (!infrastructure.jetstream) return;
+    // The first transition creates it.
     await cluster.ask.ask({ kind: "account", id: "first" }, { type: "ADD", amount: 1 }, { deadlineMs: 20_000 });
-    await until("the stream", async () => await replicasOf(natsUrl) === (ground.replicas ?? 1));
-    stream = await hearStream(natsUrl, natsToken);
+    await until("the stream", async () => await replicasOf(natsUrl) === (infrastructure.replicas ?? 1));
+    stream = await subscribeStream(natsUrl, natsToken);
   });
   afterAll(async () => {
     await sse?.stop();
     await stream?.stop();
     events?.close();
     await service?.stop();
-    await (cluster ?? ground)?.stop();
+    await (cluster ?? infrastructure)?.stop();
   });
 
-  /** Has clients at work before, during and after a fault; then looks at everything. */
+  /** Runs clients before, during and after a fault; then checks everything. */
   async function under(
     name: string,
     deafens: boolean,
@@ -119,7 +119,7 @@ export function faultMatrix(options: MatrixOptions): void {
     while (workers.length < WORKERS) await join();
     await cluster.settled(workers);
     const prefix = `m${++number}x`;
-    const core = deafens ? undefined : await hearCore(cluster.natsUrl, ground.natsToken);
+    const core = deafens ? undefined : await subscribeCore(cluster.natsUrl, infrastructure.natsToken);
     const { pauseMs, aroundMs } = options;
     const clients = startClients(cluster.ask, {
       prefix,
@@ -129,32 +129,32 @@ export function faultMatrix(options: MatrixOptions): void {
       deadlineMs: 1_000,
     });
     await sleep(aroundMs);
-    await until("clients are answered", async () => clients.told.size > CLIENTS);
+    await until("clients are answered", async () => clients.answers.size > CLIENTS);
     const began = performance.now();
     const said = await fault(clients, prefix);
     await cluster.settled(workers);
     const settledMs = Math.round(performance.now() - began);
     await sleep(aroundMs);
-    // Everybody is answered again.
-    const now = clients.told.size;
-    await until("answers come again", async () => clients.told.size > now + CLIENTS);
+    // Every client gets answers again.
+    const now = clients.answers.size;
+    await until("answers come again", async () => clients.answers.size > now + CLIENTS);
     await clients.stop();
     const counts = await expectExactlyOnce(cluster.store, cluster.ask, clients, prefix);
     const heard = {
-      sse: await expectHeardAll(cluster.store, sse, { prefix: `account/${prefix}` }),
+      sse: await expectAllReceived(cluster.store, sse, { prefix: `account/${prefix}` }),
       ...(core === undefined
         ? {}
-        : { core: await expectHeardAll(cluster.store, core, { prefix: `account/${prefix}` }) }),
+        : { core: await expectAllReceived(cluster.store, core, { prefix: `account/${prefix}` }) }),
       ...(stream === undefined
         ? {}
-        : { stream: await expectHeardAll(cluster.store, stream, { prefix: `account/${prefix}` }) }),
+        : { stream: await expectAllReceived(cluster.store, stream, { prefix: `account/${prefix}` }) }),
     };
     for (const n of Object.values(heard)) expect(n).toBe(counts.applied);
     await core?.stop();
     const states = await Promise.all(workers.map((worker) => worker.state()));
     const fenced = states.reduce((sum, state) => sum + state.fenced, 0);
     const words = { ...counts, heard, fenced, worstMs: clients.worstMs(), settledMs };
-    console.log(`${ground.name}: ${name}:`, JSON.stringify(words), said ?? "");
+    console.log(`${infrastructure.name}: ${name}:`, JSON.stringify(words), said ?? "");
   }
 
   test("kill -9 of a worker", () =>
@@ -165,7 +165,7 @@ export function faultMatrix(options: MatrixOptions): void {
       gone(victim!);
     }));
 
-  test("a worker is stopped for 6 s in the middle of a turn: what it writes then is fenced", () =>
+  test("a worker is stopped for 6 s in the middle of a turn: its later writes are fenced", () =>
     under("SIGSTOP 6 s, SIGCONT", false, async (_, prefix) => {
       const [victim] = workers;
       const before = (await victim!.state()).fenced;
@@ -210,15 +210,15 @@ export function faultMatrix(options: MatrixOptions): void {
     test(name, () => under(name, deafens, strike));
   }
 
-  test("everything that happened is told again, from its start, once and in order", async () => {
-    const replay = hearSse(service.url);
-    const total = await expectHeardAll(cluster.store, replay);
+  test("a reader from the start gets every transition again, once and in order", async () => {
+    const replay = subscribeSse(service.url);
+    const total = await expectAllReceived(cluster.store, replay);
     expect(replay.first.length).toBe(total);
     expect(replay.again).toBe(0);
     await replay.stop();
-    expect(await expectHeardAll(cluster.store, sse)).toBe(total);
-    if (stream !== undefined) expect(await expectHeardAll(cluster.store, stream)).toBe(total);
-    // No worker changed anything after it was looked at.
+    expect(await expectAllReceived(cluster.store, sse)).toBe(total);
+    if (stream !== undefined) expect(await expectAllReceived(cluster.store, stream)).toBe(total);
+    // No worker changed anything after the check.
     const [rows] = await cluster.store.sql<{ versions: bigint; results: bigint }[]>`
       select (select sum(version) from actor)::bigint as versions,
         (select count(*) from command_result where result is not null) as results`;
@@ -230,7 +230,7 @@ export function faultMatrix(options: MatrixOptions): void {
       streamAnew: stream && stream.connections - 1,
     };
     console.log(
-      `${ground.name}: ${total} transitions replayed; came again, and connections made anew:`,
+      `${infrastructure.name}: ${total} transitions replayed; came again, and connections made anew:`,
       JSON.stringify(came),
     );
   });

@@ -1,4 +1,4 @@
-/** The position up to which a member is read. */
+/** The position up to which a member has read. */
 import { type MemberPosition, readMemberPositions } from "#src/chain/index/groups.ts";
 import type { Queries } from "#src/store/store.ts";
 

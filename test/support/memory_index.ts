@@ -1,4 +1,4 @@
-/** The index of tokens in memory, with the rules that its tables have: what they would refuse stops it. */
+/** The index of tokens in memory, with the constraints of its tables: a violation throws. */
 import { concat, fromHex } from "#src/base/bytes.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";
 import { askedKey, type Row, type RowQuery, type Rows, type RowWrite, type Touched } from "#src/cardano/projection.ts";
@@ -6,7 +6,7 @@ import { cageProjection, type CageProjectionOptions } from "#src/cage/index/proj
 
 type Line = Record<string, unknown>;
 
-/** Columns that are another in every row. */
+/** Columns that are unique among all rows. */
 const UNIQUE: Readonly<Record<string, readonly string[]>> = {
   token_state: ["ref"],
   token_request: ["ref"],
@@ -15,7 +15,7 @@ const UNIQUE: Readonly<Record<string, readonly string[]>> = {
   token_bucket: ["token", "bucket", "from_slot"],
   fact: ["entry", "from_slot"],
 };
-/** Columns that are another in every live row. */
+/** Columns that are unique among live rows. */
 const UNIQUE_LIVE: Readonly<Record<string, readonly string[]>> = { fact: ["entry"] };
 
 const numberOf = (bucket: number) => Uint8Array.of(bucket >> 8, bucket & 255);
@@ -23,8 +23,8 @@ const numberOf = (bucket: number) => Uint8Array.of(bucket >> 8, bucket & 255);
 export class MemoryIndex {
   private readonly tables = new Map<string, Line[]>();
   private readonly projection;
-  /** What was told, in order. */
-  readonly told: Touched[] = [];
+  /** The events, in order. */
+  readonly events: Touched[] = [];
 
   constructor(options: CageProjectionOptions) {
     this.projection = cageProjection(options);
@@ -73,23 +73,23 @@ export class MemoryIndex {
     return [...groups].map(([key, parts]) => ({ [by]: key, [as]: concat(...parts) }));
   }
 
-  /** Follows a block; gives what it told. */
+  /** Follows a block; returns its events. */
   follow(block: ScannedBlock): readonly Touched[] {
     const rows = new Map<string, readonly Row[]>();
     this.answer(this.projection.keys(block), rows);
     for (;;) {
       const folded = this.projection.fold(block, rows as Rows, false);
-      if (folded.type === "want") throw new Error("a token needs nothing made");
+      if (folded.type === "want") throw new Error("no dependency of a token is created");
       if (folded.type === "more") this.answer(folded.queries, rows);
       else {
         this.write(block.slot, folded.writes);
-        this.told.push(...folded.touched);
+        this.events.push(...folded.touched);
         return folded.touched;
       }
     }
   }
 
-  /** Goes back to a point. */
+  /** Rolls back to a point. */
   rollback(point: Point): readonly Touched[] {
     const affected = new Map<string, Row[]>();
     for (const table of this.projection.tables) {
@@ -102,7 +102,7 @@ export class MemoryIndex {
     const rows = new Map<string, readonly Row[]>();
     this.answer(this.projection.undoKeys!(affected, { from: Number.MAX_SAFE_INTEGER, to: point.slot }), rows);
     const touched = this.projection.undo(point, affected, rows);
-    this.told.push(...touched);
+    this.events.push(...touched);
     return touched;
   }
 

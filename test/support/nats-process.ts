@@ -1,4 +1,4 @@
-/** The embedded NATS endpoint in a process of its own, for tests that kill it. */
+/** The embedded NATS endpoint in its own process, for tests that kill it. */
 import process from "node:process";
 import { createLog } from "#src/base/log.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";

@@ -1,4 +1,4 @@
-/** NATS servers that are ended and started again at the same place: real ones, where they are installed, and the embedded endpoint. */
+/** NATS servers that are stopped and restarted on the same address: installed ones, and the embedded endpoint. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { endChild, runScript } from "./child.ts";
 
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 
-/** Whether there is a nats-server to start; says aloud when there is none. */
+/** Whether a nats-server is installed; prints a message if there is none. */
 export function hasNatsServer(): boolean {
   const found = spawnSync("nats-server", ["--version"], { env }).status === 0;
   if (!found) {
@@ -25,19 +25,19 @@ export function hasNatsServer(): boolean {
 
 export interface NatsServer {
   readonly url: string;
-  /** Whoever connects with it may do everything; undefined where none is wanted. */
+  /** The token that grants all permissions; undefined if none is required. */
   readonly token: string | undefined;
-  /** Starts it again after `kill` or `end`; with JetStream, where it has that, unless said otherwise. */
+  /** Restarts it after `kill` or `end`; with JetStream, if the server has it, unless `jetstream` is false. */
   start(jetstream?: boolean): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
   /** SIGTERM. */
   end(): Promise<void>;
-  /** Ends it and deletes its files. */
+  /** Stops it and deletes its files. */
   stop(): Promise<void>;
 }
 
-/** A server that is started by a function, on a port that stays. */
+/** A server that a function starts, on a fixed port. */
 async function serverOf(
   port: number,
   token: string | undefined,
@@ -118,7 +118,7 @@ export async function startNatsCluster(size: number): Promise<readonly NatsServe
   ));
 }
 
-/** Starts the endpoint that the product carries with it, as a process. */
+/** Starts the product's embedded endpoint, as a process. */
 export async function startEndpointProcess(): Promise<NatsServer> {
   const port = await freePort();
   const token = randomBytes(16).toString("hex");

@@ -1,4 +1,7 @@
-/** Chains of real blocks for the node's socket: read from the vectors, served from memory, cut and broken on the way. */
+/**
+ * Chains of real blocks for the node's socket: read from the vectors, served from memory, fragmented and interrupted on
+ * the way.
+ */
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
@@ -9,26 +12,26 @@ import type { SyncStep } from "#src/node/client/chainSync.ts";
 import { originTip } from "#src/node/protocols/values.ts";
 import { blocksOf, chunks } from "./blocks.ts";
 
-/** A block and where it stands. */
+/** A block and its position. */
 export interface ChainBlock {
   readonly bytes: Uint8Array;
   readonly tip: Tip;
 }
 
-/** A run of linked blocks out of the vectors, by a part of its name; none where they are missing. */
+/** A run of linked blocks from the vectors, by a part of its name; none if they are missing. */
 export function readChunk(name: string): ChainBlock[] {
   const chunk = chunks.find(({ file }) => file.includes(name));
   return chunk ? blocksOf(chunk).map((bytes) => ({ bytes, tip: readHeader(bytes) })) : [];
 }
 
-/** A chain in memory that grows and rolls back when told to, and tells its steps as a network does. */
+/** A chain in memory that a test extends and rolls back, and that reports its steps like a network. */
 export class ServedChain {
   private blocks: ChainBlock[] = [];
   private waiting: (() => void)[] = [];
-  /** Streams that are open now. */
+  /** Number of open streams. */
   open = 0;
-  /** Steps told in all. */
-  told = 0;
+  /** Number of steps sent on all streams. */
+  stepsSent = 0;
 
   get tip(): Tip {
     return this.blocks.at(-1)?.tip ?? originTip;
@@ -39,7 +42,7 @@ export class ServedChain {
     this.ring();
   }
 
-  /** Takes the last `count` blocks off, and gives them. */
+  /** Removes the last `count` blocks, and returns them. */
   rollBack(count: number): ChainBlock[] {
     const taken = this.blocks.splice(this.blocks.length - count, count);
     this.ring();
@@ -70,7 +73,7 @@ export class ServedChain {
         const next = this.blocks[sent.length];
         if (next) {
           sent.push(next);
-          this.told++;
+          this.stepsSent++;
           yield { type: "forward", block: next.bytes, tip: this.tip };
           continue;
         }
@@ -95,16 +98,17 @@ function pointOf(block: ChainBlock | undefined): Point {
 
 let sockets = 0;
 
-/** A path for a socket, short and of its own. */
+/** A short and unique path for a socket. */
 export function socketPath(): string {
   return path.join(os.tmpdir(), `arbor-${process.pid}-${sockets++}.sock`);
 }
 
 /**
- * Stands between a client and a server and cuts anew what passes: the mux's pieces into pieces of random size, and those into writes of
- * random size. After `breakAfter` bytes from the server a connection is broken; `drop` breaks all that stand.
+ * A proxy between a client and a server that fragments the traffic again: segments of the multiplexer into segments of
+ * random size, and those into writes of random size. After `breakAfter` bytes from the server a connection is broken;
+ * `drop` breaks all open connections.
  */
-export async function recut(
+export async function fragment(
   to: string,
   random: () => number,
 ): Promise<{ path: string; breakAfter: number; connections: number; drop: () => void; close: () => Promise<void> }> {

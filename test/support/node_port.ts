@@ -1,4 +1,4 @@
-/** A chain in memory behind a node's socket, with connections that break in the middle of whatever is said. */
+/** A chain in memory behind a node's socket, with connections that break in the middle of messages. */
 import { rm } from "node:fs/promises";
 import { silentLog } from "#src/base/log.ts";
 import { ok } from "#src/base/result.ts";
@@ -8,13 +8,16 @@ import { answerQuery } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 import { serveNode } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
-import { type MemoryChain, memoryPort, type Moods } from "./chain.ts";
-import { recut, socketPath } from "./node_chain.ts";
+import { type ChainFaults, type MemoryChain, memoryPort } from "./chain.ts";
+import { fragment, socketPath } from "./node_chain.ts";
 
-/** The port to such a node, and its end. `breakAfter` is told how many bytes the next connection may carry from the node. */
+/**
+ * The port to such a node, and its end. `breakAfter` returns how many bytes the next connection may carry from the
+ * node.
+ */
 export async function nodeOf(
   chain: MemoryChain,
-  moods: Moods,
+  moods: ChainFaults,
   breakAfter: () => number,
 ): Promise<{ port: NodePort; connections: () => number; stop: () => Promise<void> }> {
   const { follow } = memoryPort(chain, moods);
@@ -39,7 +42,7 @@ export async function nodeOf(
     },
   });
   if (!served.ok) throw new Error(served.error.message);
-  const relay = await recut(path, moods.random);
+  const relay = await fragment(path, moods.random);
   relay.breakAfter = breakAfter();
   const varying = setInterval(() => relay.breakAfter = breakAfter(), 10);
   const port = nodePort({ address: { path: relay.path }, magic: 42, log: silentLog, firstWaitMs: 5 });

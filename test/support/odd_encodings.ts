@@ -1,16 +1,16 @@
 /**
- * Other encodings of the same CBOR. The ledger's decoder reads most of them; whatever stands behind it must not depend on which one somebody
- * chose.
+ * Other encodings of the same CBOR. The ledger's decoder accepts most of them; the code behind a decoder must not
+ * depend on the encoding that a sender chose.
  */
 import { concat } from "#src/base/bytes.ts";
 import { decodeAll, head, type Item, raw } from "#src/cardano/cbor.ts";
 
-/** One way to write an item differently; undefined where it does not apply to that kind of item. */
+/** One style of encoding an item; undefined if it does not apply to that kind of item. */
 type Style = (item: Item, inner: (item: Item) => Uint8Array) => Uint8Array | undefined;
 
 const BREAK = Uint8Array.of(0xff);
 
-/** A head whose argument takes `width` bytes, however small it is; undefined where it takes more. */
+/** A head whose argument takes `width` bytes, however small it is; undefined if it needs more. */
 function wide(major: number, argument: number | bigint, width: 1 | 8): Uint8Array | undefined {
   if (width === 1 && argument > 255) return undefined;
   const bytes = new Uint8Array(1 + width);
@@ -23,7 +23,7 @@ function wide(major: number, argument: number | bigint, width: 1 | 8): Uint8Arra
 const elements = (item: Item): readonly Item[] =>
   item.type === "array" ? item.value : item.type === "map" ? item.value.flat() : [];
 
-/** An item with a wide head. */
+/** An item with a head of a larger width. */
 function behind(item: Item, inner: (item: Item) => Uint8Array, width: 1 | 8): Uint8Array | undefined {
   const headed = (major: number, argument: number | bigint, ...content: readonly Uint8Array[]) => {
     const first = wide(major, argument, width);
@@ -106,7 +106,7 @@ function byNumber(item: Item, inner: (item: Item) => Uint8Array, indefinite: boo
   );
 }
 
-/** An item with those of its parts in another style that `chosen` picks; CBOR inside tag 24 is rewritten too. */
+/** An item with the parts that `chosen` selects encoded in another style; CBOR inside tag 24 is re-encoded too. */
 function rewritten(item: Item, style: Style, chosen: (item: Item) => boolean): Uint8Array {
   const inner = (part: Item): Uint8Array => {
     const other = chosen(part) ? style(part, inner) : undefined;
@@ -151,15 +151,15 @@ function* within(item: Item, path: string): Generator<readonly [Item, string]> {
   }
 }
 
-/** CBOR in another form, and which. */
+/** CBOR in another encoding, and a description of it. */
 export interface OddEncoding {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
 /**
- * Every other form of some CBOR in which one item is written in one other style, then those in which all items are. Many are no
- * transaction to the ledger's decoder: ask it.
+ * Every encoding of some CBOR in which one item has one other style, then those in which all items have it. The
+ * ledger's decoder does not accept all of them as transactions: check with the decoder.
  */
 export function* oddEncodings(bytes: Uint8Array): Generator<OddEncoding> {
   const item = decodeAll(bytes);

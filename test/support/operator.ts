@@ -1,4 +1,4 @@
-/** The operator service before a cluster of worker processes, and a client that knows its manners. */
+/** The operator service in front of a cluster of worker processes, and a client for it. */
 import { request } from "node:http";
 import { expect } from "vitest";
 import type { ZodType } from "zod";
@@ -12,7 +12,7 @@ import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** An answer of the service. */
+/** A response of the service. */
 export interface Said {
   readonly status: number;
   readonly headers: { readonly [name: string]: string | string[] | undefined };
@@ -23,16 +23,16 @@ type Headers = { readonly [name: string]: string | undefined };
 
 export interface OperatorClient {
   readonly url: string;
-  /** Asks; the header that changes need is sent unless `headers` says otherwise. */
+  /** Sends a request; the header that changes require is sent unless `headers` replaces it. */
   call(method: string, path: string, body?: unknown, headers?: Headers): Promise<Said>;
   get(path: string): Promise<Said>;
   post(path: string, body?: unknown): Promise<Said>;
-  /** The body of a 200 answer, which is what its schema says and nothing else. */
+  /** The body of a 200 response, which conforms to its schema and has no other members. */
   read<T>(path: string, schema: ZodType<T>): Promise<T>;
   stop(): Promise<void>;
 }
 
-/** A client; with Node's own HTTP, which sends whatever headers it is told. */
+/** A client; on Node's own HTTP, which sends any header. */
 export function operatorClient(url: string, stop: () => Promise<void> = async () => {}): OperatorClient {
   const call: OperatorClient["call"] = (method, path, body, headers = {}) =>
     new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ export function operatorClient(url: string, stop: () => Promise<void> = async ()
   return { url, call, read, get: (path) => call("GET", path), post: (path, body) => call("POST", path, body), stop };
 }
 
-/** Serves the operator's endpoints for what runs on a database and a bus. */
+/** Serves the operator's endpoints on a database and a bus. */
 export async function startOperator(
   { store, bus, ask }: { store: Store; bus: Bus; ask: Ask },
   kinds: readonly ActorKind[],

@@ -1,9 +1,9 @@
-/** A receiver of OpenTelemetry traces over HTTP with JSON, as a collector would be. */
+/** A receiver of OpenTelemetry traces over HTTP with JSON, like a collector. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface ReceivedSpan {
-  /** `service.name` of the process that made it. */
+  /** `service.name` of the sending process. */
   readonly service: string;
   readonly scope: string;
   readonly traceId: string;
@@ -17,7 +17,7 @@ export interface ReceivedSpan {
 }
 
 export interface Receiver {
-  /** Settings for a process on Deno that is to send its spans here. */
+  /** Environment of a Deno process that sends its spans to this receiver. */
   env(service: string): Record<string, string>;
   readonly spans: readonly ReceivedSpan[];
   /** Everything received, as text. */

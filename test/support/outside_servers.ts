@@ -1,4 +1,7 @@
-/** Servers of others for tests: a SMASH server, one of token metadata, one of pools' own texts; real HTTP, and moods. */
+/**
+ * External servers for tests: a SMASH server, one of token metadata, one of pools' own metadata; over real HTTP, with
+ * faults.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -6,13 +9,13 @@ import type { AddressInfo } from "node:net";
 export interface OutsideServer {
   readonly url: string;
   /** Method and path of every request. */
-  readonly asked: string[];
+  readonly requests: string[];
   /** Bodies of requests that had one. */
   readonly bodies: unknown[];
   stop(): Promise<void>;
 }
 
-/** Serves what `answer` gives: a status and a body, JSON unless it is a text; undefined never answers. */
+/** Serves what `answer` returns: a status and a body, JSON unless it is a string; for undefined it never responds. */
 export async function outsideServer(
   answer: (request: { method: string; path: string; body: unknown }) => {
     status?: number;
@@ -20,14 +23,14 @@ export async function outsideServer(
     headers?: Record<string, string>;
   } | undefined,
 ): Promise<OutsideServer> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const bodies: unknown[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse) => {
     let text = "";
     for await (const part of request) text += String(part);
     const body: unknown = text === "" ? undefined : JSON.parse(text);
     const { method = "", url: path = "" } = request;
-    asked.push(`${method} ${path}`);
+    requests.push(`${method} ${path}`);
     if (body !== undefined) bodies.push(body);
     const given = answer({ method, path, body });
     if (given === undefined) return;
@@ -40,7 +43,7 @@ export async function outsideServer(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    asked,
+    requests: requests,
     bodies,
     stop: () =>
       new Promise((resolve) => {

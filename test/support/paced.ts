@@ -1,4 +1,7 @@
-/** A devnet that makes a block only when a scenario asks for one: what holds at its tip holds until then. Start it with `blockMs: 0`. */
+/**
+ * A devnet that makes a block only on a scenario's request: the state of its tip stays until then. Start it with
+ * `blockMs: 0`.
+ */
 import { expect } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import type { Scenario } from "./scenario.ts";
@@ -9,10 +12,10 @@ import { http } from "./user.ts";
 const PACE_MS = 100;
 
 export class Paced {
-  /** `epochSlots` is the length of an epoch, as the devnet was started with it. */
+  /** `epochSlots` is the length of an epoch that the devnet was started with. */
   constructor(private readonly scenario: Scenario, private readonly epochSlots: number) {}
 
-  /** Makes a block; gives its height and its epoch. */
+  /** Makes a block; returns its height and its epoch. */
   async block(): Promise<{ readonly height: number; readonly epoch: number }> {
     const { status, body } = await http(this.scenario.devnet, "POST", "/blocks", { count: 1 });
     expect(status, JSON.stringify(body)).toBe(200);
@@ -28,7 +31,7 @@ export class Paced {
     return this.epochOf((await this.scenario.tip()).slot);
   }
 
-  /** Makes blocks until one of them is in the epoch, or in a later one; gives it. */
+  /** Makes blocks until one of them is in the epoch, or in a later one; returns it. */
   async enter(epoch: number): Promise<{ readonly height: number; readonly epoch: number }> {
     for (;;) {
       const made = await this.block();
@@ -37,7 +40,10 @@ export class Paced {
     }
   }
 
-  /** Waits until the service has read all blocks; before a rollback too, for it may be on its way to those that go. */
+  /**
+   * Waits until the service has read all blocks; also before a rollback, since the service may still be reading the
+   * blocks that it removes.
+   */
   async read(): Promise<void> {
     const { hash } = await this.scenario.tip();
     await until("all blocks are read", async () => {

@@ -1,4 +1,4 @@
-/** Facts in the form that builder threads take. */
+/** Facts in the form that builder threads receive. */
 import type { PackedFacts } from "#src/builders/packedFacts.ts";
 import type { Leaf } from "#src/forestry/trie.ts";
 

@@ -1,4 +1,4 @@
-/** Parts of the operator service by themselves, on a free port. */
+/** Single parts of the operator service, on a free port. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { silentLog } from "#src/base/log.ts";
 import { handleErrors } from "#src/edge/errors.ts";

@@ -1,4 +1,4 @@
-/** What a test has to know of a database that `write_pending_work.ts` made, and how it comes back to life. */
+/** Content of a database that `write_pending_work.ts` made, and how to restore it. */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { Prefix } from "#src/client/wallets.ts";
@@ -11,22 +11,22 @@ export interface PendingWork {
   /** When the database was dumped, in ms since 1970. */
   readonly dumpedAt: number;
   readonly passphrase: string;
-  /** By label; `words` where the wallet has a root key. */
+  /** By label; `words` if the wallet has a root key. */
   readonly wallets: Record<
     string,
     { readonly id: string; readonly prefix: Prefix; readonly words?: readonly string[] }
   >;
   /** Seed of the tokens' owner. */
   readonly owner: string;
-  /** By label, with the facts that they have when everything is finished. */
+  /** By label, with the facts that they have when all work is finished. */
   readonly tokens: Record<string, { readonly id: string; readonly facts: Record<string, string> }>;
   /** `<hash>-<index>` by label. */
   readonly requests: Record<string, string>;
   readonly transactions: Record<string, { readonly id: string; readonly wallet?: string }>;
   pools: readonly string[];
-  /** Transactions of a wallet's migration. */
+  /** Transactions of a wallet migration. */
   migrated: readonly string[];
-  /** A payment with an idempotency key whose answer nobody got. */
+  /** A payment with an idempotency key whose answer was lost. */
   keyed: { readonly key: string; readonly body: object };
   webhook: string;
   deadLetters: number;
@@ -37,15 +37,16 @@ export function readPendingWork(name: string): PendingWork {
 }
 
 /**
- * Restores the dump into an empty database, as if it had been made just now: every point in time is moved by the time that has passed since,
- * the devnet's first slot included, and the server's transaction ids are brought to where those of the dump are.
+ * Restores the dump into an empty database, as if it had been made just now: every point in time is moved by the time
+ * that has passed since, including the devnet's first slot, and the server's transaction ids are advanced to those of
+ * the dump.
  */
 export async function restorePendingWork(name: string, { dumpedAt }: PendingWork, databaseUrl: string): Promise<void> {
   const dump = gunzipSync(readFileSync(frozenPath(`${name}.sql.gz`))).toString("utf8");
   const restoring = openStore(databaseUrl, { max: 1 });
   await restoring.sql.unsafe(dump);
   await restoring.close();
-  // another session: the dump sets the search path of its own
+  // a separate session: the dump changes its search path
   const store = openStore(databaseUrl, { max: 1 });
   const { sql } = store;
   const columns = await sql<{ table: string; column: string }[]>`

@@ -1,4 +1,7 @@
-/** Programs of the official Plutus conformance suite with their results and budgets, and the prices they were counted with. */
+/**
+ * Programs of the official Plutus conformance suite with their results and budgets, and the cost models that the
+ * budgets are based on.
+ */
 import { readFileSync } from "node:fs";
 import { vectors } from "./vectors.ts";
 
@@ -6,11 +9,11 @@ export interface ConformanceProgram {
   readonly name: string;
   /** The program in textual form. */
   readonly program: string;
-  /** Its result in textual form, or why it has none. */
+  /** Its result in textual form, or the kind of its failure. */
   readonly expected: string;
-  /** Its flat encoding in hexadecimal, where it has one. */
+  /** Its flat encoding in hexadecimal, if it has one. */
   readonly flat: string | null;
-  /** Flat encoding of the result, or why there is none. */
+  /** Flat encoding of the result, or the kind of its failure. */
   readonly flatExpected: string | null;
   readonly budget: { readonly cpu: number; readonly memory: number } | string;
 }

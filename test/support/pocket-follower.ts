@@ -1,6 +1,7 @@
 /**
- * A follower of the devnet in DATABASE_URL with pockets, in a process of its own; it kills itself, as by kill -9, at the n-th step named so
- * (KILL=`<step>:<n>`), and else ends by itself once every pocket is read with all others at the devnet's tip.
+ * A follower of the devnet in DATABASE_URL with pockets, in its own process; it kills itself, as by kill -9, at the
+ * n-th step of a name (KILL=`<step>:<n>`), or otherwise ends once every pocket is read along with all others at the
+ * devnet's tip.
  */
 import process from "node:process";
 import { sleep } from "#src/base/clock.ts";

@@ -1,6 +1,6 @@
 /**
- * A small projection of things that are restored: a pocket has a row of addresses, of which it watches those up to `GAP` beyond the last one
- * that was used, and what it holds is the outputs at them.
+ * A small projection whose entities are restored from the chain: a pocket has a row of addresses, of which it watches
+ * those up to `GAP` beyond the last used one, and it holds the outputs at them.
  */
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { created, type Point, type ScannedBlock, spent } from "#src/cardano/block.ts";
@@ -24,14 +24,17 @@ export const pocketTables = `
   create index on pocket_output (ref);
   create index on pocket_output (from_slot);`;
 
-/** Address (bytes in hexadecimal) of a pocket at a place. Pockets whose names begin alike up to a colon have the same ones. */
+/**
+ * Address (bytes in hexadecimal) of a pocket at an index. Pockets whose names have the same prefix before a colon share
+ * addresses.
+ */
 export function pocketAddress(pocket: string, place: number): string {
   return `60${toHex(sha256(utf8(`${pocket.split(":")[0]} ${place}`)).slice(0, 28))}`;
 }
 
 const addressRow = (pocket: string, place: number) => ({ pocket, address: pocketAddress(pocket, place), place });
 
-/** Wants a pocket read from its birth on. */
+/** Requests that a pocket is read from its start block. */
 export async function beginPocket(sql: Queries, pocket: string, birth: Point): Promise<void> {
   const [gone] = await enrol(sql, "pockets", [pocket], birth);
   if (gone) throw new Error(`${gone} is still being erased`);
@@ -76,7 +79,7 @@ export const pocketProjection: Projection = {
       size.set(row.pocket as string, (size.get(row.pocket as string) ?? 0) + 1);
     }
     for (const pocket of new Set(touched)) {
-      // an address found now may be paid by this very block
+      // this very block may pay to an address found now
       for (let place = 0; place < size.get(pocket)!; place++) {
         if (!paid.has(pocketAddress(pocket, place))) continue;
         for (let next = size.get(pocket)!; next <= place + GAP; next++) {
@@ -120,7 +123,7 @@ export const pocketProjection: Projection = {
   undo: () => [],
 };
 
-/** Unspent outputs of a pocket, as the index has them. */
+/** Unspent outputs of a pocket, according to the index. */
 export async function readPocket(sql: Queries, pocket: string): Promise<string[]> {
   const rows = await sql<{ ref: string }[]>`
     select ref from pocket_output where pocket = ${pocket} and to_slot is null order by ref`;
@@ -129,7 +132,7 @@ export async function readPocket(sql: Queries, pocket: string): Promise<string[]
 
 const placesOf = new Map<string, ReadonlyMap<string, number>>();
 
-/** Places of a pocket's addresses, far more than are used. */
+/** Indices of a pocket's addresses, far more than are used. */
 function places(pocket: string): ReadonlyMap<string, number> {
   const name = pocket.split(":")[0]!;
   let found = placesOf.get(name);
@@ -140,7 +143,7 @@ function places(pocket: string): ReadonlyMap<string, number> {
   return found;
 }
 
-/** Unspent outputs of a pocket, as blocks say, and how many of its addresses they use. */
+/** Unspent outputs of a pocket, according to the blocks, and how many of its addresses they use. */
 export function replayPocket(pocket: string, blocks: readonly ScannedBlock[]): { refs: string[]; used: number } {
   const own = places(pocket);
   const live = new Set<string>();

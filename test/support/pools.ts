@@ -8,7 +8,7 @@ import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { credentialKey, type MutableLedgerState, newState } from "#src/ledger/state.ts";
 import { output, tagged } from "./draft.ts";
 
-/** Hash number so and so, of 28 bytes, in hexadecimal. */
+/** The n-th hash, of 28 bytes, in hexadecimal. */
 export const hash28 = (number: number): string => number.toString(16).padStart(56, "0");
 
 /** The stake key with a number. */
@@ -42,7 +42,7 @@ export function poolCertificate(id: string, pool: DraftPool = {}): Encodable[] {
   ];
 }
 
-/** A state that is put together row by row. */
+/** A state that is built row by row. */
 export class PoolWorld {
   readonly outputs = new Map<string, Output>();
   readonly state: MutableLedgerState;

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of a test's own, which can be killed and started again on its port with its data. */
+/** A PostgreSQL server for one test, which can be killed and restarted on its port with its data. */
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { chownSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
@@ -16,18 +16,18 @@ import { startPostgres } from "#src/embedded/postgres.ts";
 import { endChild } from "./child.ts";
 
 export interface PostgresServer {
-  /** What it is, for a line of output. */
+  /** Description, for a line of output. */
   readonly name: string;
-  /** Of the database `postgres`. */
+  /** URL of the database `postgres`. */
   readonly url: string;
   /**
-   * Ends it as a crash would (SIGQUIT: an immediate shutdown; SIGKILL: no shutdown at all) and starts it again `awayMs` milliseconds later,
-   * at once unless given.
+   * Ends it like a crash (SIGQUIT: an immediate shutdown; SIGKILL: no shutdown at all) and restarts it `awayMs`
+   * milliseconds later, by default at once.
    */
   restart(signal: "SIGQUIT" | "SIGKILL", awayMs?: number): Promise<void>;
-  /** Stops all its processes for some milliseconds: connections stay, and nobody answers. */
+  /** Stops all its processes for some milliseconds: connections stay open without an answer. */
   stall(ms: number): Promise<void>;
-  /** Ends it and deletes its data. */
+  /** Stops it and deletes its data. */
   stop(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ async function stall(head: number, ms: number): Promise<void> {
   }
 }
 
-/** The server that the product carries with it. */
+/** The product's embedded server. */
 export async function startEmbeddedServer(): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "arbor-postgres-"));
   const log = createLog("error", {}, () => {});
@@ -66,7 +66,10 @@ export async function startEmbeddedServer(): Promise<PostgresServer> {
   };
 }
 
-/** The folder above `bin` with the newest `initdb` and `postgres` of this machine; undefined, and said, where there is none. */
+/**
+ * The folder above `bin` with the newest `initdb` and `postgres` of this machine; undefined, with a message, if there
+ * is none.
+ */
 export function findPostgres(): string | undefined {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -89,7 +92,7 @@ export function findPostgres(): string | undefined {
   return found;
 }
 
-/** A server that is installed on this machine, with its own usual settings. */
+/** A server that is installed on this machine, with its default settings. */
 export async function startInstalledServer(native: string): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "arbor-postgres-"));
   await chmod(folder, 0o755);
@@ -111,7 +114,7 @@ export async function startInstalledServer(native: string): Promise<PostgresServ
     for (;;) {
       const file = readPidFile(data);
       if (file?.ready && file.pid === child.pid) return child;
-      // Processes of a server whose head was killed may still be about.
+      // Processes of a server whose postmaster was killed may still run.
       if (gone) return await sleep(200).then(start);
       await sleep(20);
     }

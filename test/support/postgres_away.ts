@@ -1,6 +1,6 @@
 /**
- * Clients of every service while PostgreSQL is away: what each request was answered, how long each client went without a good answer, and
- * whether a payment under an idempotency key was made once.
+ * Clients of every service while PostgreSQL is away: the answer to each request, how long each client had no good
+ * answer, and whether a payment under an idempotency key was made once.
  */
 import { expect } from "vitest";
 import { randomBytes } from "node:crypto";
@@ -21,34 +21,37 @@ export interface AwayOptions {
   readonly senders: number;
   /** For how long PostgreSQL is away, in milliseconds. */
   readonly awayMs: number;
-  /** For how long clients ask before and afterwards, in milliseconds. */
+  /** For how long clients send requests before and afterwards, in milliseconds. */
   readonly aroundMs: number;
 }
 
-/** What the clients saw. */
+/** Observations of the clients. */
 export interface Away {
-  /** Requests by status; 0 stands for a connection that broke. */
+  /** Requests by status; 0 is a broken connection. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Answers that break the promise of the README: of 500, or of 503 without `Retry-After`. */
+  /** Answers that violate the README: with 500, or with 503 without `Retry-After`. */
   readonly broken: readonly string[];
-  /** From the end of PostgreSQL until it took connections again, its recovery included, in milliseconds. */
+  /** From the end of PostgreSQL until it accepted connections again, including its recovery, in milliseconds. */
   readonly absence: number;
   /** Milliseconds. */
   readonly longestAnswer: number;
-  /** The longest time that a client went without a good answer, in milliseconds. */
+  /** The longest time that a client had no good answer, in milliseconds. */
   readonly longestGap: number;
   /** From the first request of a payment to its acceptance, in milliseconds. */
   readonly longestSend: number;
-  /** Milliseconds after the return of PostgreSQL at which the last `request_in_progress` was answered; 0 where there was none. */
+  /**
+   * Milliseconds after the return of PostgreSQL at which the last `request_in_progress` was answered; 0 if there was
+   * none.
+   */
   readonly keyHeld: number;
-  /** Payments accepted. */
+  /** Number of accepted payments. */
   readonly sends: number;
 }
 
 const ADA = 1_000_000;
 const PASSPHRASE = "Secure Passphrase";
 
-/** Runs the services on a server, takes it away once under load, and says what clients saw. */
+/** Runs the services on a server, takes it away once under load, and returns what clients observed. */
 export async function postgresAway(server: PostgresServer, options: AwayOptions): Promise<Away> {
   const token = randomBytes(16).toString("hex");
   const nats = await startNatsEndpoint({ port: 0, token, log: createLog("warn") });
@@ -84,7 +87,7 @@ async function watch(server: PostgresServer, options: AwayOptions, processes: re
   const accepted = new Set<string>();
   let [longestAnswer, longestGap, longestSend, lastHeld, returned, absence, over] = [0, 0, 0, 0, Infinity, 0, false];
 
-  /** One request; how long to wait before the next one, in milliseconds, unless the answer is good. */
+  /** One request; returns how long to wait before the next one, in milliseconds, unless the answer is good. */
   const ask = async (base: string, method: string, path: string, body?: unknown, key?: string) => {
     const begun = performance.now();
     let status = 0;
@@ -110,7 +113,7 @@ async function watch(server: PostgresServer, options: AwayOptions, processes: re
     if (status === 409 && text.includes("request_in_progress")) lastHeld = performance.now();
     return { status, text, wait: retry === null ? 250 : Number(retry) * 1_000 };
   };
-  /** A client that does one thing after the other until it is over, and then until one more is good. */
+  /** A client that repeats an action until the end, and then until one more succeeds. */
   const client = async (one: () => Promise<void>) => {
     let last = performance.now();
     while (!over) {
@@ -121,7 +124,7 @@ async function watch(server: PostgresServer, options: AwayOptions, processes: re
       await sleep(100 * (0.5 + Math.random()));
     }
   };
-  /** Asks the same again until it is good. */
+  /** Repeats the same request until it succeeds. */
   const insist = async (base: string, method: string, path: string, body?: unknown, key?: string) => {
     for (;;) {
       const answer = await ask(base, method, path, body, key);
@@ -177,7 +180,7 @@ async function watch(server: PostgresServer, options: AwayOptions, processes: re
     ]);
     over = true;
     await all;
-    // What was accepted lands, and nothing else was ever made under those keys.
+    // Every accepted payment reaches the ledger, and no other was ever made under those keys.
     const ids = [...accepted];
     await until("the payments land", async () => {
       const [row] = await store.sql<{ n: number }[]>`
@@ -204,7 +207,7 @@ async function watch(server: PostgresServer, options: AwayOptions, processes: re
   };
 }
 
-/** A wallet with coins for some payments; its id. */
+/** Creates a wallet with coins for some payments; returns its id. */
 async function fundedWallet(front: Arbor, devnet: string, name: string): Promise<string> {
   const made = await http(front.wallets, "POST", "/wallets", {
     name,

@@ -1,6 +1,6 @@
 /**
- * Proofs bent at random. A bent proof that still leads to the root must lead to the honest next root, or a fact could be moved
- * or hidden; and the contract and the verifier must agree about it.
+ * Random changes of proofs. A changed proof that still leads to the root must lead to the honest next root, otherwise a
+ * fact could be moved or hidden; and the contract and the verifier must agree about it.
  */
 import { constr } from "#src/cardano/data.ts";
 import { type Proof, proofData, type Step } from "#src/forestry/proof.ts";
@@ -9,15 +9,15 @@ import { rootWith, rootWithout } from "#src/forestry/verify.ts";
 import { concat, equalBytes, utf8 } from "#src/base/bytes.ts";
 import { scriptFollows } from "./script_proof.ts";
 
-/** What came of a run. */
+/** Result of a run. */
 export interface Tally {
   tried: number;
-  /** Bent proofs that still lead to the old root; those that also give another new root would be violations. */
+  /** Changed proofs that still lead to the old root; those that also give another new root would be violations. */
   believed: number;
   readonly violations: string[];
 }
 
-/** Numbers out of a seed, the same everywhere (mulberry32). */
+/** A random number generator with a seed, the same everywhere (mulberry32). */
 export function dice(seed: number): (sides: number) => number {
   let state = seed >>> 0;
   return (sides) => {
@@ -28,7 +28,7 @@ export function dice(seed: number): (sides: number) => number {
   };
 }
 
-/** Keys whose paths begin alike, so that proofs have forks and skips. */
+/** Keys whose paths share a prefix, so that proofs have forks and skips. */
 export function crowds(): string[][] {
   const groups = new Map<number, string[]>();
   for (let i = 0; i < 30_000; i++) {
@@ -45,14 +45,14 @@ const SKIPS = [1, -1, 2, -2, 5, -5, 62, 64];
 const SLOTS = [0, 1, 7, 15, 16, 17, 31, 255, -1, -16];
 export type Roll = (sides: number) => number;
 
-/** Bytes with one bit turned over. */
+/** Bytes with one bit flipped. */
 export function flip(bytes: Uint8Array, roll: Roll): Uint8Array {
   const out = bytes.slice();
   if (out.length > 0) out[roll(out.length)]! ^= 1 << roll(8);
   return out;
 }
 
-/** Bytes cut or filled up to another length. */
+/** Bytes truncated or padded to another length. */
 export function resize(bytes: Uint8Array, roll: Roll): Uint8Array {
   const length = [0, 1, 31, 32, 33, 64, 96, 127, 128, 160][roll(10)]!;
   return concat(bytes, new Uint8Array(160)).subarray(0, length);
@@ -85,7 +85,7 @@ function bendStep(step: Step, roll: Roll): Step {
     case 5:
       return whole(step.type, step.skip, nibble, a, resize(b, roll));
     case 6: {
-      // the same bytes, parted elsewhere
+      // the same bytes, split elsewhere
       const all = concat(a, b);
       const at = roll(all.length + 1);
       return whole(step.type, step.skip, nibble, all.subarray(0, at), all.subarray(at));
@@ -102,7 +102,7 @@ function bendStep(step: Step, roll: Roll): Step {
   }
 }
 
-/** A proof with one thing about it changed. */
+/** A proof with one change. */
 export function bend(proof: Proof, roll: Roll): Step[] {
   const out = [...proof];
   const at = roll(out.length);
@@ -131,7 +131,7 @@ export function bend(proof: Proof, roll: Roll): Step[] {
   }
 }
 
-/** Bends proofs until `until` says that it is enough. */
+/** Changes proofs until `until` returns true. */
 export function fuzzProofs(seed: number, until: (tally: Tally) => boolean): Tally {
   const roll = dice(seed);
   const groups = crowds();
@@ -175,7 +175,7 @@ function judge(tally: Tally, { key, path, value, inserting, before, after, bent,
   const [from, to] = inserting ? [without, present] : [present, without];
   const claim = from && to && equalBytes(from, before) ? to : undefined;
   const operation = constr(inserting ? 0 : 1, utf8("v"));
-  // the contract is asked for the honest next root, and for whatever the verifier made of the proof
+  // the contract is run for the honest next root, and for the verifier's result
   const script = scriptFollows(before, utf8(key), operation, proofData(bent), claim ?? after);
   const report = (what: string) =>
     tally.violations.push(

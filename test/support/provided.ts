@@ -1,7 +1,7 @@
-/** What the run's set-up hands to its test files. */
+/** Values that the set-up of a run provides to its test files. */
 declare module "vitest" {
   export interface ProvidedContext {
-    /** A database on the run's server, through which `sharedInfra` makes others. */
+    /** A database on the run's server, through which `sharedInfra` creates others. */
     databaseUrl: string;
   }
 }

@@ -1,11 +1,11 @@
-/** A way to a TCP server that can be cut and mended, for tests of what loses its connection and lives on. */
+/** A TCP proxy that can be interrupted and resumed, for tests of clients that must survive the loss of a connection. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 export interface Proxy {
   readonly port: number;
-  /** Ends all connections and takes no more. */
+  /** Ends all connections and accepts no more. */
   cut(): Promise<void>;
-  /** Takes connections again, on the same port. */
+  /** Accepts connections again, on the same port. */
   mend(): Promise<void>;
 }
 
@@ -14,9 +14,9 @@ export async function startProxy(
   to: {
     readonly host: string;
     readonly port: number;
-    /** Changes what the server sends, as latin1 text; it must keep the length. */
+    /** Changes the server's data, as latin1 text; it must keep the length. */
     readonly answers?: (text: string) => string;
-    /** Gets what clients send, as latin1 text in pieces. */
+    /** Receives the clients' data, as latin1 text in pieces. */
     readonly onSent?: (connection: number, text: string) => void;
   },
 ): Promise<Proxy> {

@@ -1,4 +1,4 @@
-/** Arbitrary queries of a node's ledger and answers to them, for properties of their encodings. */
+/** Arbitrary queries of a node's ledger and answers to them, for property tests of their encodings. */
 import fc from "fast-check";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { origin } from "#src/cardano/block.ts";
@@ -27,9 +27,9 @@ const anchor = fc.record({ url: fc.string({ maxLength: 20 }), hash: hash32 });
 const opt = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
 const cbor = fc.oneof(fc.nat(), fc.string(), fc.array(fc.nat())).map((value) => encode(value));
 
-/** As many entries that some answers are sent with indefinite length. */
+/** So many entries that some answers are encoded with indefinite length. */
 const many = { maxLength: 26 };
-/** Rows in the ledger's order of their keys, each key once. */
+/** Rows in the ledger's order of their keys, without duplicate keys. */
 const rows = <T, K>(row: fc.Arbitrary<T>, key: (row: T) => K, order: (a: K, b: K) => number) =>
   fc.array(row, many).map((all) => ascending(all, (a, b) => order(key(a), key(b))));
 const sorted = <T>(of: fc.Arbitrary<T>, order: (a: T, b: T) => number) => rows(of, (each) => each, order);
@@ -206,12 +206,12 @@ const distribution = (version: number) =>
   });
 
 /** A query and an answer to it. */
-export interface Asked {
+export interface QueryAndAnswer {
   readonly query: NodeQuery;
   readonly answer: QueryAnswer<NodeQuery>;
 }
 
-function ask<Q extends NodeQuery>(query: fc.Arbitrary<Q>, answer: fc.Arbitrary<unknown>): fc.Arbitrary<Asked> {
+function ask<Q extends NodeQuery>(query: fc.Arbitrary<Q>, answer: fc.Arbitrary<unknown>): fc.Arbitrary<QueryAndAnswer> {
   return fc.record({ query, answer: answer as fc.Arbitrary<QueryAnswer<NodeQuery>> });
 }
 
@@ -219,7 +219,7 @@ const mismatch = fc.record({ asked: fc.nat({ max: 9 }), ledger: fc.nat({ max: 9 
   .map(({ asked, ledger }) => ({ ok: false as const, error: eraMismatch(asked, ledger) }));
 
 /** Queries of every kind, with answers, for a version of the protocol and an era from Shelley on. */
-export function asked(version: number, era: 1 | 2 | 3 | 4 | 5 | 6 | 7): fc.Arbitrary<Asked> {
+export function queryAndAnswer(version: number, era: 1 | 2 | 3 | 4 | 5 | 6 | 7): fc.Arbitrary<QueryAndAnswer> {
   const about = (
     query: fc.Arbitrary<Record<string, unknown> & { kind: EraQuery["kind"] }>,
     value: fc.Arbitrary<unknown>,

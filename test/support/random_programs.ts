@@ -1,6 +1,6 @@
 /**
- * Random programs of Untyped Plutus Core out of a seed: closed, with every built-in function that their language has, mostly of types that
- * fit and now and then of others.
+ * Random programs of Untyped Plutus Core from a seed: closed, with every built-in function of their language, mostly
+ * well-typed and occasionally not.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
@@ -51,14 +51,14 @@ import { Constant } from "#src/plutus/machine/value.ts";
 import { hasBuiltin, hasCaseOnConstants, hasCoreVersion } from "#src/plutus/machine/version.ts";
 import { dice, type Roll } from "./proof_fuzz.ts";
 
-/** Stand for any type in the types of built-in functions. */
+/** Type variables in the types of built-in functions. */
 const A = new Type(TypeTag.APPLICATION);
 const B = new Type(TypeTag.APPLICATION);
 const PAIR = new Type(TypeTag.PAIR, A, B);
 
 const [I, X, S, U, T, D] = [INTEGER, BYTES, TEXT, UNIT, BOOL, DATA];
 
-/** Types of the arguments, then that of the result. */
+/** Types of the arguments, then the result type. */
 const TYPES: Readonly<Record<BuiltinName, readonly Type[]>> = {
   addInteger: [I, I, I],
   subtractInteger: [I, I, I],
@@ -165,7 +165,7 @@ const TYPES: Readonly<Record<BuiltinName, readonly Type[]>> = {
 
 const FORCES = BUILTIN_NAMES.map((name) => definitions("E")[name].forces ?? 0);
 
-/** What `A` and `B` stand for. */
+/** The types of `A` and `B`. */
 type Bound = Map<Type, Type>;
 
 function fits(pattern: Type, type: Type, bound: Bound): boolean {
@@ -187,7 +187,7 @@ function filled(pattern: Type, bound: Bound): Type {
   return pattern.tag === TypeTag.ARRAY ? first.arrayOf : new Type(TypeTag.PAIR, first, filled(pattern.second!, bound));
 }
 
-/** Integers at which something changes: words, machine integers, bounds of built-in functions. */
+/** Integers at boundaries: words, machine integers, limits of built-in functions. */
 const EDGES: readonly bigint[] = [31n, 53n, 63n, 64n, 127n, 128n, 255n, 512n, 4095n, 8191n].flatMap((bits) => {
   const power = 1n << bits;
   return [power - 1n, power, power + 1n, 1n - power, -power, -power - 1n];
@@ -203,7 +203,7 @@ const FORMS = {
 
 const SECRET = new Uint8Array(32).fill(7);
 const HASH = new Uint8Array(32).map((_, i) => 3 * i);
-/** Key, message and signature that fit. */
+/** A valid key, message and signature. */
 const SIGNED: Readonly<Partial<Record<BuiltinName, readonly [Uint8Array, Uint8Array, Uint8Array]>>> = {
   verifyEd25519Signature: [ed25519.getPublicKey(SECRET), HASH, ed25519.sign(HASH, SECRET)],
   verifyEcdsaSecp256k1Signature: [
@@ -221,7 +221,7 @@ const SIGNED: Readonly<Partial<Record<BuiltinName, readonly [Uint8Array, Uint8Ar
 const TEXTS = ["", "a", "Ola", "não", "€uro", "😀", "a\u0000b", "ключ", "日本語の文字列", "x".repeat(70)];
 const LENGTHS = [0, 0, 1, 2, 3, 4, 7, 8, 9, 16, 20, 28, 31, 32, 33, 48, 63, 64, 65, 96, 128, 255, 256, 300];
 
-/** A program with the rules that it is for, without the prices. */
+/** A program with the rules that it runs under, without the costs. */
 export interface RandomProgram {
   readonly program: Program;
   readonly language: Language;
@@ -244,9 +244,9 @@ class Maker {
   private readonly scope: (Type | null)[] = [];
   private readonly builtins: readonly BuiltinName[];
   private readonly caseOnConstants: boolean;
-  /** One of how many terms is of another type than it should be; none where it is zero. */
+  /** One in this many terms has a wrong type; none if it is zero. */
   private readonly sloppiness: number;
-  /** Whether there are constants that are or hold arrays or values; otherwise these are made by functions. */
+  /** Whether there are constants that are or hold arrays or values; otherwise functions make them. */
   private readonly writesAll: boolean;
 
   constructor(
@@ -261,7 +261,7 @@ class Maker {
     this.writesAll = roll(4) === 0;
   }
 
-  /** A term that calls a function first, each as often as any other, then goes on. */
+  /** A term that calls a function first, each function with the same probability, then continues. */
   root(size: number): Term {
     const name = this.pick(this.builtins);
     const bound: Bound = new Map([[A, this.type(1)], [B, this.type(1)]]);
@@ -271,7 +271,7 @@ class Maker {
     return this.roll(3) === 0 ? this.shown(call, type) : apply(lambda(rest), call);
   }
 
-  /** A term of any kind; what a machine makes of it is seen in the result. */
+  /** A term of any kind; the machine's result includes it. */
   private result(size: number): Term {
     switch (this.roll(this.hasConstr ? 8 : 7)) {
       case 0:
@@ -295,7 +295,9 @@ class Maker {
     return [this.term(type, size), type];
   }
 
-  /** The same in a form that has an encoding: points are compressed, results of pairings compared with themselves. */
+  /**
+   * The same in a form that has an encoding: points are compressed, results of pairings are compared with themselves.
+   */
   private shown(term: Term, type: Type): Term {
     const called = (name: BuiltinName, ...args: Term[]) => args.reduce(apply, this.forced(name));
     switch (type.tag) {
@@ -340,7 +342,7 @@ class Maker {
     }
   }
 
-  /** A term of a type, made of about as many nested parts as `size`. */
+  /** A term of a type, with about `size` nested parts. */
   term(wanted: Type, size: number): Term {
     const type = this.sloppiness > 0 && this.roll(this.sloppiness) === 0 ? this.type(1) : wanted;
     if (size <= 0) return this.leaf(type);
@@ -367,7 +369,7 @@ class Maker {
     }
   }
 
-  /** A variable, where one of the type is in scope, or a constant. */
+  /** A variable, if one of the type is in scope, or a constant. */
   private leaf(type: Type): Term {
     const known = this.scope.flatMap((of, i) => of && sameType(of, type) ? [this.scope.length - i] : []);
     if (known.length > 0 && this.roll(3) > 0) return variable(this.pick(known));
@@ -381,7 +383,7 @@ class Maker {
       return apply(this.forced(name), constant(new Constant(BYTES, this.pick(FORMS[type.tag]))));
     }
     if (type.tag === TypeTag.MILLER_LOOP) return this.call("bls12_381_millerLoop", new Map(), 0);
-    // the empty list can be written, whatever it is a list of
+    // the empty list has a constant for every element type
     if (type.tag === TypeTag.LIST) {
       const cons = (rest: Term, element: Term) => apply(apply(this.forced("mkCons"), element), rest);
       return this.several(3, () => this.leaf(type.first!)).reduce(cons, constant(new Constant(type, EMPTY)));
@@ -394,7 +396,7 @@ class Maker {
     return !holds(type, POINTS) && (this.writesAll || !holds(type, [TypeTag.VALUE, TypeTag.ARRAY]));
   }
 
-  /** A call of some function whose result is of the type. */
+  /** A call of some function with this result type. */
   private built(type: Type, size: number): Term {
     for (let tries = 0; tries < 40; tries++) {
       const name = this.pick(this.builtins);
@@ -424,7 +426,7 @@ class Maker {
     }, this.forced(name));
   }
 
-  /** A constant that the function rather takes, where few of the type are taken. */
+  /** A constant that the function probably accepts, where few of the type are accepted. */
   private usual(name: BuiltinName, type: Type, i: number): unknown {
     switch (name) {
       case "bls12_381_G1_uncompress":
@@ -468,13 +470,13 @@ class Maker {
     }
   }
 
-  /** A delayed term that a condition chooses. */
+  /** A delayed term that a condition selects. */
   private chosen(type: Type, size: number): Term {
     const [then, otherwise] = [delay(this.term(type, size)), delay(this.term(type, size))];
     return [this.term(BOOL, size), then, otherwise].reduce(apply, this.forced("ifThenElse"));
   }
 
-  /** A constructor taken apart by its branch. */
+  /** A constructor whose branch receives its fields. */
   private constructed(type: Type, size: number): Term {
     const branches = 1 + this.roll(3);
     const tag = this.roll(branches + (this.sloppiness > 0 ? 1 : 0));
@@ -486,13 +488,13 @@ class Maker {
     );
   }
 
-  /** A function of parts of some types. */
+  /** A function with parameters of some types. */
   private branch(types: readonly Type[], type: Type, size: number): Term {
     const body = this.under(types, () => this.term(type, size - 1));
     return types.reduce<Term>(lambda, body);
   }
 
-  /** A constant that chooses its branch. */
+  /** A constant that selects its branch. */
   private branched(type: Type, size: number): Term {
     const scrutinee = this.pick([BOOL, UNIT, INTEGER, this.type(1).listOf, new Type(TypeTag.PAIR, D, this.type(1))]);
     const value = scrutinee === INTEGER && this.roll(3) > 0
@@ -521,12 +523,15 @@ class Maker {
     }
   }
 
-  /** Something done again and again to a value: `(\start -> (\s -> s s count start) (\s n x -> if n <= 0 then x else s s (n - 1) …)) …`. */
+  /**
+   * A function applied to a value repeatedly: `(\start -> (\s -> s s count start) (\s n x -> if n <= 0 then x else s s
+   * (n - 1) …)) …`.
+   */
   private loop(type: Type, size: number): Term {
     const start = this.term(type, size - 1);
     const integer = (value: number) => constant(new Constant(INTEGER, value));
     const call = (name: BuiltinName, ...args: Term[]) => args.reduce(apply, this.forced(name));
-    // inside of the loop: the start, the loop itself, the count and the value
+    // inside the loop: the start, the loop itself, the count and the value
     const again = this.under([type, null, INTEGER, type], () => this.term(type, size - 1));
     const [self, count, value] = [variable(3), variable(2), variable(1)];
     const next = [self, call("subtractInteger", count, integer(1)), again].reduce(apply, self);
@@ -593,7 +598,7 @@ class Maker {
     return new DataMap(this.several(3, () => [this.data(depth - 1), this.data(depth - 1)] as const));
   }
 
-  /** A value in the order that it has to have. */
+  /** A value in its required order. */
   private assets(): Assets {
     const entries = <V>(most: number, make: () => V) => {
       const keys = new Map(this.several(most, () => {
@@ -610,7 +615,7 @@ class Maker {
     );
   }
 
-  /** What a constant of a type holds. */
+  /** The content of a constant of a type. */
   private value(type: Type): unknown {
     switch (type.tag) {
       case TypeTag.INTEGER:
@@ -636,7 +641,7 @@ class Maker {
     }
   }
 
-  /** A term without regard to types. */
+  /** A term regardless of types. */
   wild(size: number): Term {
     if (size <= 1) {
       const kind = this.roll(8);
@@ -669,10 +674,10 @@ class Maker {
   }
 }
 
-/** Types whose constants cannot be written: points of the curve and results of pairings. */
+/** Types whose constants cannot be encoded: points of the curve and results of pairings. */
 const POINTS: readonly TypeTag[] = [TypeTag.G1, TypeTag.G2, TypeTag.MILLER_LOOP];
 
-/** Whether constants of a type are or hold some of others. */
+/** Whether constants of a type are or hold some of other types. */
 function holds(type: Type, tags: readonly TypeTag[]): boolean {
   return tags.includes(type.tag) || [type.first, type.second].some((part) => part !== null && holds(part, tags));
 }

@@ -1,4 +1,6 @@
-/** Transactions as a library reads them that the product does not use (Emurgo's serialization library), in plain values. */
+/**
+ * Transactions as decoded by a library that the product does not use (Emurgo's serialization library), in plain values.
+ */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { toHex } from "#src/base/bytes.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
@@ -7,32 +9,32 @@ export interface CslOutput {
   /** Bech32. */
   readonly address: string;
   readonly lovelace: bigint;
-  /** Quantity by policy and name in hexadecimal, one behind the other. */
+  /** Quantity by policy and name in hexadecimal, concatenated. */
   readonly assets: Readonly<Record<string, bigint>>;
   readonly datum: boolean;
 }
 
 export interface CslTransaction {
   readonly id: string;
-  /** Bytes of the whole. */
+  /** Size of the transaction in bytes. */
   readonly size: number;
   /** `hash#index`, sorted. */
   readonly inputs: readonly string[];
   readonly outputs: readonly CslOutput[];
   readonly fee: bigint;
-  /** The last slot of validity is before this one. */
+  /** The first slot in which it is no longer valid. */
   readonly ttl: bigint | undefined;
   readonly start: bigint | undefined;
-  /** As the library's JSON has them. */
+  /** In the library's JSON form. */
   readonly certificates: readonly Json[];
   /** Lovelace by stake address. */
   readonly withdrawals: Readonly<Record<string, bigint>>;
-  /** Quantity by policy and name; below 0 what is burned. */
+  /** Quantity by policy and name; negative if burned. */
   readonly mint: Readonly<Record<string, bigint>>;
   /** By label, in the tagged form. */
   readonly metadata: Readonly<Record<string, Json>>;
   readonly collateral: readonly string[];
-  /** Hashes of the keys that signed, sorted; every signature holds. */
+  /** Hashes of the keys that signed, sorted; every signature is valid. */
   readonly signedBy: readonly string[];
   readonly nativeScripts: number;
   readonly bootstrap: number;
@@ -44,7 +46,7 @@ const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) =>
 const list = <T>(from: { len(): number; get(index: number): T } | undefined): T[] =>
   Array.from({ length: from?.len() ?? 0 }, (_, i) => from!.get(i));
 
-/** Reads a transaction in base 16 or 64. */
+/** Decodes a transaction in base 16 or 64. */
 export function readByCsl(text: string): CslTransaction {
   const hex = hexOf(text);
   const transaction = csl.FixedTransaction.from_hex(hex);
@@ -53,7 +55,7 @@ export function readByCsl(text: string): CslTransaction {
   const id = transaction.transaction_hash();
   const signers = list(witnesses.vkeys()).map((witness) => {
     const key = witness.vkey().public_key();
-    if (!key.verify(id.to_bytes(), witness.signature())) throw new Error(`a signature of ${id.to_hex()} does not hold`);
+    if (!key.verify(id.to_bytes(), witness.signature())) throw new Error(`a signature of ${id.to_hex()} is invalid`);
     return key.hash().to_hex();
   });
   const withdrawals = body.withdrawals();
@@ -84,22 +86,22 @@ export function readByCsl(text: string): CslTransaction {
 }
 
 /**
- * The least fee of a signed transaction without scripts by the library's rule, less the byte that it counts and the ledger does not: the
- * mark whether scripts hold, which was not there when the fee's rule was made.
+ * The minimum fee of a signed transaction without scripts by the library's rule, without the byte that it counts and
+ * the ledger does not: the script validity flag, which did not exist when the fee rule was made.
  */
 export function leastFee(text: string, perByte = 44n, constant = 155_381n): bigint {
   const rule = csl.LinearFee.new(csl.BigNum.from_str(String(perByte)), csl.BigNum.from_str(String(constant)));
   return BigInt(csl.min_fee(csl.Transaction.from_hex(hexOf(text)), rule).to_str()) - perByte;
 }
 
-/** The least lovelace that an output of a transaction may hold. */
+/** The minimum lovelace of an output of a transaction. */
 export function leastLovelace(text: string, index: number, perByte = 4_310n): bigint {
   const output = csl.Transaction.from_hex(hexOf(text)).body().outputs().get(index);
   const cost = csl.DataCost.new_coins_per_byte(csl.BigNum.from_str(String(perByte)));
   return BigInt(csl.min_ada_for_output(output, cost).to_str());
 }
 
-/** Hash of the payment key of an address, none where it is no key's. */
+/** Hash of the payment key of an address, none if it has no key. */
 export function paymentKey(address: string): string | undefined {
   const read = csl.Address.from_bech32(address);
   const credential = csl.BaseAddress.from_address(read)?.payment_cred() ??
@@ -139,7 +141,7 @@ function metadataOf(metadata: csl.GeneralTransactionMetadata | undefined): Recor
   );
 }
 
-/** The library's own JSON cannot say integers beyond 63 bits. */
+/** The library's own JSON cannot represent integers beyond 63 bits. */
 function tagged(value: csl.TransactionMetadatum): Json {
   switch (value.kind()) {
     case csl.TransactionMetadatumKind.MetadataMap: {

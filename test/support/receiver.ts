@@ -1,4 +1,4 @@
-/** A receiver of webhooks that checks every signature and fails as it is told. */
+/** A receiver of webhooks that checks every signature and fails on request. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -7,17 +7,17 @@ import type { TransitionEvent } from "#src/api/events.ts";
 
 export interface Receiver {
   readonly url: string;
-  /** What arrived and was accepted, in order, repetitions included. */
+  /** Accepted messages, in order, including duplicates. */
   readonly taken: readonly TransitionEvent[];
-  /** Headers of every message, refused ones included. */
+  /** Headers of every message, including refused ones. */
   readonly headers: readonly Record<string, string>[];
-  /** Every message as it came, refused ones included. */
+  /** Every message as received, including refused ones. */
   readonly messages: readonly { readonly text: string; readonly headers: Record<string, string> }[];
-  /** Messages whose signature was not right. */
+  /** Number of messages with a wrong signature. */
   readonly forged: number;
-  /** The key to check signatures with, as the answer to POST /webhooks shows it. */
+  /** The key to check signatures with, in the form of the response to POST /webhooks. */
   secret: string | undefined;
-  /** Answers a message; false accepts it. */
+  /** Handles a message; true or undefined accepts it, false refuses it. */
   refuse: (event: TransitionEvent, response: ServerResponse) => boolean;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A worker process for tests of the runtime: runs accounts, and dies or stops where it is told to. */
+/** A worker process for tests of the runtime: runs accounts, and dies or stops where a test requests it. */
 import process from "node:process";
 import { createLog } from "#src/base/log.ts";
 import type { Json } from "#src/base/json.ts";

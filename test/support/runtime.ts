@@ -15,7 +15,7 @@ import { endChild, runScript } from "./child.ts";
 import type { Infra } from "./infra.ts";
 import { until } from "./until.ts";
 
-/** Has a worker send itself a signal at a step of a turn or an effect whose cause contains a text; once. */
+/** Makes a worker send itself a signal at a step of a turn or an effect whose cause contains a text; once. */
 export interface Fault {
   readonly at: WorkerStage["at"];
   readonly cause: string;
@@ -40,7 +40,7 @@ export interface WorkerProcess {
   readonly id: string;
   signal(name: "SIGKILL" | "SIGSTOP" | "SIGCONT" | "SIGTERM"): void;
   state(): Promise<WorkerState>;
-  /** Has the worker send itself a signal, once. */
+  /** Makes the worker send itself a signal, once. */
   arm(fault: Fault): Promise<void>;
   /** Resolves once the process has ended. */
   readonly exited: Promise<void>;
@@ -51,11 +51,14 @@ export interface Cluster {
   readonly bus: Bus;
   readonly ask: Ask;
   readonly natsUrl: string;
-  /** Starts a worker process; resolves when it serves partitions. Its way to the bus may lead elsewhere, and its clock be wrong. */
+  /**
+   * Starts a worker process; resolves when it serves partitions. Its connection to the bus may use another URL, and its
+   * clock may be wrong.
+   */
   start(id: string, natsUrl?: string, skewMs?: number): Promise<WorkerProcess>;
-  /** Waits until each of some workers serves its share of the partitions, and nobody else any. */
+  /** Waits until each of some workers serves its share of the partitions, and no other worker serves any. */
   settled(workers: readonly WorkerProcess[]): Promise<void>;
-  /** Waits for a fault to strike. */
+  /** Waits until a fault has happened. */
   struck(cause: string): Promise<void>;
   /** An entity of a partition that a worker serves, different each time. */
   ownedBy(worker: WorkerProcess): Promise<EntityRef>;
@@ -65,15 +68,15 @@ export interface Cluster {
 export const LEASE_MS = 1_000;
 
 export interface ClusterOptions {
-  /** Workers that cannot be armed, and cost nothing for it. */
+  /** Uses workers without faults, which run faster. */
   readonly plain?: boolean;
-  /** 16 unless said otherwise. */
+  /** Default: 16. */
   readonly partitions?: number;
-  /** `LEASE_MS` unless said otherwise. */
+  /** Default: `LEASE_MS`. */
   readonly leaseMs?: number;
 }
 
-/** A cluster on a database and an endpoint. */
+/** Starts a cluster on a database and an endpoint. */
 export async function startCluster(infra: Infra, options: ClusterOptions = {}): Promise<Cluster> {
   const { plain = false, partitions = 16, leaseMs = LEASE_MS } = options;
   const store = openStore(infra.databaseUrl, { max: 6, application: "test" });

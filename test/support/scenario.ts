@@ -1,8 +1,8 @@
 /**
- * A service as users start it, on a devnet whose ledger judges everything, for scenarios over HTTP.
+ * A service as users start it, on a devnet whose ledger validates everything, for scenarios over HTTP.
  *
- * ARBOR_SCENARIO_PROVIDER says where the wallets read the chain: `devnet` (usual), all in one process; or `node`, a service that knows
- * nothing of the devnet but its socket. No scenario can tell which.
+ * ARBOR_SCENARIO_PROVIDER selects where the wallets read the chain: `devnet` (default), all in one process; or `node`,
+ * a service that is connected to the devnet only by its socket. Scenarios behave the same on both.
  */
 import { rm } from "node:fs/promises";
 import process from "node:process";
@@ -18,43 +18,43 @@ import { http } from "./user.ts";
 
 export type Provider = "devnet" | "node";
 
-const asked = process.env.ARBOR_SCENARIO_PROVIDER as Provider | undefined;
+const chosenProvider = process.env.ARBOR_SCENARIO_PROVIDER as Provider | undefined;
 
-/** Providers of a chapter that every run has on both: the one that the run asks for, or each. */
-export const PROVIDERS: readonly Provider[] = asked ? [asked] : ["devnet", "node"];
+/** Providers of a chapter that runs on both: the one that the run selects, or each. */
+export const PROVIDERS: readonly Provider[] = chosenProvider ? [chosenProvider] : ["devnet", "node"];
 
 export const PASSPHRASE = "Secure Passphrase";
 /** Lovelace of an ada. */
 export const ADA = 1_000_000n;
 
 export interface ScenarioOptions {
-  /** As the run has it unless given. */
+  /** Default: the provider of the run. */
   readonly provider?: Provider;
   /**
-   * Milliseconds between blocks; 150 unless said otherwise, with slots of 50 ms. 0: only by `blocks`, and one whenever a helper here waits
-   * for the ledger.
+   * Milliseconds between blocks, 150 by default, with slots of 50 ms. 0: blocks only by `blocks`, and one whenever a
+   * helper here waits for the ledger.
    */
   readonly blockMs?: number;
-  /** More environment, of the devnet and of the service, be they one process or two. */
+  /** Additional environment of the devnet and of the service, in one process or two. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What a wallet is made of, where it matters. */
-export interface WalletWish {
+/** Properties of a wallet, where they matter. */
+export interface WalletOptions {
   readonly name?: string;
-  /** Fifteen new words unless given. */
+  /** Default: fifteen new words. */
   readonly words?: readonly string[];
   readonly gap?: number;
-  /** Lovelace by coin: one output each, at addresses 0, 1 …, in the ledger before the wallet is given. */
+  /** Lovelace by coin: one output each, at addresses 0, 1 …, on the ledger before the wallet is created. */
   readonly coins?: readonly bigint[];
 }
 
-/** As the devnet tells of itself. */
+/** The devnet's description of itself. */
 export interface DevnetTip {
   readonly slot: number;
   readonly height: number;
   readonly hash: string;
-  /** The slot it is now. */
+  /** The current slot. */
   readonly currentSlot: number;
   /** Milliseconds. */
   readonly slotLength: number;
@@ -64,11 +64,11 @@ export interface DevnetTip {
 
 type ConstructBody = Parameters<WalletClient["construct"]>[1];
 
-/** What became of a construct body on its way into the mempool. */
+/** Result of submitting a construct body to the mempool. */
 export interface Sent {
   readonly id: string;
   readonly built: Constructed;
-  /** The signed transaction as the service wrote it. */
+  /** The signed transaction in the service's encoding. */
   readonly signed: string;
 }
 
@@ -88,7 +88,7 @@ export class Scenario {
   readonly client: WalletClient;
 
   static async start(options: ScenarioOptions = {}): Promise<Scenario> {
-    const provider = options.provider ?? asked ?? "devnet";
+    const provider = options.provider ?? chosenProvider ?? "devnet";
     const { env = {} } = options;
     const blocks = options.blockMs === undefined ? {} : { blockMs: options.blockMs };
     const byHand = options.blockMs === 0;
@@ -117,42 +117,42 @@ export class Scenario {
     for (const end of this.ends) await end();
   }
 
-  /** The status and the code of what must be refused. */
-  async refused(asked: Promise<unknown>): Promise<readonly [status: number, code: string]> {
-    const { status, code } = await this.refusal(asked);
+  /** The status and the code of an expected refusal. */
+  async refused(request: Promise<unknown>): Promise<readonly [status: number, code: string]> {
+    const { status, code } = await this.refusal(request);
     return [status, code];
   }
 
-  /** As `refused`, with the message and what else was said. */
-  async refusal(asked: Promise<unknown>): Promise<ApiError> {
-    const error = await asked.then(() => undefined, (error: unknown) => error);
+  /** Like `refused`, with the message and the other members. */
+  async refusal(request: Promise<unknown>): Promise<ApiError> {
+    const error = await request.then(() => undefined, (error: unknown) => error);
     expect(error).toBeInstanceOf(ApiError);
     return error as ApiError;
   }
 
-  /** Asks the devnet to do something. */
+  /** Sends a request to the devnet. */
   private async order(path: string, body: unknown): Promise<{ readonly txHash: string }> {
     const done = await http(this.devnet, "POST", path, body);
     expect(done.status, JSON.stringify(done.body)).toBe(200);
     return done.body;
   }
 
-  /** Has the faucet pay; gives the transaction, which is in no block yet. */
+  /** Requests a faucet payment; returns the transaction, which is in no block yet. */
   async faucet(address: string, lovelace: bigint): Promise<string> {
     return (await this.order("/faucet", { address, lovelace: Number(lovelace) })).txHash;
   }
 
-  /** Makes so many blocks now. */
+  /** Makes this many blocks now. */
   async blocks(count = 1): Promise<void> {
     await this.order("/blocks", { count });
   }
 
-  /** What is submitted gets into a block: at once where blocks are made by hand, else soon. */
+  /** Waits until submitted transactions are in a block: makes one if the devnet makes none by itself. */
   private async settle(): Promise<void> {
     if (this.byHand) await this.blocks();
   }
 
-  /** Hashes of the transactions that wait in the devnet's mempool. */
+  /** Hashes of the transactions in the devnet's mempool. */
   async mempool(): Promise<readonly string[]> {
     const { body } = await http(this.devnet, "GET", "/mempool");
     return body.transactions.map(({ hash }: { hash: string }) => hash);
@@ -163,24 +163,26 @@ export class Scenario {
     return (await http(this.devnet, "GET", "/tip")).body;
   }
 
-  /** Undoes so many blocks; what they held waits in the mempool again, or is gone with `drop`. */
+  /** Rolls back this many blocks; their transactions return to the mempool, or are removed with `drop`. */
   async rollback(blocks: number, drop = false): Promise<void> {
     await this.order("/rollback", { blocks, drop });
   }
 
-  /** Undoes the block of this slot and all since; see `rollback`. */
+  /** Rolls back the block of this slot and all later ones; see `rollback`. */
   async rollbackFrom({ absolute_slot_number: slot }: { absolute_slot_number: number }, drop = false): Promise<void> {
     await this.order("/rollback", { slot: slot - 1, drop });
   }
 
-  /** The same from a height on, where blocks are made by hand: where they come by themselves the tip would move meanwhile. */
+  /**
+   * The same from a height on, for a devnet that makes blocks on request: otherwise the tip would move in the meantime.
+   */
   async rollbackTo(height: number, drop = false): Promise<void> {
     await this.rollback((await this.tip()).height - height + 1, drop);
   }
 
-  /** A wallet that has read the chain, and what was wished for it. */
-  async createWallet(wish: WalletWish = {}): Promise<Wallet> {
-    const { name = "A wallet", words = newMnemonic(15), gap, coins = [] } = wish;
+  /** A wallet that has read the chain, with the requested properties. */
+  async createWallet(options: WalletOptions = {}): Promise<Wallet> {
+    const { name = "A wallet", words = newMnemonic(15), gap, coins = [] } = options;
     const { id } = await this.client.create({
       name,
       mnemonic_sentence: [...words],
@@ -192,7 +194,7 @@ export class Scenario {
     return await this.client.wallet(id);
   }
 
-  /** Pays a wallet so many coins, at its first addresses, and waits until it can spend them. */
+  /** Pays a wallet this many coins, at its first addresses, and waits until it can spend them. */
   async fund(id: string, coins: readonly bigint[]): Promise<void> {
     const before = await this.available(id);
     const addresses = await this.client.addresses(id);
@@ -206,7 +208,7 @@ export class Scenario {
     await until(`${id} is ready`, async () => (await this.client.wallet(id)).state.status === "ready");
   }
 
-  /** What the wallet could spend now, in lovelace. */
+  /** The wallet's spendable balance, in lovelace. */
   async available(id: string): Promise<bigint> {
     return BigInt((await this.client.wallet(id)).balance.available.quantity);
   }
@@ -215,12 +217,12 @@ export class Scenario {
     await until(`${id} has ${lovelace}`, async () => await this.available(id) === lovelace);
   }
 
-  /** The wallet's receiving address number `index`. */
+  /** The wallet's receiving address at `index`. */
   async address(id: string, index = 0): Promise<string> {
     return (await this.client.addresses(id))[index]!.id;
   }
 
-  /** A payment out of the new workflow, as far as the mempool. */
+  /** Constructs, signs and submits a payment. */
   async constructSignSubmit(id: string, body: ConstructBody, prefix: Prefix = "wallets"): Promise<Sent> {
     const built = await this.client.construct(id, body, prefix);
     const { transaction: signed } = await this.client.sign(id, built.transaction, PASSPHRASE, prefix);
@@ -235,23 +237,23 @@ export class Scenario {
     prefix: Prefix = "wallets",
   ): Promise<Transaction> {
     return await until(`${hash} is ${status}`, async () => {
-      const asked = this.client.transaction(id, hash, {}, prefix);
-      const found = await asked.catch((error: ApiError) => {
+      const request = this.client.transaction(id, hash, {}, prefix);
+      const found = await request.catch((error: ApiError) => {
         if (error.status !== 404) throw error;
       });
       return found?.status === status && found;
     });
   }
 
-  /** Waits until the wallet knows that the ledger has a transaction. */
+  /** Waits until the wallet lists a transaction as in the ledger. */
   untilInLedger(id: string, hash: string, prefix: Prefix = "wallets"): Promise<Transaction> {
     return this.untilStatus(id, hash, "in_ledger", prefix);
   }
 
-  /** `constructSignSubmit`, and then in the ledger. */
-  async land(id: string, body: ConstructBody, prefix: Prefix = "wallets"): Promise<Sent & { told: Transaction }> {
+  /** `constructSignSubmit`, and waits for the ledger. */
+  async land(id: string, body: ConstructBody, prefix: Prefix = "wallets"): Promise<Sent & { listed: Transaction }> {
     const sent = await this.constructSignSubmit(id, body, prefix);
     await this.settle();
-    return { ...sent, told: await this.untilInLedger(id, sent.id, prefix) };
+    return { ...sent, listed: await this.untilInLedger(id, sent.id, prefix) };
   }
 }

@@ -1,4 +1,7 @@
-/** The schema of a database as text, out of PostgreSQL's catalogues: the same for the same schema, whatever the server's version. */
+/**
+ * The schema of a database as text, from PostgreSQL's catalogues: the same for the same schema, independent of the
+ * server's version.
+ */
 import type { Queries } from "#src/store/store.ts";
 
 /** Lines about every table, view, type, function and trigger of the schema `public`, sorted by their objects. */
@@ -46,6 +49,6 @@ export async function schemaText(sql: Queries): Promise<string> {
       format_type(t.typbasetype, t.typtypmod))
     from pg_type t where t.typnamespace = 'public'::regnamespace and t.typtype in ('e', 'd')
     ) found order by object collate "C", part, n, line collate "C"`;
-  // what a function's comments say is not part of the schema
+  // the comments of a function are not part of the schema
   return lines.map(({ line }) => line.replace(/--.*$/gm, "").replace(/\n\s*\n/g, "\n").trimEnd()).join("\n");
 }

@@ -1,4 +1,7 @@
-/** Script contexts of Plutus V3 as data, with defaults for what a test does not care about, and a run of a term on one. */
+/**
+ * Script contexts of Plutus V3 as data, with defaults for everything that a test does not set, and the evaluation of a
+ * term on one.
+ */
 import scalus from "scalus";
 import { Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
 import { type BuildOptions, compiled, program } from "#src/cage/uplc/program.ts";
@@ -10,7 +13,7 @@ import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { evaluate } from "#src/plutus/machine/evaluate.ts";
 import { theBuild } from "./contract_build.ts";
 
-/** What a run gave: nothing, or what the failing check said. */
+/** Result of a run: success, or the message of the failing check. */
 export interface Run {
   readonly ok: boolean;
   readonly message: string;
@@ -19,17 +22,17 @@ export interface Run {
 }
 
 /**
- * Evaluates a function on arguments, with traces. The build for protocol version 11 is held against the published one, by the product's machine:
- * both agree or both refuse.
+ * Evaluates a function on arguments, with traces. The build for protocol version 11 is compared with the published one,
+ * by the product's machine: both accept or both refuse.
  *
- * @throws Error where they do not
+ * @throws Error if they differ
  */
 export function run(fun: Expr<unknown>, ...args: Data[]): Run {
   const { name, options } = theBuild();
   if (name === "published") return runByScalus(fun, ...args);
   const [published, { ok, memory, steps, message }] = [runOn({}, fun, args), runOn(options, fun, args)];
   if (ok !== published.ok) throw new Error(`the builds differ: "${published.message}", "${message}"`);
-  // a number that no branch is for fails without a message
+  // a number without a branch fails without a message
   return { ok, memory, steps, message: published.message };
 }
 
@@ -52,7 +55,7 @@ function runByScalus(fun: Expr<unknown>, ...args: Data[]): Run {
     ...args.map((value) => ({ kind: "constant" as const, constant: { type: "data" as const, value } })),
   );
   const result = scalus.Scalus.evaluateScript(toHex(encode(compiled(term))));
-  // scalus adds what was spent so far to each message
+  // scalus adds the spent budget to each message
   const traced = result.logs.find((log) => !log.startsWith("Error"))?.replace(/: \{ mem: .*$/, "");
   const message = traced ?? "no message";
   return {
@@ -75,7 +78,7 @@ export function reference(id: number, index = 0): Data {
 const key = (hash: Uint8Array) => constr(0, hash);
 const script = (hash: Uint8Array) => constr(1, hash);
 
-/** An address of a key, with a key as its stake part where one is given. */
+/** An address of a key, with a key as its stake part if one is given. */
 export function keyAt(hash: Uint8Array, stake?: Uint8Array): Data {
   return constr(0, key(hash), stake ? constr(0, constr(0, key(stake))) : constr(1));
 }
@@ -103,12 +106,12 @@ export function value(lovelace: bigint, ...list: Asset[]): Data {
   return new DataMap([[none, new DataMap([[none, lovelace]])], ...assets(list)]);
 }
 
-/** What a transaction mints and burns. */
+/** The minted and burned value of a transaction. */
 export function minted(...list: Asset[]): Data {
   return new DataMap(assets(list));
 }
 
-/** An output, with an inline datum where one is given. */
+/** An output, with an inline datum if one is given. */
 export function output(address: Data, value: Data, datum?: Data, script?: Uint8Array): Data {
   return constr(
     0,
@@ -123,7 +126,7 @@ export function input(reference: Data, output: Data): Data {
   return constr(0, reference, output);
 }
 
-/** The parts of a transaction that the contract looks at. */
+/** The parts of a transaction that the contract reads. */
 export interface Tx {
   readonly inputs?: readonly Data[];
   readonly outputs?: readonly Data[];

@@ -1,4 +1,4 @@
-/** The contract's proof verifier alone: what it makes of one operation. */
+/** The contract's proof verifier alone: its result for one operation. */
 import type { Data } from "#src/cardano/data.ts";
 import { rootAfter } from "#src/cage/contract/operation.ts";
 import { withFollow } from "#src/cage/contract/proof.ts";
@@ -21,7 +21,7 @@ const follows = withFollow((follow) =>
   )
 );
 
-/** Whether the contract goes from one root to the other; `message` says which check failed. */
+/** Whether the contract computes one root from the other; `message` names the failed check. */
 export function scriptFollows(root: Uint8Array, key: Uint8Array, operation: Data, proof: Data, after: Uint8Array): Run {
   return run(follows, root, key, operation, proof, after);
 }

@@ -32,13 +32,13 @@ class Flat {
 const V3 = [1, 1, 0];
 const LAMBDA = "0010", UNIT = "0100" + "1" + "0011" + "0", ERROR = "0110";
 
-/** `\context -> ()`: a Plutus V3 script that always agrees, as the bytes of a witness set (flat inside CBOR). */
+/** `\context -> ()`: a Plutus V3 script that always accepts, as the bytes of a witness set (flat inside CBOR). */
 export const agrees = new Flat().bits(LAMBDA + UNIT).program(V3);
 
 /** `\context -> error`: a Plutus V3 script that always refuses. */
 export const refuses = new Flat().bits(LAMBDA + ERROR).program(V3);
 
-/** `\context -> force (trace message (delay error))`: refuses and says why. */
+/** `\context -> force (trace message (delay error))`: refuses with a message. */
 export function refusesSaying(message: string): Uint8Array {
   const text = utf8(message);
   const trace = "0101" + "0111" + "0011100"; // force (builtin trace)

@@ -1,4 +1,6 @@
-/** Another Plutus machine than the product's: aiken's, as WebAssembly inside a dependency of the Blaze SDK. */
+/**
+ * A second Plutus machine, independent of the product's: aiken's, as WebAssembly inside a dependency of the Blaze SDK.
+ */
 import { createRequire } from "node:module";
 import { fromHex } from "#src/base/bytes.ts";
 import { encode } from "#src/cardano/cbor.ts";
@@ -36,8 +38,9 @@ const folder = sdk.resolve("@blaze-cardano/uplc").replace(/dist.*$/, "dist/wasm/
 const machine: Machine = sdk(`${folder}uplc_wasm.js`);
 
 /**
- * What the failing script of a transaction traced, spaces left out; undefined when no script fails. Nothing limits the budget: the machine counts
- * builtins that a language did not have with costs past all limits, so that scripts of Plutus V1 can use those of V1 alone.
+ * The trace of a transaction's failing script, without spaces; undefined when no script fails. The budget is unlimited:
+ * the machine gives builtins that a language does not have costs past all limits, so that scripts of Plutus V1 can only
+ * use the builtins of V1.
  */
 export function tracedBySecond(transaction: Uint8Array, utxos: readonly Utxo[], slots: SlotConfig): string | undefined {
   try {
@@ -71,7 +74,7 @@ function run(
   );
 }
 
-/** Units of each redeemer, in the ledger's order of redeemers, or undefined when a script refuses. */
+/** Units of each redeemer, in the ledger's order of redeemers, or undefined if a script refuses. */
 export function evaluateSecond(
   transaction: Uint8Array,
   utxos: readonly Utxo[],
@@ -81,7 +84,7 @@ export function evaluateSecond(
   try {
     results = run(transaction, utxos, slots, [2], { steps: 100_000_000_000n, memory: 200_000_000n });
   } catch (error) {
-    // a script that refuses comes as a text; anything else is no verdict
+    // a script that refuses is reported as a text; anything else is no verdict
     if (
       typeof error === "string" || (error instanceof Error && /validator|evaluat|budget|error/i.test(error.message))
     ) {

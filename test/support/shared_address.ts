@@ -1,4 +1,4 @@
-/** Addresses of shared wallets, made of scripts one by one. */
+/** Addresses of shared wallets, derived script by script. */
 import type { Credential } from "#src/cardano/address.ts";
 import { addressOf } from "#src/wallet/index/credential.ts";
 import { hashOf, scriptAt, stakeCredential } from "#src/wallet/shared/account.ts";

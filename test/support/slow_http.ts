@@ -1,4 +1,4 @@
-/** Clients that do not send their requests to the end: many raw connections, and what became of each. */
+/** Clients that do not complete their requests: many raw connections, and the outcome of each. */
 import { connect, type Socket } from "node:net";
 import { until } from "./until.ts";
 
@@ -6,18 +6,18 @@ import { until } from "./until.ts";
 export interface Unfinished {
   /** How many are still open. */
   readonly open: number;
-  /** What was answered, one text for each connection that was. */
+  /** The answers, one text for each connection that got one. */
   readonly answers: readonly string[];
   /** Waits until the service has ended all of them. */
   ended(ms: number): Promise<void>;
-  /** Ends those that are left. */
+  /** Ends the remaining ones. */
   stop(): void;
 }
 
-/** Connections that are opened at a time. */
+/** Number of connections that are opened at a time. */
 const AT_ONCE = 250;
 
-/** Opens connections, sends each the beginning of a request, and then nothing. Resolves when all have sent it. */
+/** Opens connections, sends the beginning of a request on each, and then nothing. Resolves when all have sent it. */
 export async function unfinished(port: number, count: number, beginning: (i: number) => string): Promise<Unfinished> {
   const sockets = new Set<Socket>();
   const answers: string[] = [];
@@ -53,7 +53,7 @@ export async function unfinished(port: number, count: number, beginning: (i: num
 /** The beginning of a request's head. */
 export const halfHead = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: `;
 
-/** A head that announces a body, and the beginning of that; chunked without a length. */
+/** A head that announces a body, and the beginning of the body; chunked if no length is given. */
 export function halfBody(path: string, length?: number): string {
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n`;
   return length === undefined

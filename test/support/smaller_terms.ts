@@ -1,4 +1,4 @@
-/** Terms that are smaller than a term in one place: what is tried to find the least term that has some property. */
+/** Terms that are smaller than a term in one place: candidates in the search for the smallest term with a property. */
 import {
   apply,
   caseOf,
@@ -41,7 +41,7 @@ function withParts(term: Term, parts: readonly Term[]): Term {
   }
 }
 
-/** A part in the place of what it is a part of, or the unit in the place of anything. Recursion goes as deep as the term. */
+/** Replaces a term by one of its parts, or any part by the unit. The depth of the recursion is that of the term. */
 function* smaller(term: Term): Generator<Term> {
   const parts = partsOf(term);
   yield* parts;
@@ -57,7 +57,8 @@ function isClosed(term: Term, depth = 0): boolean {
 }
 
 /**
- * The least program that still has the property, going from one to any that is smaller in one place. `have` says which of several do.
+ * The smallest program that still has the property, found by replacing a program with one that is smaller in one place.
+ * `have` returns which of several programs have the property.
  */
 export async function least(
   program: Program,

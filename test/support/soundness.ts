@@ -1,4 +1,4 @@
-/** What must hold of every transaction that is given out, checked from its bytes and the outputs it spends. */
+/** What must hold of every transaction that the product builds, checked from its bytes and the outputs it spends. */
 import { expect } from "vitest";
 import { as, asInt, decode, entry, raw } from "#src/cardano/cbor.ts";
 import { compareRefs, type Output, refKey, type Utxo } from "#src/cardano/output.ts";
@@ -9,7 +9,7 @@ import { ledgerSize, minFee } from "#src/transaction/fee.ts";
 import { minUtxo } from "#src/transaction/minUtxo.ts";
 import { refScriptSize, valueSize } from "#src/transaction/output.ts";
 
-/** Fee, least fee and change of a sound transaction. */
+/** Fee, minimum fee and change of a sound transaction. */
 export interface Sound {
   readonly fee: bigint;
   readonly least: bigint;
@@ -17,7 +17,9 @@ export interface Sound {
   readonly outputs: readonly Output[];
 }
 
-/** Checks a signed transaction against the ledger's arithmetic; `known` are the outputs that it may spend or read. */
+/**
+ * Checks a signed transaction against the ledger's arithmetic; `known` are the outputs that it may spend or refer to.
+ */
 export function expectSound(transaction: Uint8Array, known: readonly Utxo[], parameters: Parameters): Sound {
   const scanned = scanTransaction(transaction);
   const byRef = new Map(known.map((utxo) => [refKey(utxo.ref), utxo.output]));

@@ -1,15 +1,18 @@
-/** Somebody beside the wallets of a scenario, who makes transactions with Emurgo's library alone: a devnet's outputs in, any body out. */
+/**
+ * A person without a wallet in a scenario, who makes transactions with Emurgo's library alone: from a devnet's outputs,
+ * with any body.
+ */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { http, User } from "./user.ts";
 
-export interface StrangeBody {
-  /** Lovelace by address in bech32; the rest comes back. */
+export interface StrangerBody {
+  /** Lovelace by address in bech32; the remainder comes back. */
   readonly pay?: readonly (readonly [address: string, lovelace: bigint])[];
   readonly certificates?: readonly csl.Certificate[];
-  /** Lovelace that the certificates take. */
+  /** Deposits of the certificates, in lovelace. */
   readonly deposit?: bigint;
   readonly scripts?: readonly csl.NativeScript[];
-  /** Those who sign besides. */
+  /** Additional signers. */
   readonly signers?: readonly csl.PrivateKey[];
 }
 
@@ -21,9 +24,9 @@ export class Stranger extends User {
     super();
   }
 
-  /** A signed transaction that spends all that is there, in hexadecimal. The fee is more than enough. */
+  /** A signed transaction that spends all outputs of the person, in hexadecimal. The fee is more than enough. */
   async transaction(
-    { pay = [], certificates = [], deposit = 0n, scripts = [], signers = [] }: StrangeBody,
+    { pay = [], certificates = [], deposit = 0n, scripts = [], signers = [] }: StrangerBody,
   ): Promise<string> {
     const { body: { utxos } } = await http(this.devnet, "GET", `/utxos/${this.address}`);
     const inputs = csl.TransactionInputs.new();

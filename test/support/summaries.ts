@@ -26,10 +26,10 @@ export function text(hex: string): string {
   return addressText(read.value);
 }
 
-/** A request's output as this API names it. */
+/** A request's output in the form of the API. */
 export const named = ({ ref }: Utxo) => `${ref.txHash}-${ref.index}`;
 
-/** A transaction of the service, what it is meant to do, and the outputs there are. */
+/** A transaction of the service, its intent, and the outputs before it. */
 export interface Meant {
   readonly name: string;
   readonly transaction: Uint8Array;
@@ -44,7 +44,7 @@ export interface Meant {
 
 const TOKEN = "ab".repeat(32);
 
-/** All kinds of transactions, the owner's by alice, requests by bob, built on outputs that hold assets besides. */
+/** All kinds of transactions, the owner's by alice, requests by bob, built on outputs that also hold assets. */
 export function meantTransactions(): Meant[] {
   const facts = factsOf(40);
   const state = stated(TOKEN, alice.key, facts);
@@ -127,7 +127,7 @@ export function meantTransactions(): Meant[] {
       transaction: built.transaction,
       built,
       summary,
-      // no more than it offers
+      // no more than its value
       intent: { ...intent, maxOffered: summary.requests[0]?.offered },
       known,
       runs: summary.scripts.length > 0,
@@ -135,5 +135,5 @@ export function meantTransactions(): Meant[] {
   });
 }
 
-/** Hexadecimal of a transaction. */
+/** A transaction in hexadecimal. */
 export const hexOf = ({ transaction }: Meant) => toHex(transaction);

@@ -1,4 +1,4 @@
-/** Transactions with something in them changed at random, judged as if they were what was meant. */
+/** Transactions with random changes, judged against the intent of the original. */
 import { expect } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { messaged, toJson } from "#src/base/json.ts";
@@ -7,17 +7,17 @@ import { decodeDatum } from "#src/cage/datum.ts";
 import { compareRefs, type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { requireIntent } from "#src/client/summary.ts";
-import { mutated } from "./bent_transactions.ts";
+import { mutated } from "./editable_transactions.ts";
 import { seeded } from "./random.ts";
 import type { Meant } from "./summaries.ts";
 
-/** A datum, but for what a request offers, which a limit bounds. */
+/** A datum except what a request offers, which has a limit. */
 function datum(cbor: Uint8Array): string {
   const read = decodeDatum(cbor);
   return read?.type === "request" ? toJson(messaged({ ...read.request, fee: 0n })) : toHex(cbor);
 }
 
-/** What a transaction does, by another reader; undefined where that one finds no transaction. */
+/** The content of a transaction according to another decoder; undefined if that decoder rejects it. */
 function effect(bytes: Uint8Array): string | undefined {
   const refs = (list: readonly OutRef[]) => [...list].sort(compareRefs).map(refKey);
   const output = (one: Output) => [
@@ -62,8 +62,8 @@ function mutatedAgain(mutant: Uint8Array, random: () => number): Uint8Array {
 }
 
 /**
- * Judges so many mutants: those that are taken for what was meant must do the same, within what was meant to bound them, as another reader finds.
- * Says how many were transactions at all, and how many were taken.
+ * Judges this many mutants: those that are accepted for the intent must do the same according to the other decoder,
+ * within the limits of the intent. Returns how many were valid transactions, and how many were accepted.
  */
 export async function judgeMutants(
   meant: Meant,

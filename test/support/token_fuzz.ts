@@ -1,4 +1,6 @@
-/** Calls made up out of the token service's own document: each is answered, none by a 5xx, and nothing is changed by them. */
+/**
+ * Calls generated from the token service's own document: each gets an answer, none a 5xx, and none changes anything.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { TokenClient } from "#src/client/tokens.ts";
 import { type Call, callsOf, type Document } from "./api_fuzz.ts";
@@ -8,7 +10,7 @@ import { fund, http, land, User } from "./user.ts";
 
 const AT_ONCE = 8;
 
-/** The test, with so many calls. */
+/** The test, with this many calls. */
 export function tokenFuzz(count: number): void {
   let infra: Awaited<ReturnType<typeof sharedInfra>>;
   let arbor: Arbor;
@@ -43,7 +45,7 @@ export function tokenFuzz(count: number): void {
     return { status: answer.status, type, text: await answer.text() };
   };
 
-  it("are answered as they deserve", async () => {
+  it("random calls get no 5xx answer and change nothing", async () => {
     const { value: token, ...boot } = await client.boot(owner.address);
     const booted = await land(arbor.tokens, owner.sign(boot.unsignedTransaction));
     const signed = (one: { unsignedTransaction: string }) => land(arbor.tokens, owner.sign(one.unsignedTransaction));
@@ -68,7 +70,7 @@ export function tokenFuzz(count: number): void {
         transaction: [unsigned.unsignedTransaction],
         signedTransaction: [unsigned.unsignedTransaction],
       },
-      // what waits is to be answered soon; a call that wants to be refused for its time is
+      // calls that wait should be answered soon; a call whose `time` must be refused
       only: { n: [0, 1, "1", -1, 1.5, "x"], wait: ["0", "20", "-1", "x"], "arbor-timeout": ["30000", "x", "0", "-5"] },
     });
     const statuses = new Map<number, number>();
@@ -91,7 +93,7 @@ export function tokenFuzz(count: number): void {
       `${count} calls, seed ${seed}: ` +
         [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`).join(", "),
     );
-    // most are refused, and a good part is what it should be
+    // most are refused, and a good part has the expected form
     expect(statuses.get(200)).toBeGreaterThan(count / 20);
     expect(statuses.get(400)).toBeGreaterThan(count / 20);
     expect([await client.token(token), await client.facts(token)]).toEqual(before);

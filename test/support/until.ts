@@ -1,4 +1,7 @@
-/** Waits until something holds and gives it; throws after `ms` milliseconds. Looks again `every` so many. */
+/**
+ * Waits until a condition holds and returns its value; throws after `ms` milliseconds. Checks every `every`
+ * milliseconds.
+ */
 export async function until<T>(
   what: string,
   check: () => Promise<T | undefined | false>,
@@ -8,7 +11,7 @@ export async function until<T>(
   for (const end = Date.now() + ms;;) {
     const found = await check();
     if (found) return found;
-    if (Date.now() > end) throw new Error(`waited ${ms} ms in vain: ${what}`);
+    if (Date.now() > end) throw new Error(`waited ${ms} ms without success: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, every));
   }
 }

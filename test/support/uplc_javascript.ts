@@ -1,7 +1,7 @@
 /**
- * A third Plutus machine, for runs of which there are very many: a term becomes JavaScript once, variables and functions becoming those of the
- * language itself. It keeps the order of evaluation and every way to fail, and counts no units. What is not in the built-in
- * functions here is in no script of ours; tests ask the product's machine beside it.
+ * A third Plutus machine, for very many runs: a term is compiled to JavaScript once, with variables and functions of
+ * JavaScript itself. It keeps the order of evaluation and every way to fail, and counts no units. It has only the
+ * built-in functions that this project's scripts use; tests compare it with the product's machine.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { compareBytes, concat, equalBytes } from "#src/base/bytes.ts";
@@ -11,12 +11,12 @@ import type { BuiltinName } from "#src/cage/uplc/builtin.ts";
 import { type BuildOptions, program } from "#src/cage/uplc/program.ts";
 import type { Expr, Term, Variable } from "#src/cage/uplc/term.ts";
 
-/** A script that failed, with what it traced last. */
+/** The failure of a script, with its last trace. */
 export class Failed extends Error {
   override readonly name = "Failed";
 }
 
-/** A list from some place of an array on. */
+/** A list: an array from some position on. */
 class List {
   constructor(readonly array: readonly unknown[], readonly at: number) {}
 }
@@ -55,7 +55,7 @@ function floorDiv(a: bigint, b: bigint): bigint {
 function isByte(value: bigint): number {
   return value >= 0n && value < 256n ? Number(value) : fail("no byte");
 }
-/** A width of 0, which means as many bytes as it takes, is asked for nowhere. */
+/** A width of 0, which means as many bytes as needed, does not occur. */
 function toBytes(bigEndian: boolean, width: bigint, value: bigint): Uint8Array {
   if (width <= 0n || width > 8192n || value < 0n) return fail("integerToByteString");
   const out = new Uint8Array(Number(width));
@@ -64,7 +64,7 @@ function toBytes(bigEndian: boolean, width: bigint, value: bigint): Uint8Array {
   return rest === 0n ? out : fail("integerToByteString");
 }
 
-/** Whether two data are the same. */
+/** Whether two data are equal. */
 export function sameData(a: Data, b: Data): boolean {
   if (a === b) return true;
   if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b);
@@ -159,7 +159,7 @@ const tools = {
   },
 };
 
-/** What `case` makes of a value: a constructor, or a constant (from protocol version 11 on). */
+/** The branch that `case` selects for a value: a constructor, or a constant (from protocol version 11 on). */
 function packed(from: Value, branches: number): Packed {
   if (typeof from === "boolean") return branches <= 2 ? { tag: from ? 1 : 0, fields: [] } : fail("no such branch");
   if (typeof from === "bigint") return { tag: Number(from), fields: [] };
@@ -198,7 +198,7 @@ function source(term: Term, names: ReadonlyMap<Variable, string>, pool: Value[])
     case "delay":
       return `(()=>${again(term.body)})`;
     case "force":
-      // a polymorphic built-in function is forced for each of its types, which means nothing here
+      // a polymorphic built-in function is forced for each of its types, which has no effect here
       return isBuiltin(term.body) ? again(term.body) : `t.force(${again(term.body)})`;
     case "forms":
       return fail("a part in two forms");

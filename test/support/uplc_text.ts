@@ -1,4 +1,7 @@
-/** Programs in the textual form of Untyped Plutus Core: read, and written in one form so that equal programs have equal texts. */
+/**
+ * Programs in the textual form of Untyped Plutus Core: parsed, and written in a canonical form so that equal programs
+ * have equal texts.
+ */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { Assets, isAmount } from "#src/plutus/machine/assets.ts";
 import { compressedPoint, pointOf } from "./bls_points.ts";
@@ -46,7 +49,7 @@ import {
 } from "#src/plutus/machine/type.ts";
 import { Constant } from "#src/plutus/machine/value.ts";
 
-/** A text that is no program. */
+/** A text that is not a program. */
 export class SyntaxProblem extends Error {
   override readonly name = "SyntaxProblem";
 }
@@ -83,7 +86,10 @@ function tokensOf(source: string): string[] {
   return at === source.length ? tokens : wrong(`cannot read ${source.slice(at, at + 20)}`);
 }
 
-/** A program out of its text. Throws `SyntaxProblem`. */
+/**
+ * Parses a program.
+ * @throws SyntaxProblem if the text is not a program
+ */
 export function parseProgram(source: string): Program {
   const parser = new Parser(tokensOf(source));
   return parser.program();
@@ -364,12 +370,12 @@ function unescaped(text: string): string {
   );
 }
 
-/** A program in one form: variables by index, constants written in one way. */
+/** A program in canonical form: variables by index, constants in one notation. */
 export function showProgram({ version, term }: Program): string {
   return `(program ${version.join(".")} ${showTerm(term)})`;
 }
 
-/** A term in one form. */
+/** A term in canonical form. */
 export function showTerm(term: Term): string {
   const several = (terms: readonly Term[]) => terms.map((one) => ` ${showTerm(one)}`).join("");
   switch (term.kind) {
@@ -433,7 +439,7 @@ function showValue(type: Type, value: unknown): string {
     case TypeTag.G2:
       return `0x${toHex(compressedPoint(type, value))}`;
     case TypeTag.MILLER_LOOP:
-      // has no form that is the same everywhere
+      // has no canonical form
       return "_";
     default:
       return String(value);

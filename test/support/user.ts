@@ -1,16 +1,18 @@
-/** A user of the HTTP services who signs with a library that they do not use (Emurgo's serialization library). */
+/**
+ * A user of the HTTP services who signs with a library that the services do not use (Emurgo's serialization library).
+ */
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import { randomBytes } from "node:crypto";
 import { until } from "./until.ts";
 
-/** An answer over HTTP: status and JSON. */
+/** A response over HTTP: status and JSON. */
 export interface Answer {
   readonly status: number;
   // deno-lint-ignore no-explicit-any
   readonly body: any;
 }
 
-/** Asks over HTTP. */
+/** Sends an HTTP request. */
 export async function http(base: string, method: string, path: string, body?: unknown): Promise<Answer> {
   const response = await fetch(base + path, {
     method,
@@ -38,7 +40,7 @@ export class User {
       : CSL.EnterpriseAddress.new(0, hash(this.key)).to_address().to_bech32();
   }
 
-  /** The transaction with this user's signature beside those that are there. */
+  /** The transaction with this user's signature in addition to the others. */
   sign(unsigned: string): string {
     const transaction = CSL.FixedTransaction.from_hex(unsigned);
     transaction.sign_and_add_vkey_signature(this.key);
@@ -58,7 +60,7 @@ export async function land(tokens: string, signed: string): Promise<string> {
   return hash;
 }
 
-/** Has the faucet pay a user and waits until the index of the token service knows. */
+/** Requests a faucet payment for a user and waits until the token service's index has it. */
 export async function fund(devnet: string, tokens: string, user: User, lovelace = 1_000_000_000): Promise<void> {
   const paid = await http(devnet, "POST", "/faucet", { address: user.address, lovelace });
   if (paid.status !== 200) throw new Error(`faucet: ${paid.status} ${JSON.stringify(paid.body)}`);

@@ -1,4 +1,4 @@
-/** A process that puts a key into the vault and dies, as by kill -9, before any wallet adopts it. */
+/** A process that puts a key into the vault and dies, as by kill -9, before a wallet adopts the key. */
 import process from "node:process";
 import { silentLog } from "#src/base/log.ts";
 import { createBuilders } from "#src/builders/builders.ts";

@@ -29,7 +29,7 @@ function unpack(name: string): string {
 /**
  * Path of a vector file, or of a file or folder inside an archive (`blocks/single` is `single` in `blocks.tar.gz`).
  *
- * @throws Error where the vectors have nothing of that name.
+ * @throws Error if the vectors have nothing of that name
  */
 export function vectors(path: string): string {
   const [name] = path.split("/") as [string];

@@ -1,4 +1,4 @@
-/** Golden values of keys, addresses, scripts and fees of the field's wallets. */
+/** Golden values of keys, addresses, scripts and fees from other wallets. */
 import { readFileSync } from "node:fs";
 import { vectors } from "./vectors.ts";
 
@@ -13,7 +13,10 @@ interface Vector {
 
 const all: readonly Vector[] = JSON.parse(readFileSync(vectors("wallet-vectors.json"), "utf8")).vectors;
 
-/** Vectors of some categories. Throws where a category has none. */
+/**
+ * Vectors of some categories.
+ * @throws Error if a category has none
+ */
 export function walletVectors(...categories: readonly string[]): readonly Vector[] {
   const found = all.filter((vector) => categories.includes(vector.category));
   if (found.length === 0) throw new Error(`no vectors of ${categories.join(", ")}`);

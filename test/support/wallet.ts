@@ -8,7 +8,7 @@ import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { madeOutput, type NewOutput } from "#src/cardano/transaction.ts";
 import { type Assets, noAssets } from "#src/cardano/value.ts";
 
-/** Somebody with a key and addresses on a test network. */
+/** A person with a key and addresses on a test network. */
 export interface Person {
   readonly seed: SigningKey;
   /** Payment key hash. */
@@ -40,7 +40,7 @@ export function person(name: string): Person {
 
 let made = 0;
 
-/** A reference that no other call gives; `index` counts from 0 unless given. */
+/** A reference that is different in every call; `index` defaults to 0. */
 export function newRef(index = 0): OutRef {
   return { txHash: toHex(sha256(utf8(`transaction ${made++}`))), index };
 }
@@ -50,7 +50,7 @@ export function utxo(output: NewOutput, ref: OutRef = newRef()): Utxo {
   return { ref, output: madeOutput(output) };
 }
 
-/** An unspent output of lovelace, and assets where given. */
+/** An unspent output of lovelace, and assets if given. */
 export function coin(address: string, lovelace: bigint, assets: Assets = noAssets, ref: OutRef = newRef()): Utxo {
   return utxo({ address, value: { lovelace, assets } }, ref);
 }
@@ -62,7 +62,7 @@ export function signed(transaction: Uint8Array, ...people: readonly Person[]): U
   return fixed.to_bytes();
 }
 
-/** An asset id out of two small numbers. */
+/** An asset id from two small numbers. */
 export function assetId(policy: number, name: number): string {
   return policy.toString(16).padStart(2, "0").repeat(28) + toHex(fromHex(name.toString(16).padStart(2, "0"))).repeat(4);
 }

@@ -1,27 +1,38 @@
-/** The wallet service's edge by itself: whatever lies behind it must not be asked. */
+/** The wallet service's edge without its dependencies: a call to a dependency fails the test. */
 import { systemClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { walletApp } from "#src/edge/wallets/app.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 
-/** Stands for a room: naming its parts does nothing, asking it is a fault of the test. */
-export function unasked<T>(name: string): T {
+/** A replacement for a dependency: its parts can be named, but a call of one is an error of the test. */
+export function notCalled<T>(name: string): T {
   const target = () => {};
   return new Proxy(target, {
-    get: (_, key) => typeof key === "symbol" || key === "then" ? undefined : unasked(`${name}.${key}`),
+    get: (_, key) => typeof key === "symbol" || key === "then" ? undefined : notCalled(`${name}.${key}`),
     apply: () => {
-      // a pool beside another connects to nothing before it is asked
-      if (name === "store.beside") return unasked("store");
-      throw new Error(`${name} was asked`);
+      // a second pool connects only on its first query
+      if (name === "store.beside") return notCalled("store");
+      throw new Error(`${name} was called`);
     },
   }) as unknown as T;
 }
 
-/** An app of which only the frame, the schemas and the document can answer. */
+/** An app in which only the frame, the schemas and the document can answer. */
 export function edgeAlone(health: WalletEdgeOptions["health"] = () => {}) {
-  const rooms = ["store", "ask", "ring", "build", "port", "vault", "builders", "events", "presence", "wake"] as const;
+  const dependencies = [
+    "store",
+    "ask",
+    "ring",
+    "build",
+    "port",
+    "vault",
+    "builders",
+    "events",
+    "presence",
+    "wake",
+  ] as const;
   return walletApp({
-    ...Object.fromEntries(rooms.map((room) => [room, unasked(room)])),
+    ...Object.fromEntries(dependencies.map((name) => [name, notCalled(name)])),
     networkId: 0,
     networkMagic: 42,
     toleranceS: 300,
@@ -32,7 +43,7 @@ export function edgeAlone(health: WalletEdgeOptions["health"] = () => {}) {
   } as unknown as WalletEdgeOptions);
 }
 
-/** Paths with their methods, as the document has them: `POST /wallets/{walletId}`. */
+/** Paths with their methods, in the document's form: `POST /wallets/{walletId}`. */
 export async function servedBy(app: ReturnType<typeof edgeAlone>): Promise<ReadonlySet<string>> {
   const document = await (await app.request("/v2/openapi.json")).json() as { paths: Record<string, object> };
   return new Set(

@@ -1,4 +1,4 @@
-/** The endpoints of wallet servers of the field: method, path, name of the operation, status of a good answer. */
+/** The endpoints of other wallet servers: method, path, name of the operation, status of a success. */
 const TABLE = `
 POST /wallets/{walletId}/signatures/{role}/{index} signMetadata 200
 POST /wallets postWallet 201

@@ -1,6 +1,6 @@
 /**
- * Wallets by the plainest means, for the tests of their index: a wallet's credentials are the hashes of its account's name and their
- * places, and what it holds comes from reading all blocks from its birth on.
+ * A plain model of wallets, for the tests of their index: a wallet's credentials are hashes of its account's name and
+ * an index, and its holdings come from reading all blocks from its birth on.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
@@ -13,13 +13,13 @@ import type { CredentialRange } from "#src/wallet/index/types.ts";
 
 const hash28 = (text: string) => toHex(sha256(utf8(text)).slice(0, 28));
 
-/** Payment key hash of an account at a place. */
+/** Payment key hash of an account at an index. */
 export const keyAt = (account: string, role: number, index: number) => hash28(`${account}/${role}/${index}`);
 export const stakeKey = (account: string) => hash28(`${account} stake`);
 export const baseAddress = (account: string, role: number, index: number) =>
   `00${keyAt(account, role, index)}${stakeKey(account)}`;
 
-/** Derives as `keyAt` does; `asked` counts. */
+/** Derives like `keyAt`; `asked` counts the calls. */
 export function deriver() {
   const state = { orders: 0, keys: 0 };
   const derive = ({ account, role, from, count }: CredentialRange) => {
@@ -30,7 +30,7 @@ export function deriver() {
   return { derive, state };
 }
 
-/** A transaction's parts, as no ledger judges them. */
+/** A transaction's parts; no ledger validates them. */
 export interface Parts {
   readonly inputs: readonly OutRef[];
   readonly outputs: readonly { readonly address: string; readonly value: Value }[];
@@ -69,12 +69,12 @@ export interface ModelWallet {
   readonly birth: Point;
 }
 
-/** What the index must say of a wallet. */
+/** The expected content of the index for a wallet. */
 export interface ModelState {
-  /** By role: how far the pool reaches, and the used indices in order. */
+  /** By role: the end of the address pool, and the used indices in order. */
   readonly pools: readonly { readonly size: number; readonly used: readonly number[] }[];
   readonly utxos: readonly string[];
-  /** By asset, lovelace as '': what it holds of everything that it ever held. */
+  /** By asset, lovelace as '': the quantities of everything that it ever held. */
   readonly holdings: Readonly<Record<string, bigint>>;
   readonly transactions: readonly {
     readonly hash: string;
@@ -113,7 +113,7 @@ export function replayWallet({ account, gap, birth }: ModelWallet, blocks: reado
   };
   for (const block of blocks) {
     if (block.slot <= birth.slot) continue;
-    // once more as long as something is found
+    // repeats as long as something is found
     for (let before = -1; before !== sizes[0]! + sizes[1]!;) {
       before = sizes[0]! + sizes[1]!;
       for (const { output } of block.transactions.flatMap(created)) {

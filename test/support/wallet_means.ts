@@ -1,4 +1,7 @@
-/** A wallet for tests of its builds: keys by index, coins at their addresses, and the ledger's judgement of what was built and signed. */
+/**
+ * A wallet for tests of its builds: keys by index, coins at their addresses, and the ledger's verdict on what was built
+ * and signed.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { fromHex, utf8 } from "#src/base/bytes.ts";
 import { baseAddress, paymentKeyHash } from "#src/cardano/address.ts";
@@ -24,12 +27,12 @@ import { coin } from "./wallet.ts";
 
 await initHash();
 
-/** Where and when all of them are built. */
+/** Network, parameters and time of all builds. */
 export const setting: BuildSetting = { parameters: mainnetParameters, network: 0, slots, slot: 500 };
 
 const seeds = new Map<string, SigningKey>();
 
-/** Hash of the key of a name; its seed is kept to sign with. */
+/** Hash of the key of a name; its seed is kept for signatures. */
 export function keyNamed(name: string): string {
   const seed = sha256(utf8(name));
   const hash = keyHash(publicKey(seed));
@@ -63,7 +66,7 @@ export function ownCoin(index: number, lovelace: bigint, assets: Assets = noAsse
   return { utxo: coin(addressAt(at), lovelace, assets), path: pathAt(at), preference };
 }
 
-/** What the wallet has. */
+/** The wallet's coins. */
 export function meansOf(coins: readonly OwnCoin[], more: Partial<WalletFunds> = {}): WalletFunds {
   const change = Array.from({ length: 20 }, (_, i) => ({ address: addressAt(i, 1), path: pathAt(i, 1) }));
   return { coins, change, policyKey, ...more };
@@ -75,7 +78,7 @@ export function accountOf(more: Partial<StakeAccount> = {}): StakeAccount {
   return { credential, path: pathAt(0, 2), registered: false, deposit: 0n, rewards: 0n, ...more };
 }
 
-/** Who must sign for outputs and whatever else. */
+/** The required signers of outputs and other items. */
 export function signedBy(transaction: Uint8Array, keys: Iterable<string>): Uint8Array {
   const id = fromHex(transactionHash(transaction));
   return addWitness(
@@ -84,7 +87,7 @@ export function signedBy(transaction: Uint8Array, keys: Iterable<string>): Uint8
   );
 }
 
-/** Signs with the keys of its inputs, and with those named beside. */
+/** Signs with the keys of its inputs, and with additional ones. */
 export function signedFor(built: ConstructedTransaction, ...more: readonly string[]): Uint8Array {
   const { inputs, collateral } = built.selection;
   return signedBy(built.transaction, [
@@ -94,7 +97,7 @@ export function signedFor(built: ConstructedTransaction, ...more: readonly strin
   ]);
 }
 
-/** What the ledger says to a signed transaction whose outputs are there: nothing where it takes it. */
+/** The ledger's failures for a signed transaction whose outputs exist: none if it is valid. */
 export async function judged(
   transaction: Uint8Array,
   utxos: readonly Utxo[],

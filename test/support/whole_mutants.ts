@@ -1,4 +1,6 @@
-/** Complete signed updates with one thing about them changed for the worse, which the ledger's rules must refuse for the scripts alone. */
+/**
+ * Complete signed updates with one harmful change, which the ledger's rules must refuse because of the scripts alone.
+ */
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { baseAddress, scriptAddress } from "#src/cardano/address.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
@@ -9,19 +11,29 @@ import { rootWith, rootWithout } from "#src/forestry/verify.ts";
 import { op } from "./cage.ts";
 import { judged } from "./judged_transaction.ts";
 import { bend, crowds, dice, flip, type Roll } from "./proof_fuzz.ts";
-import { alice, type Asked, asked, bob, owner, policy, stateOf, updating, type Whole } from "./whole_transaction.ts";
+import {
+  alice,
+  bob,
+  owner,
+  policy,
+  type RequestFields,
+  requestFields,
+  stateOf,
+  updating,
+  type Whole,
+} from "./whole_transaction.ts";
 
 const TOKEN = "5a".repeat(32);
 
-/** What came of a run. */
-export interface WholeHarvest {
+/** Result of a run. */
+export interface WholeMutantCounts {
   refused: number;
-  /** Bent proofs that prove the same. */
+  /** Changed proofs that prove the same. */
   equivalent: number;
   readonly violations: string[];
 }
 
-type Honest = ReturnType<typeof updating> & { readonly requests: readonly Asked[]; readonly facts: Forestry };
+type Honest = ReturnType<typeof updating> & { readonly requests: readonly RequestFields[]; readonly facts: Forestry };
 
 let groups: string[][] | undefined;
 
@@ -31,14 +43,14 @@ function honest(roll: Roll): Honest {
   const facts = Forestry.from([...new Set(keys)].map((key) => leafOf(utf8(key), utf8("v"))));
   const [a, b] = keys as [string, string];
   const requests = [
-    asked(TOKEN, a, roll(2) === 0 ? op.remove("v") : op.update("v", "w"), { refund: { payment: alice.key } }),
-    ...(roll(2) === 0 ? [] : [asked(TOKEN, b, op.remove("v"), { refund: { payment: bob.key } })]),
-    ...(roll(2) === 0 ? [] : [asked(TOKEN, `new ${roll(1_000_000)}`, op.insert("v"))]),
+    requestFields(TOKEN, a, roll(2) === 0 ? op.remove("v") : op.update("v", "w"), { refund: { payment: alice.key } }),
+    ...(roll(2) === 0 ? [] : [requestFields(TOKEN, b, op.remove("v"), { refund: { payment: bob.key } })]),
+    ...(roll(2) === 0 ? [] : [requestFields(TOKEN, `new ${roll(1_000_000)}`, op.insert("v"))]),
   ].sort((x, y) => x.utxo.ref.txHash < y.utxo.ref.txHash ? -1 : 1);
   return { ...updating(TOKEN, requests, facts), requests, facts };
 }
 
-/** A worse transaction; undefined where the change means nothing. */
+/** A transaction with a harmful change; undefined if the change has no effect. */
 function worse(plan: Honest, roll: Roll): Whole | undefined {
   const { whole, next, refunds, after } = plan;
   const outputs = (...changed: NewOutput[]): Whole => ({
@@ -87,10 +99,10 @@ function bentProof({ whole, actions, modified, requests, facts }: Honest, roll: 
   return { ...whole, spends: [modified(bent), ...whole.spends.slice(1)] };
 }
 
-/** Has the ledger judge worse transactions until `until` says that it is enough. */
-export async function worsen(seed: number, until: (harvest: WholeHarvest) => boolean): Promise<WholeHarvest> {
+/** Has the ledger judge such transactions until `until` returns true. */
+export async function worsen(seed: number, until: (harvest: WholeMutantCounts) => boolean): Promise<WholeMutantCounts> {
   const roll = dice(seed);
-  const harvest: WholeHarvest = { refused: 0, equivalent: 0, violations: [] };
+  const harvest: WholeMutantCounts = { refused: 0, equivalent: 0, violations: [] };
   for (let made = 0, plan = honest(roll); !until(harvest); made++) {
     if (made % 16 === 0) {
       plan = honest(roll);

@@ -1,4 +1,4 @@
-/** Whole transactions of the published contract, put together without asking whether they would be accepted. */
+/** Complete transactions of the published contract, built regardless of whether they would be accepted. */
 import { expect } from "vitest";
 import { type Constr, constr, type Data as PlutusData, encodeData } from "#src/cardano/data.ts";
 import { encodeTransaction, type NewOutput, type Redeemer } from "#src/cardano/transaction.ts";
@@ -28,26 +28,26 @@ export const owner = person("owner");
 export const alice = person("alice");
 export const bob = person("bob");
 
-/** A transaction: what it spends and by which redeemer, what it makes, who signs. */
+/** A transaction: its inputs and their redeemers, its outputs, its signers. */
 export interface Whole {
   readonly spends: readonly { readonly utxo: Utxo; readonly redeemer?: SpendRedeemer | Constr }[];
   readonly outputs: readonly NewOutput[];
   readonly mint?: Assets;
-  /** The seed of a birth, or nothing for a burn. */
+  /** The seed of a boot, or undefined for a burn. */
   readonly seed?: OutRef;
-  /** The redeemer of the mint, in place of the one that `seed` says. */
+  /** The redeemer of the mint, instead of the one that `seed` implies. */
   readonly minting?: PlutusData;
   readonly signers: readonly string[];
   /** Policies among those of `mint` whose script is `yes`, which runs. */
   readonly running?: readonly string[];
 }
 
-/** A Plutus script that agrees to everything. */
+/** A Plutus script that accepts everything. */
 export const yes = compiled(program(fn<[Data], Unit>((_context) => unit)));
 
 const UNITS = { memory: 1n, steps: 1n };
 
-/** The parts of the transaction, and which redeemer runs longest. */
+/** The parts of the transaction, and the redeemer that runs longest. */
 export function partsOf(
   { spends, outputs, mint, seed, minting, signers, running = [] }: Whole,
   { fee, collateral = [] }: { readonly fee: bigint; readonly collateral?: readonly OutRef[] },
@@ -85,8 +85,8 @@ export function partsOf(
 }
 
 /**
- * Whether the scripts accept it; of the published build two machines are asked, and must agree to the unit (the second one knows no `case` on
- * constants).
+ * Whether the scripts accept it; for the published build two machines run, and must agree to the unit (the second one
+ * has no `case` on constants).
  */
 export function accepted(whole: Whole): boolean {
   const transaction = encodeTransaction(partsOf(whole, { fee: 1_000_000n }));
@@ -103,19 +103,19 @@ export function accepted(whole: Whole): boolean {
 }
 
 /** A request's output. */
-export interface Asked {
+export interface RequestFields {
   readonly utxo: Utxo;
   readonly refund: KeyAddress;
   readonly key: string;
   readonly operation: Operation;
 }
 
-export function asked(
+export function requestFields(
   token: string,
   key: string,
   operation: Operation,
   more: { refund?: KeyAddress; policy?: string; address?: string; ref?: OutRef } = {},
-): Asked {
+): RequestFields {
   const refund = more.refund ?? { payment: alice.key };
   const datum = encodeRequest({
     policy: more.policy ?? policy,
@@ -129,21 +129,21 @@ export function asked(
   return { utxo: more.ref ? utxo(output, more.ref) : utxo(output), refund, key, operation };
 }
 
-/** A token's state as an output to be made. */
+/** A token's state as a new output. */
 export function stateOf(token: string, root: Uint8Array, by = owner.key, address = cage): NewOutput {
   const value = { lovelace: 2_000_000n, assets: new Map([[policy + token, 1n]]) };
   return { address, value, datum: encodeState({ owner: by, root: toHex(root) }) };
 }
 
-export function refundOf({ refund }: Asked, amount = 1_500_000n): NewOutput {
+export function refundOf({ refund }: RequestFields, amount = 1_500_000n): NewOutput {
   return { address: keyAddressHex(refund, 0), value: lovelace(amount) };
 }
 
 export const paying = { utxo: coin(owner.enterprise, 50_000_000n) };
 export const changing: NewOutput = { address: owner.enterprise, value: lovelace(40_000_000n) };
 
-/** An honest update, with its parts at hand. */
-export function updating(token: string, requests: readonly Asked[], facts = new Forestry()) {
+/** An honest update, with its parts. */
+export function updating(token: string, requests: readonly RequestFields[], facts = new Forestry()) {
   const trie = facts.copy();
   const ordered = [...requests].sort((a, b) => compareRefs(a.utxo.ref, b.utxo.ref));
   const actions = ordered.map(({ key, operation }): Action => {

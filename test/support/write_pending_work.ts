@@ -1,11 +1,12 @@
 /**
- * Writes a database in which work of every kind is pending, by the service of another checkout, and dumps it:
+ * Writes a database in which work of every kind is pending, with the service of another checkout, and dumps it:
  *
- *     deno run -A test/support/write_pending_work.ts CHECKOUT NAME
+ * deno run -A test/support/write_pending_work.ts CHECKOUT NAME
  *
- * gives `test/frozen/NAME.sql.gz` and, with all that a test has to know of it, `test/frozen/NAME.json`. CHECKOUT is a folder with an older
- * version and its node_modules; its service runs in one process a role, so that each can be stopped at the right moment. It needs an
- * installed PostgreSQL (`pg_dump` is not part of the embedded one).
+ * writes `test/frozen/NAME.sql.gz` and, with everything that a test needs to know of it, `test/frozen/NAME.json`.
+ * CHECKOUT is a folder with an older version and its node_modules; its service runs as one process per role, so that
+ * each can be stopped at the right moment. It needs an installed PostgreSQL (`pg_dump` is not part of the embedded
+ * one).
  */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -204,7 +205,7 @@ async function write(): Promise<void> {
   work.pools = (await wallets.stakePools(1_000n * ADA)).map(({ id }) => id);
   await wallets.joinPool(staker, work.pools[0]!, PASSPHRASE);
   await wallets.joinDrep(voter, "abstain", PASSPHRASE);
-  // with one coin both spend it
+  // both spend its only coin
   const [first, second] = [await signed(single, payment(5n)), await signed(single, payment(6n))];
   const landed = (await wallets.submit(single, first)).id;
   await block();
@@ -317,7 +318,7 @@ async function write(): Promise<void> {
 
   say("submissions that the network does not answer");
   devnet.signal("SIGSTOP");
-  // answered by nobody
+  // no receiver listens here
   const unanswered: Promise<unknown>[] = [wallets.submit(payer, held)];
   work.keyed = { key: "pay-2", body: { ...payment(4n), passphrase: PASSPHRASE } as never };
   unanswered.push(wallets.pay(payer, work.keyed.body as never, { key: work.keyed.key }));
@@ -354,7 +355,7 @@ async function write(): Promise<void> {
   edge!.signal("SIGKILL");
   work.wallets.great = { id: great!.id, prefix: "wallets", words: greatWords };
   if (await count(sql`select count(*) n from actor where kind = 'wallet' and state = 'beginning'`) !== 1) {
-    throw new Error("the great wallet was too quick");
+    throw new Error("the large wallet was ready too early");
   }
 
   say("what the chain says and nobody hears: a block, and back");
@@ -364,7 +365,7 @@ async function write(): Promise<void> {
     const made = await http(devnet.devnet, "POST", "/blocks", { count: 1 }).catch(() => undefined);
     return made?.status === 200;
   });
-  const told = (type: string) =>
+  const eventOf = (type: string) =>
     until(
       `${type} is told`,
       async () =>
@@ -372,9 +373,9 @@ async function write(): Promise<void> {
           sql`select count(*) n from input_log where not read and kind = 'token' and event->>'type' = ${type}`,
         ) > 0,
     );
-  await told("BOOTED");
+  await eventOf("BOOTED");
   await order("/rollback", { blocks: 1 });
-  await told("ROLLED_BACK");
+  await eventOf("ROLLED_BACK");
   for (const one of [devnet, follower!]) one.signal("SIGKILL");
   await sleep(500);
 

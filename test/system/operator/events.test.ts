@@ -10,7 +10,7 @@ import { eventRoutes } from "#src/edge/operator/events.ts";
 import { createEventLog, type EventLog } from "#src/runtime/events/eventLog.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
 import { openStore } from "#src/store/store.ts";
-import { expectHeardAll, expectInOrder, hearSse, readSse, type Sent } from "../../support/events.ts";
+import { expectAllReceived, expectInOrder, readSse, type Sent, subscribeSse } from "../../support/events.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { load } from "../../support/load.ts";
 import { serveParts } from "../../support/parts.ts";
@@ -80,11 +80,11 @@ async function expectOnlyLater(id: string) {
 
 describe("GET /events", () => {
   test("two workers commit at the same time, a reader reconnects again and again: no gap, nothing twice, in order", async () => {
-    const steady = hearSse(service.url);
-    const restless = hearSse(service.url, { cutEvery: 37 });
+    const steady = subscribeSse(service.url);
+    const restless = subscribeSse(service.url, { cutEvery: 37 });
     await load(cluster.ask, { prefix: "e", count: 6_000, clients: 32, entities: 60 });
-    const total = await expectHeardAll(cluster.store, steady);
-    await expectHeardAll(cluster.store, restless);
+    const total = await expectAllReceived(cluster.store, steady);
+    await expectAllReceived(cluster.store, restless);
     expect(total).toBe(6_000);
     expect(restless.again).toBe(0);
     expect(restless.connections).toBeGreaterThan(20);
@@ -176,7 +176,7 @@ describe("GET /events", () => {
 
       await reserved`begin`;
       await reserved`update outbox set cause = cause where id = 'open1'`;
-      const held = hearSse(service.url);
+      const held = subscribeSse(service.url);
       const before = lines.length;
       await add("open2");
       await until(
@@ -185,7 +185,7 @@ describe("GET /events", () => {
       );
       expect(held.first.includes("account/open2:1")).toBe(false);
       await reserved`rollback`;
-      await expectHeardAll(cluster.store, held);
+      await expectAllReceived(cluster.store, held);
       await held.stop();
     } finally {
       reserved.release();

@@ -9,7 +9,7 @@ let postgres: PostgresServer;
 faultMatrix({
   pauseMs: 50,
   aroundMs: 800,
-  ground: async () => {
+  infrastructure: async () => {
     [nats, postgres] = await Promise.all([startEndpointProcess(), startEmbeddedServer()]);
     return {
       name: "embedded parts",

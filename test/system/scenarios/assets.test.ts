@@ -119,7 +119,7 @@ describe("assets and policies", () => {
 
   it("are minted, as many as possible, to the stated address", async () => {
     const address = await scenario.address(other);
-    const { signed, told } = await scenario.land(mine, {
+    const { signed, listed: told } = await scenario.land(mine, {
       mint_burn: [
         mint(KNOWN, MOST),
         mint(UNKNOWN, 5n),
@@ -174,10 +174,10 @@ describe("assets and policies", () => {
     expect(await client.asset(mine, policy)).toEqual(plain(UNKNOWN));
     expect(await client.asset(mine, policy, DOWN)).toEqual({ ...plain(DOWN), metadata_error: "fetch" });
     expect(await client.asset(other, policy, ODD)).toEqual({ ...plain(ODD), metadata_error: "parse" });
-    expect(registry.asked).toEqual(Array(4).fill("POST /metadata/query"));
+    expect(registry.requests).toEqual(Array(4).fill("POST /metadata/query"));
     // what was said is good for a while
     expect(await client.asset(mine, policy, KNOWN)).toEqual(known);
-    expect(registry.asked).toHaveLength(4);
+    expect(registry.requests).toHaveLength(4);
     for (const name of [ODD, "00"]) {
       expect(await scenario.refused(client.asset(mine, policy, name))).toEqual([404, "asset_not_present"]);
     }
@@ -186,7 +186,7 @@ describe("assets and policies", () => {
 
   it("are listed as long as the wallet lives, also when they are burned or sent away", async () => {
     const burn = { policy_script_template: "cosigner#0", asset_name: DOWN, operation: { burn: { quantity: 7 } } };
-    const { signed, told } = await scenario.land(mine, { mint_burn: [burn] });
+    const { signed, listed: told } = await scenario.land(mine, { mint_burn: [burn] });
     expect(readByCsl(signed).mint).toEqual({ [policy + DOWN]: -7n });
     expect(told.burn.tokens[0]!.assets).toEqual([
       { asset_name: DOWN, quantity: 7, fingerprint: fingerprint(policy, DOWN) },

@@ -150,7 +150,7 @@ describe("a wallet's stake", () => {
 
   it("joins a pool, which counts from the second epoch on", async () => {
     const [first] = pools;
-    const { built, signed, told } = await scenario.land(staker, join(first!));
+    const { built, signed, listed: told } = await scenario.land(staker, join(first!));
     expect(built.coin_selection).toMatchObject({
       certificates: [
         { certificate_type: "register_reward_account", reward_account_path: account },
@@ -234,7 +234,7 @@ describe("a wallet's stake", () => {
       ["no_confidence", "no_confidence", "no confidence"],
     ];
     for (const [vote, told, held] of votes) {
-      const { signed, told: { certificates, deposit_taken: taken } } = await scenario.land(voter, { vote });
+      const { signed, listed: { certificates, deposit_taken: taken } } = await scenario.land(voter, { vote });
       expect(readByCsl(signed).certificates.map((one) => Object.keys(one as object))).toEqual([["VoteDelegation"]]);
       expect(taken.quantity).toBe(0);
       expect(certificates).toMatchObject([{ certificate_type: "cast_vote", reward_account_path: account }]);
@@ -333,7 +333,7 @@ describe("a wallet's stake", () => {
   });
 
   it("changes pools without a deposit", async () => {
-    const { told } = await scenario.land(staker, join(pools[1]!));
+    const { listed: told } = await scenario.land(staker, join(pools[1]!));
     expect(told).toMatchObject({ deposit_taken: { quantity: 0 }, deposit_returned: { quantity: 0 } });
     expect(told.certificates).toMatchObject([{ certificate_type: "join_pool", pool: pools[1] }]);
     expect(await ledger(staker)).toMatchObject({ pool: pools[1], deposit: 2_000_000 });
@@ -363,7 +363,7 @@ describe("a wallet's stake", () => {
       ["StakeRegistration"],
       ["StakeAndVoteDelegation"],
     ]);
-    expect(again.told.deposit_taken.quantity).toBe(2_000_000);
+    expect(again.listed.deposit_taken.quantity).toBe(2_000_000);
     expect(await ledger(staker)).toMatchObject({ registered: true, pool: pools[0], drep: "abstain" });
 
     const quitted = await withdrawing(voter, () => scenario.client.quitPool(voter, PASSPHRASE, crypto.randomUUID()));

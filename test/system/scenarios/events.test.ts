@@ -148,7 +148,7 @@ describe("events, pages and requests done once", () => {
       await open(shared.id, { prefix: "shared-wallets" }),
     ];
     const payments = [byron, script!.id].map((to, i) => ({ address: to, amount: lovelace(BigInt(i + 2) * ADA) }));
-    const { id, told: seen } = await scenario.land(mine, { payments });
+    const { id, listed: seen } = await scenario.land(mine, { payments });
     for (const { heard } of streams) await hears(heard, 1);
     const views = streams.map(({ heard }) => told(heard)[0]!);
     expect(views.map((one) => [one.id, one.direction, Number(one.amount.quantity)])).toEqual([

@@ -105,7 +105,7 @@ describe("a history", () => {
       "incoming",
       "incoming",
     ]);
-    expect(all[0]).toMatchObject({ amount: lovelace(2_000_000), fee: back.told.fee });
+    expect(all[0]).toMatchObject({ amount: lovelace(2_000_000), fee: back.listed.fee });
     expect(all[2]).toMatchObject({
       amount: { quantity: 5_000_000 + Number(sent.built.fee.quantity) },
       metadata: { "1": { string: "rent" } },

@@ -178,12 +178,12 @@ describe("stake pools", () => {
     for (const { id } of all) {
       expect(known.get(id)).toMatchObject({ cost: { quantity: 170_000_000 }, margin: { quantity: 2 } });
     }
-    expect(texts.asked).toEqual([]);
+    expect(texts.requests).toEqual([]);
 
     await set("direct");
     expect(await scenario.client.settings()).toEqual({ pool_metadata_source: "direct" });
     await until("one has told", async () => byId(await list()).get(good.id)!.metadata !== undefined, 60_000);
-    await until("all were asked", async () => new Set(texts.asked).size === 3, 60_000);
+    await until("all were asked", async () => new Set(texts.requests).size === 3, 60_000);
     const told = byId(await list());
     expect(told.get(good.id)!.metadata).toEqual(JSON.parse(good.text));
     for (const { id } of [forged, vast]) expect(told.get(id)!.metadata).toBeUndefined();

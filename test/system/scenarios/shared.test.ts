@@ -9,7 +9,7 @@ import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { type Constructed, type Decoded, type Transaction, WalletClient } from "#src/client/wallets.ts";
 import type { ApiError } from "#src/client/http.ts";
 import { Arbor } from "../../support/arbor.ts";
-import { type Beside, serviceBeside } from "../../support/beside.ts";
+import { type SecondService, startSecondService } from "../../support/second_service.ts";
 import { socketPath } from "../../support/node_chain.ts";
 import { leastFee, readByCsl } from "../../support/read_by_csl.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
@@ -86,7 +86,7 @@ class Owner {
 describe("a wallet of two", () => {
   const socket = socketPath();
   let scenario: Scenario;
-  let beside: Beside;
+  let beside: SecondService;
   let alice: Owner;
   let carol: Owner;
   let bob: Stranger;
@@ -109,7 +109,7 @@ describe("a wallet of two", () => {
 
   beforeAll(async () => {
     scenario = await Scenario.start({ blockMs: 0, env: { ARBOR_SOCKET: socket, ARBOR_POOLS: "1" } });
-    beside = await serviceBeside(socket);
+    beside = await startSecondService(socket);
     await scenario.blocks();
     // the server that is paused for a while is the one without the devnet
     alice = new Owner(beside.arbor, "cosigner#0");

@@ -40,7 +40,7 @@ describe("transactions", () => {
     const before = await scenario.available(mine);
     const addresses = (await client.addresses(other)).slice(0, 3).map(({ id }) => id);
     const payments = addresses.map((address, i) => ({ address, amount: lovelace(BigInt(i + 2) * ADA) }));
-    const { signed, built, id, told } = await scenario.land(mine, { payments });
+    const { signed, built, id, listed: told } = await scenario.land(mine, { payments });
     const read = readByCsl(signed);
     expect(read.id).toBe(id);
     expect(read.inputs).toEqual(built.coin_selection.inputs.map(({ id, index }) => `${id}#${index}`).sort());
@@ -206,7 +206,7 @@ describe("transactions", () => {
     }]);
 
     for (const quantity of [MOST_MINTED, MOST_MINTED, MOST_MINTED]) {
-      const { signed, told } = await scenario.land(mine, { mint_burn: [mint(quantity)] });
+      const { signed, listed: told } = await scenario.land(mine, { mint_burn: [mint(quantity)] });
       const read = readByCsl(signed);
       expect(read.mint).toEqual({ [asset]: quantity });
       expect(read.fee).toBe(leastFee(signed));
@@ -228,7 +228,7 @@ describe("transactions", () => {
     expect((await client.wallet(other)).assets.available).toEqual([given]);
 
     const left = 3n * MOST_MINTED - MOST;
-    const { signed: burning, told } = await scenario.land(mine, {
+    const { signed: burning, listed: told } = await scenario.land(mine, {
       mint_burn: [{
         policy_script_template: "cosigner#0",
         asset_name: "6f616b",
@@ -253,7 +253,7 @@ describe("transactions", () => {
       invalid_before: { quantity: slot, unit: "slot" },
       invalid_hereafter: { quantity: slot + 9_999, unit: "slot" },
     } as const;
-    const { signed, told } = await scenario.land(mine, { ...(await paying(2n)), validity_interval: interval });
+    const { signed, listed: told } = await scenario.land(mine, { ...(await paying(2n)), validity_interval: interval });
     expect([readByCsl(signed).start, readByCsl(signed).ttl]).toEqual([BigInt(slot), BigInt(slot + 9_999)]);
     expect(told.validity_interval).toEqual(interval);
     // seconds are from now on, and a slot is a twentieth of one

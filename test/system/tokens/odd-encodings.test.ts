@@ -16,7 +16,7 @@ import { encodeRequest } from "#src/cage/datum.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";
 import { cageScript } from "#src/cage/script.ts";
 import { readNewOutput } from "#src/cardano/conway/output.ts";
-import { taken } from "../../support/bent_transactions.ts";
+import { taken } from "../../support/editable_transactions.ts";
 import { oddEncodings } from "../../support/odd_encodings.ts";
 import { ADA, Scenario } from "../../support/scenario.ts";
 import { agrees, plutusHash } from "../../support/scripts.ts";

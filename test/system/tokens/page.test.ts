@@ -6,11 +6,11 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { Arbor } from "../../support/arbor.ts";
-import { bound, type Fields, taken } from "../../support/bent_transactions.ts";
+import { bound, type Fields, taken } from "../../support/editable_transactions.ts";
 import { startBrowser } from "../../support/browser.ts";
 import { type BrowserWallet, installWallet, witnessSet } from "../../support/browser_wallet.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { type LyingInstance, startLying } from "../../support/lying_instance.ts";
+import { type FalsifyingProxy, startFalsifyingProxy } from "../../support/falsifying_proxy.ts";
 import { fund, http, land, User } from "../../support/user.ts";
 
 const browser = await startBrowser();
@@ -20,7 +20,7 @@ const PATIENCE = 150_000;
 describe.skipIf(browser === undefined)("the page of the token service", () => {
   let infra: Infra;
   let arbor: Arbor;
-  let liar: LyingInstance;
+  let liar: FalsifyingProxy;
   const owner = new User("base");
   const other = new User("enterprise");
   const contexts: BrowserContext[] = [];
@@ -29,12 +29,12 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     arbor = await Arbor.start({ infra });
-    liar = await startLying(arbor.tokens);
+    liar = await startFalsifyingProxy(arbor.tokens);
     for (const user of [owner, other]) await fund(arbor.devnet, arbor.tokens, user);
   });
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();
-    liar.lie = undefined;
+    liar.falsify = undefined;
     expect(faults.splice(0)).toEqual([]);
   });
   afterAll(async () => {
@@ -127,7 +127,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
       "You declined to sign. Nothing was submitted. It says: declined by the test",
     );
     await landed(page);
-    expect(wallet.asked.map(([, partial]) => partial)).toEqual([false, false]);
+    expect(wallet.signRequests.map(([, partial]) => partial)).toEqual([false, false]);
 
     const row = page.locator("tr", { hasText: "yours" });
     await row.getByRole("link").click();
@@ -209,14 +209,14 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await paste.fill(boot.body.unsignedTransaction);
     await press(next.page, "Look at it and sign");
     expect(await refusal(next.page)).toMatch(/^Refused: .*Your wallet was not asked\.$/);
-    expect(next.wallet.asked).toEqual([]);
+    expect(next.wallet.signRequests).toEqual([]);
     await paste.fill(handed);
     await press(next.page, "Look at it and sign");
     await says(next.page, "it gives the token to you");
     await press(next.page, "Sign with Test wallet");
     await says(next.page, "It is in the ledger");
     await press(next.page, "Close");
-    expect(next.wallet.asked).toEqual([[handed, true]]);
+    expect(next.wallet.signRequests).toEqual([[handed, true]]);
 
     await next.page.goto(`${arbor.tokens}/#/token/${token}`);
     await panel(next.page, "State").getByText("yours").waitFor();
@@ -236,7 +236,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
 
     // what is asked for is built, but the change goes to somebody else; the summary tells so, or is the old one
     for (const honestSummary of [true, false]) {
-      liar.lie = async (asked, answer, honest) => {
+      liar.falsify = async (asked, answer, honest) => {
         if (asked.path !== path) return undefined;
         const bent = taken(fromHex(answer.unsignedTransaction));
         const change = (bent.body.get(1n) as (Fields | Uint8Array[])[]).at(-1)!;
@@ -252,17 +252,17 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
       expect(await refusal(page)).toMatch(/^Refused: .*pays .*Your wallet was not asked\.$/);
     }
     // another value, and another transaction altogether
-    liar.lie = async (asked, _answer, honest) =>
+    liar.falsify = async (asked, _answer, honest) =>
       asked.path === path ? await honest("POST", path, { key: "new", newValue: "evil" }) : undefined;
     await request(page, "insert", "new", { new: "value" });
     expect(await refusal(page)).toMatch(/^Refused: .*The change that it asks for is another one\..*not asked\.$/);
-    liar.lie = async (asked, _answer, honest) =>
+    liar.falsify = async (asked, _answer, honest) =>
       asked.path === path ? await honest("GET", `/transaction/${owner.address}/end-token/${token}`) : undefined;
     await request(page, "insert", "new", { new: "value" });
     expect(await refusal(page)).toMatch(/^Refused: /);
-    expect(wallet.asked).toEqual([]);
+    expect(wallet.signRequests).toEqual([]);
     // the truth is signed
-    liar.lie = undefined;
+    liar.falsify = undefined;
     await request(page, "insert", "new", { new: "long ".repeat(1_500) });
     await says(page, "it does what you asked for and nothing else");
     // nor is anything submitted that the wallet did not sign with the address's key
@@ -273,12 +273,12 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
       await page.locator("dialog .alert:visible", { hasText: text }).waitFor();
     }
     await landed(page);
-    expect(wallet.asked.length).toBe(4);
+    expect(wallet.signRequests.length).toBe(4);
   });
 
   it("says so where a fact is not what the state output has", async () => {
     const token = await tokenWith("k", "v");
-    liar.lie = ({ path }, answer) => {
+    liar.falsify = ({ path }, answer) => {
       if (path.startsWith(`/token/${token}/facts?`)) return Promise.resolve({ k: { ...answer.k, value: "forged" } });
       if (path !== `/token/${token}/facts/k`) return Promise.resolve(undefined);
       return Promise.resolve({ ...answer, value: "forged", valueHex: toHex(new TextEncoder().encode("forged")) });
@@ -292,8 +292,8 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     await page.setViewportSize({ width: 1280, height: 720 });
     // a proof that is right does not make a list right
-    const { lie } = liar;
-    liar.lie = async (asked, answer, honest) =>
+    const { falsify: lie } = liar;
+    liar.falsify = async (asked, answer, honest) =>
       asked.path === `/token/${token}/facts/k` ? undefined : await lie!(asked, answer, honest);
     await fact.getByRole("button", { name: "Check" }).click();
     await fact.locator(".verdict.bad", { hasText: "Another value than the one that is listed" }).waitFor();

@@ -13,9 +13,9 @@ import { proofRoutes } from "#src/edge/tokens/proofs.ts";
 import { digest, initHash } from "#src/forestry/hash.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { TOKEN, ToldToken } from "../../support/fact_answers.ts";
+import { TOKEN, TokenWithFacts } from "../../support/fact_answers.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { storeToken } from "../../support/told_rows.ts";
+import { storeToken } from "../../support/token_rows.ts";
 
 let infra: Infra;
 let store: Store;
@@ -49,7 +49,7 @@ async function ask(segment: string, query = "", token = TOKEN) {
 }
 
 /** The answer about a key, which must be true. */
-async function told(token: ToldToken, key: string) {
+async function told(token: TokenWithFacts, key: string) {
   const { segment, query } = factSegment(key);
   const { status, body } = await ask(segment, query);
   expect(status).toBe(200);
@@ -70,7 +70,7 @@ const numbered = (count: number) =>
 
 describe("every key", () => {
   const long = "long ".repeat(1_000);
-  const odd = new ToldToken(
+  const odd = new TokenWithFacts(
     new Map([
       ["", "empty"],
       [".", "dot"],
@@ -138,7 +138,7 @@ describe("every key", () => {
 it.each([[0, false], [1, false], [2, false], [700, false], [1, true], [3_000, true]])(
   "of %i facts (cut: %s), those that are there and those that are not are proven",
   async (count, cut) => {
-    const token = new ToldToken(numbered(count));
+    const token = new TokenWithFacts(numbered(count));
     await storeToken(store, token, 5, cut);
     for (let i = 0; i < 12; i++) {
       if (count > 0) await told(token, `key ${(i * 7919) % count}`);
@@ -148,7 +148,7 @@ it.each([[0, false], [1, false], [2, false], [700, false], [1, true], [3_000, tr
 );
 
 describe("a token", () => {
-  const token = new ToldToken(numbered(20));
+  const token = new TokenWithFacts(numbered(20));
   beforeEach(() => storeToken(store, token, 5, false));
 
   it("that nobody knows, or that has ended, is a 404", async () => {

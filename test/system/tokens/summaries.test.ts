@@ -9,7 +9,7 @@ import { transactionHash } from "#src/cardano/transaction.ts";
 import { checkSummary, exactSummary, fromTransactions, type Intent, type Summary } from "#src/client/summary.ts";
 import { TokenClient } from "#src/client/tokens.ts";
 import { Arbor } from "../../support/arbor.ts";
-import { bound, elements, taken } from "../../support/bent_transactions.ts";
+import { bound, elements, taken } from "../../support/editable_transactions.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { type Answer, fund, http, land, User } from "../../support/user.ts";
 

@@ -23,7 +23,7 @@ import { delegationIn, readAccount, type WalletAccount } from "#src/wallet/deleg
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
-import { DelegationHeard } from "../../support/delegation.ts";
+import { DelegationActor } from "../../support/delegation.ts";
 import { certificates, spend, type Spending } from "../../support/devnet.ts";
 import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
 import { until } from "../../support/until.ts";
@@ -38,7 +38,7 @@ const world = devnetWorld();
 interface Followed {
   readonly devnet: Devnet;
   readonly epochs: Epochs;
-  readonly actor: DelegationHeard;
+  readonly actor: DelegationActor;
   readonly heard: readonly Touched[];
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ async function followed(wrap: (port: ChainPort) => ChainPort = (port) => port): 
   const devnet = await world.start({ epochLength: EPOCH, pools: 2 });
   const port = wrap(world.rows);
   const epochs = epochsOf(valueOf(await port.eras()).value);
-  const actor = new DelegationHeard(CREDENTIAL);
+  const actor = new DelegationActor(CREDENTIAL);
   const heard: Touched[] = [];
   const follower = new Follower({
     store,
@@ -61,7 +61,7 @@ async function followed(wrap: (port: ChainPort) => ChainPort = (port) => port): 
     ring: (touched) => {
       for (const one of touched) {
         heard.push(one);
-        if (one.entity.kind === "delegation" && one.entity.id === CREDENTIAL) actor.hear(one.event);
+        if (one.entity.kind === "delegation" && one.entity.id === CREDENTIAL) actor.receive(one.event);
       }
     },
     log: silentLog,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openStore, type Store } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
-import { greatGaps } from "../../support/great_gaps.ts";
+import { greatGaps } from "../../support/large_gaps.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 
 let infra: Infra;

@@ -27,7 +27,7 @@ import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
-import { MemoryChain, memoryPort, type Moods } from "../../support/chain.ts";
+import { type ChainFaults, MemoryChain, memoryPort } from "../../support/chain.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { seeded } from "../../support/random.ts";
 import { until } from "../../support/until.ts";
@@ -119,7 +119,7 @@ async function readState(sql: Queries, wallet: string): Promise<ModelState> {
 }
 
 /** A follower of a chain in memory, and how it ends. */
-function follow(chain: MemoryChain, moods: Moods, more: Partial<FollowerOptions> = {}) {
+function follow(chain: MemoryChain, moods: ChainFaults, more: Partial<FollowerOptions> = {}) {
   const stop = new AbortController();
   const follower = new Follower({
     store,
@@ -324,7 +324,7 @@ describe("against a plain model", () => {
 
 describe("pools", () => {
   const wallet: ModelWallet = { wallet: walletId("one"), account: "one", gap: 20, birth: origin };
-  const calm: Moods = { random: () => 0 };
+  const calm: ChainFaults = { random: () => 0 };
   const receive = (index: number) => baseAddress(wallet.account, 0, index);
 
   const expectExact = async (chain: MemoryChain, utxos: number) => {

@@ -178,7 +178,7 @@ test("metadata comes from where it is set, stays over a restart, and is forgotte
   expect((await asked("GET", "/settings")).body).toEqual({ pool_metadata_source: "direct" });
   await until("two are known", async () => (await named()).length === 2);
   expect(await named()).toEqual(["Elm", "Oak"]);
-  await until("the other is asked again", async () => texts.asked.filter((one) => one.endsWith(wrong)).length > 2);
+  await until("the other is asked again", async () => texts.requests.filter((one) => one.endsWith(wrong)).length > 2);
   told.delete(wrong);
   await until("all are known", async () => (await named()).length === 3);
   expect((await list()).find((one) => one.metadata.ticker === "OAK").metadata).toEqual(JSON.parse(first!.metadata!));

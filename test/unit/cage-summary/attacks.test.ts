@@ -5,7 +5,7 @@ import { initHash } from "#src/cardano/hash.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import { type Intent, type Limits, type NotIntended, requireIntent, type Summary } from "#src/client/summary.ts";
 import { attacks } from "../../support/attacks.ts";
-import { bound, taken } from "../../support/bent_transactions.ts";
+import { bound, taken } from "../../support/editable_transactions.ts";
 import { meantTransactions } from "../../support/summaries.ts";
 
 const all = meantTransactions();

@@ -23,7 +23,7 @@ import {
   summarize,
   type Summary,
 } from "#src/client/summary.ts";
-import { bound, elements, taken } from "../../support/bent_transactions.ts";
+import { bound, elements, taken } from "../../support/editable_transactions.ts";
 import { must, Outputs, slots } from "../../support/cage.ts";
 import { alice, bob, hexOf, mallory, type Meant, meantTransactions, text } from "../../support/summaries.ts";
 import { coin, signed } from "../../support/wallet.ts";

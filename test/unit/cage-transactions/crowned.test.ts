@@ -18,7 +18,7 @@ import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { readData } from "#src/cardano/data.ts";
 import { factsOf, measure, must, op, Outputs, published, requested, stated } from "../../support/cage.ts";
 import { coin, person, utxo } from "../../support/wallet.ts";
-import { asked, cage } from "../../support/whole_transaction.ts";
+import { cage, requestFields } from "../../support/whole_transaction.ts";
 
 beforeAll(initHash);
 
@@ -114,7 +114,7 @@ describe("a built update", () => {
     });
     const all = Array.from(
       { length: 8 },
-      (_, i) => asked(TOKEN, `new ${i}`, op.insert("v"), { policy: first!.hash, address }).utxo,
+      (_, i) => requestFields(TOKEN, `new ${i}`, op.insert("v"), { policy: first!.hash, address }).utxo,
     );
     const outputs = new Outputs(payer, state, ...all);
     const script = utxo({ ...published.output, script: encode([3, first!.compiledCode]) });

@@ -26,7 +26,7 @@ import {
   update,
   verdict,
 } from "../../support/cage_world.ts";
-import { accepted, asked, paying, updating, type Whole } from "../../support/whole_transaction.ts";
+import { accepted, paying, requestFields, updating, type Whole } from "../../support/whole_transaction.ts";
 
 beforeAll(initHash);
 
@@ -206,7 +206,7 @@ describe("an update with a crown", () => {
   it("is applied before two machines", () => {
     const whole = updating(
       TOKEN,
-      [asked(TOKEN, "new", op.insert("v")), asked(TOKEN, "key 9", op.remove("value 9"))],
+      [requestFields(TOKEN, "new", op.insert("v")), requestFields(TOKEN, "key 9", op.remove("value 9"))],
       facts,
     );
     const actions = whole.actions.map((a) =>

@@ -23,7 +23,7 @@ import {
   readKeyAddress,
 } from "#src/cage/plutus_address.ts";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
-import { bent } from "../../support/bent_data.ts";
+import { malformedVariants } from "../../support/malformed_data.ts";
 
 const hex = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(toHex);
 const bytes = fc.uint8Array({ maxLength: 200 });
@@ -88,13 +88,13 @@ describe("datums", () => {
     const insert = request({ operation: { type: "insert", value: utf8("v") }, refund: { payment: "03".repeat(28) } });
     const state: Datum = { type: "state", state: { owner: "01".repeat(28), root: EMPTY_ROOT } };
     for (const good of [request(), insert, state]) {
-      for (const bad of bent(datumData(good))) {
+      for (const bad of malformedVariants(datumData(good))) {
         const again = readDatum(bad);
         expect(again === undefined ? undefined : toHex(encodeData(datumData(again)))).toBe(
           again === undefined ? undefined : toHex(encodeData(bad)),
         );
       }
-      expect(bent(datumData(good)).filter((bad) => readDatum(bad) !== undefined)).toEqual([]);
+      expect(malformedVariants(datumData(good)).filter((bad) => readDatum(bad) !== undefined)).toEqual([]);
     }
   });
 
@@ -175,12 +175,12 @@ describe("redeemers", () => {
     ];
     for (const given of spends) expect(readSpend(spendData(given))).toEqual(given);
     for (const given of spends) {
-      for (const bad of bent(spendData(given))) expect(readSpend(bad)).toBeUndefined();
+      for (const bad of malformedVariants(spendData(given))) expect(readSpend(bad)).toBeUndefined();
     }
     const seed = { txHash: "07".repeat(32), index: 258 };
     expect(readMint(mintData({ type: "minting", seed }))).toEqual({ type: "minting", seed });
     expect(readMint(mintData({ type: "burning" }))).toEqual({ type: "burning" });
-    for (const bad of bent(mintData({ type: "minting", seed }))) expect(readMint(bad)).toBeUndefined();
+    for (const bad of malformedVariants(mintData({ type: "minting", seed }))) expect(readMint(bad)).toBeUndefined();
   });
 
   it("name a token after its seed", () => {

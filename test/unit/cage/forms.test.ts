@@ -16,11 +16,11 @@ import { utxo } from "../../support/wallet.ts";
 import {
   accepted,
   alice,
-  asked,
   bob,
   cage,
   owner,
   policy,
+  requestFields,
   stateOf,
   updating,
   type Whole,
@@ -103,8 +103,8 @@ function written(data: Data, style: Style): Uint8Array {
 
 describe.each(Object.entries(STYLES))("a datum in %s", (_, style) => {
   const requests = [
-    asked(TOKEN, "", op.insert(""), { refund: { payment: alice.key } }),
-    asked(TOKEN, "a", op.insert("1"), { refund: { payment: bob.key, stake: { kind: "key", hash: bob.key } } }),
+    requestFields(TOKEN, "", op.insert(""), { refund: { payment: alice.key } }),
+    requestFields(TOKEN, "a", op.insert("1"), { refund: { payment: bob.key, stake: { kind: "key", hash: bob.key } } }),
   ];
 
   it("of a request is read where it is applied", () => {
@@ -133,7 +133,7 @@ describe.each(Object.entries(STYLES))("a datum in %s", (_, style) => {
 });
 
 describe("a request in a form that the machine does not read by itself", () => {
-  const one = asked(TOKEN, "a", op.insert("1"));
+  const one = requestFields(TOKEN, "a", op.insert("1"));
   const datum = decodeDatum(one.utxo.output.datum!)!;
   const cbor = written(datumData(datum), UNREAD);
   const plan = updating(TOKEN, [{ ...one, utxo: utxo({ ...one.utxo.output, datum: cbor }, one.utxo.ref) }]);
@@ -165,7 +165,7 @@ it("no constructor is taken for another with a great number", () => {
 describe("keys and values of every length", () => {
   it.each([0, 1, 31, 32, 33, 63, 64, 65, 128, 129, 1_000])("%i bytes", (length) => {
     const key = "k".repeat(length);
-    const one = asked(TOKEN, key, op.insert("v".repeat(length)));
+    const one = requestFields(TOKEN, key, op.insert("v".repeat(length)));
     const plan = updating(TOKEN, [one]);
     expect(accepted(plan.whole)).toBe(true);
     const datum = decodeDatum(one.utxo.output.datum!);
@@ -174,7 +174,10 @@ describe("keys and values of every length", () => {
     expect(request?.policy).toBe(policy);
     // the same proof for another key or value
     for (
-      const other of [asked(TOKEN, key + "k", one.operation), asked(TOKEN, key, op.insert("v".repeat(length + 1)))]
+      const other of [
+        requestFields(TOKEN, key + "k", one.operation),
+        requestFields(TOKEN, key, op.insert("v".repeat(length + 1))),
+      ]
     ) {
       const spends = plan.whole.spends.map((spend) => spend.utxo === one.utxo ? { ...spend, utxo: other.utxo } : spend);
       expect(accepted({ ...plan.whole, spends })).toBe(false);

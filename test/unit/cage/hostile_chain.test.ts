@@ -102,7 +102,7 @@ describe("a hostile chain", () => {
       expectModel(index, next.model);
     }
     const model = models.at(-1)!;
-    expectActors(index.told, model);
+    expectActors(index.events, model);
     for (const status of model.ended.values()) seen[status]++;
     for (const { status } of model.tokens.values()) if (status !== "live") seen[status]++;
     seen.twins += model.twins.length;

@@ -18,7 +18,6 @@ import { judged } from "../../support/judged_transaction.ts";
 import { coin, person, utxo } from "../../support/wallet.ts";
 import {
   alice,
-  asked,
   bob,
   cage,
   changing,
@@ -26,6 +25,7 @@ import {
   paying,
   policy,
   refundOf,
+  requestFields,
   stateOf,
   updating,
   type Whole,
@@ -52,8 +52,8 @@ async function refused(whole: Whole) {
 }
 
 const requests = [
-  asked(TOKEN, "a", op.insert("1")),
-  asked(TOKEN, "b", op.insert("2"), { refund: { payment: bob.key, stake: { kind: "key", hash: bob.key } } }),
+  requestFields(TOKEN, "a", op.insert("1")),
+  requestFields(TOKEN, "b", op.insert("2"), { refund: { payment: bob.key, stake: { kind: "key", hash: bob.key } } }),
 ];
 const honest = updating(TOKEN, requests);
 const first = (output: NewOutput, plan = honest): Whole => ({
@@ -145,7 +145,7 @@ describe("a token exists once", () => {
 describe("facts come from requests", () => {
   for (const { title, facts, key, value, forged, after } of forgeries()) {
     it(`which a false proof does not make of them: ${title}`, async () => {
-      const control = updating(TOKEN, [asked(TOKEN, key, op.insert(value))], facts);
+      const control = updating(TOKEN, [requestFields(TOKEN, key, op.insert(value))], facts);
       await taken(control.whole);
       const by = (proof: Proof): Whole => ({
         ...control.whole,
@@ -157,7 +157,7 @@ describe("facts come from requests", () => {
   }
   it("at the contract (C9, N6)", async () => {
     const plan = (address?: string) => {
-      const request = asked(TOKEN, "a", op.insert("1"), address ? { address } : {});
+      const request = requestFields(TOKEN, "a", op.insert("1"), address ? { address } : {});
       const made = updating(TOKEN, [request]);
       const spend = address === undefined ? made.contributed : [{ utxo: request.utxo }];
       return { ...made.whole, spends: [made.modified(made.actions), ...spend, paying] };
@@ -184,7 +184,7 @@ describe("a deposit", () => {
     const minting: Whole = { ...by, spends: [paying], mint: new Map([[FOREIGN + TOKEN, 1n]]), running: [FOREIGN] };
     await taken(minting);
     await refused(also(minting, request));
-    const naming = { utxo: asked(TOKEN, "a", op.insert("1"), { policy: FOREIGN }).utxo, redeemer: contribute };
+    const naming = { utxo: requestFields(TOKEN, "a", op.insert("1"), { policy: FOREIGN }).utxo, redeemer: contribute };
     await refused(also(by, naming));
   });
   it("is not had by ending the token (C6, F)", async () => {
@@ -240,7 +240,7 @@ describe("an update", () => {
     await taken(plan.whole);
     await refused(also(plan.whole, second));
     await refused({ ...also(plan.whole, second), outputs: [plan.next, stateOf(OTHER, empty), changing] });
-    const pair = updating(OTHER, [asked(OTHER, "a", op.insert("1"))]);
+    const pair = updating(OTHER, [requestFields(OTHER, "a", op.insert("1"))]);
     const both = [...honest.whole.spends, ...pair.whole.spends.slice(0, -1)];
     await refused({ ...honest.whole, spends: both, outputs: [honest.next, pair.next, ...honest.refunds, changing] });
     await refused({
@@ -271,7 +271,7 @@ describe("an update", () => {
     await refused({ ...birth, signers: [mallory.key] });
   });
   it("may have a request of somebody's name that he never made, which he alone gets (C10)", async () => {
-    const given = updating(TOKEN, [asked(TOKEN, "a", op.insert("1"), { refund: { payment: mallory.key } })]);
+    const given = updating(TOKEN, [requestFields(TOKEN, "a", op.insert("1"), { refund: { payment: mallory.key } })]);
     await taken(given.whole);
     await refused({
       ...given.whole,
@@ -288,7 +288,7 @@ describe("an update", () => {
     }
   });
   it("may have a request retracted under it or beside it, whose output refunds nobody else (C11)", async () => {
-    const gone = asked(TOKEN, "z", op.insert("1"), {
+    const gone = requestFields(TOKEN, "z", op.insert("1"), {
       refund: { payment: bob.key },
       ref: { txHash: "ff".repeat(32), index: 0 },
     });

@@ -5,7 +5,7 @@ import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { readDatum } from "#src/cage/datum.ts";
 import type { Action } from "#src/cage/redeemer.ts";
-import { bent } from "../../support/bent_data.ts";
+import { malformedVariants } from "../../support/malformed_data.ts";
 import { fill, input, keyAt, minted, output, reference, scriptAt, value } from "../../support/script_context.ts";
 import {
   ALICE,
@@ -264,7 +264,7 @@ describe("a request that no update applies", () => {
         const change = { type: types[i]!, value: utf8(i === 2 ? "w" : "v"), old: utf8("v") };
         const spec: RequestSpec = { ...alice, operation: change, refund: keyAt(ALICE, ...(staked ? [fill(13)] : [])) };
         expect(verdict(update([{ ...spec, datum: base(staked, operation) }], facts))).toBe("accepted");
-        for (const bad of bent(base(staked, operation))) {
+        for (const bad of malformedVariants(base(staked, operation))) {
           expect(readDatum(bad)).toBeUndefined();
           expect(verdict(update([{ ...spec, datum: bad }], facts))).not.toBe("accepted");
         }

@@ -12,7 +12,17 @@ import { spendData } from "#src/cage/redeemer.ts";
 import { op } from "../../support/cage.ts";
 import { CageIndex } from "../../support/cage_index.ts";
 import { newRef, person, utxo } from "../../support/wallet.ts";
-import { alice, asked, bob, cage, owner, partsOf, policy, stateOf, updating } from "../../support/whole_transaction.ts";
+import {
+  alice,
+  bob,
+  cage,
+  owner,
+  partsOf,
+  policy,
+  requestFields,
+  stateOf,
+  updating,
+} from "../../support/whole_transaction.ts";
 
 const TOKEN = "5a".repeat(32);
 const FOREIGN = "09".repeat(28);
@@ -106,7 +116,7 @@ describe("a token in the index", () => {
       output({ datum: request({ key: utf8("b"), refund: { payment: bob.key } }) }),
     ];
     const { index, state, asking } = begun([one, two]);
-    const applied = asked(TOKEN, "a", op.insert("1"), { ref: { txHash: transactionHash(asking), index: 0 } });
+    const applied = requestFields(TOKEN, "a", op.insert("1"), { ref: { txHash: transactionHash(asking), index: 0 } });
     const plan = updating(TOKEN, [applied]);
     const spends = [
       { utxo: state, redeemer: { type: "modify", actions: [...plan.actions, { type: "skip" }] } as const },

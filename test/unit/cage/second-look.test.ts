@@ -19,13 +19,13 @@ import { scriptFollows } from "../../support/script_proof.ts";
 import { coin, person, utxo } from "../../support/wallet.ts";
 import {
   alice,
-  asked,
   bob,
   changing,
   owner,
   partsOf,
   paying,
   policy,
+  requestFields,
   stateOf,
   updating,
   type Whole,
@@ -62,8 +62,8 @@ function agreed(whole: Whole, more: More = {}): boolean {
 }
 
 const requests = [
-  asked(TOKEN, "a", op.insert("1")),
-  asked(TOKEN, "b", op.insert("2"), { refund: { payment: bob.key } }),
+  requestFields(TOKEN, "a", op.insert("1")),
+  requestFields(TOKEN, "b", op.insert("2"), { refund: { payment: bob.key } }),
 ];
 const honest = updating(TOKEN, requests);
 const contributing = { utxo: requests[0]!.utxo, redeemer: { type: "contribute" as const } };
@@ -143,7 +143,7 @@ describe("a request at an odd address of the contract", () => {
     "a pointer far away": `50${policy}8fffffff7fffffff7f7f`,
   };
   it.each(Object.entries(stakes))("with %s is applied like any other, and stops no update", (_, address) => {
-    const plan = updating(TOKEN, [asked(TOKEN, "a", op.insert("1"), { address }), requests[1]!]);
+    const plan = updating(TOKEN, [requestFields(TOKEN, "a", op.insert("1"), { address }), requests[1]!]);
     expect(agreed(plan.whole)).toBe(true);
     expect(agreed({ ...plan.whole, outputs: [plan.next, plan.refunds[0]!, changing] })).toBe(false);
   });
@@ -184,12 +184,12 @@ function encodedModify(list: Data[]): Constr {
 describe("one key in a batch", () => {
   it("is changed by each request in its turn, and not twice by one proof", () => {
     const chain = [op.insert("1"), op.update("1", "2"), op.remove("2"), op.insert("3")].map((operation, i) =>
-      asked(TOKEN, "same", operation, { ref: { txHash: `${i + 1}`.repeat(64), index: 0 } })
+      requestFields(TOKEN, "same", operation, { ref: { txHash: `${i + 1}`.repeat(64), index: 0 } })
     );
     const plan = updating(TOKEN, chain);
     expect(agreed(plan.whole)).toBe(true);
     expect(toHex(plan.after)).toBe(toHex(Forestry.from([leafOf(utf8("same"), utf8("3"))]).root));
-    const twice = [asked(TOKEN, "same", op.insert("1")), asked(TOKEN, "same", op.insert("1"))];
+    const twice = [requestFields(TOKEN, "same", op.insert("1")), requestFields(TOKEN, "same", op.insert("1"))];
     const single = updating(TOKEN, [twice[0]!]);
     const spends = [
       single.modified([...single.actions, ...single.actions]),

@@ -15,7 +15,6 @@ import { coin, person, utxo } from "../../support/wallet.ts";
 import {
   accepted,
   alice,
-  asked,
   bob,
   cage,
   changing,
@@ -23,6 +22,7 @@ import {
   paying,
   policy,
   refundOf,
+  requestFields,
   stateOf,
   updating,
   type Whole,
@@ -37,8 +37,10 @@ const mallory = person("mallory");
 const thief: NewOutput = { address: mallory.enterprise, value: lovelace(2_000_000n) };
 
 const facts = Forestry.from(Array.from({ length: 1000 }, (_, i) => leafOf(utf8(`fact-${i}`), utf8(`value-${i}`))));
-const one = asked(TOKEN, "a", op.insert("1"));
-const two = asked(TOKEN, "b", op.insert("2"), { refund: { payment: bob.key, stake: { kind: "key", hash: bob.key } } });
+const one = requestFields(TOKEN, "a", op.insert("1"));
+const two = requestFields(TOKEN, "b", op.insert("2"), {
+  refund: { payment: bob.key, stake: { kind: "key", hash: bob.key } },
+});
 const honest = updating(TOKEN, [one, two]);
 const with0 = (first: NewOutput): Whole => ({ ...honest.whole, outputs: [first, ...honest.whole.outputs.slice(1)] });
 
@@ -63,7 +65,7 @@ describe("a token's life", () => {
   });
   it("has updates of twenty requests on a thousand facts", () => {
     const requests = Array.from({ length: 20 }, (_, i) =>
-      asked(
+      requestFields(
         TOKEN,
         i % 3 === 0 ? `new-${i}` : `fact-${i}`,
         i % 3 === 0 ? op.insert("v") : i % 3 === 1 ? op.update(`value-${i}`, "w") : op.remove(`value-${i}`),
@@ -98,7 +100,7 @@ describe("a token's life", () => {
 describe("proofs that hide facts (A, B, C, G)", () => {
   for (const { title, facts, key, value, forged, after } of forgeries()) {
     it(title, () => {
-      const control = updating(TOKEN, [asked(TOKEN, key, op.insert(value))], facts);
+      const control = updating(TOKEN, [requestFields(TOKEN, key, op.insert(value))], facts);
       expect(accepted(control.whole)).toBe(true);
       const by = (proof: Proof): Whole => ({
         ...control.whole,
@@ -168,13 +170,13 @@ describe("an update", () => {
     expect(accepted({ ...minting, spends: [paying], outputs: [changing] })).toBe(true);
   });
   it("applies no request that stands elsewhere (C9)", () => {
-    const here = asked(TOKEN, "a", op.insert("1"), { address: owner.enterprise });
+    const here = requestFields(TOKEN, "a", op.insert("1"), { address: owner.enterprise });
     const plan = updating(TOKEN, [here]);
     const spends = [plan.modified(plan.actions), { utxo: here.utxo }, paying];
     expect(accepted({ ...plan.whole, spends })).toBe(false);
   });
   it("may have a request retracted beside it, which counts for no other (C11)", () => {
-    const gone = asked(TOKEN, "z", op.insert("1"), {
+    const gone = requestFields(TOKEN, "z", op.insert("1"), {
       refund: { payment: bob.key },
       ref: { txHash: "ff".repeat(32), index: 0 },
     });
@@ -201,7 +203,7 @@ describe("a request", () => {
     const spends = [...honest.contributed, held, paying];
     expect(accepted({ spends, outputs: [foreign, thief], signers: [mallory.key] })).toBe(false);
     // and not when it names that policy itself
-    const named = asked(TOKEN, "a", op.insert("1"), { policy: FOREIGN });
+    const named = requestFields(TOKEN, "a", op.insert("1"), { policy: FOREIGN });
     const naming = [{ utxo: named.utxo, redeemer: { type: "contribute" as const } }, held, paying];
     expect(accepted({ spends: naming, outputs: [foreign, thief], signers: [mallory.key] })).toBe(false);
   });

@@ -5,12 +5,12 @@ import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { type TrustOptions, verify } from "#src/cli/proofs.ts";
-import { TOKEN, ToldToken } from "../../support/fact_answers.ts";
+import { TOKEN, TokenWithFacts } from "../../support/fact_answers.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const token = new ToldToken(new Map([["k", "v"], ["other", "x"]]));
+const token = new TokenWithFacts(new Map([["k", "v"], ["other", "x"]]));
 const { policyId: policy, datum, output } = { ...token.trusted.output, ...token.trusted.datum } as Record<
   string,
   string

@@ -10,7 +10,7 @@ import { digest, initHash } from "#src/forestry/hash.ts";
 import { proofJson, readProofJson } from "#src/forestry/json.ts";
 import { encodeProof, type Proof } from "#src/forestry/proof.ts";
 import { leafOf } from "#src/forestry/trie.ts";
-import { TOKEN, ToldToken } from "../../support/fact_answers.ts";
+import { TOKEN, TokenWithFacts } from "../../support/fact_answers.ts";
 import { modelProof, modelRoot } from "../../support/forestry_model.ts";
 import { bend, crowds, dice, type Roll } from "../../support/proof_fuzz.ts";
 
@@ -18,7 +18,7 @@ beforeAll(initHash);
 
 const numbered = (count: number) =>
   new Map(Array.from({ length: count }, (_, i) => [`key ${i}`, `value ${i}`] as const));
-const asking = (token: ToldToken, key: string, by: keyof ToldToken["trusted"] = "datum"): FactQuestion => ({
+const asking = (token: TokenWithFacts, key: string, by: keyof TokenWithFacts["trusted"] = "datum"): FactQuestion => ({
   tokenId: TOKEN,
   key,
   trusted: token.trusted[by],
@@ -36,7 +36,7 @@ describe("a true answer", () => {
 
   it.each(["root", "datum", "output"] as const)("is believed by the %s of another provider", (by) => {
     for (const facts of [new Map<string, string>(), numbered(1), numbered(2), odd, numbered(300)]) {
-      const token = new ToldToken(facts);
+      const token = new TokenWithFacts(facts);
       const root = toHex(token.trie.root);
       for (const [key, value] of [...facts].slice(0, 20)) {
         expect(verifyFact(token.answer(key), asking(token, key, by))).toEqual({
@@ -54,21 +54,21 @@ describe("a true answer", () => {
   });
 
   it("is believed for a key in bytes, and without the key that was asked for by its digest", () => {
-    const token = new ToldToken(odd);
+    const token = new TokenWithFacts(odd);
     const { key: _key, keyHex: _keyHex, ...answer } = token.answer("nothing");
     expect(code(answer, { ...asking(token, ""), key: utf8("nothing") })).toBe("believed");
   });
 
   it("is not believed for another key, another token or another state", () => {
-    const token = new ToldToken(numbered(50));
-    const later = new ToldToken(numbered(51));
+    const token = new TokenWithFacts(numbered(50));
+    const later = new TokenWithFacts(numbered(51));
     const answer = token.answer("key 7");
     expect(code(answer, asking(token, "key 8"))).toBe("other_question");
     expect(code(answer, { ...asking(token, "key 7"), tokenId: "ac".repeat(32) })).toBe("other_question");
     for (const by of ["root", "datum", "output"] as const) {
       expect(code(answer, asking(later, "key 7", by))).toBe("state_differs");
     }
-    const sold = new ToldToken(numbered(50), "ee".repeat(28));
+    const sold = new TokenWithFacts(numbered(50), "ee".repeat(28));
     expect(code(answer, asking(sold, "key 7"))).toBe("state_differs");
     const { datum } = token.trusted;
     const question = { ...asking(token, "key 7"), trusted: { ...datum, outputRefId: `${"00".repeat(32)}-0` } };
@@ -76,7 +76,7 @@ describe("a true answer", () => {
   });
 
   it("is not believed by what is no state of the token", () => {
-    const token = new ToldToken(numbered(5));
+    const token = new TokenWithFacts(numbered(5));
     const answer = token.answer("key 1");
     const { datum, output } = token.trusted as {
       datum: { policyId: string; datum: string };
@@ -112,7 +112,7 @@ describe("by the definition of the trie", () => {
     fc.assert(
       fc.property(entries, key, fc.string({ maxLength: 3 }), (all, asked, other) => {
         const facts = new Map(all);
-        const token = new ToldToken(facts);
+        const token = new TokenWithFacts(facts);
         const leaves = all.map(([k, v]) => leafOf(utf8(k), utf8(v)));
         expect(toHex(token.trie.root)).toBe(toHex(modelRoot(leaves)));
         const path = digest(utf8(asked));
@@ -187,12 +187,12 @@ describe("a false answer", () => {
   const groups = crowds().filter((group) => group.length > 5);
 
   /** A token with crowded keys, some of which are not in it. */
-  function crowded(): { token: ToldToken; present: string[]; absent: string[] } {
+  function crowded(): { token: TokenWithFacts; present: string[]; absent: string[] } {
     const keys = Array.from({ length: 1 + roll(8) }, () => groups[roll(groups.length)]!)
       .flatMap((group) => group.slice(0, 2 + roll(4)));
     const all = [...new Set(keys)];
     const absent = all.splice(0, 1 + roll(Math.min(3, all.length - 1)));
-    return { token: new ToldToken(new Map(all.map((key) => [key, `v${roll(3)}`]))), present: all, absent };
+    return { token: new TokenWithFacts(new Map(all.map((key) => [key, `v${roll(3)}`]))), present: all, absent };
   }
 
   it("with anything changed that it says is refused", () => {
@@ -249,7 +249,7 @@ describe("a false answer", () => {
     for (let i = 0; i < 100; i++) {
       const { token, present } = crowded();
       const key = present[roll(present.length)]!;
-      const made = new ToldToken(new Map([...token.facts, [key, "a lie"]]));
+      const made = new TokenWithFacts(new Map([...token.facts, [key, "a lie"]]));
       const lie = made.answer(key);
       expect(code(lie, asking(made, key))).toBe("believed");
       for (const by of ["root", "datum", "output"] as const) {
@@ -262,7 +262,7 @@ describe("a false answer", () => {
   });
 
   it("that is true but contradicts itself, or is written otherwise than the service writes, is refused", () => {
-    const token = new ToldToken(new Map([...numbered(40), ["key 7", "\xff value"]]));
+    const token = new TokenWithFacts(new Map([...numbered(40), ["key 7", "\xff value"]]));
     const [there, absent] = [token.answer("key 7"), token.answer("missing")];
     const { stateOutput, proof } = there;
     const step = proof.steps[0]!;
@@ -288,7 +288,7 @@ describe("a false answer", () => {
   });
 
   it("of any other form is refused, and nothing is thrown", () => {
-    const token = new ToldToken(numbered(3));
+    const token = new TokenWithFacts(numbered(3));
     const question = asking(token, "key 1");
     const honest = token.answer("key 1");
     for (const answer of [undefined, null, 0, "", [], {}, { ...honest, proof: null }, { ...honest, stateOutput: 1 }]) {

@@ -13,7 +13,7 @@ import { bundledOnce, bundleFor, CLIENT } from "#src/edge/clientBundle.ts";
 import { handleErrors } from "#src/edge/errors.ts";
 import { clientRoutes } from "#src/edge/tokens/clientRoutes.ts";
 import { inBrowserContext } from "../../support/browser_module.ts";
-import { TOKEN, ToldToken } from "../../support/fact_answers.ts";
+import { TOKEN, TokenWithFacts } from "../../support/fact_answers.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-bundle-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -53,7 +53,7 @@ describe("the product's module", () => {
     expect(await run("return [typeof process, typeof Deno, typeof require, typeof Buffer]", null)).toEqual(
       Array(4).fill("undefined"),
     );
-    const token = new ToldToken(new Map([["a/b", "v"], ["\udcff", "w"], ["", "x"], ["k", "y"]]));
+    const token = new TokenWithFacts(new Map([["a/b", "v"], ["\udcff", "w"], ["", "x"], ["k", "y"]]));
     const check = (answer: unknown, key: string) =>
       run("return client.verifyFact(input.answer, input.question)", {
         answer,

@@ -15,7 +15,7 @@ import { graphOf } from "#src/runtime/operations/graph.ts";
 import { hydrate, stateName } from "#src/runtime/turns/machine.ts";
 import type { ActorKind, Event } from "#src/runtime/types.ts";
 import { expectFrozenJson, Shape } from "../../support/frozen.ts";
-import { unasked } from "../../support/wallet_edge.ts";
+import { notCalled } from "../../support/wallet_edge.ts";
 
 // deno-lint-ignore no-explicit-any
 type Context = any;
@@ -88,7 +88,7 @@ const certified = (context: Context) => ({
 });
 
 const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
-  [tokenActor(unasked("token")), [
+  [tokenActor(notCalled("token")), [
     ["input", () => ({ type: "BOOTED", slot: 1, ...caged })],
     ["input", () => ({ type: "UPDATED", slot: 2, ...caged, applied: 1 })],
     ["input", () => ({ type: "REQUESTED", slot: 2, request: `${hex("ab", 32)}#0` })],
@@ -104,7 +104,7 @@ const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
     ["intent", () => ({ type: "UPDATE" })],
     ["intent", () => ({ type: "END" })],
   ]],
-  [transactionActor(unasked("transaction")), [
+  [transactionActor(notCalled("transaction")), [
     ["command", () => submit({})],
     ["command", () => submit({ validTo: null })],
     ["command", () => submit(by("w1"))],
@@ -122,14 +122,14 @@ const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
     ["input", () => ({ type: "EXPIRED", slot: 200 })],
     ["input", () => ({ type: "ROLLED_BACK", slot: 50 })],
   ]],
-  [walletActor(unasked("wallet")), [
+  [walletActor(notCalled("wallet")), [
     ["command", () => ({ ...creation("a"), kind: "shelley", policyKey: null })],
     ["command", () => ({ ...creation("a"), kind: "random", policyKey: null })],
     ["command", () => ({ ...creation(null), kind: "shelley", policyKey: key(3) })],
     ["command", () => ({ type: "POLICY_KEY_SET", key: key(3) })],
     ...common,
   ]],
-  [sharedWalletActor(unasked("shared wallet")), [
+  [sharedWalletActor(notCalled("shared wallet")), [
     ["command", () => shared("a", first, true)],
     ["command", () => shared(null, first, false)],
     ["command", () => shared("a", both, true)],

@@ -37,12 +37,12 @@ import { vectors } from "../../support/vectors.ts";
 import { coin } from "../../support/wallet.ts";
 import {
   alice as requester,
-  asked,
   changing,
   owner,
   partsOf,
   paying,
   policy,
+  requestFields,
   stateOf,
   updating,
   type Whole,
@@ -185,7 +185,7 @@ describe("in drafted transactions", () => {
 
 describe("in the contract's transactions", () => {
   const TOKEN = "5a".repeat(32);
-  const requests = [asked(TOKEN, "a", op.insert("1")), asked(TOKEN, "b", op.insert("2"))];
+  const requests = [requestFields(TOKEN, "a", op.insert("1")), requestFields(TOKEN, "b", op.insert("2"))];
   const honest = updating(TOKEN, requests);
   const seed = coin(owner.enterprise, 60_000_000n);
   const token = tokenName(seed.ref);

@@ -57,7 +57,7 @@ test("a text with the registered hash is cached, and fetched once", async () => 
   for (let i = 0; i < 3; i++) await book.fetchMissing([right, wrong, undefined], 60_000);
   expect(book.cached(right)).toMatchObject({ name: "Ada" });
   expect([book.cached(wrong), book.cached(undefined)]).toEqual([undefined, undefined]);
-  expect(server.asked).toHaveLength(2);
+  expect(server.requests).toHaveLength(2);
   // a server that is too slow delays no one, and is queried again
   await book.fetchMissing([late], 50);
   expect(book.cached(late)).toBeUndefined();

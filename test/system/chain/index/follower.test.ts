@@ -26,7 +26,7 @@ import { Forestry } from "#src/forestry/trie.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { createActor } from "xstate";
-import { MemoryChain, memoryPort, type Moods } from "../../../support/chain.ts";
+import { type ChainFaults, MemoryChain, memoryPort } from "../../../support/chain.ts";
 import { ADDRESSES, Historian, nothing, SCRIPT, type World } from "../../../support/history.ts";
 import { sharedInfra } from "../../../support/infra.ts";
 import { nodeOf } from "../../../support/node_port.ts";
@@ -127,7 +127,7 @@ async function live(
   let crashes = 0;
   let commits = 0;
   const stop = new AbortController();
-  const moods: Moods = { random, drop: 0.03, ...(how.near > 0 ? { lagMs: 3 } : {}), answerMs: 20 };
+  const moods: ChainFaults = { random, drop: 0.03, ...(how.near > 0 ? { lagMs: 3 } : {}), answerMs: 20 };
   let calm = false;
   const node = how.overSocket
     ? await nodeOf(chain, moods, () => calm ? Infinity : 500 + Math.floor(random() * 40_000))

@@ -29,7 +29,7 @@ import { connectBus } from "#src/runtime/bus/bus.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { MemoryChain, memoryPort, type Moods } from "../../../support/chain.ts";
+import { type ChainFaults, MemoryChain, memoryPort } from "../../../support/chain.ts";
 import { sharedInfra } from "../../../support/infra.ts";
 import { nodeOf } from "../../../support/node_port.ts";
 import {
@@ -97,7 +97,7 @@ describe("on a chain that lags, drops and rolls back", () => {
     const random = seeded(seed);
     const chain = new MemoryChain();
     const payer = new Payer(random);
-    const moods: Moods = { random, drop: 0.02, ...(seed % 2 ? { lagMs: 2 } : {}) };
+    const moods: ChainFaults = { random, drop: 0.02, ...(seed % 2 ? { lagMs: 2 } : {}) };
     let calm = false;
     let crashes = 0;
     const told: Touched[] = [];

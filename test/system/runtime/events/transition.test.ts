@@ -6,7 +6,13 @@ import { createLog } from "#src/base/log.ts";
 import { createPublisher } from "#src/runtime/events/publisher.ts";
 import { STREAM } from "#src/runtime/events/jetStream.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
-import { type Ear, expectHeardAll, expectInOrder, hearCore, hearStream } from "../../../support/events.ts";
+import {
+  expectAllReceived,
+  expectInOrder,
+  subscribeCore,
+  type Subscriber,
+  subscribeStream,
+} from "../../../support/events.ts";
 import { sharedInfra } from "../../../support/infra.ts";
 import { load } from "../../../support/load.ts";
 import { hasNatsServer, type NatsServer, startNatsServer } from "../../../support/natsServer.ts";
@@ -15,8 +21,8 @@ import { until } from "../../../support/until.ts";
 
 let server: NatsServer;
 let cluster: Cluster;
-let stream: Ear;
-let core: Ear;
+let stream: Subscriber;
+let core: Subscriber;
 let number = 0;
 
 describe.skipIf(!hasNatsServer())("with JetStream", () => {
@@ -27,8 +33,8 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     const steady = await cluster.start("steady");
     await cluster.settled([steady]);
     await until("the stream", async () => (await streamInfo()) !== undefined || !(await touch()));
-    stream = await hearStream(server.url);
-    core = await hearCore(server.url);
+    stream = await subscribeStream(server.url);
+    core = await subscribeCore(server.url);
   });
   afterAll(async () => {
     await stream?.stop();
@@ -72,7 +78,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
   test("under load from two workers every transition is in it, once and in order", async () => {
     const shaky = await cluster.start(`shaky${++number}`);
     await load(cluster.ask, { prefix: "l", count: 4_000, clients: 32, entities: 50 });
-    const total = await expectHeardAll(cluster.store, stream);
+    const total = await expectAllReceived(cluster.store, stream);
     await marked();
     const info = await streamInfo();
     expect(info!.state.messages).toBe(total);
@@ -93,7 +99,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
       await shaky.exited;
       await cluster.ask.ask(entity, { type: "ADD", amount: 1 }, { deadlineMs: 20_000 });
     }
-    await expectHeardAll(cluster.store, stream);
+    await expectAllReceived(cluster.store, stream);
   });
 
   test("the server is killed and comes back while workers write: nothing is missing, the order stands", async () => {
@@ -116,7 +122,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     await hears("what was written during the second absence");
     over = true;
     await writing;
-    await expectHeardAll(cluster.store, stream, { ms: 60_000 });
+    await expectAllReceived(cluster.store, stream, { ms: 60_000 });
     await marked();
     const info = await streamInfo();
     const [row] = await cluster.store.sql<{ n: bigint }[]>`select count(*) as n from outbox`;

@@ -6,7 +6,7 @@ import { followNode } from "#src/node/client/follow.ts";
 import { serveNode } from "#src/node/server/server.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
 import { byronChain } from "../../../support/byron.ts";
-import { recut, ServedChain, socketPath } from "../../../support/node_chain.ts";
+import { fragment, ServedChain, socketPath } from "../../../support/node_chain.ts";
 import { seeded } from "../../../support/random.ts";
 
 const blocks = byronChain(4, 5);
@@ -83,7 +83,7 @@ test("each of the two is a point to intersect with, and the newer one is used", 
 test("a follower whose connection breaks between the two continues with the second; one rolled back to the first is notified", async () => {
   const chain = new ServedChain();
   chain.add(...blocks.slice(0, FIRST));
-  const relay = await recut(await serve(chain), seeded(1));
+  const relay = await fragment(await serve(chain), seeded(1));
   closing.push(relay.close);
   const told: unknown[] = [];
   for await (

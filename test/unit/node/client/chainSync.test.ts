@@ -12,7 +12,7 @@ import { readHeader } from "#src/node/client/header.ts";
 import { type NodeServer, type NodeServerOptions, serveNode } from "#src/node/server/server.ts";
 import type { NodeHandlers } from "#src/node/server/handlers.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
-import { type ChainBlock, readChunk, recut, ServedChain, socketPath } from "../../../support/node_chain.ts";
+import { type ChainBlock, fragment, readChunk, ServedChain, socketPath } from "../../../support/node_chain.ts";
 import { seeded } from "../../../support/random.ts";
 
 const closing: (() => unknown)[] = [];
@@ -83,7 +83,7 @@ describe("chain-sync over a socket", () => {
     const chain = new ServedChain();
     chain.add(...blocks);
     const { path } = await serve(chain);
-    const relay = await recut(path, seeded(blocks.length));
+    const relay = await fragment(path, seeded(blocks.length));
     closing.push(relay.close);
     const connection = await connect(relay.path);
     let at = 0;
@@ -180,7 +180,7 @@ describe("chain-sync over a socket", () => {
     const chain = new ServedChain();
     chain.add(...small);
     const { path } = await serve(chain);
-    const relay = await recut(path, random);
+    const relay = await fragment(path, random);
     closing.push(relay.close);
     relay.breakAfter = 60_000;
     const kept = new Kept();
@@ -285,7 +285,7 @@ describe("chain-sync over a socket", () => {
     const slow = (await connect(path)).follow([]);
     await slow.next();
     await slow.next();
-    const before = chain.told;
+    const before = chain.stepsSent;
     const all = await Promise.all([...Array(6).keys()].map(async () => {
       const kept = new Kept();
       for await (const step of (await connect(path)).follow([])) {
@@ -296,7 +296,7 @@ describe("chain-sync over a socket", () => {
     }));
     expect(all).toEqual(Array(6).fill(blocks.length));
     // the slow client was sent what it had requested and no more
-    expect(chain.told - before).toBeLessThan(6 * blocks.length + 150);
+    expect(chain.stepsSent - before).toBeLessThan(6 * blocks.length + 150);
     expect((await slow.next()).value).toMatchObject({ type: "forward" });
     await slow.return();
   });

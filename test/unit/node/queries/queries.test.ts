@@ -6,12 +6,12 @@ import { epochOfSlot, type EraHistory, horizon, slotOfTime, slotsOfEpoch, timeOf
 import { startTime, systemStart } from "#src/node/queries/history.ts";
 import { decodeQuery, encodeQuery, isSupportedBy, type NodeQuery } from "#src/node/queries/query.ts";
 import { decodeAnswer, decodeResult, encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
-import { asked } from "../../../support/queries_arbitrary.ts";
+import { queryAndAnswer } from "../../../support/queries_arbitrary.ts";
 
 /** Queries and answers of every version and era, generated once, since that takes longer than drawing from them. */
 const somewhere = fc.oneof(
   ...[16, 20, 21, 23].flatMap((version) =>
-    ([1, 3, 4, 5, 6, 7] as const).map((era) => asked(version, era).map((given) => ({ version, ...given })))
+    ([1, 3, 4, 5, 6, 7] as const).map((era) => queryAndAnswer(version, era).map((given) => ({ version, ...given })))
   ),
 );
 

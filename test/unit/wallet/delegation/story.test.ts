@@ -12,7 +12,7 @@ import { drepKey } from "#src/cardano/drepText.ts";
 import { askedKey, type Row, type RowQuery, type Touched } from "#src/cardano/projection.ts";
 import { together } from "#src/cardano/projections.ts";
 import { delegationProjection } from "#src/wallet/delegation/projection.ts";
-import { DelegationHeard } from "../../../support/delegation.ts";
+import { DelegationActor } from "../../../support/delegation.ts";
 
 const EPOCH = 5;
 const epochOf = (slot: number) => Math.max(0, Math.floor(slot / EPOCH));
@@ -211,11 +211,11 @@ describe("a stake credential", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (story) => {
         const tables = new Tables();
-        const actors = [0, 1].map((of) => new DelegationHeard(keyOf(of)));
+        const actors = [0, 1].map((of) => new DelegationActor(keyOf(of)));
         const hear = (touched: readonly Touched[]) => {
           for (const { entity, event } of touched) {
             expect(entity.kind).toBe("delegation");
-            actors.find(({ id }) => id === entity.id)!.hear(event);
+            actors.find(({ id }) => id === entity.id)!.receive(event);
           }
         };
         // what was true after each block, the oldest first

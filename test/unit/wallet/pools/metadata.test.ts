@@ -30,7 +30,7 @@ async function serve(...of: Parameters<typeof outsideServer>): Promise<OutsideSe
 
 describe("a request to others", () => {
   it("follows redirects, as many as are sensible", async () => {
-    const { url, asked } = await serve(({ path }) => {
+    const { url, requests: asked } = await serve(({ path }) => {
       const left = Number(path.slice(1));
       return left === 0 ? { body: text } : { status: 302, headers: { location: `/${left - 1}` } };
     });
@@ -40,7 +40,7 @@ describe("a request to others", () => {
   });
 
   it("never goes to this machine or private networks unless that is allowed, by name, by number or by a redirect", async () => {
-    const { url, asked } = await serve(() => ({ body: text }));
+    const { url, requests: asked } = await serve(() => ({ body: text }));
     for (
       const target of [
         url,
@@ -98,7 +98,7 @@ describe("a pool's metadata", () => {
   });
 
   it("comes from a SMASH server under its registration's hash", async () => {
-    const { url, asked } = await serve(({ path }) =>
+    const { url, requests: asked } = await serve(({ path }) =>
       path === `/api/v1/metadata/${pool}/${hash}`
         ? { body: text }
         : path === "/api/v1/status"
@@ -159,7 +159,7 @@ describe("token metadata", () => {
   });
 
   it("is requested in batches, as the registry's server takes them, and cached", async () => {
-    const { url, asked, bodies } = await serve(({ body }) => ({
+    const { url, requests: asked, bodies } = await serve(({ body }) => ({
       body: {
         subjects: (body as { subjects: string[] }).subjects.filter((one) => one !== subject(7)).map((one) =>
           properties(one)
@@ -214,7 +214,7 @@ describe("token metadata", () => {
 
   it("distinguishes an unreachable server from an unreadable response, and retries soon", async () => {
     let body: unknown = "no JSON {";
-    const { url, asked } = await serve(() => ({ body }));
+    const { url, requests: asked } = await serve(() => ({ body }));
     const server = new TokenServer({ url, fetch: here, log: silentLog, keepFailedMs: 0 });
     expect((await server.find([subject(1)])).get(subject(1))).toEqual({ error: "parse" });
     body = { subjects: 5 };

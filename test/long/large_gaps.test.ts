@@ -5,7 +5,7 @@ import { createLog } from "#src/base/log.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../support/arbor.ts";
-import { greatGaps } from "../support/great_gaps.ts";
+import { greatGaps } from "../support/large_gaps.ts";
 import { findPostgres, startInstalledServer } from "../support/postgresServer.ts";
 
 const native = findPostgres();

@@ -1,17 +1,20 @@
-/** Rows of a token as the follower would have written them. */
+/** Writes a token's rows as the follower does. */
 import { toHex } from "#src/base/bytes.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { keyBytes } from "#src/client/factKey.ts";
 import { cutOf } from "#src/forestry/cut.ts";
 import { leafOf } from "#src/forestry/trie.ts";
 import type { Store } from "#src/store/store.ts";
-import type { ToldToken } from "./fact_answers.ts";
+import type { TokenWithFacts } from "./fact_answers.ts";
 
 const AT_ONCE = 1_000;
 
-/** Puts a token and its facts among the rows of the index, as of a slot; `cut` says whether the hashes of sub-trees stand beside them. */
-export async function storeToken({ sql }: Store, told: ToldToken, slot: number, cut: boolean): Promise<void> {
-  const { token, owner, trie, state, facts } = told;
+/**
+ * Writes a token and its facts to the rows of the index, as of a slot; `cut` selects whether the hashes of sub-trees
+ * are written too.
+ */
+export async function storeToken({ sql }: Store, stored: TokenWithFacts, slot: number, cut: boolean): Promise<void> {
+  const { token, owner, trie, state, facts } = stored;
   await sql`insert into token_state (ref, token, owner, root, output, facts, cut, from_slot) values (
     ${refKey(state.ref)}, ${token}, ${owner}, ${
     toHex(trie.root)

@@ -1,24 +1,24 @@
-/** Transactions taken apart, changed at will, and put together again. */
+/** Decodes transactions into editable parts and encodes them again. */
 import { concat } from "#src/base/bytes.ts";
 import { as, decodeAll, type Encodable, encode, Encoded, type Item, raw, Tagged } from "#src/cardano/cbor.ts";
 import { partsOf } from "#src/cardano/transaction.ts";
 
-/** A map that can be changed; keys are integers, or whatever was there. */
+/** An editable map; keys are integers, or whatever the CBOR has. */
 export type Fields = Map<Encodable, Encodable>;
 
-/** A transaction taken apart. Integers are `bigint`, sets are tags around arrays. */
-export interface Bent {
+/** An editable transaction. Integers are `bigint`, sets are tags around arrays. */
+export interface Editable {
   body: Fields;
   witnesses: Fields;
   valid: boolean;
   auxiliary: Encodable;
 }
 
-/** An item as something that can be changed and encoded again. */
+/** Converts an item to a form that can be edited and encoded again. */
 export function opened(item: Item): Encodable {
   switch (item.type) {
     case "bytes":
-      // bytes in pieces stay so: data may have more than 64 in no other way
+      // chunked bytes stay chunked: data over 64 bytes has no other encoding
       return item.source[item.start] === 0x5f ? new Encoded(raw(item)) : item.value;
     case "int":
     case "text":
@@ -37,8 +37,8 @@ export function opened(item: Item): Encodable {
   }
 }
 
-/** A transaction taken apart, to be changed. */
-export function taken(transaction: Uint8Array): Bent {
+/** Decodes a transaction for editing. */
+export function taken(transaction: Uint8Array): Editable {
   const { body, witnesses, valid, auxiliary } = partsOf(transaction);
   return {
     body: opened(body) as Fields,
@@ -48,12 +48,12 @@ export function taken(transaction: Uint8Array): Bent {
   };
 }
 
-/** A changed transaction as CBOR. */
-export function bound({ body, witnesses, valid, auxiliary }: Bent): Uint8Array {
+/** Encodes an edited transaction as CBOR. */
+export function bound({ body, witnesses, valid, auxiliary }: Editable): Uint8Array {
   return encode([body, witnesses, valid, auxiliary]);
 }
 
-/** Elements of a field that is a set, to be changed; one that is not there is made. */
+/** Elements of a field that is a set, for editing; a missing set is created. */
 export function elements(fields: Fields, field: bigint): Encodable[] {
   const found = fields.get(field);
   if (found instanceof Tagged) return found.value as Encodable[];
@@ -63,7 +63,7 @@ export function elements(fields: Fields, field: bigint): Encodable[] {
   return made;
 }
 
-/** Places of all items within an item, the item itself first. */
+/** Positions of all items within an item, the item itself first. */
 export function* places(item: Item): Generator<Item> {
   yield item;
   if (item.type === "array") { for (const one of item.value) yield* places(one); }
@@ -75,7 +75,10 @@ export function* places(item: Item): Generator<Item> {
   } else if (item.type === "tag") yield* places(item.value);
 }
 
-/** One item of some CBOR changed at random: another integer, other bytes, gone, twice, or put in the place of another. */
+/**
+ * Changes one item of some CBOR at random: another integer or other bytes, removed, duplicated, or replaced by another
+ * item.
+ */
 export function mutated(bytes: Uint8Array, random: () => number): Uint8Array {
   const all = [...places(decodeAll(bytes))];
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;

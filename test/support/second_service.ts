@@ -1,15 +1,17 @@
-/** Another service on the network of a scenario: a process, a database and a bus of its own; what it shares is the devnet's socket. */
+/**
+ * A second service on the network of a scenario: its own process, database and bus; it shares only the devnet's socket.
+ */
 import { createLog } from "#src/base/log.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { Arbor } from "./arbor.ts";
 import { sharedInfra } from "./infra.ts";
 
-export interface Beside {
+export interface SecondService {
   readonly arbor: Arbor;
   stop(): Promise<void>;
 }
 
-export async function serviceBeside(socket: string): Promise<Beside> {
+export async function startSecondService(socket: string): Promise<SecondService> {
   const token = "of the service beside";
   const [infra, nats] = await Promise.all([
     sharedInfra(),

@@ -1,4 +1,7 @@
-/** Wallets with great gaps, created together, beside a user who builds and a small wallet that is created: how long each takes. */
+/**
+ * Wallets with large address gaps, created at the same time, while another user builds transactions and creates a small
+ * wallet: how long each takes.
+ */
 import { expect } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
@@ -8,18 +11,18 @@ import { until } from "./until.ts";
 import { fund, http, User } from "./user.ts";
 
 export interface GreatGaps {
-  /** Milliseconds from the first creation until the first wallet, and until all are ready. */
+  /** Milliseconds from the first creation until the first wallet is ready, and until all are. */
   readonly firstMs: number;
   readonly allMs: number;
-  /** Great wallets that became ready in time. */
+  /** Number of large wallets that became ready in time. */
   readonly ready: number;
-  /** Milliseconds that each build of the user took meanwhile, ascending. */
+  /** Milliseconds of each of the user's builds in the meantime, ascending. */
   readonly builds: readonly number[];
-  /** Answers to builds that were not 200. */
+  /** Responses to builds other than 200. */
   readonly refused: readonly string[];
-  /** Milliseconds that creating small wallets took meanwhile, ascending. */
+  /** Milliseconds of each creation of a small wallet in the meantime, ascending. */
   readonly small: readonly number[];
-  /** Attempts of effects that failed. */
+  /** Number of failed attempts of effects. */
   readonly failed: number;
 }
 
@@ -37,7 +40,9 @@ const create = async (arbor: Arbor, gap: number, name: string) => {
 const isReady = async (arbor: Arbor, id: string) =>
   (await http(arbor.wallets, "GET", `/wallets/${id}`)).body.state?.status === "ready";
 
-/** Creates `wallets` with a gap; `withinMs` is how long they may take. Some more are created and deleted at once. */
+/**
+ * Creates `wallets` with a gap; `withinMs` limits how long they may take. Some more are created and deleted at once.
+ */
 export async function greatGaps(
   arbor: Arbor,
   store: Store,
@@ -46,7 +51,7 @@ export async function greatGaps(
   const user = new User();
   await fund(arbor.devnet, arbor.tokens, user);
   const build = () => http(arbor.tokens, "GET", `/transaction/${user.address}/boot-token`);
-  // The threads load what a build needs once.
+  // The threads load a build's dependencies once.
   expect((await build()).status).toBe(200);
   const builds: number[] = [];
   const small: number[] = [];
@@ -60,7 +65,7 @@ export async function greatGaps(
     }
   };
   const begun = performance.now();
-  // Each is answered when its pools stand, or after a while.
+  // Each is answered when its address pools exist, or after a timeout.
   const creations = Promise.all([
     ...Array.from({ length: deleted }, async () => {
       const made = await http(arbor.wallets, "POST", "/wallets", bodyOf("deleted", gap));
@@ -70,16 +75,16 @@ export async function greatGaps(
   ]);
   const others = Promise.all([
     beside(async () => {
-      const asked = performance.now();
+      const startedAt = performance.now();
       const { status, body } = await build();
-      builds.push(performance.now() - asked);
+      builds.push(performance.now() - startedAt);
       if (status !== 200) refused.push(`${status} ${JSON.stringify(body)}`);
     }, 500),
     beside(async () => {
-      const asked = performance.now();
+      const startedAt = performance.now();
       const id = await create(arbor, 20, "small");
       await until("a small wallet is ready", () => isReady(arbor, id), 60_000);
-      small.push(performance.now() - asked);
+      small.push(performance.now() - startedAt);
     }, 5_000),
     beside(async () => {
       const [row] = await store.sql<{ failed: number }[]>`select coalesce(max(attempts), 0) as failed from effect`;
