@@ -9,8 +9,7 @@ import { compress } from "hono/compress";
 import { toJson } from "#src/base/json.ts";
 import { etagOf } from "#src/edge/etag.ts";
 import { type Document, readExamples, withExamples } from "#src/edge/examples.ts";
-import { type Page, sending, PAGE_HEADERS } from "#src/edge/pages.ts";
-import { PAGE_HEADERS } from "#src/edge/pagePolicy.ts";
+import { type Page, PAGE_HEADERS, sending } from "#src/edge/pages.ts";
 
 const INDEX = `<!doctype html>
 <html lang="en">

@@ -1,7 +1,7 @@
 /** The page at the first address of a service that has no other pages: what it is, links, and examples to copy. */
 import type { Hono } from "hono";
-import { PAGE_HEADERS } from "#src/edge/pagePolicy.ts";
-import { readPages, sending } from "#src/edge/pages.ts";
+
+import { PAGE_HEADERS, readPages, sending } from "#src/edge/pages.ts";
 
 const folder = (name: string) => readPages(new URL(`../pages/${name}/`, import.meta.url));
 

@@ -37,12 +37,16 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
 };
 
 // some have options of their own, which they read themselves
-const { positionals: names } = parseArgs({
+const { positionals: names, values: { help } } = parseArgs({
   args: process.argv.slice(2),
   strict: false,
   allowPositionals: true,
-  options: { part: { type: "string", multiple: true } },
+  options: { part: { type: "string", multiple: true }, help: { type: "boolean", short: "h" } },
 });
+if (help) {
+  process.stdout.write(`deno task bench [name…] [--quick]; names: ${Object.keys(BENCHES).join(", ")} (all)\n`);
+  process.exit(0);
+}
 const unknown = names.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
   process.stderr.write(`There is no ${unknown.join(", ")}; there are ${Object.keys(BENCHES).join(", ")}.\n`);

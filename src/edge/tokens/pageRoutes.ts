@@ -4,8 +4,7 @@
  * have too are served from there.
  */
 import type { Hono } from "hono";
-import { readPages, sending, PAGE_HEADERS } from "#src/edge/pages.ts";
-import { PAGE_HEADERS } from "#src/edge/pagePolicy.ts";
+import { PAGE_HEADERS, readPages, sending } from "#src/edge/pages.ts";
 
 /** Folders whose files are served, under the places that they have to each other, and which of the files. */
 const FOLDERS: readonly (readonly [folder: string, only?: readonly string[]])[] = [
