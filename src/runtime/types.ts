@@ -44,6 +44,14 @@ export class Unfinished {
  * A side effect, run at least once after the commit of the turn that requested it. The returned event is the outcome,
  * which is applied exactly once; `undefined` ends the effect without an outcome. An effect that throws is retried with
  * exponential backoff. An effect that needs longer than one attempt does a slice, stores it and returns `Unfinished`.
+ *
+ * @example
+ * ```ts
+ * const ring: EffectRun = async (input, { id, signal }) => {
+ *   const answer = await fetch("http://127.0.0.1:8080/ring", { method: "POST", body: toJson({ id, input }), signal });
+ *   return answer.status === 202 ? new Unfinished(1_000) : { type: "RUNG" };
+ * };
+ * ```
  */
 export type EffectRun = (input: Json, context: EffectContext) => Promise<Event | Unfinished | undefined>;
 
@@ -76,7 +84,17 @@ export interface Build<Input extends Json = Json> {
   ): Promise<Result<Json, Failure>>;
 }
 
-/** A build whose `run` is typed by its schema, for `ActorKind.builds`. */
+/**
+ * A build whose `run` is typed by its schema, for `ActorKind.builds`.
+ *
+ * @example
+ * ```ts
+ * const plan = defineBuild({
+ *   input: z.object({ doors: z.number().int() }),
+ *   run: ({ state }, { doors }) => Promise.resolve(ok({ state, doors })),
+ * });
+ * ```
+ */
 export function defineBuild<Input extends Json>(build: Build<Input>): Build {
   return build;
 }

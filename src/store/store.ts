@@ -7,7 +7,7 @@
 import postgres from "postgres";
 import { parseWritten, toJson } from "#src/base/json.ts";
 import { arraysOf, arrayTypes } from "#src/store/arrays.ts";
-import { openReplaceablePool } from "#src/store/replaceablePool.ts";
+import { openPool } from "#src/store/pool.ts";
 import { traced } from "#src/store/traced.ts";
 
 /** A pool. `sql` is postgres.js with `bigint` for int8 and exact JSON. */
@@ -38,38 +38,24 @@ export type Queries = Sql | postgres.TransactionSql<{ int8: bigint; json: unknow
 /** A fragment of a query. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
-/**
- * Most statements in flight on one connection: no limit in practice. The library does not give a transaction its
- * connection when the statement that begins it is the last one that the connection accepts: statements of others would
- * then run within that transaction, and be lost with it.
- */
-const PIPELINE = 2 ** 31;
-
 /** Opens a pool of at most `max` connections, 10 by default. It connects at the first query. */
 export function openStore(
   url: string,
   options: { max?: number; application?: string; settings?: Settings } = {},
 ): Store {
   const application = options.application ?? "arbor";
-  const pool = openReplaceablePool((onclose, before) => {
-    if (before) return postgres({ ...before, onclose } as never) as unknown as Sql;
-    const made = postgres(url, {
-      max: options.max ?? 10,
-      // Connections stay open: `openReplaceablePool` treats every closed connection as lost.
-      idle_timeout: undefined,
-      max_lifetime: null,
-      connect_timeout: 10,
-      // Missing in the library's types.
-      ...{ max_pipeline: PIPELINE } as object,
-      onnotice: () => {},
-      onclose,
-      types,
-      fetch_types: false,
-      connection: { application_name: application, ...options.settings },
-    }) as unknown as Sql;
-    Object.assign((made.options as unknown as { shared: { typeArrayMap: object } }).shared.typeArrayMap, arraysOf);
-    return made;
-  });
+  const maker = postgres(url, {
+    // Connections stay open: `openPool` treats every closed connection as lost.
+    idle_timeout: undefined,
+    max_lifetime: null,
+    connect_timeout: 10,
+    onnotice: () => {},
+    types,
+    fetch_types: false,
+    connection: { application_name: application, ...options.settings },
+  }) as unknown as Sql;
+  Object.assign((maker.options as unknown as { shared: { typeArrayMap: object } }).shared.typeArrayMap, arraysOf);
+  const pool = openPool(maker, options.max ?? 10);
   const separate: Store[] = [];
   return {
     sql: traced(pool.sql),

@@ -369,7 +369,7 @@ export class DevnetChain {
     const { store: { sql }, genesis: { parameters, network } } = this.settings;
     this.#stale = true;
     this.#outputs = new Map();
-    await eachUtxo(sql, ({ ref, output }) => this.#outputs.set(refKey(ref), output));
+    await sql.begin((sql) => eachUtxo(sql, ({ ref, output }) => this.#outputs.set(refKey(ref), output)));
     this.#state = newState({ parameters, network: network.id, outputs: this.#outputs });
     writeEntries(this.#state, await readEntries(sql), "after");
     this.#coldKeys = await readColdKeys(sql);

@@ -136,7 +136,7 @@ export async function readMempool(sql: Queries): Promise<MempoolRow[]> {
   return rows.map(({ position, hash, cbor }) => ({ position: Number(position), hash, cbor: new Uint8Array(cbor) }));
 }
 
-/** Calls `each` for every unspent output. */
+/** Calls `each` for every unspent output, in a transaction. */
 export async function eachUtxo(sql: Queries, each: (utxo: Utxo) => void): Promise<void> {
   const rows = sql<OutputRow[]>`select tx_hash, index, cbor from devnet_utxo where spent_height is null`;
   for await (const chunk of rows.cursor(1000)) for (const row of chunk) each(utxoOf(row));

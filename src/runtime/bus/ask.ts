@@ -48,7 +48,14 @@ export interface Ask {
    * ```
    */
   ask(entity: EntityRef, event: Event, options?: AskOptions): Promise<Result<Json, Failure>>;
-  /** Runs the build `name` of an entity in its worker, outside its turns. It may run twice. */
+  /**
+   * Runs the build `name` of an entity in its worker, outside its turns. It may run twice.
+   *
+   * @example
+   * ```ts
+   * const plan = await build({ kind: "door", id: "front" }, "plan", { doors: 2 }, { deadlineMs: 5_000 });
+   * ```
+   */
   build(
     entity: EntityRef,
     name: string,

@@ -98,6 +98,15 @@ export interface BusOptions {
 /**
  * Connects, waiting for the server without a limit, and reconnects without a limit.
  * @throws when the credentials are wrong.
+ *
+ * @example
+ * ```ts
+ * const bus = await connectBus({ url: "nats://127.0.0.1:4222", name: "worker-1" });
+ * const end = bus.subscribe("arbor.event.door.>", (body) => console.log(body));
+ * await bus.flush();
+ * end();
+ * await bus.close();
+ * ```
  */
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const log = options.log ?? silentLog;

@@ -55,6 +55,12 @@ export async function isReached(store: Store, { tx }: Position): Promise<boolean
 /**
  * The next transitions after a position, at most `limit`. `edge` is a transaction id below which the caller knows that
  * all transactions have ended; without it the page ends at the oldest open transaction of the whole server.
+ *
+ * @example
+ * ```ts
+ * let page = await readPage(store, START, { kind: "door" }, 100);
+ * while (page.more) page = await readPage(store, page.next, { kind: "door" }, 100);
+ * ```
  */
 export async function readPage(
   store: Store,

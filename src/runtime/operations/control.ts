@@ -101,7 +101,17 @@ const REQUEST_MS = 1_000;
 /** How long the owner of an entity is looked for, in milliseconds. */
 const OWNER_MS = 1_500;
 
-/** Creates the client side of control requests. */
+/**
+ * Creates the client side of control requests.
+ *
+ * @example
+ * ```ts
+ * const control = createControl({ store, bus, log });
+ * await control.pause({ kind: "door", id: "front" }, true);
+ * const mailbox = await control.look({ kind: "door", id: "front" });
+ * if (mailbox !== undefined) console.log(`${mailbox.depth} commands wait`);
+ * ```
+ */
 export function createControl({ store, bus, log = silentLog }: { store: Store; bus: Bus; log?: Log }): Control {
   const send = async (
     worker: string,

@@ -99,7 +99,16 @@ export interface HousekeeperOptions {
   readonly log?: Log;
 }
 
-/** Deletes old rows at an interval while this process holds the lease. */
+/**
+ * Deletes old rows at an interval while this process holds the lease.
+ *
+ * @example
+ * ```ts
+ * const keep = { ...RETENTION_HOURS, history: 7 * 24 };
+ * const housekeeper = startHousekeeper({ store, owner: "process-1", keep, ttlMs: 2_000, log });
+ * await housekeeper.stop();
+ * ```
+ */
 export function startHousekeeper(options: HousekeeperOptions): Lease {
   const { store, owner, keep = RETENTION_HOURS, everyMs = 60_000, ttlMs, log = silentLog } = options;
   return holdLease({

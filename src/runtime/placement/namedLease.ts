@@ -203,7 +203,7 @@ export function holdLease(options: LeaseOptions): Lease {
  * ```ts
  * await store.sql.begin(async (sql) => {
  *   if ((await fence(sql, "follower", epoch)).length === 0) return;
- *   …
+ *   await sql`insert into report (epoch) values (${epoch})`;
  * });
  * ```
  */

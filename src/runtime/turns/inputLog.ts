@@ -24,6 +24,16 @@ const ROWS = 1_000;
  *
  * There must be one writer for an entity at a time, so that the order of rows is the order of commits: the holder of a
  * lease, or a transaction that holds a row lock until its commit which the lease holder also takes before it appends.
+ *
+ * @example
+ * ```ts
+ * const entity = { kind: "door", id: "front" };
+ * await store.sql.begin(async (sql) => {
+ *   if ((await fence(sql, "follower", epoch)).length === 0) return;
+ *   await appendInputs(sql, [{ entity, event: { type: "SEEN", at: 7 } }]);
+ * });
+ * notifyInputs(bus, [entity]);
+ * ```
  */
 export async function appendInputs(sql: Queries, rows: readonly InputRow[]): Promise<void> {
   for (let i = 0; i < rows.length; i += ROWS) {

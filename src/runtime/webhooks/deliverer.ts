@@ -26,7 +26,16 @@ export const WEBHOOKS = "arbor.webhooks";
 /** Interval at which webhooks are read, in milliseconds. */
 const READ_MS = 2_000;
 
-/** Delivers while this process holds the lease. */
+/**
+ * Delivers while this process holds the lease.
+ *
+ * @example
+ * ```ts
+ * const events = createEventLog({ store, bus, log });
+ * const webhooks = startWebhooks({ store, bus, events, log, owner: "process-1", ttlMs: 2_000, allowPrivate: false });
+ * await webhooks.stop();
+ * ```
+ */
 export function startWebhooks(options: WebhooksOptions): Lease {
   const { store, bus, owner, ttlMs } = options;
   const log = options.log.with({ component: "webhooks" });

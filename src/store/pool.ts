@@ -1,0 +1,226 @@
+/**
+ * A pool whose connections may be lost at any moment. Each of its connections is a pool of postgres.js of one
+ * connection, which is thrown away when it closes; this file chooses the connection of a statement and runs
+ * transactions. It uses private members of exactly one version of the library, listed in the interface `Query`; a test
+ * fails when the version changes.
+ *
+ * The faults of the library's own pool and transactions, reproduced by cutting connections at chosen and at random
+ * moments:
+ *
+ * - A statement executed on a connection without a socket is written in the next turn of the event loop and throws
+ *   there, where no caller can catch it (porsager/postgres issues 1066, 1154, 1208). A transaction does this with its
+ *   rollback or commit and with further statements of its work; after a reconnection those would run outside the
+ *   transaction (pull request 1155). Here a connection that closed refuses every further statement.
+ * - A statement that was passed to a connection but not sent when it closed stays in its buffer, so that the connection
+ *   hangs until the connect timeout when it is used again. Here a connection that closed is never used again.
+ * - A transaction whose first statement fills the socket's buffer, or is the last one that its connection accepts, is
+ *   not given its connection: statements of others on that connection then run within the transaction, which never
+ *   ends. Here a transaction has its connection before its first statement.
+ * - A connection that closes while it reads the types of arrays, which is its first query by default, rejects a promise
+ *   without a handler. Therefore `fetch_types` is off (`arrays.ts`).
+ */
+import postgres from "postgres";
+import { inTime } from "#src/base/clock.ts";
+
+type Sql = postgres.Sql<{ int8: bigint; json: unknown }>;
+type Work = (sql: Sql) => unknown;
+/** Executes a query. Each pool of the library has one, and each transaction and savepoint here. */
+type Handler = (query: Query) => void;
+
+/** The private members of a query that are used here. */
+interface Query extends Promise<unknown> {
+  handler: Handler;
+  /** Set for a cursor, whose promise does not settle. */
+  readonly cursorFn?: unknown;
+  reject(error: unknown): void;
+}
+
+interface Connection {
+  readonly sql: Sql;
+  readonly handler: Handler;
+  /** Number of statements and transactions that it runs. */
+  users: number;
+  /** Rejects the transaction that has it for itself. */
+  abort?: ((error: Error) => void) | undefined;
+  lost: boolean;
+  /** Gives it up: what it has not answered is refused, and it does not connect again. */
+  lose(): void;
+  /** Whether it takes no more statements: it or another connection was lost, and this one may be next. */
+  retired: boolean;
+}
+
+/**
+ * Opens a pool of at most `max` connections with the options of `maker`, a pool that only creates queries. A statement
+ * gets an idle connection, else a new one, else the one with the fewest statements; a transaction gets it for itself.
+ */
+export function openPool(maker: Sql, max: number): { readonly sql: Sql; end(seconds: number): Promise<void> } {
+  const connections = new Set<Connection>();
+  /** Users that wait because each connection has a transaction. */
+  const waiting: ((connection: Connection) => void)[] = [];
+  let ended = false;
+  let onIdle = () => {};
+
+  const connect = (): Connection => {
+    const onclose = () => connection.lose();
+    const sql = postgres({ ...maker.options, max: 1, onclose } as never) as unknown as Sql;
+    const connection: Connection = {
+      sql,
+      handler: handlerOf(sql),
+      users: 0,
+      lost: false,
+      retired: false,
+      lose: () => lose(connection),
+    };
+    connections.add(connection);
+    return connection;
+  };
+  const choose = (): Connection | undefined => {
+    let least: Connection | undefined;
+    let usable = 0;
+    for (const one of connections) {
+      if (one.retired) continue;
+      usable++;
+      if (one.abort === undefined && (least === undefined || one.users < least.users)) least = one;
+    }
+    return least?.users === 0 || usable >= max ? least : connect();
+  };
+  const serve = () => {
+    while (waiting.length > 0) {
+      const connection = choose();
+      if (connection === undefined) return;
+      waiting.shift()!(connection);
+    }
+    if (ended && [...connections].every(({ users }) => users === 0)) onIdle();
+  };
+  const use = (work: (connection: Connection) => PromiseLike<unknown>) => {
+    waiting.push((connection) => {
+      connection.users++;
+      const done = () => {
+        connection.users--;
+        closeRetired(connection);
+        serve();
+      };
+      work(connection).then(done, done);
+    });
+    serve();
+  };
+  const closeRetired = ({ retired, users, sql }: Connection) => {
+    if (retired && users === 0) void sql.end({ timeout: 1 });
+  };
+  const lose = (connection: Connection) => {
+    if (!connections.delete(connection)) return;
+    const { sql, abort, retired } = connection;
+    connection.lost = true;
+    abort?.(lostError());
+    Object.assign(sql.options, { socket: () => Promise.reject(lostError()) });
+    void sql.end({ timeout: 0 });
+    // What ended one connection has often ended the others, which may not have noticed yet.
+    for (const other of retired ? [] : connections) {
+      other.retired = true;
+      closeRetired(other);
+    }
+    serve();
+  };
+
+  const begin = (...args: [...options: string[], work: Work]) => {
+    if (ended) return maker.begin(() => {});
+    return new Promise((resolve, reject) =>
+      use(async (connection) => {
+        connection.abort = reject;
+        await transact(maker, connection, args).then(resolve, reject);
+        connection.abort = undefined;
+      })
+    );
+  };
+  const ownHandler = handlerOf(maker);
+  const handler: Handler = (query) => {
+    if (ended) return ownHandler(query);
+    if (query.cursorFn) return query.reject(new TypeError("A cursor needs a transaction."));
+    use((connection) => {
+      execute(connection, query);
+      return query;
+    });
+  };
+  return {
+    sql: queriesOf(maker, handler, { begin }),
+    end: async (seconds) => {
+      await maker.end();
+      ended = true;
+      await inTime(
+        new Promise<void>((resolve) => {
+          onIdle = resolve;
+          serve();
+        }),
+        seconds * 1_000,
+      );
+      const late = waiting.splice(0);
+      const open = [...connections];
+      await Promise.all(open.map(({ sql }) => sql.end({ timeout: 1 })));
+      for (const connection of open) connection.lose();
+      // On a connection that is given up they are refused.
+      for (const work of late) work(open[0]!);
+    },
+  };
+}
+
+/** Runs a transaction on a connection that it has for itself. */
+async function transact(maker: Sql, connection: Connection, args: [...options: string[], work: Work]) {
+  let savepoints = 0;
+  const scope = async (work: Work, begin: string, rollback: string, commit?: string): Promise<unknown> => {
+    let failure: unknown;
+    const handler: Handler = (query) => {
+      execute(connection, query);
+      query.catch((error) => failure ??= error);
+    };
+    const savepoint = (work: Work) => {
+      const name = `s${savepoints++}`;
+      return scope(work, `savepoint ${name}`, `rollback to ${name}`);
+    };
+    const sql = queriesOf(maker, handler, { savepoint });
+    await sql.unsafe(begin);
+    let result;
+    try {
+      result = await work(sql);
+      // A failed statement has ended the transaction, even if the work went on.
+      if (failure !== undefined) throw failure;
+    } catch (error) {
+      await sql.unsafe(rollback);
+      const isConsequence = (error as { code?: unknown } | undefined)?.code === "25P02";
+      throw isConsequence && failure || error;
+    }
+    if (commit !== undefined) await sql.unsafe(commit);
+    return result;
+  };
+  const work = args.pop() as Work;
+  return await scope(work, `begin ${args.join("")}`, "rollback", "commit");
+}
+
+/** Codes of the library and of sockets for a lost connection; those of PostgreSQL begin otherwise. */
+const LOST = /^(CONN|E)/;
+
+function execute(connection: Connection, query: Query): void {
+  if (connection.lost) return query.reject(lostError());
+  connection.handler(query);
+  // The socket's error comes before its end.
+  query.catch((error) => LOST.test(error?.code) && connection.lose());
+}
+
+/** The handle `maker` with another handler of its queries, and some members in place of its own. */
+function queriesOf(maker: Sql, handler: Handler, members: object): Sql {
+  const handled = (made: unknown) => made instanceof Promise ? Object.assign(made, { handler }) : made;
+  const own = { ...members, unsafe: (...args: Parameters<Sql["unsafe"]>) => handled(maker.unsafe(...args)) };
+  return new Proxy(maker, {
+    apply: (target, self, args) => handled(Reflect.apply(target as (...args: unknown[]) => unknown, self, args)),
+    get: (target, name) => Reflect.get(Object.hasOwn(own, name) ? own : target, name),
+  });
+}
+
+/** The handler of a pool of the library. The query created here is not awaited, so it is never executed. */
+function handlerOf(sql: Sql): Handler {
+  return (sql.unsafe("") as unknown as Query).handler;
+}
+
+/** The error of a statement whose connection is lost, with the library's code. */
+function lostError(): Error {
+  return Object.assign(new Error("the connection to the database was lost"), { code: "CONNECTION_CLOSED" });
+}
