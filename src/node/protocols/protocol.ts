@@ -64,12 +64,10 @@ export class Speaker<S extends string, M extends Message> {
    * this side.
    */
   send(message: M): void {
-    const { agency, transitions, pipelinesTo, name } = this.protocol;
+    const { agency, pipelinesTo, name } = this.protocol;
     const last = this.pipelined.at(-1);
     const from = last === undefined ? this.at : pipelinesTo?.[last];
-    const to = from === undefined || agency[from] !== this.side
-      ? undefined
-      : transitions[from][message.type as M["type"]];
+    const to = from && agency[from] === this.side ? this.after(from, message) : undefined;
     if (to === undefined) {
       throw nodeError("protocol_violation", `${name}: ${message.type} must not be sent while ${this.state}.`);
     }
@@ -82,11 +80,11 @@ export class Speaker<S extends string, M extends Message> {
   next(): M | undefined {
     const bytes = this.channel.next();
     if (bytes === undefined) return undefined;
-    const { agency, transitions, name } = this.protocol;
+    const { agency, name } = this.protocol;
     try {
       const message = this.protocol.decode(bytes);
       const from = this.state;
-      const to = agency[from] === this.side ? undefined : transitions[from][message.type as M["type"]];
+      const to = agency[from] === this.side ? undefined : this.after(from, message);
       if (to === undefined) throw nodeError("protocol_violation", `${name}: ${message.type} came while ${from}.`);
       if (this.pipelined.length === 0) this.at = to;
       else if (agency[to] === "server") this.pipelined[0] = to;
@@ -98,6 +96,12 @@ export class Speaker<S extends string, M extends Message> {
     } catch (error) {
       throw this.fail(asNodeError(error, `${name}: a message cannot be read`));
     }
+  }
+
+  /** The state after a message; undefined if the state does not allow it. */
+  private after(from: S, message: M): S | undefined {
+    const type: M["type"] = message.type;
+    return this.protocol.transitions[from][type];
   }
 
   /** Waits for the next message. Throws the reason when the connection ends, and `aborted` with the signal. */

@@ -1,6 +1,7 @@
 /** Failures of eras before Conway, by name. No node accepts such transactions any more, so their data stay CBOR. */
 import { as, type Item } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
+import names from "#src/node/rejections/earlierFailures.json" with { type: "json" };
 import { cborHex } from "#src/node/rejections/failureCodec.ts";
 import { eraName, readSmallNumber } from "#src/node/protocols/values.ts";
 
@@ -9,111 +10,20 @@ interface RuleNumbers {
   readonly [number: number]: string | RuleNumbers;
 }
 
-const ppup: RuleNumbers = { 0: "NonGenesisUpdatePPUP", 1: "PPUpdateWrongEpoch", 2: "PVCannotFollowPPUP" };
+const { ppup, deleg, pool } = names;
+const utxos: RuleNumbers = { ...names.utxos, 2: ppup };
 
-const utxoOfShelley: RuleNumbers = {
-  0: "BadInputsUTxO",
-  1: "ExpiredUTxO",
-  2: "MaxTxSizeUTxO",
-  3: "InputSetEmptyUTxO",
-  4: "FeeTooSmallUTxO",
-  5: "ValueNotConservedUTxO",
-  6: "OutputTooSmallUTxO",
-  7: ppup,
-  8: "WrongNetwork",
-  9: "WrongNetworkWithdrawal",
-  10: "OutputBootAddrAttrsTooBig",
-};
+const utxoOfShelley: RuleNumbers = { ...names.utxoOfShelley, 7: ppup };
+const utxoOfAllegra: RuleNumbers = { ...utxoOfShelley, ...names.utxoOfAllegra };
+const utxoOfAlonzo: RuleNumbers = { ...utxoOfAllegra, ...names.utxoOfAlonzo, 7: utxos };
+const utxoOfBabbage: RuleNumbers = { ...names.utxoOfBabbage, 1: utxoOfAlonzo };
 
-const utxoOfAllegra: RuleNumbers = {
-  ...utxoOfShelley,
-  1: "OutsideValidityIntervalUTxO",
-  11: "TriesToForgeADA",
-  12: "OutputTooBigUTxO",
-};
-
-const utxos: RuleNumbers = { 0: "ValidationTagMismatch", 1: "CollectErrors", 2: ppup };
-
-const utxoOfAlonzo: RuleNumbers = {
-  ...utxoOfAllegra,
-  7: utxos,
-  13: "InsufficientCollateral",
-  14: "ScriptsNotPaidUTxO",
-  15: "ExUnitsTooBigUTxO",
-  16: "CollateralContainsNonADA",
-  17: "WrongNetworkInTxBody",
-  18: "OutsideForecast",
-  19: "TooManyCollateralInputs",
-  20: "NoCollateralInputs",
-};
-
-const utxoOfBabbage: RuleNumbers = {
-  1: utxoOfAlonzo,
-  2: "IncorrectTotalCollateralField",
-  3: "BabbageOutputTooSmallUTxO",
-  4: "BabbageNonDisjointRefInputs",
-};
-
-const utxowOfShelley = (utxo: RuleNumbers): RuleNumbers => ({
-  0: "InvalidWitnessesUTXOW",
-  1: "MissingVKeyWitnessesUTXOW",
-  2: "MissingScriptWitnessesUTXOW",
-  3: "ScriptWitnessNotValidatingUTXOW",
-  4: utxo,
-  5: "MIRInsufficientGenesisSigsUTXOW",
-  6: "MissingTxBodyMetadataHash",
-  7: "MissingTxMetadata",
-  8: "ConflictingMetadataHash",
-  9: "InvalidMetadata",
-  10: "ExtraneousScriptWitnessesUTXOW",
-});
-
-const utxowOfAlonzo = (utxo: RuleNumbers): RuleNumbers => ({
-  0: utxowOfShelley(utxo),
-  1: "MissingRedeemers",
-  2: "MissingRequiredDatums",
-  3: "NotAllowedSupplementalDatums",
-  4: "PPViewHashesDontMatch",
-  5: "MissingRequiredSigners",
-  6: "UnspendableUTxONoDatumHash",
-  7: "ExtraRedeemers",
-  8: "ScriptIntegrityHashMismatch",
-});
-
+const utxowOfShelley = (utxo: RuleNumbers): RuleNumbers => ({ ...names.utxowOfShelley, 4: utxo });
+const utxowOfAlonzo = (utxo: RuleNumbers): RuleNumbers => ({ ...names.utxowOfAlonzo, 0: utxowOfShelley(utxo) });
 const utxowOfBabbage: RuleNumbers = {
+  ...names.utxowOfBabbage,
   1: utxowOfAlonzo(utxoOfBabbage),
   2: utxoOfBabbage,
-  3: "MalformedScriptWitnesses",
-  4: "MalformedReferenceScripts",
-  5: "ScriptIntegrityHashMismatch",
-};
-
-const deleg: RuleNumbers = {
-  0: "StakeKeyAlreadyRegisteredDELEG",
-  1: "StakeKeyNotRegisteredDELEG",
-  2: "StakeKeyNonZeroAccountBalanceDELEG",
-  3: "StakeDelegationImpossibleDELEG",
-  4: "WrongCertificateTypeDELEG",
-  5: "GenesisKeyNotInMappingDELEG",
-  6: "DuplicateGenesisDelegateDELEG",
-  7: "InsufficientForInstantaneousRewardsDELEG",
-  8: "MIRCertificateTooLateinEpochDELEG",
-  9: "DuplicateGenesisVRFDELEG",
-  11: "MIRTransferNotCurrentlyAllowed",
-  12: "MIRNegativesNotCurrentlyAllowed",
-  13: "InsufficientForTransferDELEG",
-  14: "MIRProducesNegativeUpdate",
-  15: "MIRNegativeTransfer",
-  16: "DelegateeNotRegisteredDELEG",
-};
-
-const pool: RuleNumbers = {
-  0: "StakePoolNotRegisteredOnKeyPOOL",
-  1: "StakePoolRetirementWrongEpochPOOL",
-  2: "WrongCertificateTypePOOL",
-  3: "StakePoolCostTooLowPOOL",
-  4: "WrongNetworkPOOL",
-  5: "PoolMedataHashTooBig",
 };
 
 const delpl: RuleNumbers = { 0: pool, 1: deleg };
@@ -123,12 +33,7 @@ const delpl: RuleNumbers = { 0: pool, 1: deleg };
  */
 const delegs: RuleNumbers = { 0: "DelegateeNotRegisteredDELEG", 1: delpl, 2: delpl };
 
-const ledger = (utxow: RuleNumbers): RuleNumbers => ({
-  0: utxow,
-  1: delegs,
-  2: "ShelleyWithdrawalsMissingAccounts",
-  3: "ShelleyIncompleteWithdrawals",
-});
+const ledger = (utxow: RuleNumbers): RuleNumbers => ({ ...names.ledger, 0: utxow, 1: delegs });
 
 /** Rule LEDGER by index of the era. */
 const ledgers: readonly (RuleNumbers | undefined)[] = [
