@@ -2,8 +2,9 @@
 import process from "node:process";
 import { addressText } from "#src/cardano/address.ts";
 import { newSeed, type SigningKey } from "#src/cardano/keys.ts";
-import { ApiError, call } from "#src/client/http.ts";
+import { ApiError } from "#src/client/http.ts";
 import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
+import { pay } from "#src/cli/faucet.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 
 if (process.argv.length > 2) {
@@ -50,8 +51,8 @@ async function main(): Promise<void> {
 
   await step("the faucet pays both", async () => {
     for (const { address } of [alice, bob]) {
-      const paid = await call(devnet, "POST", "/faucet", { address, lovelace: 500_000_000 }) as { txHash: string };
-      while (!(await tokens.transaction(paid.txHash))) await tokens.waitBlocks(1);
+      const paid = await pay(devnet, address, 500_000_000n);
+      while (!(await tokens.transaction(paid))) await tokens.waitBlocks(1);
     }
   }, () => "500 ada each");
 
