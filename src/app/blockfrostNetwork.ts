@@ -1,7 +1,7 @@
 /** The network through a Blockfrost service. */
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { isTransient } from "#src/chain/provider/blockfrost/errors.ts";
-import type { Check } from "#src/edge/health.ts";
+import { memo } from "#src/edge/memo.ts";
 import { tipCheck } from "#src/app/tipCheck.ts";
 import type { BlockfrostOptions } from "#src/app/providerOptions.ts";
 import { NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
@@ -41,19 +41,6 @@ export async function connectBlockfrost(
     if (!isTransient(checked.error.code)) throw new StartError(checked.error.message + hint);
     progress(`${checked.error.message} It is waited for.`);
   }
-  health.checks.set("blockfrost", cachedTipCheck(port));
+  health.checks.set("blockfrost", memo(({ ready }) => ready ? GOOD_MS : BAD_MS, () => tipCheck(port)));
   return port;
-}
-
-/** Checks share one request to the service, and its result while it is fresh. */
-function cachedTipCheck(port: BlockfrostPort): () => Promise<Check> {
-  let last: Promise<Check> | undefined;
-  let until = 0;
-  return () => {
-    if (last !== undefined && performance.now() < until) return last;
-    until = Infinity;
-    const check = last = tipCheck(port);
-    void check.then(({ ready }) => until = performance.now() + (ready ? GOOD_MS : BAD_MS));
-    return check;
-  };
 }

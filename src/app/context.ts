@@ -5,6 +5,7 @@ import type { Clock } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import type { Builders } from "#src/builders/builders.ts";
+import type { NetworkId } from "#src/cardano/address.ts";
 import type { Touched } from "#src/cardano/projection.ts";
 import type { FollowerOptions } from "#src/chain/index/follower.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
@@ -20,7 +21,7 @@ import type { Options } from "#src/app/options.ts";
 import type { Stop } from "#src/app/stopAll.ts";
 
 /** Network id in addresses: test networks only. */
-export const NETWORK_ID = 0;
+export const NETWORK_ID: NetworkId = 0;
 /** NATS subject that wakes the follower: the index has new addresses or wallets to read. */
 export const WAKE_FOLLOWER = "arbor.chain.watch";
 
@@ -108,7 +109,7 @@ export function tokenBuildOptions({ store, bus, port, builders, clock }: AppCont
     port,
     builders,
     clock,
-    networkId: NETWORK_ID as 0 | 1,
+    networkId: NETWORK_ID,
     wake: () => bus.publish(WAKE_FOLLOWER, null),
   };
 }

@@ -37,7 +37,7 @@ export function walletKinds({ store, port, builders, bus, clock }: AppContext): 
     port,
     builders,
     clock,
-    networkId: NETWORK_ID as 0 | 1,
+    networkId: NETWORK_ID,
     derive: deriveCredentialsInThreads(builders),
     deriveSlice: deriveSliceInThreads(builders),
     vault: createVault({ store, builders }),
@@ -126,7 +126,7 @@ export async function walletService(
   stops.push(() => Promise.resolve(presence.close()));
   return walletApp({
     store,
-    networkId: NETWORK_ID as 0 | 1,
+    networkId: NETWORK_ID,
     networkMagic: options.networkMagic,
     ask: ask.ask,
     ring: (entities) => notifyInputs(bus, entities),
@@ -139,7 +139,7 @@ export async function walletService(
     toleranceS: options.syncToleranceS,
     clock: context.clock,
     clocked: options.nodeSocket !== undefined || options.blockfrost !== undefined || options.blockMs > 0,
-    ...(tokenMetadata === undefined ? {} : { tokenMetadata }),
+    tokenMetadata,
     outside: { allowPrivate },
     book,
     hosts: [...options.hosts, options.walletHost],

@@ -5,6 +5,7 @@ import { newSeed, type SigningKey } from "#src/cardano/keys.ts";
 import { ApiError, call } from "#src/client/http.ts";
 import { verifyFact } from "#src/client/proofs.ts";
 import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
+import { pay } from "#src/cli/faucet.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 
 const TOKENS_URL = process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000";
@@ -53,8 +54,8 @@ async function main(): Promise<void> {
 
   await step("the faucet pays both", async () => {
     for (const { address } of [alice, bob]) {
-      const paid = await call(DEVNET_URL, "POST", "/faucet", { address, lovelace: 500_000_000 }) as { txHash: string };
-      while (!(await tokens.transaction(paid.txHash))) await tokens.waitBlocks(1);
+      const paid = await pay(DEVNET_URL, address, 500_000_000n);
+      while (!(await tokens.transaction(paid))) await tokens.waitBlocks(1);
     }
   }, () => "500 ada each");
 

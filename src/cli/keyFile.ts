@@ -1,5 +1,6 @@
 /** A payment key in a file: its bech32 text (CIP-5), readable by its owner only. */
 import { chmod, readFile, writeFile } from "node:fs/promises";
+import { reason } from "#src/base/log.ts";
 import { enterpriseAddress } from "#src/cardano/address.ts";
 import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
 import { readKey, writeKey } from "#src/cardano/keyText.ts";
@@ -15,7 +16,7 @@ export async function createKey(file: string): Promise<SigningKey> {
     if ((error as { code?: string }).code === "EEXIST") {
       throw new CliError(`${file} is there already; it is left as it is.`);
     }
-    throw new CliError(`${file} cannot be written: ${(error as Error).message}`);
+    throw new CliError(`${file} cannot be written: ${reason(error)}`);
   }
   return key;
 }
@@ -26,7 +27,7 @@ export async function loadKey(file: string): Promise<SigningKey> {
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    throw new CliError(`${file} cannot be read: ${(error as Error).message}`);
+    throw new CliError(`${file} cannot be read: ${reason(error)}`);
   }
   const read = readKey(text);
   if (!read.ok || read.value.form !== "secret") throw new CliError(`${file} holds no payment key (ed25519_sk…).`);

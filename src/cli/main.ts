@@ -3,12 +3,14 @@
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { releaseState } from "#src/api/operator.ts";
 import { toJson } from "#src/base/json.ts";
 import { addressText } from "#src/cardano/address.ts";
 import { ApiError, call } from "#src/client/http.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { CliError } from "#src/cli/error.ts";
 import { addressOf, createKey, loadKey } from "#src/cli/keyFile.ts";
+import { pay } from "#src/cli/faucet.ts";
 import { type TrustOptions, verify } from "#src/cli/proofs.ts";
 
 const HELP = `arbor <command>
@@ -56,7 +58,11 @@ interface Services {
   readonly known: TrustOptions;
 }
 
-type Command = (args: readonly string[], services: Services) => Promise<string>;
+/** A command with as many arguments as its function has parameters after the services; `more` allows further ones. */
+interface Command {
+  readonly more?: boolean;
+  readonly run: (services: Services, ...args: string[]) => Promise<string>;
+}
 
 async function textAddress(fileOrAddress: string): Promise<string> {
   if (/^addr/.test(fileOrAddress)) return fileOrAddress;
@@ -89,78 +95,63 @@ async function release(operator: string, token: string): Promise<string> {
   const secret = process.env.ARBOR_OPERATOR_TOKEN;
   const headers = { "arbor-operator": "1", ...(secret ? { authorization: `Bearer ${secret}` } : {}) };
   const path = `/tokens/${encodeURIComponent(token)}/release`;
-  const { status, root, reason } = await call(operator, "POST", path, undefined, undefined, headers) as {
-    readonly status: string;
-    readonly root: string;
-    readonly reason?: string;
-  };
+  const answer = await call(operator, "POST", path, undefined, undefined, headers);
+  const { status, root, reason } = releaseState.parse(answer);
   if (status !== "live") throw new CliError(`The token is quarantined: ${reason}.`);
   return root;
 }
 
-const COMMANDS: Readonly<Record<string, { readonly args: number; readonly more?: boolean; readonly run: Command }>> = {
-  "key new": { args: 1, run: async ([file]) => addressText(addressOf(await createKey(file!))) },
-  address: { args: 1, run: ([file]) => textAddress(file!) },
-  sign: { args: 2, run: async ([file, transaction]) => signTransaction(transaction!, await loadKey(file!)) },
+const COMMANDS: Readonly<Record<string, Command>> = {
+  "key new": { run: async (_, file) => addressText(addressOf(await createKey(file))) },
+  address: { run: (_, file) => textAddress(file) },
+  sign: { run: async (_, file, transaction) => signTransaction(transaction, await loadKey(file)) },
   faucet: {
-    args: 2,
-    run: async ([to, ada], { devnet }) => {
-      if (!/^\d+(\.\d{1,6})?$/.test(ada!)) throw new CliError(`${ada} is no amount of ada.`);
-      const [whole, part = ""] = ada!.split(".");
-      const lovelace = BigInt(whole!) * 1_000_000n + BigInt(part.padEnd(6, "0"));
-      const answer = await call(devnet, "POST", "/faucet", { address: await textAddress(to!), lovelace });
-      return (answer as { txHash: string }).txHash;
+    run: async ({ devnet }, to, ada) => {
+      if (!/^\d+(\.\d{1,6})?$/.test(ada)) throw new CliError(`${ada} is no amount of ada.`);
+      const [whole = "", part = ""] = ada.split(".");
+      const lovelace = BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, "0"));
+      return await pay(devnet, await textAddress(to), lovelace);
     },
   },
-  boot: {
-    args: 1,
-    run: async ([file], services) => (await carryOut(file!, services, (at) => services.tokens.boot(at))).value,
-  },
+  boot: { run: async (services, file) => (await carryOut(file, services, (at) => services.tokens.boot(at))).value },
   insert: {
-    args: 4,
-    run: ([file, token, key, value], services) =>
-      request(file!, services, (at) => services.tokens.insert(at, token!, key!, value!)),
+    run: (services, file, token, key, value) =>
+      request(file, services, (at) => services.tokens.insert(at, token, key, value)),
   },
   update: {
-    args: 5,
-    run: ([file, token, key, old, value], services) =>
-      request(file!, services, (at) => services.tokens.update(at, token!, key!, old!, value!)),
+    run: (services, file, token, key, old, value) =>
+      request(file, services, (at) => services.tokens.update(at, token, key, old, value)),
   },
   delete: {
-    args: 4,
-    run: ([file, token, key, value], services) =>
-      request(file!, services, (at) => services.tokens.delete(at, token!, key!, value!)),
+    run: (services, file, token, key, value) =>
+      request(file, services, (at) => services.tokens.delete(at, token, key, value)),
   },
   apply: {
-    args: 2,
     more: true,
-    run: async ([file, token, ...requests], services) => {
-      const { mpfRoot, left } = await carryOut(file!, services, (at) => services.tokens.apply(at, token!, requests));
+    run: async (services, file, token, ...requests) => {
+      const { mpfRoot, left } = await carryOut(file, services, (at) => services.tokens.apply(at, token, requests));
       for (const { request, message } of left) process.stderr.write(`left: ${request}: ${message}\n`);
       return mpfRoot;
     },
   },
   transfer: {
-    args: 3,
-    run: async ([file, token, to], { tokens }) => {
-      const key = await loadKey(file!);
-      const built = await tokens.transfer(addressText(addressOf(key)), token!, await textAddress(to!));
+    run: async ({ tokens }, file, token, to) => {
+      const key = await loadKey(file);
+      const built = await tokens.transfer(addressText(addressOf(key)), token, await textAddress(to));
       return signTransaction(built.unsignedTransaction, key);
     },
   },
-  submit: { args: 1, run: ([transaction], { tokens }) => tokens.submitAndWait(transaction!) },
-  release: { args: 1, run: ([token], { operator }) => release(operator, token!) },
-  prove: { args: 2, run: async ([token, key], { tokens }) => toJson(await tokens.fact(token!, key!)) },
-  verify: { args: 3, run: ([file, token, key], { known }) => verify(file!, token!, key!, known) },
+  submit: { run: ({ tokens }, transaction) => tokens.submitAndWait(transaction) },
+  release: { run: ({ operator }, token) => release(operator, token) },
+  prove: { run: async ({ tokens }, token, key) => toJson(await tokens.fact(token, key)) },
+  verify: { run: ({ known }, file, token, key) => verify(file, token, key, known) },
   retract: {
-    args: 2,
-    run: async ([file, ref], services) =>
-      (await carryOut(file!, services, (at) => services.tokens.retract(at, ref!))).txHash,
+    run: async (services, file, ref) =>
+      (await carryOut(file, services, (at) => services.tokens.retract(at, ref))).txHash,
   },
   end: {
-    args: 2,
-    run: async ([file, token], services) =>
-      (await carryOut(file!, services, (at) => services.tokens.end(at, token!))).txHash,
+    run: async (services, file, token) =>
+      (await carryOut(file, services, (at) => services.tokens.end(at, token))).txHash,
   },
 };
 
@@ -182,9 +173,11 @@ async function main(): Promise<void> {
     process.stdout.write(HELP + "\n");
     return;
   }
-  const name = positionals[0] === "key" ? positionals.slice(0, 2).join(" ") : positionals[0]!;
+  const [first = ""] = positionals;
+  const name = first === "key" ? positionals.slice(0, 2).join(" ") : first;
   const args = positionals.slice(name.split(" ").length);
-  const command = COMMANDS[name];
+  const found = COMMANDS[name];
+  const command = found && { ...found, args: found.run.length - 1 };
   if (!command) throw new CliError(`There is no command ${name}; --help lists them.`);
   if (args.length < command.args || (args.length > command.args && !command.more)) {
     throw new CliError(`${name} takes ${command.args}${command.more ? " or more" : ""} arguments; --help shows them.`);
@@ -192,7 +185,7 @@ async function main(): Promise<void> {
   const tokens = new TokenClient(values.tokens ?? process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000");
   const devnet = values.devnet ?? process.env.ARBOR_DEVNET_URL ?? "http://127.0.0.1:10000";
   const operator = values.operator ?? process.env.ARBOR_OPERATOR_URL ?? "http://127.0.0.1:8091";
-  process.stdout.write((await command.run(args, { tokens, devnet, operator, known: values })) + "\n");
+  process.stdout.write((await command.run({ tokens, devnet, operator, known: values }, ...args)) + "\n");
 }
 
 try {

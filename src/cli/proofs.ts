@@ -1,8 +1,10 @@
 /** Facts with their proofs in the terminal: read from a service, verified without it. */
 import { readFile } from "node:fs/promises";
 import { stdin } from "node:process";
-import { isHex, joined } from "#src/base/bytes.ts";
+import { buffer } from "node:stream/consumers";
+import { isHex } from "#src/base/bytes.ts";
 import { readJson, toJson } from "#src/base/json.ts";
+import { reason } from "#src/base/log.ts";
 import { type TrustedState, verifyFact } from "#src/client/proofs.ts";
 import { CliError } from "#src/cli/error.ts";
 
@@ -38,13 +40,11 @@ function trustedState({ root, policy, datum, output }: TrustOptions, token: stri
 
 async function read(file: string): Promise<Uint8Array> {
   if (file === "-") {
-    const parts: Uint8Array[] = [];
-    for await (const part of stdin) parts.push(part as Uint8Array);
-    return joined(parts);
+    return await buffer(stdin);
   }
   try {
     return await readFile(file);
   } catch (error) {
-    throw new CliError(`${file} cannot be read: ${(error as Error).message}`);
+    throw new CliError(`${file} cannot be read: ${reason(error)}`);
   }
 }

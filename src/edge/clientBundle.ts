@@ -2,6 +2,7 @@
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import { etagOf } from "#src/edge/etag.ts";
+import { memo } from "#src/edge/memo.ts";
 import type { Page } from "#src/edge/pages.ts";
 
 /** URL of the module's entry file. */
@@ -20,21 +21,6 @@ export async function bundleFor(builders: Pick<Builders, "run">, entry: string):
   return { ok: true, value: { type: "text/javascript; charset=utf-8", body, etag: etagOf(body) } };
 }
 
-/**
- * A function that bundles once for all callers. A failure is kept for `againMs` milliseconds, then the next call tries
- * again.
- */
-export function bundledOnce(bundle: () => Promise<BundleResult>, againMs: number): () => Promise<BundleResult> {
-  let kept: Promise<BundleResult> | undefined;
-  let until = Infinity;
-  return () => {
-    if (kept === undefined || Date.now() > until) {
-      until = Infinity;
-      kept = bundle().then((result) => {
-        if (!result.ok) until = Date.now() + againMs;
-        return result;
-      });
-    }
-    return kept;
-  };
-}
+/** A function that bundles once for all callers. A failure is used for `againMs` milliseconds. */
+export const bundledOnce = (bundle: () => Promise<BundleResult>, againMs: number): () => Promise<BundleResult> =>
+  memo(({ ok }) => ok ? Infinity : againMs, bundle);

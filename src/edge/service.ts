@@ -5,6 +5,27 @@ import type { Log } from "#src/base/log.ts";
 import { handleErrors, type RefusalFormat } from "#src/edge/errors.ts";
 import { observe } from "#src/edge/observe.ts";
 import { guardSites, type Sites } from "#src/edge/sites.ts";
+import type { NetworkId } from "#src/cardano/address.ts";
+import type { Ask } from "#src/runtime/bus/ask.ts";
+import type { EventLog } from "#src/runtime/events/eventLog.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** What the token and the wallet service depend on. */
+export interface ServiceOptions {
+  readonly store: Store;
+  /** Network id of the addresses that are accepted. */
+  readonly networkId: NetworkId;
+  readonly networkMagic: number;
+  /** Sends a command to an actor. */
+  readonly ask: Ask["ask"];
+  /** Requests a build from an actor. */
+  readonly build: Ask["build"];
+  /** Transitions as they happen, for streams. */
+  readonly events: EventLog;
+  /** Adds the health endpoints. */
+  readonly health: (app: OpenAPIHono) => void;
+  readonly log: Log;
+}
 
 /** An app that answers every error and is observed under the name of its service. */
 export function serviceApp(service: string, log: Log, refusing?: RefusalFormat): OpenAPIHono {

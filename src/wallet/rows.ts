@@ -96,7 +96,7 @@ export async function lockWallet(sql: Queries, id: string, life: number): Promis
 export async function readWallets(
   sql: Queries,
   kinds: readonly WalletRow["kind"][],
-  page: { readonly after?: string; readonly limit?: number } = {},
+  page: { readonly after?: string | undefined; readonly limit?: number | undefined } = {},
 ): Promise<WalletRow[]> {
   const rows = await sql<Columns[]>`
     select * from wallet where kind = any(${sql.array([...kinds])})

@@ -4,7 +4,14 @@ import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { isGone, LONGEST_MS, until, walletAlreadyExists, type WalletService } from "#src/edge/wallets/service.ts";
+import {
+  isGone,
+  LONGEST_MS,
+  noSuchWallet,
+  until,
+  walletAlreadyExists,
+  type WalletService,
+} from "#src/edge/wallets/service.ts";
 import { startPointOf } from "#src/edge/wallets/startPoint.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
@@ -13,11 +20,8 @@ import type { PutKey, Vault } from "#src/vault/vault.ts";
 /** Time between two attempts, in milliseconds. */
 const RETRY_MS = 100;
 
-/** A CREATE command without its start point. */
-export interface CreateCommand {
-  readonly type: "CREATE";
-  readonly [name: string]: Json;
-}
+/** A command for a wallet's actor. */
+export type WalletCommand = Parameters<WalletService["ask"]>[1];
 
 /**
  * Creates a wallet through its actor, to be read from the block of the restoration mode on. Throws 409
@@ -27,7 +31,7 @@ export async function createWallet(
   service: WalletService,
   entity: EntityRef,
   mode: WalletBody["restoration_mode"],
-  command: CreateCommand,
+  command: WalletCommand,
   exists: () => Promise<boolean>,
 ): Promise<void> {
   if (await exists()) throw walletAlreadyExists(entity.id);
@@ -63,7 +67,7 @@ export async function withRootKey<T>(
 async function sendCreate(
   { ask }: Pick<WalletService, "ask">,
   entity: EntityRef,
-  command: CreateCommand,
+  command: WalletCommand,
   isThere: () => Promise<boolean>,
 ): Promise<Result<Json, Failure>> {
   for (const end = performance.now() + LONGEST_MS;;) {
@@ -80,10 +84,26 @@ async function sendCreate(
 }
 
 /**
+ * Sends a command to a wallet's actor; `isDone` says whether its turn was written although no reply came in time.
+ * Throws 404 where the wallet is gone, and the actor's refusals.
+ */
+export async function sendCommand(
+  { ask }: Pick<WalletService, "ask">,
+  entity: EntityRef,
+  command: WalletCommand,
+  isDone = async () => false,
+): Promise<void> {
+  const answer = await ask(entity, command, { deadlineMs: LONGEST_MS });
+  if (answer.ok) return;
+  if (isGone(answer.error)) throw noSuchWallet(entity.id);
+  await refuseUnlessThere(answer.error, isDone);
+}
+
+/**
  * Throws the refusal of a failed command, unless the command only takes longer than a call may, as with a great address
  * pool, and its effect is already visible.
  */
-export async function refuseUnlessThere(failure: Failure, isThere: () => Promise<boolean>): Promise<void> {
+async function refuseUnlessThere(failure: Failure, isThere: () => Promise<boolean>): Promise<void> {
   const refused = refusal(failure);
   if (!(refused instanceof HttpFailure && refused.status === 503 && await isThere())) throw refused;
 }

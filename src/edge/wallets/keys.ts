@@ -6,11 +6,14 @@ import * as api from "#src/api/wallets/keys.ts";
 import { index, role, ROLES, walletId } from "#src/api/wallets/params.ts";
 import type { Json } from "#src/base/json.ts";
 import { z } from "zod";
+import { onlyOf } from "#src/base/only.ts";
 import { entityOf, isGone, noSuchWallet, until, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
+import { accountOf } from "#src/edge/wallets/shared.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { policyKeyHash, policyOfTemplate } from "#src/wallet/build/policy.ts";
 import { childOf } from "#src/wallet/keys/account.ts";
+import type { Path, Xpub } from "#src/wallet/keys/types.ts";
 import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
 import { accountKeyText, childKeyText, policyKeyText } from "#src/wallet/keys/text.ts";
 import { readMetadata } from "#src/wallet/metadata/json.ts";
@@ -21,8 +24,6 @@ const SHARED = HARD + 1854;
 
 /** Adds `…/keys`, `…/policy-key`, `…/policy-id` and `…/signatures`. */
 export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { vault } = service;
-
   route(app, "get", {
     path: "/wallets/:walletId/keys",
     operation: "getAccountKey",
@@ -46,14 +47,10 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     refusals: { 403: "`no_root_key`, `wrong_encryption_passphrase`, `hardened_derivation_required`" },
   }, async ({ params, body }) => {
     await service.wallet(params.walletId, "shelley");
-    if (params.index < HARD) {
-      throw refusal({ code: "hardened_derivation_required", message: "Accounts have hard indices, such as 0H." });
-    }
-    const [purpose, coin] = accountPath("shelley");
-    const first = body.purpose === undefined ? purpose! : HARD + Number(body.purpose.slice(0, -1));
-    const paths = [[first, coin!, params.index]];
-    const [key] = answered(await vault.publicKeys(params.walletId, { passphrase: body.passphrase, paths }, until()));
-    return accountKeyText(key!, { shared: first === SHARED, format: body.format });
+    const usual = accountPath("shelley", accountOf(params.index));
+    const path = body.purpose === undefined ? usual : [HARD + Number(body.purpose.slice(0, -1)), ...usual.slice(1)];
+    const key = await publicKeyAt(service, params.walletId, body.passphrase, path);
+    return accountKeyText(key, { shared: path[0] === SHARED, format: body.format });
   });
 
   route(app, "get", {
@@ -66,9 +63,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     refusals: { 403: "`soft_derivation_required`" },
   }, async ({ params, query }) => {
     const { key } = await service.wallet(params.walletId, "shelley");
-    const name = params.role === "mutable_account" ? "stake" : "addr";
-    const child = childOf(key, softRole(params.role, params.index), params.index);
-    return childKeyText(child.key, { name, shared: false, shape: query.hash ? "hash" : "key" });
+    return roleKeyText(key, params, { shared: false, hash: query.hash });
   });
 
   route(app, "post", {
@@ -86,11 +81,9 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     const metadata = answered(readMetadata(body.metadata as Json));
     const path = [...accountPath("shelley"), softRole(params.role, params.index), params.index];
     const message = blake2b256(encodeMetadata(metadata));
-    const { passphrase } = body;
-    const [one] = answered(
-      await vault.sign(params.walletId, { passphrase, message, paths: [path] }, until()),
-    );
-    return context.body(new Uint8Array(one!.signature), 200, { "content-type": "application/octet-stream" });
+    const input = { passphrase: body.passphrase, message, paths: [path] };
+    const { signature } = onlyOf(answered(await service.vault.sign(params.walletId, input, until())));
+    return context.body(new Uint8Array(signature), 200, { "content-type": "application/octet-stream" });
   });
 
   route(app, "get", {
@@ -119,11 +112,10 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     refusals: locked,
   }, async ({ params: { walletId: id }, query, body }) => {
     await service.wallet(id, "shelley");
-    const input = { passphrase: body.passphrase, paths: [policyPath()] };
-    const [key] = answered(await vault.publicKeys(id, input, until()));
-    const answer = await service.ask(entityOf(id), { type: "POLICY_KEY_SET", key: key! });
+    const key = await publicKeyAt(service, id, body.passphrase, policyPath());
+    const answer = await service.ask(entityOf(id), { type: "POLICY_KEY_SET", key });
     if (!answer.ok) throw isGone(answer.error) ? noSuchWallet(id) : refusal(answer.error);
-    return policyKeyText(key!, query.hash ? "hash" : "key");
+    return policyKeyText(key, query.hash ? "hash" : "key");
   });
 
   route(app, "post", {
@@ -147,6 +139,27 @@ function missingPolicyKey(id: string): Error {
     code: "missing_policy_public_key",
     message: `The wallet ${id} has no policy key yet. Make one with POST /wallets/${id}/policy-key, then ask again.`,
   });
+}
+
+/** The public key at a path from a wallet's root key; throws 403 where the passphrase does not open that. */
+export async function publicKeyAt(
+  { vault }: Pick<WalletService, "vault">,
+  id: string,
+  passphrase: string,
+  path: Path,
+): Promise<Xpub> {
+  return onlyOf(answered(await vault.publicKeys(id, { passphrase, paths: [path] }, until())));
+}
+
+/** The key of a role at a soft index below an account's key; throws 403 for a hard one. */
+export function roleKeyText(
+  account: Xpub,
+  { role, index }: { readonly role: (typeof ROLES)[number]; readonly index: number },
+  { shared, hash }: { readonly shared: boolean; readonly hash: boolean | undefined },
+): string {
+  const name = role === "mutable_account" ? "stake" : "addr";
+  const child = childOf(account, softRole(role, index), index);
+  return childKeyText(child.key, { name, shared, shape: hash ? "hash" : "key" });
 }
 
 /** The index of a role; throws 403 for keys that need the root key. */

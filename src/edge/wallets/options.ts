@@ -1,35 +1,21 @@
 /** What the wallet service depends on. */
-import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Clock } from "#src/base/clock.ts";
-import type { Log } from "#src/base/log.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
-import type { Ask } from "#src/runtime/bus/ask.ts";
-import type { EventLog } from "#src/runtime/events/eventLog.ts";
+import type { ServiceOptions } from "#src/edge/service.ts";
 import type { Presence } from "#src/runtime/placement/presence.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
-import type { Store } from "#src/store/store.ts";
 import type { Vault } from "#src/vault/vault.ts";
 import type { FetchOptions } from "#src/wallet/outside/fetch.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
 
-export interface WalletEdgeOptions {
-  readonly store: Store;
-  /** Network id of the addresses that are accepted. */
-  readonly networkId: 0 | 1;
-  readonly networkMagic: number;
-  /** Sends a command to an actor. */
-  readonly ask: Ask["ask"];
+export interface WalletEdgeOptions extends ServiceOptions {
   /** Notifies actors of new rows in their input logs, after the commit. */
   readonly ring: (entities: readonly EntityRef[]) => void;
-  /** Requests a build from an actor. */
-  readonly build: Ask["build"];
   readonly port: ChainPort;
   readonly vault: Vault;
   /** Threads for key derivation: secrets go to local threads only. */
   readonly builders: Builders;
-  /** Transitions as they happen, for streams. */
-  readonly events: EventLog;
   /** Presence of this process, and of others. */
   readonly presence: Presence;
   /** A wallet at most so many seconds behind is ready. */
@@ -39,7 +25,7 @@ export interface WalletEdgeOptions {
   /** Whether the network makes blocks by the clock: an old tip then means that the node is behind. */
   readonly clocked: boolean;
   /** URL of the token metadata server; there is none where undefined. */
-  readonly tokenMetadata?: string;
+  readonly tokenMetadata?: string | undefined;
   /** Options of requests to metadata servers, whose addresses people and pools choose. */
   readonly outside: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
   /** The pool book that this process shares with the keeper of pool metadata; a new one where undefined. */
@@ -48,7 +34,4 @@ export interface WalletEdgeOptions {
   readonly hosts?: readonly string[];
   /** Wakes the follower. */
   readonly wake: () => void;
-  /** Adds the health endpoints. */
-  readonly health: (app: OpenAPIHono) => void;
-  readonly log: Log;
 }

@@ -6,14 +6,15 @@ import * as api from "#src/api/wallets/shared.ts";
 import { page, walletChange } from "#src/api/wallets/wallets.ts";
 import { type Json, toJson } from "#src/base/json.ts";
 import { HARD } from "#src/cardano/derivation.ts";
-import { createWallet, refuseUnlessThere, withRootKey } from "#src/edge/wallets/createWallet.ts";
-import { isGone, LONGEST_MS, noSuchWallet, type WalletService } from "#src/edge/wallets/service.ts";
+import { onlyOf } from "#src/base/only.ts";
+import { createWallet, sendCommand, type WalletCommand, withRootKey } from "#src/edge/wallets/createWallet.ts";
+import { noSuchWallet, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
-import { linkNext, readCursorText } from "#src/edge/paging.ts";
+import { firstOf } from "#src/edge/paging.ts";
 import { SHARED, sharedViews } from "#src/edge/wallets/sharedView.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import { changeOf } from "#src/edge/wallets/wallets.ts";
+import { changeOf, pageIn } from "#src/edge/wallets/wallets.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
 import { readWallet } from "#src/wallet/rows.ts";
@@ -47,7 +48,7 @@ export async function completeWallet(service: Pick<WalletService, "store">, id: 
 }
 
 /** Index of an account out of a hard index; throws 403 for a soft one. */
-function accountOf(index: number): number {
+export function accountOf(index: number): number {
   if (index >= HARD) return index - HARD;
   throw refusal({ code: "hardened_derivation_required", message: "Accounts have hard indices, such as 0H." });
 }
@@ -116,7 +117,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     const { mnemonic_sentence: words, mnemonic_second_factor: second, passphrase } = body;
     const mnemonic = { style: "shared" as const, words, ...(second ? { secondFactor: second } : {}) };
     const input = { mnemonic, passphrase, paths: [path] };
-    return await withRootKey(service, input, (put) => createAndShow(body, put.keys[0]!, put.attempt));
+    return await withRootKey(service, input, ({ keys, attempt }) => createAndShow(body, onlyOf(keys), attempt));
   });
 
   route(app, "get", {
@@ -127,15 +128,8 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     query: page,
     answer: api.sharedWallet.array(),
   }, async ({ query, context }) => {
-    const { limit } = query;
-    const after = query.after === undefined ? undefined : readCursorText(query.after, isId);
-    const rows = await readSharedWallets(store.sql, {
-      ...(after === undefined ? {} : { after }),
-      ...(limit === undefined ? {} : { limit: limit + 1 }),
-    });
-    const some = limit === undefined ? rows : rows.slice(0, limit);
-    linkNext(context, some.length < rows.length ? some.at(-1)!.id : undefined);
-    return await sharedViews(service, some);
+    const rows = await readSharedWallets(store.sql, pageIn(query));
+    return await sharedViews(service, firstOf(context, rows, query.limit, ({ id }) => id));
   });
 
   route(app, "get", {
@@ -147,13 +141,9 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     answer: api.sharedWallet,
   }, ({ params }) => one(params.walletId));
 
-  /** Sends a command to a wallet; `isDone` tells whether its turn was written although no reply came in time. */
-  const command = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
+  const command = async (id: string, event: WalletCommand, isDone?: () => Promise<boolean>) => {
     await sharedWallet(service, id);
-    const answer = await service.ask({ kind: SHARED, id }, event, { deadlineMs: LONGEST_MS });
-    if (answer.ok) return;
-    if (isGone(answer.error)) throw noSuchWallet(id);
-    await refuseUnlessThere(answer.error, isDone);
+    await sendCommand(service, { kind: SHARED, id }, event, isDone);
   };
 
   route(
@@ -207,8 +197,6 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     });
   }
 }
-
-const isId = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;
 
 /** Shared wallets, for the endpoints that all kinds share. */
 export const servedShared = (service: Pick<WalletService, "store">): ServedKind => ({

@@ -1,22 +1,21 @@
 /** Keys of shared wallets, signing by cosigners, and submission by any of them. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/wallets/keys.ts";
-import { index, role, ROLES, walletId } from "#src/api/wallets/params.ts";
+import { index, role, walletId } from "#src/api/wallets/params.ts";
 import { signBody, signed, submitBody, submitted } from "#src/api/wallets/transactions.ts";
 import { fromHex } from "#src/base/bytes.ts";
-import { HARD } from "#src/cardano/derivation.ts";
 import { addWitness } from "#src/cardano/transaction.ts";
 import { until, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
-import { completeWallet, sharedWallet } from "#src/edge/wallets/shared.ts";
+import { publicKeyAt, roleKeyText } from "#src/edge/wallets/keys.ts";
+import { accountOf, completeWallet, sharedWallet } from "#src/edge/wallets/shared.ts";
 import { submitFor } from "#src/edge/wallets/submission.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { encoded } from "#src/edge/wallets/builtViews.ts";
 import { attempted } from "#src/wallet/build/decode.ts";
-import { childOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
-import { accountKeyText, childKeyText } from "#src/wallet/keys/text.ts";
+import { accountKeyText } from "#src/wallet/keys/text.ts";
 import { readOwnScripts } from "#src/wallet/shared/ownScripts.ts";
 import type { SharedWalletRow } from "#src/wallet/shared/rows.ts";
 import { scriptsIn } from "#src/wallet/shared/sign.ts";
@@ -52,12 +51,9 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     refusals: { 403: `${locked}, \`hardened_derivation_required\`` },
   }, async ({ params, body }) => {
     await sharedWallet(service, params.walletId);
-    if (params.index < HARD) {
-      throw refusal({ code: "hardened_derivation_required", message: "Accounts have hard indices, such as 0H." });
-    }
-    const paths = [accountPath("shared", params.index - HARD)];
-    const [key] = answered(await vault.publicKeys(params.walletId, { passphrase: body.passphrase, paths }, until()));
-    return accountKeyText(key!, { shared: true, format: body.format });
+    const path = accountPath("shared", accountOf(params.index));
+    const key = await publicKeyAt(service, params.walletId, body.passphrase, path);
+    return accountKeyText(key, { shared: true, format: body.format });
   });
 
   route(app, "get", {
@@ -70,12 +66,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     refusals: { 403: "`soft_derivation_required`" },
   }, async ({ params, query }) => {
     const { key } = await sharedWallet(service, params.walletId);
-    if (params.index >= HARD) {
-      throw refusal({ code: "soft_derivation_required", message: "Keys of a role have soft indices, such as 0." });
-    }
-    const child = childOf(key, ROLES.indexOf(params.role), params.index);
-    const name = params.role === "mutable_account" ? "stake" : "addr";
-    return childKeyText(child.key, { name, shared: true, shape: query.hash ? "hash" : "key" });
+    return roleKeyText(key, params, { shared: true, hash: query.hash });
   });
 
   route(app, "post", {

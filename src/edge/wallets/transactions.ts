@@ -14,6 +14,7 @@ import { signTransaction } from "#src/edge/wallets/sign.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { requireOwnSignatures, submitFor } from "#src/edge/wallets/submission.ts";
 import { constructIntent, paymentIntent, sendIntent } from "#src/edge/wallets/paymentIntent.ts";
+import type { NetworkId } from "#src/cardano/address.ts";
 import type { GivenRedeemer, PaymentIntent } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import { decryptMetadata } from "#src/wallet/metadata/encryption.ts";
@@ -143,55 +144,52 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
     });
   }
 
-  const estimate = async (id: string, intent: PaymentIntent) => {
-    await service.wallet(id, kind);
-    return feeView(answered(await builds.fees(entityOf(id), intent, LONGEST_MS)));
-  };
-  const fees = { ...FEES, path: at("payment-fees"), params, answer: api.fees } as const;
-  const sends = { ...SENDS, path: at("transactions"), params, answer: api.transaction } as const;
-
   const send = sender(service, kind);
-
-  if (isByron) {
+  /** Fees and payments; `intentOf` reads the members that both bodies have. */
+  const payRoutes = <F, S extends F & { readonly passphrase: string }>(
+    fees: { readonly operation: string; readonly body: z.ZodType<F> },
+    sends: { readonly operation: string; readonly body: z.ZodType<S> },
+    intentOf: (body: F, network: NetworkId) => Promise<PaymentIntent>,
+  ) => {
+    route(app, "post", { ...FEES, ...fees, path: at("payment-fees"), params }, async ({ params, body }) => {
+      const intent = await intentOf(body, networkId);
+      await service.wallet(params.walletId, kind);
+      return feeView(answered(await builds.fees(entityOf(params.walletId), intent, LONGEST_MS)));
+    });
     route(
       app,
       "post",
-      { ...fees, operation: "postByronTransactionFee", body: api.byronFeesBody },
-      async ({ params, body }) => await estimate(params.walletId, await paymentIntent(body, networkId)),
-    );
-    route(
-      app,
-      "post",
-      { ...sends, operation: "postByronTransaction", body: api.byronSendBody },
+      { ...SENDS, ...sends, path: at("transactions"), params },
       ({ params, body, context }) =>
-        send(params.walletId, body.passphrase, body, context, () => paymentIntent(body, networkId)),
+        send(params.walletId, body.passphrase, body, context, () => intentOf(body, networkId)),
     );
-    return;
+  };
+  if (isByron) {
+    payRoutes(
+      { operation: "postByronTransactionFee", body: api.byronFeesBody },
+      { operation: "postByronTransaction", body: api.byronSendBody },
+      paymentIntent,
+    );
+  } else {
+    payRoutes(
+      { operation: "postTransactionFee", body: api.paymentFeesBody },
+      { operation: "postTransaction", body: api.sendBody },
+      sendIntent,
+    );
   }
-  route(
-    app,
-    "post",
-    { ...fees, operation: "postTransactionFee", body: api.paymentFeesBody },
-    async ({ params, body }) => await estimate(params.walletId, await sendIntent(body, networkId)),
-  );
-  route(
-    app,
-    "post",
-    { ...sends, operation: "postTransaction", body: api.sendBody },
-    ({ params, body, context }) =>
-      send(params.walletId, body.passphrase, body, context, () => sendIntent(body, networkId)),
-  );
 }
 
 const FEES = {
   summary: "What a payment would cost",
   status: 202,
+  answer: api.fees,
   refusals: BUILD,
 } as const;
 const SENDS = {
   summary: "Pay: build, sign and submit in one call",
   headers: onceHeader,
   status: 202,
+  answer: api.transaction,
   refusals: { ...BUILD, ...SUBMIT, ...ONCE, 403: `${LOCKED}; ${BUILD[403]}` },
 } as const;
 
@@ -209,8 +207,7 @@ export function proxyRoutes(app: OpenAPIHono, service: WalletService): void {
     answer: api.submitted,
     refusals: { ...SUBMIT, ...ONCE },
   }, async ({ body, context }) => {
-    const asked = { transaction: body };
-    const transaction = await madeOnce(service, context, "proxy", asked, () => Promise.resolve(body));
+    const transaction = await madeOnce(service, context, "proxy", { transaction: body }, () => Promise.resolve(body));
     return { id: await submitFor(service, transaction) };
   });
 }

@@ -6,10 +6,10 @@ import type { Eras } from "#src/cardano/eras.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/wallets.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import { entityOf, isGone, LONGEST_MS, noSuchWallet, until, type WalletService } from "#src/edge/wallets/service.ts";
-import { createWallet, refuseUnlessThere, withRootKey } from "#src/edge/wallets/createWallet.ts";
+import { entityOf, until, type WalletService } from "#src/edge/wallets/service.ts";
+import { createWallet, sendCommand, withRootKey } from "#src/edge/wallets/createWallet.ts";
 import { route } from "#src/edge/wallets/route.ts";
-import { linkNext, readCursorText } from "#src/edge/paging.ts";
+import { afterIn, firstOf, type PageQuery } from "#src/edge/paging.ts";
 import { byronView, lastSlot, walletView } from "#src/edge/wallets/walletView.ts";
 import { walletId as idOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
@@ -136,14 +136,8 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       query: api.page,
       answer: answer.array(),
     }, async ({ query, context }) => {
-      const { limit } = query;
-      const after = query.after === undefined ? undefined : readCursorText(query.after, idIn);
-      const rows = await readWallets(store.sql, [kind], {
-        ...(after === undefined ? {} : { after }),
-        ...(limit === undefined ? {} : { limit: limit + 1 }),
-      });
-      const some = limit === undefined ? rows : rows.slice(0, limit);
-      linkNext(context, some.length < rows.length ? some.at(-1)!.id : undefined);
+      const rows = await readWallets(store.sql, [kind], pageIn(query));
+      const some = firstOf(context, rows, query.limit, ({ id }) => id);
       const ids = some.map(({ id }) => id);
       const overviewOf = await readOverviews(service, "wallet", ids);
       const eras = await service.eras(lastSlot(ids, overviewOf));
@@ -166,13 +160,9 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       params,
       status: 204,
     }, async ({ params }) => {
-      await service.wallet(params.walletId, kind);
-      await sendCommand(
-        service,
-        params.walletId,
-        { type: "DELETE" },
-        async () => await readWallet(store.sql, params.walletId) === undefined,
-      );
+      const { id } = await service.wallet(params.walletId, kind);
+      const isGone = async () => await readWallet(store.sql, id) === undefined;
+      await sendCommand(service, entityOf(id), { type: "DELETE" }, isGone);
     });
 
     route(app, "put", {
@@ -185,23 +175,10 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
     }, async ({ params, body }) => {
       await service.wallet(params.walletId, kind);
       const change = changeOf(body);
-      if (change !== undefined) await sendCommand(service, params.walletId, change);
+      if (change !== undefined) await sendCommand(service, entityOf(params.walletId), change);
       return await showWallet(service, params.walletId, kind);
     });
   }
-}
-
-/** Sends a command to a wallet; `isDone` tells whether its turn was written although no reply came in time. */
-async function sendCommand(
-  service: WalletService,
-  id: string,
-  event: { type: string; [name: string]: Json },
-  isDone = async () => false,
-): Promise<void> {
-  const answer = await service.ask(entityOf(id), event, { deadlineMs: LONGEST_MS });
-  if (answer.ok) return;
-  if (isGone(answer.error)) throw noSuchWallet(id);
-  await refuseUnlessThere(answer.error, isDone);
 }
 
 function passphraseRoutes(app: OpenAPIHono, service: WalletService): void {
@@ -271,13 +248,22 @@ const passphraseChanged = ({ attempt, updatedAt, method }: SealChange) => ({
 
 /** The one command of a change, so that it is applied as a whole; `undefined` for an empty change. */
 export function changeOf({ name, one_change_address_mode: oneChange, selection }: api.WalletChange) {
-  const settings = Object.entries({ name, oneChange, selection }).filter(([, value]) => value !== undefined);
-  if (settings.length === 0) return undefined;
-  const isRename = settings.length === 1 && name !== undefined;
-  return { type: isRename ? "RENAME" : "SETTINGS", ...Object.fromEntries(settings) as Record<string, Json> };
+  const settings: Record<string, Json> = {};
+  for (const [key, value] of Object.entries({ name, oneChange, selection })) {
+    if (value !== undefined) settings[key] = value;
+  }
+  const names = Object.keys(settings);
+  if (names.length === 0) return undefined;
+  return { ...settings, type: names.length === 1 && name !== undefined ? "RENAME" : "SETTINGS" };
 }
 
 const idIn = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;
+
+/** The rows of a page of wallets to be read: one more than requested shows whether there is a next page. */
+export const pageIn = ({ limit, after }: PageQuery) => ({
+  after: afterIn(after, idIn),
+  limit: limit === undefined ? undefined : limit + 1,
+});
 
 const KINDS = [
   { kind: "shelley", prefix: "wallets", named: "", answer: api.wallet },

@@ -65,7 +65,7 @@ export async function readSharedWallet(sql: Queries, id: string): Promise<Shared
 /** Shared wallets, the oldest first: those after `after`, at most `limit`. */
 export async function readSharedWallets(
   sql: Queries,
-  page: { readonly after?: string; readonly limit?: number } = {},
+  page: Parameters<typeof readWallets>[2] = {},
 ): Promise<SharedWalletRow[]> {
   return await withSharing(sql, await readWallets(sql, ["shared"], page));
 }

@@ -1,15 +1,19 @@
-/** What a creation that failed is answered with. */
+/** What a command that failed is answered with. */
 import { expect, it } from "vitest";
-import { refuseUnlessThere } from "#src/edge/wallets/createWallet.ts";
+import { fail } from "#src/base/result.ts";
+import { sendCommand } from "#src/edge/wallets/createWallet.ts";
 
 const there = () => Promise.resolve(true);
 const absent = () => Promise.resolve(false);
+const send = (code: string, isDone: () => Promise<boolean>) =>
+  sendCommand({ ask: async () => fail(code, "no") }, { kind: "wallet", id: "w" }, { type: "DELETE" }, isDone);
 
 it("takes longer than a call may and goes on, or is refused", async () => {
   for (const code of ["deadline", "unavailable"]) {
-    await refuseUnlessThere({ code, message: "late" }, there);
-    await expect(refuseUnlessThere({ code, message: "late" }, absent)).rejects.toMatchObject({ status: 503 });
+    await send(code, there);
+    await expect(send(code, absent)).rejects.toMatchObject({ status: 503 });
   }
-  const failure = { code: "shared_wallet_key_already_exists", message: "no" };
-  await expect(refuseUnlessThere(failure, there)).rejects.toMatchObject({ status: 403, code: failure.code });
+  const code = "shared_wallet_key_already_exists";
+  await expect(send(code, there)).rejects.toMatchObject({ status: 403, code });
+  await expect(send("not_possible", there)).rejects.toMatchObject({ status: 404, code: "no_such_wallet" });
 });
