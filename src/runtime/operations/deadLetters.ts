@@ -16,7 +16,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { Control } from "#src/runtime/operations/control.ts";
 import { partitionOf } from "#src/runtime/placement/partitions.ts";
-import type { EntityRef, Event, RuntimeCode } from "#src/runtime/types.ts";
+import { type EntityRef, type Event, RUNTIME_CODES, type RuntimeCode } from "#src/runtime/types.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 export interface DeadLetter {
@@ -61,32 +61,15 @@ export interface DeadLetters {
   drop(n: number): Promise<boolean>;
 }
 
-interface Row {
-  n: bigint;
-  kind: string;
-  id: string;
-  source: DeadLetter["source"];
-  cause: string;
-  event: Event;
-  error: string;
-  created: Date;
-  retries: number;
+/** A row of `dead_letter`. */
+interface Row extends Omit<DeadLetter, "n" | "at"> {
+  readonly n: bigint;
+  readonly created: Date;
+  readonly retries: number;
 }
 
-/** Error codes with which the machine has not applied the command. */
-const NOT_APPLIED: ReadonlySet<string> = new Set(
-  [
-    "not_possible",
-    "invalid",
-    "unknown_kind",
-    "overloaded",
-    "unavailable",
-    "paused",
-    "newer_version",
-    "too_large",
-    "failed",
-  ] satisfies RuntimeCode[],
-);
+/** With these codes the machine has not applied the command. */
+const NOT_APPLIED: ReadonlySet<string> = new Set(RUNTIME_CODES);
 
 export function createDeadLetters(
   { store, ask, control }: { store: Store; ask: Ask["ask"]; control: Pick<Control, "refresh" | "fire"> },
