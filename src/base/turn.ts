@@ -84,6 +84,11 @@ export interface TurnParams {
   readonly remove: Remove;
 }
 
+/** An action of a turn. */
+export type TurnAction = {
+  [Name in keyof TurnParams]: { readonly type: Name; readonly params: TurnParams[Name] };
+}[keyof TurnParams];
+
 const asData = () => {};
 
 /** The actions of a turn, for XState's `setup({ actions })`. They only declare the types of the parameters. */

@@ -6,7 +6,7 @@
 import { type ActorScope, type AnyMachineSnapshot, type AnyStateMachine, createActor } from "xstate";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure } from "#src/base/result.ts";
-import { turnActions, type TurnParams } from "#src/base/turn.ts";
+import { type TurnAction, turnActions } from "#src/base/turn.ts";
 import type { ActorKind, ActorView, EntityRef, Event, RuntimeCode } from "#src/runtime/types.ts";
 
 /** XState's own actions that are pure. */
@@ -18,12 +18,7 @@ export interface Action {
   readonly params: unknown;
 }
 
-/** One of `turnActions`; XState has checked the types of its parameters where the machine is defined. */
-type TurnAction = {
-  [Name in keyof TurnParams]: { readonly type: Name; readonly params: TurnParams[Name] };
-}[keyof TurnParams];
-
-/** Whether an action is one of `turnActions`. */
+/** Whether an action is one of `turnActions`; XState has checked its parameters where the machine is defined. */
 export function isTurnAction(action: Action): action is TurnAction {
   return Object.hasOwn(turnActions, action.type);
 }
