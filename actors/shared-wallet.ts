@@ -15,7 +15,7 @@ import { vaultAdoption } from "#src/vault/tables.ts";
 import { accountPath, pathText } from "#src/wallet/keys/paths.ts";
 import { stakeCredential } from "#src/wallet/shared/account.ts";
 import { receivePaymentIntent } from "#src/wallet/build/receivedIntent.ts";
-import type { PaymentIntent } from "#src/wallet/build/types.ts";
+import type { ConstructInput, PaymentIntent } from "#src/wallet/build/types.ts";
 import { readSharedWallet, type SharedWalletRow } from "#src/wallet/shared/rows.ts";
 import { validityWithin } from "#src/wallet/shared/validity.ts";
 
@@ -43,11 +43,11 @@ export function sharedWalletActor(options: SharedWalletActorOptions): ActorKind 
     builds: {
       construct: defineBuild({
         input: z.object({ wish: z.custom<Json>() }),
-        run: (_view, { wish }, context) => construct(options, receivePaymentIntent(wish), context),
+        run: (_view, { wish }, context) => construct(options, wish, context),
       }),
       fees: defineBuild({
         input: z.object({ wish: z.custom<Json>() }),
-        run: (_view, { wish }, context) => fees(options, receivePaymentIntent(wish), context),
+        run: (_view, { wish }, context) => fees(options, wish, context),
       }),
       decode: defineBuild({
         input: z.object({ transaction: z.string().regex(/^([0-9a-f]{2})*$/) }),
@@ -118,37 +118,33 @@ async function within(
   };
 }
 
-const templatesOf = ({ sharing: { payment, delegation } }: SharedWalletRow) => ({
-  payment,
-  ...(delegation ? { delegation } : {}),
-});
-
-async function construct(
-  options: SharedWalletActorOptions,
-  intent: PaymentIntent,
-  context: BuildContext,
-): Promise<Answer> {
-  const row = await builder(options, context.entity.id);
+/** What a transaction of a shared wallet is built with. */
+async function prepare(options: SharedWalletActorOptions, wish: Json, { entity, deadline }: BuildContext) {
+  const row = await builder(options, entity.id);
   if (!row.ok) return row;
-  const more = { deadline: context.deadline, affinity: context.entity.id };
-  return await constructing(
-    options,
-    building(row.value),
-    await within(options, row.value, intent),
-    (input) => options.builders.run("sharedConstruct", { ...input, ...templatesOf(row.value) }, more),
-  );
+  const { payment, delegation } = row.value.sharing;
+  return ok({
+    wallet: building(row.value),
+    intent: await within(options, row.value, receivePaymentIntent(wish)),
+    templates: { payment, ...(delegation ? { delegation } : {}) },
+    limits: { deadline, affinity: entity.id },
+  });
 }
 
-async function fees(options: SharedWalletActorOptions, intent: PaymentIntent, context: BuildContext): Promise<Answer> {
-  const row = await builder(options, context.entity.id);
-  if (!row.ok) return row;
-  const more = { deadline: context.deadline, affinity: context.entity.id };
-  return await estimating(
-    options,
-    building(row.value),
-    await within(options, row.value, intent),
-    (input) => options.builders.run("sharedFees", { ...input, ...templatesOf(row.value) }, more),
-  );
+async function construct(options: SharedWalletActorOptions, wish: Json, context: BuildContext): Promise<Answer> {
+  const prepared = await prepare(options, wish, context);
+  if (!prepared.ok) return prepared;
+  const { wallet, intent, templates, limits } = prepared.value;
+  const run = (input: ConstructInput) => options.builders.run("sharedConstruct", { ...input, ...templates }, limits);
+  return await constructing(options, wallet, intent, run);
+}
+
+async function fees(options: SharedWalletActorOptions, wish: Json, context: BuildContext): Promise<Answer> {
+  const prepared = await prepare(options, wish, context);
+  if (!prepared.ok) return prepared;
+  const { wallet, intent, templates, limits } = prepared.value;
+  const run = (input: ConstructInput) => options.builders.run("sharedFees", { ...input, ...templates }, limits);
+  return await estimating(options, wallet, intent, run);
 }
 
 async function decode(options: SharedWalletActorOptions, cbor: string, context: BuildContext): Promise<Answer> {

@@ -22,6 +22,7 @@ import { ROLES } from "#src/cardano/derivation.ts";
 import { keyHash } from "#src/cardano/keys.ts";
 import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
 import { vaultAdoption } from "#src/vault/tables.ts";
+import type { ConstructInput } from "#src/wallet/build/types.ts";
 import { receivePartial, receivePaymentIntent } from "#src/wallet/build/receivedIntent.ts";
 import { childHash, readXpub } from "#src/wallet/keys/account.ts";
 import { byronPathKey } from "#src/wallet/keys/byronAddress.ts";
@@ -59,26 +60,18 @@ export function walletActor(options: WalletActorOptions): ActorKind {
       construct: defineBuild({
         input: z.object({ wish: message }),
         run: (_view, { wish }, context) =>
-          building(
-            (wallet, { deadline }) =>
-              constructing(
-                options,
-                wallet,
-                receivePaymentIntent(wish),
-                (input) => builders.run("construct", input, { deadline }),
-              ),
-            context,
-          ),
+          building((wallet, { deadline }) => {
+            const run = (input: ConstructInput) => builders.run("construct", input, { deadline });
+            return constructing(options, wallet, receivePaymentIntent(wish), run);
+          }, context),
       }),
       fees: defineBuild({
         input: z.object({ wish: message }),
         run: (_view, { wish }, context) =>
-          building(
-            (wallet, { deadline }) =>
-              estimating(options, wallet, receivePaymentIntent(wish), (input) =>
-                builders.run("fees", input, { deadline })),
-            context,
-          ),
+          building((wallet, { deadline }) => {
+            const run = (input: ConstructInput) => builders.run("fees", input, { deadline });
+            return estimating(options, wallet, receivePaymentIntent(wish), run);
+          }, context),
       }),
       balance: defineBuild({
         input: z.object({ transaction: message, inputs: message, redeemers: message }),

@@ -16,11 +16,15 @@ import { z } from "zod";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
 import {
+  adoptActions,
+  answerActions,
   applyCommonCommand,
   commonCommands,
   creation,
+  endActions,
   isNewPassphrase,
   isOfLife,
+  type WalletContext,
   walletInputs,
   walletOutcomes,
   walletRow,
@@ -67,15 +71,8 @@ export interface SharedWalletRecord extends Omit<Create, "type"> {
   readonly createdAt: number;
 }
 
-export interface SharedWalletContext {
-  readonly id: string;
-  /** How often it was created. Outcomes of effects carry it, so that a late one changes nothing. */
-  readonly life: number;
+export interface SharedWalletContext extends Omit<WalletContext, "record"> {
   readonly record: SharedWalletRecord | null;
-  /** The command whose reply is open. */
-  readonly waiting: string | null;
-  /** Slot of the last event from the chain. */
-  readonly slot: number | null;
 }
 
 /** Why keys are refused. */
@@ -208,9 +205,7 @@ export const sharedWalletMachine = setup({
       const common = walletRow(context.id, life, { ...record, kind: "shared", policyKey: null });
       enqueue({ type: "put", params: { table: "wallet", row: common } });
       enqueue({ type: "put", params: { table: "shared", row: sharedRow(context.id, record) } });
-      if (record.attempt !== null) {
-        enqueue({ type: "put", params: { table: "adoption", row: { wallet: context.id, attempt: record.attempt } } });
-      }
+      for (const action of adoptActions(context.id, record)) enqueue(action);
     }),
     change: enqueueActions(({ enqueue, context, event }) => {
       const record = applyCommand(context.record!, event);
@@ -235,23 +230,11 @@ export const sharedWalletMachine = setup({
     }),
     tooLate: enqueueActions(({ enqueue }) => enqueue({ type: "reply", params: { error: active.error } })),
     end: enqueueActions(({ enqueue, context, event }) => {
-      const { id, life, record } = context;
-      if (context.waiting !== null) {
-        const error = { code: "no_such_wallet", message: "The wallet was deleted while it was being created." };
-        enqueue({ type: "reply", params: { to: context.waiting, error } });
-      }
+      for (const action of endActions(context, ["wallet", "shared"])) enqueue(action);
       enqueue.assign({ record: null, waiting: event.turn.command ?? null });
-      enqueue({ type: "remove", params: { table: "wallet", key: { id } } });
-      enqueue({ type: "remove", params: { table: "shared", key: { id } } });
-      enqueue({ type: "remove", params: { table: "adoption", key: { wallet: id } } });
-      enqueue({
-        type: "effect",
-        params: { name: "end", input: { wallet: id, life, attempt: record?.attempt ?? null } },
-      });
     }),
     answer: enqueueActions(({ enqueue, context }) => {
-      if (context.waiting === null) return;
-      enqueue({ type: "reply", params: { to: context.waiting, ok: { id: context.id } } });
+      for (const action of answerActions(context)) enqueue(action);
       enqueue.assign({ waiting: null });
     }),
     note: assign(({ event }) => "slot" in event ? { slot: event.slot } : {}),

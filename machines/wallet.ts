@@ -14,7 +14,7 @@
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
-import { type InTurn, turnActions } from "#src/base/turn.ts";
+import { type InTurn, type TurnAction, turnActions } from "#src/base/turn.ts";
 
 const slot = z.number().int().min(-1);
 const hash = z.string().regex(/^([0-9a-f]{64})?$/);
@@ -199,6 +199,33 @@ export function isOfLife({ life }: { readonly life: number }, event: { readonly 
   return event.life === undefined || event.life === life;
 }
 
+/** The life of a wallet as every kind has it. */
+type Living = Pick<WalletContext, "id" | "life" | "waiting"> & {
+  readonly record: Pick<WalletRecord, "attempt"> | null;
+};
+
+/** The actions that end a wallet: the reply to an open CREATE, the rows of `tables` removed, and the effect `end`. */
+export function endActions({ id, life, record, waiting }: Living, tables: readonly string[]): TurnAction[] {
+  const error = { code: "no_such_wallet", message: "The wallet was deleted while it was being created." };
+  const input = { wallet: id, life, attempt: record?.attempt ?? null };
+  return [
+    ...(waiting === null ? [] : [{ type: "reply" as const, params: { to: waiting, error } }]),
+    ...tables.map((table) => ({ type: "remove" as const, params: { table, key: { id } } })),
+    { type: "remove", params: { table: "adoption", key: { wallet: id } } },
+    { type: "effect", params: { name: "end", input } },
+  ];
+}
+
+/** The reply to the command whose reply is open. */
+export function answerActions({ id, waiting }: Living): TurnAction[] {
+  return waiting === null ? [] : [{ type: "reply", params: { to: waiting, ok: { id } } }];
+}
+
+/** The action that adopts the key in the vault, where there is one. */
+export function adoptActions(id: string, { attempt }: Pick<WalletRecord, "attempt">): TurnAction[] {
+  return attempt === null ? [] : [{ type: "put", params: { table: "adoption", row: { wallet: id, attempt } } }];
+}
+
 /** The record after a command. */
 function applyCommand(record: WalletRecord, event: WalletEvent): WalletRecord {
   switch (event.type) {
@@ -248,9 +275,7 @@ export const walletMachine = setup({
       const next = context.life + 1;
       enqueue.assign({ life: next, record, waiting: turn.command ?? null, slot: null });
       enqueue({ type: "put", params: { table: "wallet", row: walletRow(context.id, next, record) } });
-      if (members.attempt !== null) {
-        enqueue({ type: "put", params: { table: "adoption", row: { wallet: context.id, attempt: members.attempt } } });
-      }
+      for (const action of adoptActions(context.id, record)) enqueue(action);
       enqueue({ type: "effect", params: { name: "begin", input: { wallet: context.id, life: next } } });
     }),
     change: enqueueActions(({ enqueue, context, event }) => {
@@ -260,20 +285,11 @@ export const walletMachine = setup({
       enqueue({ type: "reply", params: { ok: { id: context.id } } });
     }),
     end: enqueueActions(({ enqueue, context, event }) => {
-      const { id, life } = context;
-      const attempt = context.record?.attempt ?? null;
-      if (context.waiting !== null) {
-        const error = { code: "no_such_wallet", message: "The wallet was deleted while it was being created." };
-        enqueue({ type: "reply", params: { to: context.waiting, error } });
-      }
+      for (const action of endActions(context, ["wallet"])) enqueue(action);
       enqueue.assign({ record: null, waiting: event.turn.command ?? null });
-      enqueue({ type: "remove", params: { table: "wallet", key: { id } } });
-      enqueue({ type: "remove", params: { table: "adoption", key: { wallet: id } } });
-      enqueue({ type: "effect", params: { name: "end", input: { wallet: id, life, attempt } } });
     }),
     answer: enqueueActions(({ enqueue, context }) => {
-      if (context.waiting === null) return;
-      enqueue({ type: "reply", params: { to: context.waiting, ok: { id: context.id } } });
+      for (const action of answerActions(context)) enqueue(action);
       enqueue.assign({ waiting: null });
     }),
     note: assign(({ event }) => "slot" in event ? { slot: event.slot } : {}),

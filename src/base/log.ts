@@ -9,11 +9,7 @@ export type Level = (typeof LEVELS)[number];
 const RANK: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 /** A writer of log lines. */
-export interface Log {
-  debug(message: string, fields?: Record<string, unknown>): void;
-  info(message: string, fields?: Record<string, unknown>): void;
-  warn(message: string, fields?: Record<string, unknown>): void;
-  error(message: string, fields?: Record<string, unknown>): void;
+export interface Log extends Record<Level, (message: string, fields?: Record<string, unknown>) => void> {
   /** Whether lines of a level are written, to skip expensive ones. */
   on(level: Level): boolean;
   /** A log that adds fields to every line. */

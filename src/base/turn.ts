@@ -74,14 +74,29 @@ export interface Remove {
   readonly key: { readonly [column: string]: Json };
 }
 
+/** The parameters of the actions of a turn, by name. */
+export interface TurnParams {
+  readonly reply: Reply;
+  readonly effect: Effect;
+  readonly remind: Remind;
+  readonly forget: Forget;
+  readonly put: Put;
+  readonly remove: Remove;
+}
+
+/** An action of a turn. */
+export type TurnAction = {
+  [Name in keyof TurnParams]: { readonly type: Name; readonly params: TurnParams[Name] };
+}[keyof TurnParams];
+
 const asData = () => {};
 
 /** The actions of a turn, for XState's `setup({ actions })`. They only declare the types of the parameters. */
-export const turnActions = {
-  reply: asData as (_: unknown, params: Reply) => void,
-  effect: asData as (_: unknown, params: Effect) => void,
-  remind: asData as (_: unknown, params: Remind) => void,
-  forget: asData as (_: unknown, params: Forget) => void,
-  put: asData as (_: unknown, params: Put) => void,
-  remove: asData as (_: unknown, params: Remove) => void,
+export const turnActions: { readonly [Name in keyof TurnParams]: (_: unknown, params: TurnParams[Name]) => void } = {
+  reply: asData,
+  effect: asData,
+  remind: asData,
+  forget: asData,
+  put: asData,
+  remove: asData,
 };

@@ -6,16 +6,8 @@ export const turns = metrics.counter("arbor_turns_total", "Turns written: events
   "kind",
 ]);
 export const events = metrics.counter("arbor_events_total", "Events applied to entities.", ["kind", "event"]);
-export const turnEvents = metrics.histogram("arbor_turn_events", "Events folded into one turn.", ["kind"], [
-  0,
-  1,
-  2,
-  4,
-  8,
-  16,
-  32,
-  64,
-]);
+const FOLDED = [0, 1, 2, 4, 8, 16, 32, 64];
+export const turnEvents = metrics.histogram("arbor_turn_events", "Events folded into one turn.", ["kind"], FOLDED);
 export const turnSeconds = metrics.histogram(
   "arbor_turn_seconds",
   "From the start of a turn to the answer of its commit, in seconds.",

@@ -153,27 +153,29 @@ export interface ActorKind {
 }
 
 /** Error codes of the runtime itself; the replies of a machine add their own. */
-export type RuntimeCode =
+export const RUNTIME_CODES = [
   /** The machine does not accept the event in its state. */
-  | "not_possible"
+  "not_possible",
   /** The command, its event or its entity is malformed. */
-  | "invalid"
+  "invalid",
   /** No worker runs this kind, or the kind has no such build. */
-  | "unknown_kind"
+  "unknown_kind",
   /** The entity's mailbox is full. */
-  | "overloaded"
+  "overloaded",
   /**
    * No reply within the deadline. The command may still be applied; sending it again with the same id gives its result.
    */
-  | "unavailable"
+  "unavailable",
   /** The entity is paused. */
-  | "paused"
+  "paused",
   /** A later version of the program wrote the entity's snapshot. Nothing is lost: that version can load it. */
-  | "newer_version"
+  "newer_version",
   /** The request or the reply is larger than a message may be. */
-  | "too_large"
+  "too_large",
   /** The machine threw, requested something that does not exist, or its rows could not be written. */
-  | "failed";
+  "failed",
+] as const;
+export type RuntimeCode = (typeof RUNTIME_CODES)[number];
 
 /** A point in the work of a worker at which a test can inject a fault. */
 export interface WorkerStage {

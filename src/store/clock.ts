@@ -4,6 +4,7 @@
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
 import type { Store } from "#src/store/store.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 /**
  * A clock that follows another one by readings. Between them it runs on a monotonic clock. A reading gives bounds for
@@ -44,8 +45,10 @@ export async function followDatabaseClock({ sql }: Store): Promise<RunningClock>
   const clock = new FollowingClock();
   const read = async () => {
     const sent = performance.now();
-    const [row] = await sql<{ now: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`;
-    clock.observe(row!.now, sent, performance.now());
+    const row = onlyRow(
+      await sql<{ now: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
+    );
+    clock.observe(row.now, sent, performance.now());
   };
   await read();
   const stopped = new AbortController();

@@ -2,6 +2,7 @@
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Migration } from "#src/store/migrations.ts";
 import type { Store } from "#src/store/store.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 export const networkMigrations: readonly Migration[] = [{
   id: "store-1",
@@ -11,8 +12,8 @@ export const networkMigrations: readonly Migration[] = [{
 /** Claims the database for a network magic; fails when it belongs to another network. */
 export async function claimNetwork(store: Store, magic: number): Promise<Result<void, Failure<"other_network">>> {
   await store.sql`insert into network (magic) values (${magic}) on conflict do nothing`;
-  const rows = await store.sql<{ magic: bigint }[]>`select magic from network`;
-  const held = Number(rows[0]!.magic);
+  const row = onlyRow(await store.sql<{ magic: bigint }[]>`select magic from network`);
+  const held = Number(row.magic);
   if (held === magic) return ok(undefined);
   return fail("other_network", `This database belongs to the network with magic ${held}, not to ${magic}.`, {
     held,

@@ -1,6 +1,7 @@
 /** The SQL of the vault. */
 import type { Queries } from "#src/store/store.ts";
 import type { SealedKey, SealMethod, WalletStyle, Xpub } from "#src/wallet/keys/types.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 /** A sealed root key. */
 export interface KeyRow {
@@ -15,23 +16,22 @@ export interface AdoptedKey extends KeyRow {
   readonly closed: number;
 }
 
-interface Stored {
-  readonly attempt: string;
-  readonly style: WalletStyle;
-  readonly root: Xpub;
+/** A row of `vault_key`. */
+interface Stored extends Omit<AdoptedKey, "sealed"> {
   readonly method: SealMethod;
   readonly sealed: Uint8Array;
   readonly verifier: Uint8Array | null;
-  readonly closed: number;
 }
 
 /** Writes a key that is not adopted yet; gives the time, in ms since 1970. */
 export async function insertKey(sql: Queries, { attempt, style, root, sealed }: KeyRow): Promise<number> {
   const { method, key, verifier = null } = sealed;
-  const [row] = await sql<{ at: Date }[]>`
+  const row = onlyRow(
+    await sql<{ at: Date }[]>`
     insert into vault_key (attempt, style, root, method, sealed, verifier)
-    values (${attempt}, ${style}, ${root}, ${method}, ${key}, ${verifier}) returning updated_at as at`;
-  return row!.at.getTime();
+    values (${attempt}, ${style}, ${root}, ${method}, ${key}, ${verifier}) returning updated_at as at`,
+  );
+  return row.at.getTime();
 }
 
 /** The key that a wallet has adopted. */
@@ -40,15 +40,9 @@ export async function keyOf(sql: Queries, wallet: string): Promise<AdoptedKey | 
     select attempt, style, root, method, sealed, verifier, ${closedFor(sql)} as closed
     from vault_adoption join vault_key using (attempt) where wallet = ${wallet}`;
   if (!row) return undefined;
-  const { attempt, style, root, method, verifier, closed } = row;
-  const key = Uint8Array.from(row.sealed);
-  return {
-    attempt,
-    style,
-    root,
-    sealed: { method, key, ...(verifier ? { verifier: Uint8Array.from(verifier) } : {}) },
-    closed,
-  };
+  const { method, verifier, sealed, ...rest } = row;
+  const key = Uint8Array.from(sealed);
+  return { ...rest, sealed: { method, key, ...(verifier ? { verifier: Uint8Array.from(verifier) } : {}) } };
 }
 
 /** Wrong passphrases in a row after which a key is closed for a while. */

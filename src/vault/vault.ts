@@ -143,6 +143,9 @@ export function createVault(
       return ok(signatures);
     });
 
+  const publicKeys: Vault["publicKeys"] = (wallet, { passphrase, paths }, until) =>
+    withRootKey(sql, wallet, passphrase, (opens) => builders.run("publicKeys", { ...opens, paths }, until));
+
   return {
     async put(input, until) {
       const made = await builders.run("openRoot", input, until);
@@ -157,15 +160,9 @@ export function createVault(
       return signed.ok ? ok(signed.value[0]!) : signed;
     },
     signAll,
-    publicKeys: (wallet, { passphrase, paths }, until) =>
-      withRootKey(sql, wallet, passphrase, (opens) => builders.run("publicKeys", { ...opens, paths }, until)),
+    publicKeys,
     async verify(wallet, passphrase, until) {
-      const known = await withRootKey(
-        sql,
-        wallet,
-        passphrase,
-        (opens) => builders.run("publicKeys", { ...opens, paths: [] }, until),
-      );
+      const known = await publicKeys(wallet, { passphrase, paths: [] }, until);
       return known.ok ? ok(null) : known;
     },
     async changePassphrase(wallet, { old, next, record }, until) {
@@ -182,11 +179,8 @@ export function createVault(
     async resetPassphrase(wallet, { mnemonic, next, record }, until) {
       const row = await keyOf(sql, wallet);
       if (!row) return noRootKey(wallet);
-      const made = await builders.run("openRoot", {
-        mnemonic: { ...mnemonic, style: row.style },
-        passphrase: next,
-        paths: [],
-      }, until);
+      const input = { mnemonic: { ...mnemonic, style: row.style }, passphrase: next, paths: [] };
+      const made = await builders.run("openRoot", input, until);
       if (!made.ok) return made;
       if (made.value.root !== row.root) {
         return fail("wrong_mnemonic", "These words make another wallet's keys than this one's.", { wallet_id: wallet });
@@ -274,11 +268,6 @@ function tooManyWrong(wallet: string, seconds: number) {
 }
 
 function wrongPassphrase(wallet: string) {
-  return fail(
-    "wrong_encryption_passphrase",
-    `The passphrase is not the one that opens the keys of the wallet ${wallet}.`,
-    {
-      wallet_id: wallet,
-    },
-  );
+  const message = `The passphrase is not the one that opens the keys of the wallet ${wallet}.`;
+  return fail("wrong_encryption_passphrase", message, { wallet_id: wallet });
 }

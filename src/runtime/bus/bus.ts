@@ -5,7 +5,7 @@
 import { setImmediate } from "node:timers";
 import { connect, createInbox, type MsgHdrs, type NatsConnection } from "nats";
 import { inTime } from "#src/base/clock.ts";
-import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { type Json, parseWritten, toJson } from "#src/base/json.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import { disconnects, reconnects } from "#src/runtime/metrics.ts";
 
@@ -48,18 +48,8 @@ export interface Bus {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** JSON as bytes, with exact integers. */
-function encode(body: Json): Uint8Array {
-  return encoder.encode(toJson(body));
-}
-
-/**
- * JSON of bytes, with exact integers: only a text with 16 digits in a row can hold one that `JSON.parse` would round.
- */
-function decode(bytes: Uint8Array): Json {
-  const text = decoder.decode(bytes);
-  return /\d{16}/.test(text) ? parseJson(text) : JSON.parse(text);
-}
+/** JSON of bytes, with exact integers. */
+const decode = (bytes: Uint8Array): Json => parseWritten(decoder.decode(bytes));
 
 /**
  * Headers of an outgoing message. The client's own class also reads and changes headers, and takes ten times as long.
@@ -147,7 +137,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   })().catch(() => {});
   const maxPayload = () => nats.info?.max_payload ?? 1_048_576;
   const bytesOf = (body: Json) => {
-    const bytes = encode(body);
+    const bytes = encoder.encode(toJson(body));
     if (bytes.length > maxPayload()) {
       throw new BusError("too_large", `A message of ${bytes.length} bytes; the server takes ${maxPayload()}.`);
     }

@@ -8,6 +8,7 @@
 import { kebab, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
 import { comparePositions, type Position } from "#src/runtime/events/position.ts";
 import type { Store } from "#src/store/store.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 /** Selects transitions; a missing member matches all. */
 export interface EventFilter {
@@ -48,8 +49,10 @@ export function passes({ entity, type }: Transition, filter: EventFilter): boole
  * before an older backup was restored.
  */
 export async function isReached(store: Store, { tx }: Position): Promise<boolean> {
-  const [row] = await store.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`;
-  return tx <= BigInt(row!.next);
+  const row = onlyRow(
+    await store.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`,
+  );
+  return tx <= BigInt(row.next);
 }
 
 /**
@@ -110,11 +113,15 @@ export async function readPage(
     order by e.place`;
   const found = rows.filter((row): row is PageRow & EventRow => row.kind !== null).map(loggedEvent);
   const events = found.filter((event) => passes(event.transition, filter));
-  const { edge: to, pruned } = { edge: { tx: BigInt(rows[0]!.edge) }, pruned: BigInt(rows[0]!.pruned) };
+  const [first] = rows;
+  // The bounds are a row even where no transition is found.
+  if (first === undefined) throw new Error("the bounds of a page are missing");
+  const to: Position = { tx: BigInt(first.edge) };
+  const pruned = BigInt(first.pruned);
   const reset = after.tx <= pruned && after.tx > 0n;
   const last = found.at(-1)?.position;
-  const more = found.length >= limit || Number(rows[0]!.scanned ?? 0) >= most;
-  let next = more ? last! : furthest(last ?? after, to);
+  const more = found.length >= limit || Number(first.scanned ?? 0) >= most;
+  let next = more && last !== undefined ? last : furthest(last ?? after, to);
   if (after.tx <= pruned) next = furthest(next, { tx: pruned + 1n });
   return { events, next, more, reset };
 }

@@ -9,6 +9,7 @@
  */
 import type { Position } from "#src/runtime/events/position.ts";
 import type { Store } from "#src/store/store.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 export interface SettledPosition {
   /** All transactions below it that wrote transitions have ended, for statements that begin after this query. */
@@ -21,7 +22,8 @@ export interface SettledPosition {
 
 /** Finds the transactions that may still write transitions below the next transaction id. */
 export async function settledEdge(store: Store): Promise<SettledPosition> {
-  const [row] = await store.sql<ServerTransactions[]>`
+  const row = onlyRow(
+    await store.sql<ServerTransactions[]>`
     select pg_snapshot_xmax(pg_current_snapshot())::text as next, pg_snapshot_xmin(pg_current_snapshot())::text as oldest,
       (select json_agg(json_build_object('pid', l.pid, 'state', a.state, 'xid', a.backend_xid::text, 'name', a.application_name,
           'seconds', extract(epoch from now() - a.xact_start)::int))
@@ -29,12 +31,13 @@ export async function settledEdge(store: Store): Promise<SettledPosition> {
         where l.locktype = 'relation' and l.relation = 'outbox'::regclass
           and l.database = (select oid from pg_database where datname = current_database())
           and l.mode not in ('AccessShareLock', 'RowShareLock', 'ShareLock', 'ShareUpdateExclusiveLock')
-          and l.pid is distinct from pg_backend_pid()) as writers`;
-  const next = BigInt(row!.next);
-  const oldest = BigInt(row!.oldest);
+          and l.pid is distinct from pg_backend_pid()) as writers`,
+  );
+  const next = BigInt(row.next);
+  const oldest = BigInt(row.oldest);
   let edge = next;
   let blocker: string | undefined;
-  for (const { pid, state, xid, name, seconds } of row!.writers ?? []) {
+  for (const { pid, state, xid, name, seconds } of row.writers ?? []) {
     // The id is unknown for a prepared transaction, which has no process, and for a session of another role, which is
     // hidden.
     const id = pid === null || state === null ? oldest : xid === null ? next : wholeId(xid, next);

@@ -4,22 +4,11 @@
  * transitions.
  */
 import { sleep } from "#src/base/clock.ts";
-import { type Log, reason } from "#src/base/log.ts";
-import type { Bus } from "#src/runtime/bus/bus.ts";
+import { reason } from "#src/base/log.ts";
+import type { EventLogOptions } from "#src/runtime/events/eventLog.ts";
 import { comparePositions, type Position, START } from "#src/runtime/events/position.ts";
 import { type LoggedEvent, readPage } from "#src/runtime/events/replay.ts";
 import { currentPosition, settledEdge } from "#src/runtime/events/settledPosition.ts";
-import type { Store } from "#src/store/store.ts";
-
-export interface TailOptions {
-  readonly store: Store;
-  readonly bus: Bus;
-  readonly log: Log;
-  /** Longest time between two reads, in milliseconds. */
-  readonly pollMs: number;
-  /** How long an open transaction may block it before it checks what that transaction writes, in milliseconds. */
-  readonly stallMs: number;
-}
 
 /** Number of transitions kept in memory. */
 const KEPT = 4_096;
@@ -40,7 +29,7 @@ export interface Tail {
   stop(): void;
 }
 
-export function startTail({ store, bus, log, pollMs, stallMs }: TailOptions): Tail {
+export function startTail({ store, bus, log, pollMs, stallMs }: Required<EventLogOptions>): Tail {
   const stopped = new AbortController();
   let held: LoggedEvent[] = [];
   let from: Position | undefined;

@@ -10,7 +10,7 @@ import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import { type Bus, BusError, type Respond } from "#src/runtime/bus/bus.ts";
-import type { Mailboxes } from "#src/runtime/turns/mailboxes.ts";
+import type { Mailboxes, MailboxView } from "#src/runtime/turns/mailboxes.ts";
 import { entityHash, entityKey } from "#src/runtime/placement/partitions.ts";
 import { entitySchema } from "#src/runtime/bus/protocol.ts";
 import type { ActorKind, EntityRef, Event } from "#src/runtime/types.ts";
@@ -30,15 +30,6 @@ const controlRequestSchema = z.discriminatedUnion("do", [
   z.object({ do: z.literal("fire"), entity: entitySchema, name: z.string() }),
 ]);
 type ControlRequest = z.infer<typeof controlRequestSchema>;
-
-/**
- * State of an entity's mailbox: number of waiting entries, whether the entity is in memory, and whether a turn runs.
- */
-export interface MailboxView {
-  readonly depth: number;
-  readonly resident: boolean;
-  readonly inTurn: boolean;
-}
 
 export interface ControlledWorker {
   readonly id: string;

@@ -1,5 +1,6 @@
 /** Reads of the whole application for operators: workers, partitions, leases and the backlog. */
 import type { Store } from "#src/store/store.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 /** The row of a worker. */
 export interface WorkerRow {
@@ -59,9 +60,10 @@ export async function readPartitions({ sql }: Store): Promise<readonly (LeaseSta
 
 /** How many partitions there are, and how many of them a worker serves. */
 export async function countServedPartitions(store: Store): Promise<{ readonly all: number; readonly served: number }> {
-  const [row] = await store.sql<{ all: number; served: number }[]>`
-    select count(*)::int as all, count(*) filter (where owner is not null and expires > now())::int as served from partition`;
-  return row!;
+  return onlyRow(
+    await store.sql<{ all: number; served: number }[]>`
+    select count(*)::int as all, count(*) filter (where owner is not null and expires > now())::int as served from partition`,
+  );
 }
 
 /** The named leases, by name. */
@@ -75,10 +77,11 @@ export async function readLeases({ sql }: Store): Promise<readonly (LeaseStatus 
 export async function readProblemCounts(
   store: Store,
 ): Promise<{ readonly unserved: number; readonly deadLetters: number }> {
-  const [row] = await store.sql<{ unserved: number; deadLetters: number }[]>`
+  return onlyRow(
+    await store.sql<{ unserved: number; deadLetters: number }[]>`
     select (select count(*)::int from partition where owner is null or expires < now()) as unserved,
-      (select count(*)::int from (select 1 from dead_letter limit ${MOST}) x) as "deadLetters"`;
-  return row!;
+      (select count(*)::int from (select 1 from dead_letter limit ${MOST}) x) as "deadLetters"`,
+  );
 }
 
 /** Open work in rows. Counts stop at `MOST`; ages are in milliseconds. */
@@ -97,7 +100,7 @@ export const MOST = 100_000;
 export async function readBacklog(store: Store): Promise<Backlog> {
   const { sql } = store;
   const age = sql`(extract(epoch from now() - min(created)) * 1000)::float8`;
-  const [[outbox], [inputs], [effects], [reminders]] = await Promise.all([
+  const [outbox, inputs, effects, reminders] = await Promise.all([
     sql<{ count: number; oldest: number | null }[]>`select count(*)::int as count, ${age} as oldest
       from (select created from outbox where not published limit ${MOST}) x`,
     sql<{ count: number; oldest: number | null }[]>`select count(*)::int as count, ${age} as oldest
@@ -111,10 +114,13 @@ export async function readBacklog(store: Store): Promise<Backlog> {
       from (select at from reminder limit ${MOST}) x`,
   ]);
   const round = (ms: number | null) => ms === null ? null : Math.max(0, Math.round(ms));
+  const { count: unpublished, oldest: outboxMs } = onlyRow(outbox);
+  const { count: unread, oldest: inputsMs } = onlyRow(inputs);
+  const { oldest: effectsMs, ...open } = onlyRow(effects);
   return {
-    outbox: { unpublished: outbox!.count, oldestMs: round(outbox!.oldest) },
-    inputs: { unread: inputs!.count, oldestMs: round(inputs!.oldest) },
-    effects: { open: effects!.open, failing: effects!.failing, oldestMs: round(effects!.oldest) },
-    reminders: reminders!,
+    outbox: { unpublished, oldestMs: round(outboxMs) },
+    inputs: { unread, oldestMs: round(inputsMs) },
+    effects: { ...open, oldestMs: round(effectsMs) },
+    reminders: onlyRow(reminders),
   };
 }

@@ -16,8 +16,9 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { Control } from "#src/runtime/operations/control.ts";
 import { partitionOf } from "#src/runtime/placement/partitions.ts";
-import type { EntityRef, Event, RuntimeCode } from "#src/runtime/types.ts";
+import { type EntityRef, type Event, RUNTIME_CODES, type RuntimeCode } from "#src/runtime/types.ts";
 import type { Queries, Store } from "#src/store/store.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 export interface DeadLetter {
   /** Number of the letter. */
@@ -61,32 +62,15 @@ export interface DeadLetters {
   drop(n: number): Promise<boolean>;
 }
 
-interface Row {
-  n: bigint;
-  kind: string;
-  id: string;
-  source: DeadLetter["source"];
-  cause: string;
-  event: Event;
-  error: string;
-  created: Date;
-  retries: number;
+/** A row of `dead_letter`. */
+interface Row extends Omit<DeadLetter, "n" | "at"> {
+  readonly n: bigint;
+  readonly created: Date;
+  readonly retries: number;
 }
 
-/** Error codes with which the machine has not applied the command. */
-const NOT_APPLIED: ReadonlySet<string> = new Set(
-  [
-    "not_possible",
-    "invalid",
-    "unknown_kind",
-    "overloaded",
-    "unavailable",
-    "paused",
-    "newer_version",
-    "too_large",
-    "failed",
-  ] satisfies RuntimeCode[],
-);
+/** With these codes the machine has not applied the command. */
+const NOT_APPLIED: ReadonlySet<string> = new Set(RUNTIME_CODES);
 
 export function createDeadLetters(
   { store, ask, control }: { store: Store; ask: Ask["ask"]; control: Pick<Control, "refresh" | "fire"> },
@@ -138,10 +122,10 @@ export function createDeadLetters(
   const reminder = async (letter: Row, entity: EntityRef): Promise<Failure<RetryCode> | undefined> => {
     const name = letter.cause.slice("reminder:".length);
     const refused = await replaceLetter(sql, letter.n, async (sql) => {
-      const [count] = await sql<{ count: number }[]>`select count(*)::int as count from partition`;
+      const count = onlyRow(await sql<{ count: number }[]>`select count(*)::int as count from partition`);
       const set = await sql`
         insert into reminder (kind, id, name, n, partition, at, event)
-        select d.kind, d.id, ${name}, -d.n, ${partitionOf(entity, Math.max(1, count!.count))}, now(), d.event::jsonb
+        select d.kind, d.id, ${name}, -d.n, ${partitionOf(entity, Math.max(1, count.count))}, now(), d.event::jsonb
         from dead_letter d where d.n = ${letter.n}
         on conflict (kind, id, name) do nothing returning 1`;
       if (set.length > 0) return undefined;
@@ -170,7 +154,7 @@ export function createDeadLetters(
         order by n desc limit ${limit}`;
       return rows.map(({ n, created, ...rest }) => ({ ...rest, n: Number(n), at: created }));
     },
-    count: async () => (await sql<{ count: number }[]>`select count(*)::int as count from dead_letter`)[0]!.count,
+    count: async () => onlyRow(await sql<{ count: number }[]>`select count(*)::int as count from dead_letter`).count,
     retry: async (n) => {
       const [letter] = await sql<Row[]>`select * from dead_letter where n = ${n}`;
       if (letter === undefined) return { ok: false, error: unknownLetter(n) };

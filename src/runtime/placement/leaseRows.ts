@@ -1,5 +1,6 @@
 /** Reads and writes the rows of workers and of the leases of partitions, for one worker. */
 import type { Store } from "#src/store/store.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 /** A partition and the epoch under which it was taken. */
 export type HeldPartition = readonly [id: number, epoch: number];
@@ -24,7 +25,8 @@ export async function renewLeases(
   { worker, leaseMs, held }: { worker: string; leaseMs: number; held: readonly HeldPartition[] },
 ): Promise<LeaseView> {
   const ttl = `${leaseMs} ms`;
-  const [row] = await sql<LeaseView[]>`
+  return onlyRow(
+    await sql<LeaseView[]>`
     with me as (insert into worker (id, seen) values (${worker}, now())
         on conflict (id) do update set seen = excluded.seen returning suspect is not null as suspect),
       kept as (update partition p set expires = now() + ${ttl}::interval
@@ -37,8 +39,8 @@ export async function renewLeases(
       (select json_agg(others) from others) as others,
       (select count(*)::int from partition where wanted = ${worker} and owner is distinct from ${worker}) as called,
       (select (extract(epoch from min(expires) - now()) * 1000)::float8 from partition
-        where owner <> ${worker} and expires >= now()) as free_in`;
-  return row!;
+        where owner <> ${worker} and expires >= now()) as free_in`,
+  );
 }
 
 /**

@@ -37,7 +37,7 @@ export async function movePartition(
   bus.publish(PLACEMENT, { moved: id });
   for (const until = performance.now() + MOVE_MS; performance.now() < until; await sleep(20)) {
     const [row] = await store.sql<{ owner: string | null }[]>`select owner from partition where id = ${id}`;
-    if (row!.owner === owner) return ok({ partition: id, owner });
+    if (row?.owner === owner) return ok({ partition: id, owner });
   }
   await store.sql`
     update partition set wanted = null where id = ${id} and wanted = ${owner} and owner is distinct from ${owner}`;

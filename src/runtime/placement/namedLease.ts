@@ -14,6 +14,7 @@ import type { Bus } from "#src/runtime/bus/bus.ts";
 import { aliveSubject, MISSED_OVER_MS, MISSED_PINGS, ping } from "#src/runtime/placement/failureDetector.ts";
 import { leaseMoves, leases } from "#src/runtime/metrics.ts";
 import type { Queries, Store } from "#src/store/store.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 /** Subject of the message that says that a lease was given back. */
 const LEASES = "arbor.lease";
@@ -87,7 +88,8 @@ export function holdLease(options: LeaseOptions): Lease {
     const gone = missed !== undefined && missed.count >= MISSED_PINGS && asked - missed.since >= MISSED_OVER_MS
       ? missed.epoch
       : -1;
-    const [row] = await store.sql<{ taken: bigint | null; epoch: bigint | null; left: number | null }[]>`
+    const row = onlyRow(
+      await store.sql<{ taken: bigint | null; epoch: bigint | null; left: number | null }[]>`
       with taken as (insert into lease as l (name, epoch, owner, expires)
         values (${name}, 1, ${owner}, now() + ${ttlMs} * interval '1 ms')
         on conflict (name) do update set epoch = l.epoch + 1, owner = excluded.owner, expires = excluded.expires
@@ -95,11 +97,12 @@ export function holdLease(options: LeaseOptions): Lease {
         returning epoch)
       select (select epoch from taken) as taken, l.epoch,
         case when isfinite(l.expires) then (extract(epoch from l.expires - now()) * 1000)::float8 end as left
-      from (select 1) one left join lease l on l.name = ${name}`;
-    const { taken, left } = row!;
+      from (select 1) one left join lease l on l.name = ${name}`,
+    );
+    const { taken, left } = row;
     if (taken === null) {
       const later = Math.min(ttlMs / 4, Math.max(0, left ?? 0) + 5);
-      return bus !== undefined && await missing(bus, Number(row!.epoch))
+      return bus !== undefined && await missing(bus, Number(row.epoch))
         ? Math.min(later, MISSED_OVER_MS / MISSED_PINGS)
         : later;
     }

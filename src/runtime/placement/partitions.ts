@@ -5,6 +5,7 @@
 import { utf8 } from "#src/base/bytes.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 /**
  * Hash of `kind/id` below 2^32: FNV-1a over UTF-8 with a final mix (as in MurmurHash3), so that its low bits are
@@ -34,8 +35,8 @@ const LOCK = 4_127_002;
 export async function createPartitions(store: Store, count: number): Promise<number> {
   return await store.sql.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(${LOCK})`;
-    const [known] = await sql<{ count: number }[]>`select count(*)::int as count from partition`;
-    if (known!.count > 0) return known!.count;
+    const known = onlyRow(await sql<{ count: number }[]>`select count(*)::int as count from partition`);
+    if (known.count > 0) return known.count;
     await sql`insert into partition (id) select generate_series(0, ${count - 1}::int)`;
     return count;
   }) as number;

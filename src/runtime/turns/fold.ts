@@ -9,7 +9,7 @@ import type { AnyMachineSnapshot } from "xstate";
 import { type Json, toJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Effect, Forget, Put, Remind, Remove, Reply, Turn } from "#src/base/turn.ts";
+import type { Effect, Remind, Reply, Turn } from "#src/base/turn.ts";
 import type { Transition } from "#src/runtime/events/transition.ts";
 import {
   type Action,
@@ -65,6 +65,13 @@ export interface FailedEvent {
   readonly error: string;
 }
 
+/** A reminder as a turn sets it; `n` tells it from a later one of the same name. */
+export interface SetReminder {
+  readonly n: number;
+  readonly at: number;
+  readonly event: Event;
+}
+
 /** Everything that a turn writes. */
 export interface TurnRows {
   readonly next: EntityState;
@@ -80,10 +87,7 @@ export interface TurnRows {
   /** Effects that end with this turn. */
   readonly ended: readonly number[];
   /** The reminders that the turn changes, by name: set, or deleted (`undefined`). */
-  readonly reminders: ReadonlyMap<
-    string,
-    { readonly n: number; readonly at: number; readonly event: Event } | undefined
-  >;
+  readonly reminders: ReadonlyMap<string, SetReminder | undefined>;
   /** Reminders that this turn applies. */
   readonly fired: readonly { readonly name: string; readonly n: number }[];
   readonly inputs: readonly { readonly seq: number; readonly outcome: "applied" | "skipped" | "failed" }[];
@@ -133,7 +137,7 @@ function attempt(
   const turn = new TurnRowsBuilder(kind, entity, at);
   for (const item of items) {
     if (item.from === "ended") {
-      turn.ended.push(item.n);
+      turn.end(item.n);
       continue;
     }
     if (item.from === "reminder" && turn.supersedes(item.name)) continue;
@@ -168,6 +172,12 @@ function attempt(
   return turn.finish({ snapshot, version, inputSeq }, text);
 }
 
+/** Whether XState has carried out an action already: an event that the machine raised for itself. */
+function isImmediateRaise({ type, params }: Action): boolean {
+  const delay = typeof params === "object" && params !== null && "delay" in params ? params.delay : undefined;
+  return type === "xstate.raise" && delay === undefined;
+}
+
 function turnOf(item: TurnItem, at: number): Turn {
   if (item.from === "command") return { at, command: item.id };
   return item.from === "input" ? { at, input: item.seq } : { at };
@@ -175,17 +185,19 @@ function turnOf(item: TurnItem, at: number): Turn {
 
 /** Collects the rows of a turn. The rows of an event are added only when all of them are valid. */
 class TurnRowsBuilder {
-  readonly ended: number[] = [];
-  private transitions: Transition[] = [];
-  private bodies: string[] = [];
-  private results = new Map<string, Result<Json, Failure> | undefined>();
-  private answers = new Map<string, Result<Json, Failure>>();
-  private effects: { n: number; name: string; input: Json }[] = [];
-  private reminders = new Map<string, { n: number; at: number; event: Event } | undefined>();
-  private fired: { name: string; n: number }[] = [];
-  private inputs: { seq: number; outcome: "applied" | "skipped" | "failed" }[] = [];
-  private ownRows = new Map<string, OwnRow>();
-  private failed: FailedEvent[] = [];
+  private readonly rows = {
+    transitions: [] as Transition[],
+    bodies: [] as string[],
+    results: new Map<string, Result<Json, Failure> | undefined>(),
+    answers: new Map<string, Result<Json, Failure>>(),
+    effects: [] as TurnRows["effects"][number][],
+    ended: [] as number[],
+    reminders: new Map<string, SetReminder | undefined>(),
+    fired: [] as TurnRows["fired"][number][],
+    inputs: [] as TurnRows["inputs"][number][],
+    failed: [] as FailedEvent[],
+  };
+  private readonly ownRows = new Map<string, OwnRow>();
 
   constructor(
     private readonly kind: ActorKind,
@@ -195,81 +207,71 @@ class TurnRowsBuilder {
 
   apply(item: TurnItem, version: number, from: string, to: string, actions: readonly Action[]): void {
     const replies: Reply[] = [];
-    const effects: typeof this.effects = [];
-    const reminders: [string, { n: number; at: number; event: Event } | undefined][] = [];
+    const effects: typeof this.rows.effects = [];
+    const reminders: [string, SetReminder | undefined][] = [];
     const rows: [string, OwnRow][] = [];
-    for (const { type, params } of actions) {
+    for (const action of actions) {
       const n = version * PER_EVENT + effects.length + reminders.length;
       if (effects.length + reminders.length >= PER_EVENT) {
         throw new Error(`more than ${PER_EVENT} effects and reminders`);
       }
-      if (type === "xstate.raise" && (params as { delay?: unknown } | undefined)?.delay === undefined) continue;
-      if (!isTurnAction(type)) throw new Error(`"${type}" is no action of a turn`);
-      if (type === "reply") replies.push(params as Reply);
-      else if (type === "effect") effects.push({ n, ...this.effect(params as Effect) });
-      else if (type === "remind") reminders.push(this.reminder(params as Remind, n));
-      else if (type === "forget") reminders.push([(params as Forget).name, undefined]);
-      else if (type === "put") rows.push(this.row((params as Put).table, (params as Put).row, false));
-      else rows.push(this.row((params as Remove).table, (params as Remove).key, true));
+      if (isImmediateRaise(action)) continue;
+      if (!isTurnAction(action)) throw new Error(`"${action.type}" is no action of a turn`);
+      const { type, params } = action;
+      if (type === "reply") replies.push(params);
+      else if (type === "effect") effects.push({ n, ...this.effect(params) });
+      else if (type === "remind") reminders.push(this.reminder(params, n));
+      else if (type === "forget") reminders.push([params.name, undefined]);
+      else if (type === "put") rows.push(this.row(params.table, params.row, false));
+      else rows.push(this.row(params.table, params.key, true));
     }
     if (effects.length + reminders.length > PER_EVENT) throw new Error(`more than ${PER_EVENT} effects and reminders`);
     this.consume(item, "applied");
-    if (item.from === "command") this.results.set(item.id, undefined);
+    if (item.from === "command") this.rows.results.set(item.id, undefined);
     for (const reply of replies) this.reply(item, reply);
-    this.effects.push(...effects);
-    for (const [name, reminder] of reminders) this.reminders.set(name, reminder);
+    this.rows.effects.push(...effects);
+    for (const [name, reminder] of reminders) this.rows.reminders.set(name, reminder);
     for (const [key, row] of rows) this.ownRows.set(key, row);
     const cause = causeOf(this.entity, item);
-    this.transitions.push({ entity: this.entity, version, from, to, type: item.event.type, cause, at: this.at });
-    this.bodies.push(toJson(item.event));
+    this.rows.transitions.push({ entity: this.entity, version, from, to, type: item.event.type, cause, at: this.at });
+    this.rows.bodies.push(toJson(item.event));
   }
 
   /** Whether an earlier event of this turn set, deleted or consumed the reminder of that name. */
   supersedes(name: string): boolean {
-    return this.reminders.has(name);
+    return this.rows.reminders.has(name);
   }
 
   refuse(item: TurnItem, stateName: string): void {
     this.consume(item, "skipped");
     if (item.from !== "command") return;
     const message = `${this.entity.kind} does not accept ${item.event.type} in the state "${stateName}".`;
-    this.results.set(item.id, fail("not_possible", message, { state: stateName, event: item.event.type }));
+    this.rows.results.set(item.id, fail("not_possible", message, { state: stateName, event: item.event.type }));
   }
 
   spoil(item: TurnItem, error: string): void {
     this.consume(item, "failed");
-    this.failed.push({ from: item.from, cause: causeOf(this.entity, item), event: item.event, error });
+    this.rows.failed.push({ from: item.from, cause: causeOf(this.entity, item), event: item.event, error });
     if (item.from !== "command") return;
-    this.results.set(item.id, fail("failed", `${item.event.type} failed and was set aside: ${error}`));
+    this.rows.results.set(item.id, fail("failed", `${item.event.type} failed and was set aside: ${error}`));
   }
 
   finish(next: EntityState, text: string | undefined): TurnRows {
-    const { transitions, bodies, results, answers, effects, ended, reminders, fired, inputs, failed } = this;
-    const ownRows = [...this.ownRows.values()];
-    return {
-      next,
-      text,
-      transitions,
-      bodies,
-      results,
-      answers,
-      effects,
-      ended,
-      reminders,
-      fired,
-      inputs,
-      ownRows,
-      failed,
-    };
+    return { ...this.rows, ownRows: [...this.ownRows.values()], next, text };
+  }
+
+  /** Ends an effect. */
+  end(n: number): void {
+    this.rows.ended.push(n);
   }
 
   /** Marks an item as consumed, whatever its outcome. */
   private consume(item: TurnItem, outcome: "applied" | "skipped" | "failed"): void {
-    if (item.from === "input") this.inputs.push({ seq: item.seq, outcome });
-    else if (item.from === "outcome") this.ended.push(item.n);
+    if (item.from === "input") this.rows.inputs.push({ seq: item.seq, outcome });
+    else if (item.from === "outcome") this.end(item.n);
     else if (item.from === "reminder") {
-      this.fired.push({ name: item.name, n: item.n });
-      this.reminders.set(item.name, undefined);
+      this.rows.fired.push({ name: item.name, n: item.n });
+      this.rows.reminders.set(item.name, undefined);
     }
   }
 
@@ -277,9 +279,9 @@ class TurnRowsBuilder {
     const result = "error" in reply ? { ok: false as const, error: reply.error } : ok(reply.ok ?? null);
     const to = reply.to ?? (item.from === "command" ? item.id : undefined);
     if (to === undefined) return;
-    if (!this.results.has(to)) {
-      if (!this.answers.has(to)) this.answers.set(to, result);
-    } else if (this.results.get(to) === undefined) this.results.set(to, result);
+    if (!this.rows.results.has(to)) {
+      if (!this.rows.answers.has(to)) this.rows.answers.set(to, result);
+    } else if (this.rows.results.get(to) === undefined) this.rows.results.set(to, result);
   }
 
   private effect({ name, input }: Effect): { name: string; input: Json } {
@@ -289,7 +291,7 @@ class TurnRowsBuilder {
     return { name, input: input ?? null };
   }
 
-  private reminder({ name, at, event }: Remind, n: number): [string, { n: number; at: number; event: Event }] {
+  private reminder({ name, at, event }: Remind, n: number): [string, SetReminder] {
     if (!Number.isFinite(at)) throw new Error(`the reminder "${name}" has no time`);
     return [name, { n, at: Math.round(at), event }];
   }

@@ -6,15 +6,21 @@
 import { type ActorScope, type AnyMachineSnapshot, type AnyStateMachine, createActor } from "xstate";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure } from "#src/base/result.ts";
-import { turnActions } from "#src/base/turn.ts";
+import { type TurnAction, turnActions } from "#src/base/turn.ts";
 import type { ActorKind, ActorView, EntityRef, Event, RuntimeCode } from "#src/runtime/types.ts";
 
 /** XState's own actions that are pure. */
 const PURE_ACTIONS = new Set(["xstate.assign", "xstate.enqueueActions", "xstate.raise"]);
 
-/** Whether an action is one of `turnActions`. */
-export function isTurnAction(name: string): name is keyof typeof turnActions {
-  return Object.hasOwn(turnActions, name);
+/** An action that a machine requests. */
+export interface Action {
+  readonly type: string;
+  readonly params: unknown;
+}
+
+/** Whether an action is one of `turnActions`; XState has checked its parameters where the machine is defined. */
+export function isTurnAction(action: Action): action is TurnAction {
+  return Object.hasOwn(turnActions, action.type);
 }
 
 interface Node {
@@ -50,7 +56,7 @@ export function kindFaults(kind: ActorKind): string[] {
       }
     } else if (typeof name !== "string") {
       faults.push(`${state}: an action that is a function would run outside the turn.`);
-    } else if (!isTurnAction(name)) faults.push(`${state}: "${name}" is no action of a turn.`);
+    } else if (!Object.hasOwn(turnActions, name)) faults.push(`${state}: "${name}" is no action of a turn.`);
   };
   const visit = (node: Node) => {
     if (node.invoke.length > 0) faults.push(`${node.id}: invokes an actor; use the action "effect".`);
@@ -116,12 +122,6 @@ export function hydrate(kind: ActorKind, json: Json, version: number): AnyMachin
   }
   const { scope } = pureScope(kind.machine);
   return kind.machine.restoreSnapshot(snapshot as never, scope as never) as AnyMachineSnapshot;
-}
-
-/** An action that a machine requests. */
-export interface Action {
-  readonly type: string;
-  readonly params: unknown;
 }
 
 /** The snapshot before the first event, and the actions of entering it. */

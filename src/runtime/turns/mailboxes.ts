@@ -17,6 +17,13 @@ export interface MailboxesOptions extends MailboxOptions {
   readonly unusedMs?: number;
 }
 
+/** State of an entity's mailbox: number of waiting entries, whether the entity is in memory, whether a turn runs. */
+export interface MailboxView {
+  readonly depth: number;
+  readonly resident: boolean;
+  readonly inTurn: boolean;
+}
+
 export class Mailboxes {
   private readonly mailboxes = new Map<string, Mailbox>();
   private readonly total: WaitingTotal = { waiting: 0 };
@@ -64,7 +71,7 @@ export class Mailboxes {
   }
 
   /** The state of an entity's mailbox, for operators. */
-  view(entity: EntityRef): { readonly depth: number; readonly resident: boolean; readonly inTurn: boolean } {
+  view(entity: EntityRef): MailboxView {
     const mailbox = this.mailboxes.get(entityKey(entity));
     return { depth: mailbox?.depth ?? 0, resident: mailbox !== undefined, inTurn: mailbox?.running !== undefined };
   }

@@ -3,7 +3,7 @@ import { toJson } from "#src/base/json.ts";
 import type { StatementBuilder } from "#src/runtime/turns/statementBuilder.ts";
 import type { OwnRow } from "#src/runtime/turns/fold.ts";
 
-type Placed = readonly [place: number, row: OwnRow, turn: unknown];
+type Placed = readonly [place: number, row: OwnRow];
 
 /** Adds one clause for each table and set of columns. The relation `w` holds the turns that are written. */
 export function writeOwnRows(sql: StatementBuilder, rows: readonly Placed[]): void {

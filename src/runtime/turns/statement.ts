@@ -12,7 +12,7 @@
  */
 import { toJson } from "#src/base/json.ts";
 import type { TraceRef } from "#src/base/trace.ts";
-import { StatementBuilder } from "#src/runtime/turns/statementBuilder.ts";
+import { type Column, StatementBuilder } from "#src/runtime/turns/statementBuilder.ts";
 import type { TurnRows } from "#src/runtime/turns/fold.ts";
 import { writeOwnRows } from "#src/runtime/turns/ownRows.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
@@ -42,9 +42,33 @@ export interface StatementResult {
 }
 
 /** A row of a turn, with the place of the turn. */
-type Placed<T> = readonly [place: number, row: T, turn: TurnWrite];
+type Placed<T> = readonly [place: number, row: T];
 /** Collects some rows of all turns. */
 type Collect = <T>(pick: (rows: TurnRows) => Iterable<T>) => Placed<T>[];
+/** The columns of a row that become parameters. */
+type Columns<T> = Readonly<Record<string, readonly [type: Column[1], pick: (row: T) => unknown]>>;
+
+/** The rows as the relation `x`, with the place of their turns as its first column. */
+function relation<T>(sql: StatementBuilder, placed: readonly Placed<T>[], columns: Columns<T>): string {
+  return sql.rows(
+    ["place", "int", placed.map(([place]) => place)],
+    ...Object.entries(columns).map(([name, [type, pick]]): Column => [name, type, placed.map(([, row]) => pick(row))]),
+  );
+}
+
+/**
+ * Adds a clause that writes rows of the turns, unless there are none. `write` makes it from the relation of the rows
+ * (`x`) joined with the turns that are written (`w`).
+ */
+function writeRows<T>(
+  sql: StatementBuilder,
+  name: string,
+  placed: readonly Placed<T>[],
+  columns: Columns<T>,
+  write: (source: string) => string,
+): void {
+  if (placed.length > 0) sql.write(name, write(`${relation(sql, placed, columns)} join w using (place)`));
+}
 
 /** The statement for some turns. Turns that write to the same tables give the same text, so that its plan is reused. */
 export function turnStatement(turns: readonly TurnWrite[]): { text: string; parameters: unknown[] } {
@@ -52,7 +76,7 @@ export function turnStatement(turns: readonly TurnWrite[]): { text: string; para
   const collect: Collect = <T>(pick: (rows: TurnRows) => Iterable<T>) => {
     const placed: Placed<T>[] = [];
     turns.forEach((turn, i) => {
-      for (const row of pick(turn.rows)) placed.push([i + 1, row, turn]);
+      for (const row of pick(turn.rows)) placed.push([i + 1, row]);
     });
     return placed;
   };
@@ -118,11 +142,10 @@ function isLight({ text, inputs, fired, failed }: TurnRows): boolean {
 function knownCommands(sql: StatementBuilder, collect: Collect): string[] {
   const rows = collect((rows) => rows.results);
   if (rows.length === 0) return [];
-  const commands = sql.rows(
-    ["place", "int", rows.map(([place]) => place)],
-    ["command", "text", rows.map(([, [id]]) => id)],
-    ["result", "text", rows.map(([, [, result]]) => (result === undefined ? null : toJson(result)))],
-  );
+  const commands = relation(sql, rows, {
+    command: ["text", ([id]) => id],
+    result: ["text", ([, result]) => (result === undefined ? null : toJson(result))],
+  });
   sql.read("c", `select x.place, e.kind, e.id, x.command, x.result from ${commands} join e using (place)`);
   sql.read(
     "known",
@@ -137,13 +160,9 @@ function consumed(sql: StatementBuilder, collect: Collect): string[] {
   const ended = collect((rows) => rows.ended);
   const fired = collect((rows) => rows.fired);
   if (ended.length + fired.length === 0) return [];
-  const effects = sql.rows(["place", "int", ended.map(([place]) => place)], ["n", "bigint", ended.map(([, n]) => n)]);
+  const effects = relation(sql, ended, { n: ["bigint", (n) => n] });
   sql.read("ended", `select x.place, e.kind, e.id, x.n from ${effects} join e using (place)`);
-  const reminders = sql.rows(
-    ["place", "int", fired.map(([place]) => place)],
-    ["name", "text", fired.map(([, { name }]) => name)],
-    ["n", "bigint", fired.map(([, { n }]) => n)],
-  );
+  const reminders = relation(sql, fired, { name: ["text", ({ name }) => name], n: ["bigint", ({ n }) => n] });
   sql.read("fired", `select x.place, e.kind, e.id, x.name, x.n from ${reminders} join e using (place)`);
   sql.read(
     "gone",
@@ -194,57 +213,38 @@ function commands(sql: StatementBuilder, collect: Collect): void {
         select c.kind, c.id, c.command, c.result::jsonb from c join w using (place)`,
     );
   }
-  const answers = collect((rows) => rows.answers);
-  if (answers.length === 0) return;
-  const rows = sql.rows(
-    ["place", "int", answers.map(([place]) => place)],
-    ["command", "text", answers.map(([, [id]]) => id)],
-    ["result", "text", answers.map(([, [, result]]) => toJson(result))],
-  );
-  sql.write(
-    "answers",
-    `update command_result r set result = x.result::jsonb from ${rows} join w using (place)
-      where r.kind = w.kind and r.id = w.id and r.command = x.command and r.result is null`,
-  );
+  writeRows(sql, "answers", collect((rows) => rows.answers), {
+    command: ["text", ([id]) => id],
+    result: ["text", ([, result]) => toJson(result)],
+  }, (source) =>
+    `update command_result r set result = x.result::jsonb from ${source}
+      where r.kind = w.kind and r.id = w.id and r.command = x.command and r.result is null`);
 }
 
 function transitions(sql: StatementBuilder, collect: Collect): void {
-  const events = collect((rows) => rows.transitions.map((event, i) => [event, rows.bodies[i]] as const));
-  if (events.length === 0) return;
-  const rows = sql.rows(
-    ["place", "int", events.map(([place]) => place)],
-    ["version", "bigint", events.map(([, [event]]) => event.version)],
-    ["from_state", "text", events.map(([, [event]]) => event.from)],
-    ["to_state", "text", events.map(([, [event]]) => event.to)],
-    ["type", "text", events.map(([, [event]]) => event.type)],
-    ["cause", "text", events.map(([, [event]]) => event.cause)],
-    ["body", "text", events.map(([, [, body]]) => body)],
-    ["at", "float8", events.map(([, [event]]) => event.at)],
-  );
-  sql.write(
-    "log",
+  const events = collect((rows) => rows.transitions.map((event, i) => ({ ...event, body: rows.bodies[i] })));
+  writeRows(sql, "log", events, {
+    version: ["bigint", ({ version }) => version],
+    from_state: ["text", ({ from }) => from],
+    to_state: ["text", ({ to }) => to],
+    type: ["text", ({ type }) => type],
+    cause: ["text", ({ cause }) => cause],
+    body: ["text", ({ body }) => body],
+    at: ["float8", ({ at }) => at],
+  }, (source) =>
     `insert into outbox (kind, id, partition, version, from_state, to_state, type, cause, body, at)
       select w.kind, w.id, w.partition, x.version, x.from_state, x.to_state, x.type, x.cause, x.body::jsonb,
-        to_timestamp(x.at / 1000.0) from ${rows} join w using (place)`,
-  );
+        to_timestamp(x.at / 1000.0) from ${source}`);
 }
 
 function effects(sql: StatementBuilder, collect: Collect): void {
-  const requested = collect((rows) => rows.effects);
-  if (requested.length > 0) {
-    const rows = sql.rows(
-      ["place", "int", requested.map(([place]) => place)],
-      ["n", "bigint", requested.map(([, { n }]) => n)],
-      ["name", "text", requested.map(([, { name }]) => name)],
-      ["input", "text", requested.map(([, { input }]) => toJson(input))],
-    );
-    sql.write(
-      "effects",
-      `insert into effect (kind, id, n, partition, name, input, next_attempt)
-        select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, now()
-        from ${rows} join w using (place)`,
-    );
-  }
+  writeRows(sql, "effects", collect((rows) => rows.effects), {
+    n: ["bigint", ({ n }) => n],
+    name: ["text", ({ name }) => name],
+    input: ["text", ({ input }) => toJson(input)],
+  }, (source) =>
+    `insert into effect (kind, id, n, partition, name, input, next_attempt)
+      select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, now() from ${source}`);
   if (collect((rows) => rows.ended).length === 0) return;
   sql.write(
     "ends",
@@ -254,64 +254,42 @@ function effects(sql: StatementBuilder, collect: Collect): void {
 }
 
 function reminders(sql: StatementBuilder, collect: Collect): void {
-  const all = collect((rows) => rows.reminders);
-  const set = all.flatMap(([place, [name, reminder]]) => reminder === undefined ? [] : [{ place, name, ...reminder }]);
-  if (set.length > 0) {
-    const rows = sql.rows(
-      ["place", "int", set.map(({ place }) => place)],
-      ["name", "text", set.map(({ name }) => name)],
-      ["n", "bigint", set.map(({ n }) => n)],
-      ["at", "float8", set.map(({ at }) => at)],
-      ["event", "text", set.map(({ event }) => toJson(event))],
-    );
-    sql.write(
-      "remind",
-      `insert into reminder as r (kind, id, name, n, partition, at, event)
-        select w.kind, w.id, x.name, x.n, w.partition, to_timestamp(x.at / 1000.0), x.event::jsonb
-        from ${rows} join w using (place)
-        on conflict (kind, id, name) do update set n = excluded.n, at = excluded.at, event = excluded.event`,
-    );
-  }
-  const forgotten = all.filter(([, [, reminder]]) => reminder === undefined);
-  if (forgotten.length === 0) return;
-  const rows = sql.rows(
-    ["place", "int", forgotten.map(([place]) => place)],
-    ["name", "text", forgotten.map(([, [name]]) => name)],
+  const set = collect((rows) =>
+    [...rows.reminders].flatMap(([name, one]) => one === undefined ? [] : { name, ...one })
   );
-  sql.write(
+  writeRows(sql, "remind", set, {
+    name: ["text", ({ name }) => name],
+    n: ["bigint", ({ n }) => n],
+    at: ["float8", ({ at }) => at],
+    event: ["text", ({ event }) => toJson(event)],
+  }, (source) =>
+    `insert into reminder as r (kind, id, name, n, partition, at, event)
+      select w.kind, w.id, x.name, x.n, w.partition, to_timestamp(x.at / 1000.0), x.event::jsonb from ${source}
+      on conflict (kind, id, name) do update set n = excluded.n, at = excluded.at, event = excluded.event`);
+  const forgotten = collect((rows) => [...rows.reminders].flatMap(([name, one]) => one === undefined ? name : []));
+  writeRows(
+    sql,
     "forget",
-    `delete from reminder r using ${rows} join w using (place)
-      where r.kind = w.kind and r.id = w.id and r.name = x.name`,
+    forgotten,
+    { name: ["text", (name) => name] },
+    (source) => `delete from reminder r using ${source} where r.kind = w.kind and r.id = w.id and r.name = x.name`,
   );
 }
 
 function inputs(sql: StatementBuilder, collect: Collect): void {
-  const read = collect((rows) => rows.inputs);
-  if (read.length === 0) return;
-  const rows = sql.rows(
-    ["place", "int", read.map(([place]) => place)],
-    ["seq", "bigint", read.map(([, { seq }]) => seq)],
-    ["outcome", "text", read.map(([, { outcome }]) => outcome)],
-  );
-  sql.write(
-    "inputs",
-    `update input_log i set read = true, outcome = x.outcome from ${rows} join w using (place) where i.seq = x.seq`,
-  );
+  writeRows(sql, "inputs", collect((rows) => rows.inputs), {
+    seq: ["bigint", ({ seq }) => seq],
+    outcome: ["text", ({ outcome }) => outcome],
+  }, (source) => `update input_log i set read = true, outcome = x.outcome from ${source} where i.seq = x.seq`);
 }
 
 function deadLetters(sql: StatementBuilder, collect: Collect): void {
-  const failed = collect((rows) => rows.failed);
-  if (failed.length === 0) return;
-  const rows = sql.rows(
-    ["place", "int", failed.map(([place]) => place)],
-    ["source", "text", failed.map(([, { from }]) => from)],
-    ["cause", "text", failed.map(([, { cause }]) => cause)],
-    ["event", "text", failed.map(([, { event }]) => toJson(event))],
-    ["error", "text", failed.map(([, { error }]) => error.replaceAll("\0", ""))],
-  );
-  sql.write(
-    "dead",
+  writeRows(sql, "dead", collect((rows) => rows.failed), {
+    source: ["text", ({ from }) => from],
+    cause: ["text", ({ cause }) => cause],
+    event: ["text", ({ event }) => toJson(event)],
+    error: ["text", ({ error }) => error.replaceAll("\0", "")],
+  }, (source) =>
     `insert into dead_letter (kind, id, source, cause, event, error)
-      select w.kind, w.id, x.source, x.cause, x.event::json, x.error from ${rows} join w using (place)`,
-  );
+      select w.kind, w.id, x.source, x.cause, x.event::json, x.error from ${source}`);
 }

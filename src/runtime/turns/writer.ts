@@ -1,6 +1,7 @@
 /** Group commit: turns of different entities that are ready at the same moment share one statement. */
 import type { Json } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
+import { mapParallel } from "#src/base/parallel.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import { endSpan } from "#src/base/trace.ts";
 import { batched } from "#src/runtime/turns/batch.ts";
@@ -9,6 +10,7 @@ import { entityKey } from "#src/runtime/placement/partitions.ts";
 import { statementSpan } from "#src/runtime/spans.ts";
 import { type StatementResult, turnStatement, type TurnWrite } from "#src/runtime/turns/statement.ts";
 import { isRetryable, type Store } from "#src/store/store.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 /** The outcome of writing a turn. Unless it is `written`, nothing of it was written. */
 export type Verdict =
@@ -44,27 +46,25 @@ export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Pro
     const start = performance.now();
     try {
       const { text, parameters } = turnStatement(turns);
-      const [row] = await store.sql.unsafe<StatementResult[]>(text, parameters as never[], { prepare: true });
+      const row = onlyRow(await store.sql.unsafe<StatementResult[]>(text, parameters as never[], { prepare: true }));
       statementSeconds.of().since(start);
       statementTurns.of().observe(turns.length);
       endSpan(span);
       if (locked.size > 0) { for (const { entity } of turns) locked.delete(entityKey(entity)); }
-      return turns.map((turn, i) => verdict(turn, i + 1, row!));
+      return turns.map((turn, i) => verdict(turn, i + 1, row));
     } catch (error) {
       const code = String((error as { code?: unknown }).code ?? "");
       endSpan(span, code || "failed");
       if (code === LOCK_NOT_AVAILABLE) {
         if (turns.length > 1) return await writeSeparately(turns, reason(error));
-        if (locked.size < MOST_LOCKED) locked.add(entityKey(turns[0]!.entity));
+        if (locked.size < MOST_LOCKED) { for (const { entity } of turns) locked.add(entityKey(entity)); }
       }
       if (isRetryable(error) || /^(0A|40|55|XX)...$/.test(code)) {
         return turns.map(() => ({ is: "unknown", reason: reason(error) }));
       }
       if (turns.length > 1) {
         // One turn makes the statement fail for all: write each alone.
-        const verdicts: Verdict[] = [];
-        for (const turn of turns) verdicts.push(...await run([turn]));
-        return verdicts;
+        return (await mapParallel(turns, 1, (turn) => run([turn]))).flat();
       }
       // The row exists already: it was written by a statement whose response was lost.
       if (TURN_KEYS.has((error as { constraint_name?: string }).constraint_name ?? "")) return [{ is: "stale" }];
@@ -73,19 +73,14 @@ export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Pro
   };
   /** A few at a time, so that unlocked rows are written at once; stops when `PARALLEL` of them were locked. */
   const writeSeparately = async (turns: readonly TurnWrite[], why: string): Promise<Verdict[]> => {
-    const verdicts: Verdict[] = turns.map(() => ({ is: "unknown", reason: why }));
-    let next = 0;
     let lockedRows = 0;
-    const writeNext = async () => {
-      while (next < turns.length && lockedRows < PARALLEL) {
-        const i = next++;
-        const [one] = await run([turns[i]!]);
-        verdicts[i] = one!;
-        if (one!.is === "unknown") lockedRows++;
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, writeNext));
-    return verdicts;
+    const verdicts = await mapParallel(turns, PARALLEL, async (turn): Promise<Verdict[]> => {
+      if (lockedRows >= PARALLEL) return [{ is: "unknown", reason: why }];
+      const written = await run([turn]);
+      lockedRows += written.filter(({ is }) => is === "unknown").length;
+      return written;
+    });
+    return verdicts.flat();
   };
   const writeTogether = batched(run, { most, inFlight: 2, worth: most / 4 });
   const writeAlone = batched(run, { most: 1, inFlight: 1 });

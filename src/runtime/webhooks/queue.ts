@@ -4,6 +4,7 @@ import type { PostResult } from "#src/runtime/webhooks/post.ts";
 import type { WebhookStatus } from "#src/runtime/webhooks/rows.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
+import { onlyRow } from "#src/store/rows.ts";
 
 /** Name of the lease. */
 export const WEBHOOKS_LEASE = "webhooks";
@@ -27,7 +28,8 @@ export async function queueEvents(
     events: readonly { readonly entity: EntityRef; readonly event: string }[];
   },
 ): Promise<boolean> {
-  const [row] = await store.sql<{ moved: number }[]>`
+  const row = onlyRow(
+    await store.sql<{ moved: number }[]>`
     with held as (${fence(store.sql, WEBHOOKS_LEASE, epoch)}),
       moved as (
         update webhook w set position = ${to}, last = w.last + ${events.length},
@@ -37,10 +39,11 @@ export async function queueEvents(
         insert into webhook_delivery (webhook, n, kind, id, event)
         select ${id}, moved.last - ${events.length} + x.place, x.kind, x.id, x.event::jsonb
         from moved, unnest(${events.map(({ entity }) => entity.kind)}::text[], ${
-    events.map(({ entity }) => entity.id)
-  }::text[], ${events.map(({ event }) => event)}::text[]) with ordinality as x(kind, id, event, place))
-    select count(*)::int as moved from moved`;
-  return row!.moved === 1;
+      events.map(({ entity }) => entity.id)
+    }::text[], ${events.map(({ event }) => event)}::text[]) with ordinality as x(kind, id, event, place))
+    select count(*)::int as moved from moved`,
+  );
+  return row.moved === 1;
 }
 
 /** Outcome of one attempt. */
@@ -66,7 +69,8 @@ export async function noteOutcomes(
   },
 ): Promise<boolean> {
   const rows = outcomes.map(({ n, posted, attempts, waitMs }) => ({ n, attempts, wait: waitMs, ...posted }));
-  const [row] = await store.sql<{ noted: number }[]>`
+  const row = onlyRow(
+    await store.sql<{ noted: number }[]>`
     with held as (${fence(store.sql, WEBHOOKS_LEASE, epoch)}),
       noted as (
         update webhook w set status = ${status}, reason = ${reason} from held where w.id = ${id} returning w.id),
@@ -79,8 +83,9 @@ export async function noteOutcomes(
           ${rows.map(({ code }) => code)}::int[], ${rows.map(({ error }) => error)}::text[],
           ${rows.map(({ answer }) => answer)}::text[]) as x(n, ok, attempts, wait, code, error, answer)
         where d.webhook = noted.id and d.n = x.n and d.status = 'pending')
-    select count(*)::int as noted from noted`;
-  return row!.noted === 1;
+    select count(*)::int as noted from noted`,
+  );
+  return row.noted === 1;
 }
 
 /** Deletes all but the last `KEPT` delivered rows. */

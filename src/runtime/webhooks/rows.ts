@@ -75,11 +75,15 @@ async function select(store: Store, id: string | null): Promise<Webhook[]> {
     select w.id, w.url, w.kind, w.entity, w.transition, w.status, w.reason, w.position, w.created,
       (select count(*)::int from webhook_delivery d where d.webhook = w.id and d.status = 'pending') as pending
     from webhook w where ${id}::text is null or w.id = ${id} order by w.created, w.id`;
-  return rows.map(({ kind, entity, transition, position, ...row }) => ({
-    ...row,
-    filter: { kind: kind ?? undefined, id: entity ?? undefined, transition: transition ?? undefined },
-    position: parsePosition(position)!,
-  }));
+  return rows.map(webhookOf);
+}
+
+/** Decodes a row of `webhook`. @throws Error for a position that this program did not write. */
+function webhookOf({ kind, entity, transition, position: text, ...row }: WebhookRow): Webhook {
+  const position = parsePosition(text);
+  if (position === undefined) throw new Error(`the webhook ${row.id} has no position`);
+  const filter = { kind: kind ?? undefined, id: entity ?? undefined, transition: transition ?? undefined };
+  return { ...row, filter, position };
 }
 
 /** The secret that signs a webhook's messages. */
@@ -146,28 +150,16 @@ export async function dueDeliveries(
   };
 }
 
-interface WebhookRow {
-  id: string;
-  url: string;
-  kind: string | null;
-  entity: string | null;
-  transition: string | null;
-  status: WebhookStatus;
-  reason: string | null;
-  position: string;
-  created: Date;
-  pending: number;
+/** A row of `webhook`, with the number of its pending deliveries. */
+interface WebhookRow extends Omit<Webhook, "filter" | "position"> {
+  readonly kind: string | null;
+  readonly entity: string | null;
+  readonly transition: string | null;
+  readonly position: string;
 }
 
-interface DeliveryRow {
-  n: bigint;
-  event: string;
-  status: Delivery["status"];
-  attempts: number;
-  next_attempt: Date;
-  code: number | null;
-  error: string | null;
-  answer: string | null;
-  created: Date;
-  delivered: Date | null;
+/** A row of `webhook_delivery`. */
+interface DeliveryRow extends Omit<Delivery, "n" | "nextAttempt"> {
+  readonly n: bigint;
+  readonly next_attempt: Date;
 }
