@@ -23,6 +23,7 @@ import {
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import process from "node:process";
+import { errorCode } from "#src/base/errorCode.ts";
 import { reason } from "#src/base/log.ts";
 import { canRead, type SystemAccount } from "#src/embedded/account.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
@@ -65,7 +66,7 @@ function makeLinks(native: string): void {
     try {
       symlinkSync(relative(dirname(target), source), target);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if (errorCode(error) !== "EEXIST") throw error;
     }
   }
 }

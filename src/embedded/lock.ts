@@ -10,6 +10,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { errorCode } from "#src/base/errorCode.ts";
 import { sleep } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
@@ -26,7 +27,7 @@ function otherHolder(folder: string, own: string): number | undefined {
     try {
       text = readFileSync(join(folder, name), "utf8");
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") continue;
+      if (errorCode(error) === "ENOENT") continue;
       throw error;
     }
     const [pid, birth] = text.split("\n");

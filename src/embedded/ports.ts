@@ -1,5 +1,7 @@
 /** TCP ports: finding a free one, and messages for one that is taken. */
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+import { errorCode } from "#src/base/errorCode.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 
 /** A port, its service, and the option to change it. */
@@ -22,20 +24,25 @@ export function portTaken(use: PortUse): EmbeddedError {
 
 /** Turns an error of `listen` into that of `portTaken` if the port is taken; other errors are returned unchanged. */
 export function explainListenError(error: unknown, use: PortUse): unknown {
-  const code = (error as { code?: unknown } | null)?.code;
-  return code === "EADDRINUSE" || (error instanceof Error && error.name === "AddrInUse") ? portTaken(use) : error;
+  const taken = errorCode(error) === "EADDRINUSE" || (error instanceof Error && error.name === "AddrInUse");
+  return taken ? portTaken(use) : error;
+}
+
+/** The port that a server listens on. */
+export function listeningPort(server: Server): number {
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("the server does not listen on a port");
+  return address.port;
 }
 
 /** Listens briefly to find out whether a port is free; 0 takes any. Gives the port; rejects with `listen`'s error. */
-function tryPort(port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : port));
-    });
-  });
+async function tryPort(port: number, host: string): Promise<number> {
+  const server = createServer().listen(port, host);
+  await once(server, "listening");
+  const found = listeningPort(server);
+  server.close();
+  await once(server, "close");
+  return found;
 }
 
 /** A port that was free a moment ago; its user must handle that it is taken. */

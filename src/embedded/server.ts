@@ -1,12 +1,13 @@
 /** Runs the server on a data folder: settings, log, readiness. */
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, renameSync } from "node:fs";
+import { Socket } from "node:net";
 import { join } from "node:path";
 import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
+import type { SystemAccount } from "#src/embedded/account.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 import { explainOutput } from "#src/embedded/explain.ts";
-import { startGuard } from "#src/embedded/guard.ts";
 import { launch, type ServerPrograms } from "#src/embedded/launch.ts";
 import { checkPort, freePort, portTaken, type PortUse } from "#src/embedded/ports.ts";
 import { readPidFile, serverMark } from "#src/embedded/postmaster.ts";
@@ -34,7 +35,7 @@ const REPORT_EVERY_MS = 5_000;
 const RETRY_FOR_MS = 60_000;
 
 /** A server that accepts connections. */
-export interface RunningServer {
+interface RunningServer {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly port: number;
@@ -43,12 +44,38 @@ export interface RunningServer {
 }
 
 /** Options of a start. */
-export interface ServerOptions {
+interface ServerOptions {
   readonly place: ServerPrograms;
   /** Folder of `data` and `server.log`. */
   readonly folder: string;
   readonly log: Log;
   readonly onProgress: (line: string) => void;
+}
+
+/**
+ * Guards a process with a small one that stops it if this process is gone, for whatever reason. Gives the function that
+ * ends the guard and leaves the guarded process alone.
+ *
+ * The guard reads from a pipe whose other end only this process holds. A line "done" means that all is well; end of
+ * file without it means that this process was killed. (The guard may be killed too: `stopLeftover` handles that at the
+ * next start.)
+ */
+function startGuard(pid: number, account: SystemAccount | undefined, log: Log): () => void {
+  const child = spawn("/bin/sh", ["-c", 'read -r word; [ "$word" = done ] || kill -INT "$1"', "sh", String(pid)], {
+    cwd: "/",
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+    env: {},
+    ...account,
+  });
+  child.on(
+    "error",
+    (error) => log.warn("nothing stops PostgreSQL if this process is killed", { reason: error.message }),
+  );
+  child.stdin.on("error", () => {});
+  child.unref();
+  if (child.stdin instanceof Socket) child.stdin.unref();
+  return () => void child.stdin.end("done\n");
 }
 
 /** Starts a server on a port. Gives it once it accepts connections, or its output if it ended before. */
@@ -67,19 +94,19 @@ async function tryStart(options: ServerOptions, port: number): Promise<RunningSe
   }
   const { pid } = child;
   if (pid === undefined) return "it could not be started";
-  const guarding = startGuard(pid, place.account, log);
+  const dismissGuard = startGuard(pid, place.account, log);
   let ended = false;
   child.once("exit", () => ended = true);
   const began = performance.now();
   for (let told = began; !ended; await sleep(10)) {
     const file = readPidFile(data);
-    if (file?.ready && file.pid === pid) return { child, pid, port, dismissGuard: guarding.dismiss };
+    if (file?.ready && file.pid === pid) return { child, pid, port, dismissGuard };
     if (performance.now() - told > REPORT_EVERY_MS) {
       told = performance.now();
       onProgress(`PostgreSQL is still starting (${Math.round((told - began) / 1000)} s)`);
     }
   }
-  guarding.dismiss();
+  dismissGuard();
   return readFileSync(logFile, "utf8").trim().slice(-2_000) || "it said nothing";
 }
 

@@ -1,4 +1,5 @@
 /** Failures of the connection to a node: a closed union of codes, each with a message for people. */
+import { errorCode } from "#src/base/errorCode.ts";
 import type { Failure } from "#src/base/result.ts";
 
 /** Failure codes. */
@@ -90,11 +91,6 @@ export function pathFailure(path: string, platform: string): NodeFailure | undef
 /** The failure that there is something other than a socket at a path. */
 export function noSocket(where: string): NodeFailure {
   return { code: "not_a_node", message: `What stands at ${where} is no socket.` };
-}
-
-/** The operating system's code of an error; empty for other values. */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 /** The failure of connecting or listening, by the operating system's code. */

@@ -6,6 +6,7 @@
  * first.
  */
 import type { Point, Tip } from "#src/cardano/block.ts";
+import { tipOf } from "#src/chain/index/cursor.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** The hash of a cursor that is between two blocks. No block has it. */
@@ -50,7 +51,7 @@ async function positionBack(sql: Queries, { from, to, hasPoints }: RollbackRange
   }
   const [place] = await sql<{ slot: bigint; hash: string; height: bigint }[]>`select slot, hash, height from chain_block
     where slot < ${from.slot} and slot > ${to.slot} order by slot desc offset ${distance - 1} limit 1`;
-  return place ? { slot: Number(place.slot), hash: place.hash, height: Number(place.height) } : to;
+  return place ? tipOf(place) : to;
 }
 
 /** Number of rows that began or ended after a slot. */

@@ -18,9 +18,8 @@ import { type NetworkQuery, NetworkQueryRunner } from "#src/chain/index/networkQ
 import { Indexer, type OnStep } from "#src/chain/index/indexer.ts";
 import * as measure from "#src/chain/index/metrics.ts";
 import type { At, ChainPort } from "#src/chain/provider/port.ts";
-import { pruneTransientRows } from "#src/chain/index/transientRows.ts";
 import { type Progress, progressLine, ProgressMeter } from "#src/chain/index/progress.ts";
-import { prune } from "#src/chain/index/prune.ts";
+import { prune, pruneTransientRows } from "#src/chain/index/prune.ts";
 import { noteRolledBack } from "#src/chain/index/rolledBack.ts";
 import { Restoring } from "#src/chain/index/restoring.ts";
 import type { Supplies } from "#src/chain/index/supply.ts";

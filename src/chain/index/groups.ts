@@ -13,7 +13,7 @@
  */
 import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { Projection } from "#src/cardano/projection.ts";
-import { type CursorState, MAIN, readCursorById } from "#src/chain/index/cursor.ts";
+import { type CursorState, MAIN, pointOf, readCursor, tipOf } from "#src/chain/index/cursor.ts";
 import { BETWEEN_BLOCKS } from "#src/chain/index/checkpoint.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import type { JsonRow } from "#src/store/readTogether.ts";
@@ -92,7 +92,7 @@ export function memberPositionsQuery(sql: Queries, projection: string, members: 
 /** Positions by member, from rows of `memberPositionsQuery`. */
 export function memberPositionsOf(rows: readonly JsonRow[]): ReadonlyMap<string, MemberPosition> {
   return new Map(rows.map((row) => [String(row.member), {
-    at: { slot: Number(row.slot), hash: String(row.hash), height: Number(row.height) },
+    at: tipOf(row),
     restoring: row.cursor !== MAIN,
   }]));
 }
@@ -140,7 +140,7 @@ export async function assignMembers(
   mayBegin: (birth: number) => boolean,
 ): Promise<AssignedMembers> {
   await sql`select 1 from chain_cursor where id = ${MAIN} for update`;
-  const { at } = (await readCursorById(sql, MAIN))!;
+  const { at } = await readCursor(sql);
   const names = sql.array([...projections]);
   const current = await sql<{ projection: string; member: string }[]>`
     update chain_member set cursor = ${MAIN} where ctid = any(array(
@@ -160,7 +160,8 @@ export async function assignMembers(
     select birth_slot, birth_hash from chain_member
     where cursor is null and not gone and projection = ${projection}
       and birth_slot >= ${youngest.birth_slot - BigInt(GROUP_SLOTS)} order by birth_slot limit 1`;
-  const { birth_slot: slot, birth_hash: hash } = oldest!;
+  if (!oldest) return { any: false, current, at };
+  const { birth_slot: slot, birth_hash: hash } = oldest;
   const cursor = await openGroup(sql, projection, slot) ??
     (mayBegin(Number(slot)) ? await createGroup(sql, { slot, hash }, at) : undefined);
   if (cursor === undefined) return { any: false, current, at };
@@ -184,10 +185,10 @@ async function openGroup(sql: Queries, projection: string, birth: bigint): Promi
 
 /** Creates a cursor at a start point. */
 async function createGroup(sql: Queries, birth: { slot: bigint; hash: string }, tip: Tip): Promise<string> {
-  const [created] = await sql<{ id: string }[]>`insert into chain_cursor (id, slot, hash, height, tip_slot, tip_height)
+  const rows = await sql<{ id: string }[]>`insert into chain_cursor (id, slot, hash, height, tip_slot, tip_height)
     values ('restoring-' || nextval('chain_restoring'), ${birth.slot}, ${birth.hash}, 0, ${tip.slot}, ${tip.height})
     returning id`;
-  return created!.id;
+  return onlyRow(rows).id;
 }
 
 /** Start points that a cursor has not passed, by projection and member. */
@@ -198,15 +199,10 @@ const memberKey = (projection: string, member: string) => `${projection}\u0000${
 /** Reads the members of a cursor whose start point is after a position. */
 export async function readLaterStarts(sql: Queries, cursor: string, at: Point): Promise<LaterStarts> {
   // a block may share its slot with the one before it: Byron's epochs begin with a block that has no slot of its own
-  const rows = await sql<{ projection: string; member: string; birth_slot: bigint; birth_hash: string }[]>`
-    select projection, member, birth_slot, birth_hash from chain_member
+  const rows = await sql<{ projection: string; member: string; slot: bigint; hash: string }[]>`
+    select projection, member, birth_slot as slot, birth_hash as hash from chain_member
     where birth_slot >= ${at.slot} and birth_hash <> ${at.hash} and cursor = ${cursor}`;
-  return new Map(
-    rows.map((row) => [
-      memberKey(row.projection, row.member),
-      { slot: Number(row.birth_slot), hash: row.birth_hash },
-    ]),
-  );
+  return new Map(rows.map((row) => [memberKey(row.projection, row.member), pointOf(row)]));
 }
 
 /** Whether a member's start point is this block or a later one: the block then says nothing of the member. */
@@ -261,7 +257,7 @@ export async function groupPoints(sql: Queries, cursor: string): Promise<Point[]
         where cursor = ${cursor} and (birth_slot < slot or birth_slot = slot and birth_hash = hash)
           and (fork_slot is null or birth_slot <= fork_slot)) p
     where slot >= 0 and hash <> ${BETWEEN_BLOCKS} order by slot desc`;
-  return rows.map((row) => ({ slot: Number(row.slot), hash: row.hash }));
+  return rows.map(pointOf);
 }
 
 /**
@@ -304,8 +300,9 @@ export interface JoinedMembers {
 export async function joinMembers(sql: Queries, cursor: string): Promise<JoinedMembers | undefined> {
   const rows = await sql<{ id: string; hash: string }[]>`
     select id, hash from chain_cursor where id in (${MAIN}, ${cursor}) order by id = ${MAIN} desc for update`;
-  if (rows.length < 2 || rows[0]!.hash !== rows[1]!.hash) return undefined;
-  const { at } = (await readCursorById(sql, MAIN))!;
+  const [main, group] = rows;
+  if (!main || main.hash !== group?.hash) return undefined;
+  const { at } = await readCursor(sql);
   await raiseGenerations(sql, [MAIN, cursor]);
   const joined = await sql<{ member: string }[]>`update chain_member set cursor = ${MAIN} where ctid = any(array(
     select ctid from chain_member where cursor = ${cursor} limit ${BATCH})) returning member`;
@@ -330,6 +327,12 @@ export async function releaseMembers(sql: Queries): Promise<boolean> {
   return rows.length === BATCH;
 }
 
+/** The row of a statement that always gives one. */
+function onlyRow<T>([row]: readonly T[]): T {
+  if (row === undefined) throw new Error("a statement gave no row");
+  return row;
+}
+
 /** Progress of members that the main cursor does not read yet. */
 export interface RestoreProgress {
   readonly groups: number;
@@ -341,12 +344,13 @@ export interface RestoreProgress {
 
 /** Reads the progress of the members of some projections. */
 export async function readRestoreProgress(sql: Queries, projections: readonly string[]): Promise<RestoreProgress> {
-  const [row] = await sql<{ groups: number; members: number; behind: bigint }[]>`
+  const rows = await sql<{ groups: number; members: number; behind: bigint }[]>`
     select count(distinct m.cursor)::int as groups, count(*)::int as members,
       coalesce(greatest(max(main.slot - coalesce(c.slot, m.birth_slot)), 0), 0) as behind
     from chain_member m join chain_cursor main on main.id = ${MAIN} left join chain_cursor c on c.id = m.cursor
     where m.cursor is distinct from ${MAIN} and not m.gone and m.projection = any(${sql.array([...projections])})`;
-  return { groups: row!.groups, members: row!.members, behind: Number(row!.behind) };
+  const { groups, members, behind } = onlyRow(rows);
+  return { groups, members, behind: Number(behind) };
 }
 
 /** Erases some rows of dismissed members, in a fenced transaction; gives whether there may be more. */

@@ -41,6 +41,7 @@ export class LookAhead {
     private readonly keys: (block: ScannedBlock) => ForwardStep["keys"],
     private readonly signal: AbortSignal,
   ) {
+    signal.addEventListener("abort", () => this.capacityFreed(), { once: true });
     void this.pump(source);
   }
 
@@ -78,9 +79,7 @@ export class LookAhead {
 
   /** Resolves when another step has arrived, or the end. */
   more(): Promise<void> {
-    return new Promise((resolve) => {
-      this.arrived = resolve;
-    });
+    return new Promise((resolve) => this.arrived = resolve);
   }
 
   private async pump(source: AsyncIterable<ChainStep>): Promise<void> {
@@ -93,7 +92,7 @@ export class LookAhead {
         this.arrived();
         await pace.step();
         while ((this.bytes >= MOST_BYTES || this.steps.length >= MOST_STEPS) && !this.signal.aborted) {
-          await this.awaitCapacity();
+          await new Promise<void>((resolve) => this.capacityFreed = resolve);
         }
       }
       this.ended = { error: new Error("the network ended the stream of blocks") };
@@ -108,17 +107,6 @@ export class LookAhead {
     const bytes = block.size;
     this.bytes += bytes;
     return { type: "forward", block, tip: step.tip, keys: this.keys(block), bytes };
-  }
-
-  private awaitCapacity(): Promise<void> {
-    return new Promise((resolve) => {
-      const stop = () => resolve();
-      this.signal.addEventListener("abort", stop, { once: true });
-      this.capacityFreed = () => {
-        this.signal.removeEventListener("abort", stop);
-        resolve();
-      };
-    });
   }
 
   /** Removes waiting blocks after a point that are not being applied. */

@@ -7,7 +7,7 @@ export async function noteRolledBack(sql: Queries, slot: number, affected: Rows)
   const rows = (affected.get("chain_transaction") ?? []).filter((row) => Number(row.from_slot) > slot);
   if (rows.length === 0) return;
   await sql`insert into chain_rolled_back (hash, slot)
-    select * from unnest(${rows.map((row) => row.hash as string)}::text[], ${
+    select * from unnest(${rows.map((row) => String(row.hash))}::text[], ${
     rows.map((row) => Number(row.from_slot))
   }::bigint[])
     on conflict (hash) do update set slot = excluded.slot`;

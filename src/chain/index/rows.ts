@@ -27,7 +27,7 @@ export function scopeOf(projections: readonly Projection[], cursor: string): Cur
     tables: new Set(projections.flatMap(({ tables }) => tables)),
     members: new Map(
       projections.flatMap(({ name, members }) =>
-        (members?.tables ?? []).map((table) => [table, { projection: name, column: members!.column }] as const)
+        members ? members.tables.map((table) => [table, { projection: name, column: members.column }] as const) : []
       ),
     ),
   };
@@ -47,7 +47,7 @@ function ofCursor(sql: Queries, table: string, { members, cursor }: CursorScope)
 /** Values for `= any(…)`. */
 function listOf(sql: Queries, values: readonly (string | bigint | number)[]) {
   return typeof values[0] === "string"
-    ? sql.array(values as string[])
+    ? sql.array(values.map(String))
     : sql.array(values.map((value) => BigInt(value)));
 }
 
@@ -77,11 +77,10 @@ export async function fetchRows(sql: Queries, queries: readonly RowQuery[], reac
 
 /** Rows by table, each once, with an entry for each query (`askedKey`). */
 export function rowsOf(queries: readonly RowQuery[], answers: readonly (readonly Row[])[]): Rows {
-  let rows: Rows = new Map();
-  queries.forEach((query, i) => {
-    rows = mergeRows(rows, new Map([[askedKey(query), []], [query.table, answers[i]!]]));
-  });
-  return rows;
+  return queries.reduce<Rows>(
+    (rows, query, i) => mergeRows(rows, new Map([[askedKey(query), []], [query.table, answers[i] ?? []]])),
+    new Map(),
+  );
 }
 
 /** The rows of two answers together, without duplicates. */
@@ -168,16 +167,17 @@ export async function undoRows(sql: Queries, from: number, to: number, reach: Cu
   return new Map(affected);
 }
 
+/** An integer of a row, as a bigint. Throws for other values. */
+export function bigintOf(value: unknown): bigint {
+  return typeof value === "bigint" ? value : BigInt(String(value));
+}
+
 /** A row as SQL would return it: with every column, `int8` as bigint. */
-export function asStored(catalog: Catalog, table: string, row: Row): Row {
+export function asStored(catalog: Catalog, table: string, row: Row): Record<string, unknown> {
   const stored: Record<string, unknown> = {};
   for (const [column, type] of catalog.shape(table).columns) {
     const value = row[column];
-    stored[column] = value === undefined || value === null
-      ? null
-      : type === "int8"
-      ? BigInt(value as number | bigint | string)
-      : value;
+    stored[column] = value === undefined || value === null ? null : type === "int8" ? bigintOf(value) : value;
   }
   return stored;
 }

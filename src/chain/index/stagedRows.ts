@@ -7,13 +7,13 @@
  */
 import type { Row, RowQuery, RowWrite } from "#src/cardano/projection.ts";
 import type { Catalog } from "#src/chain/index/catalog.ts";
-import { asStored, closeRows, type CursorScope, insertRows } from "#src/chain/index/rows.ts";
+import { asStored, bigintOf, closeRows, type CursorScope, insertRows } from "#src/chain/index/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** The values of some columns as one text. */
 const keyOf = (row: Row, columns: readonly string[]) => columns.map((column) => String(row[column])).join("\u0000");
 
-/** TableChanges to one table: new rows, some of them ended again, and ends of rows that the table has. */
+/** Changes to one table: new rows, some of them ended again, and ends of rows that the table has. */
 class TableChanges {
   readonly rows: Record<string, unknown>[] = [];
   /** Columns that writes have set. */
@@ -45,7 +45,7 @@ class TableChanges {
   }
 }
 
-function addTo(index: Map<string, Record<string, unknown>[]>, key: string, row: Record<string, unknown>): void {
+function addTo<R>(index: Map<string, R[]>, key: string, row: R): void {
   const known = index.get(key);
   if (known) known.push(row);
   else index.set(key, [row]);
@@ -75,7 +75,7 @@ export class StagedRows {
     } else {
       const most = BigInt(query.atMost);
       for (const row of changes.rows) {
-        if (row.to_slot === null && BigInt(row[query.column] as bigint) <= most) fresh.push(row);
+        if (row.to_slot === null && bigintOf(row[query.column]) <= most) fresh.push(row);
       }
     }
     const kept = changes.closes.size === 0 ? stored : stored.filter((row) => !changes.closed(row));
@@ -89,7 +89,7 @@ export class StagedRows {
       if (write.type !== "insert") continue;
       const changes = this.changes(write.table);
       for (const column in write.row) changes.columns.add(column);
-      changes.insert(asStored(this.catalog, write.table, { ...write.row, from_slot: slot }) as Record<string, unknown>);
+      changes.insert(asStored(this.catalog, write.table, { ...write.row, from_slot: slot }));
       this.size++;
     }
   }
@@ -166,9 +166,7 @@ export class PrefetchedRows {
     await Promise.all([
       ...[...wanted].map(async ([name, query]) => {
         const rows = new Map<string, Row[]>([...query.in].map((value) => [String(value), []]));
-        for (const row of await fetch({ ...query, in: [...query.in] })) {
-          addTo(rows as Map<string, Record<string, unknown>[]>, String(row[query.column]), row);
-        }
+        for (const row of await fetch({ ...query, in: [...query.in] })) addTo(rows, String(row[query.column]), row);
         found.byColumn.set(name, rows);
       }),
       ...[...most].map(async ([name, query]) => void found.atMost.set(name, await fetch(query))),
@@ -203,6 +201,6 @@ export class PrefetchedRows {
       return [...new Set(query.in)].flatMap((value) => rows.get(String(value)) ?? []);
     }
     const most = BigInt(query.atMost);
-    return (this.atMost.get(name) ?? []).filter((row) => BigInt(row[query.column] as bigint | number) <= most);
+    return (this.atMost.get(name) ?? []).filter((row) => bigintOf(row[query.column]) <= most);
   }
 }

@@ -3,6 +3,7 @@
  *
  * Hashes of all transactions of the last k blocks are kept, those of submitted ones permanently.
  */
+import { bigintOf } from "#src/chain/index/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";
 import type { Projection, Row, RowQuery, Rows, Touched } from "#src/cardano/projection.ts";
@@ -67,7 +68,7 @@ export const transactionProjection: Projection = {
 };
 
 function hashes(rows: readonly Row[] | undefined): string[] {
-  return (rows ?? []).map((row) => row.hash as string);
+  return (rows ?? []).map((row) => String(row.hash));
 }
 
 /** A transaction in the ledger, from the index. */
@@ -91,11 +92,11 @@ export async function findTransaction(sql: Queries, hash: string): Promise<Index
   return {
     hash,
     slot: Number(row.from_slot),
-    block: row.block_hash as string,
+    block: String(row.block_hash),
     height: Number(row.height),
     index: Number(row.index),
-    valid: row.valid as boolean,
-    ...(row.fee === null ? {} : { fee: row.fee as bigint }),
+    valid: row.valid === true,
+    ...(row.fee === null ? {} : { fee: bigintOf(row.fee) }),
     ...(row.valid_from === null ? {} : { validFrom: Number(row.valid_from) }),
     ...(row.valid_to === null ? {} : { validTo: Number(row.valid_to) }),
   };

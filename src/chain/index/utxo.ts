@@ -2,7 +2,7 @@
 import { created, spent } from "#src/cardano/block.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { parseRefKey, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
-import type { Projection, Row } from "#src/cardano/projection.ts";
+import type { Projection } from "#src/cardano/projection.ts";
 import type { Queries } from "#src/store/store.ts";
 
 export const utxoProjection: Projection = {
@@ -18,9 +18,9 @@ export const utxoProjection: Projection = {
   ],
   fold(block, rows) {
     const watched = new Set(
-      (rows.get("chain_watch") ?? []).filter((row) => row.ready).map((row) => row.address as string),
+      (rows.get("chain_watch") ?? []).filter((row) => row.ready).map((row) => String(row.address)),
     );
-    const live = new Set((rows.get("chain_utxo") ?? []).map((row) => row.ref as string));
+    const live = new Set((rows.get("chain_utxo") ?? []).map((row) => String(row.ref)));
     const fresh = new Map<string, Record<string, unknown>>();
     const closed: string[] = [];
     for (const transaction of block.transactions) {
@@ -48,10 +48,10 @@ export const utxoProjection: Projection = {
 
 /** Reads the unspent outputs at addresses (bytes in hexadecimal) whose watches are ready. */
 export async function readUtxos(sql: Queries, addresses: readonly string[]): Promise<Utxo[]> {
-  const rows = await sql<Row[]>`
+  const rows = await sql<{ ref: string; output: Uint8Array }[]>`
     select ref, output from chain_utxo where address = any(${sql.array([...addresses])}) and to_slot is null`;
-  return rows.map((row) => ({
-    ref: parseRefKey(row.ref as string),
-    output: readOutput(decode(new Uint8Array(row.output as Uint8Array))),
+  return rows.map(({ ref, output }) => ({
+    ref: parseRefKey(ref),
+    output: readOutput(decode(new Uint8Array(output))),
   }));
 }

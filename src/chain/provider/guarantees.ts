@@ -1,26 +1,15 @@
 /** What a provider guarantees about its answers, for operators. */
+import type { ChainPort } from "#src/chain/provider/port.ts";
 
 /**
  * - "at a point": the answer is read from the ledger at one block, which is its point.
  * - "at the tip": the answer is composed from several requests, during which the newest block stayed the same.
  * - "not at all": the provider does not support the query.
  */
-export type AnswerPoint = "at a point" | "at the tip" | "not at all";
+type AnswerPoint = "at a point" | "at the tip" | "not at all";
 
 /** A query of the port, by its name there. */
-export type PortQuery =
-  | "tip"
-  | "inMempool"
-  | "utxosByAddress"
-  | "utxosByRef"
-  | "parameters"
-  | "accounts"
-  | "pools"
-  | "poolRanking"
-  | "dreps"
-  | "epoch"
-  | "eras"
-  | "genesis";
+type PortQuery = Exclude<keyof ChainPort, "guarantees" | "network" | "follow" | "submit">;
 
 /** What a provider guarantees about one query. */
 export interface Guarantee {

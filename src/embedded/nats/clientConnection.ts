@@ -1,7 +1,8 @@
 /** A client of the NATS endpoint: its rights, its subscriptions, and its outgoing data. */
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import type { ClientSubscription, EndpointHub, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import type { EndpointHub } from "#src/embedded/nats/endpoint.ts";
+import type { ClientSubscription, PublishedMessage } from "#src/embedded/nats/hub.ts";
 import { OutputBuffer } from "#src/embedded/nats/outputBuffer.ts";
 import { NatsParser, type ParserOperations } from "#src/embedded/nats/parser.ts";
 import { credentialsOf, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
@@ -203,7 +204,7 @@ export class ClientConnection implements ParserOperations {
     try {
       const value: unknown = JSON.parse(json);
       if (typeof value !== "object" || value === null) return this.broken();
-      fields = value as Record<string, unknown>;
+      fields = { ...value };
     } catch {
       return this.broken();
     }

@@ -6,18 +6,16 @@
  * to `arbor.event.>` and are not trusted.
  */
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import type { Log } from "#src/base/log.ts";
 import { ClientConnection } from "#src/embedded/nats/clientConnection.ts";
 import { GuestDelivery } from "#src/embedded/nats/guestDelivery.ts";
-import type { ClientSubscription, EndpointHub, EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import type { ClientSubscription, EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
 import { DEFAULT_LIMITS, type EndpointLimits } from "#src/embedded/nats/limits.ts";
 import { tokenCheck } from "#src/embedded/nats/rights.ts";
 import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
-import { explainListenError } from "#src/embedded/ports.ts";
-
-export type { EndpointLimits as Limits } from "#src/embedded/nats/limits.ts";
-export type { EndpointStats as Stats } from "#src/embedded/nats/hub.ts";
+import { explainListenError, listeningPort } from "#src/embedded/ports.ts";
 
 export interface NatsEndpointOptions {
   /** Host to listen on; 127.0.0.1 by default. */
@@ -49,7 +47,9 @@ export interface NatsEndpoint {
 /** Bytes per second read from each guest at least, however many there are: subscriptions and answers to PINGs. */
 const MIN_INPUT = 1_024;
 
-class InProcessEndpoint implements EndpointHub {
+/** What the connections of an endpoint share. */
+export class EndpointHub {
+  /** Subscriptions of clients with the token. */
   readonly routes = new SubscriptionRoutes<ClientSubscription>();
   readonly connections = new Set<ClientConnection>();
   /** Connections that have not authenticated yet, oldest first. */
@@ -65,6 +65,7 @@ class InProcessEndpoint implements EndpointHub {
     refused: 0,
   };
   readonly guests: GuestDelivery;
+  /** Bytes per second that may be read from a guest. */
   guestInput: number;
 
   constructor(readonly limits: EndpointLimits, readonly log: Log, readonly isToken: (candidate: string) => boolean) {
@@ -72,6 +73,7 @@ class InProcessEndpoint implements EndpointHub {
     this.guestInput = limits.guestsInput;
   }
 
+  /** Whether one more client, with or without the token, is admitted; if so it is counted. */
   admits(connection: ClientConnection): boolean {
     const { maxConnections, maxGuests } = this.limits;
     if (this.connections.size - this.silent.size >= maxConnections) return false;
@@ -102,6 +104,7 @@ class InProcessEndpoint implements EndpointHub {
     this.guests.leave(connection);
   }
 
+  /** Delivers a message to its subscribers; gives their number. */
   route(from: ClientConnection, message: PublishedMessage): number {
     this.stats.messagesIn++;
     const { plain, groups } = this.routes.match(message.subject);
@@ -134,7 +137,7 @@ class InProcessEndpoint implements EndpointHub {
 export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<NatsEndpoint> {
   const host = options.host ?? "127.0.0.1";
   const limits = { ...DEFAULT_LIMITS, ...options.limits, maxPayload: options.maxPayload ?? DEFAULT_LIMITS.maxPayload };
-  const endpoint = new InProcessEndpoint(limits, options.log, tokenCheck(options.token));
+  const endpoint = new EndpointHub(limits, options.log, tokenCheck(options.token));
   const id = randomBytes(16).toString("hex").toUpperCase();
   let port = options.port;
   let clients = 0;
@@ -156,21 +159,15 @@ export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<N
       jetstream: false,
     })
   );
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(
-        explainListenError(error, {
-          service: "the NATS endpoint",
-          port: options.port,
-          option: options.portOption ?? "--nats-port",
-        }),
-      ));
-    server.listen(options.port, host, resolve);
-  });
-  server.removeAllListeners("error");
+  const use = { service: "the NATS endpoint", port: options.port, option: options.portOption ?? "--nats-port" };
+  try {
+    server.listen(options.port, host);
+    await once(server, "listening");
+  } catch (error) {
+    throw explainListenError(error, use);
+  }
   server.on("error", (error) => options.log.error("the NATS endpoint failed", { reason: error.message }));
-  const address = server.address();
-  if (typeof address === "object" && address !== null) port = address.port;
+  port = listeningPort(server);
   const timer = setInterval(() => endpoint.tick(performance.now()), 1_000);
   let stopped: Promise<void> | undefined;
   const stop = async () => {

@@ -1,28 +1,7 @@
-/** What the connections of a NATS endpoint share. */
+/** Values that the connections of a NATS endpoint share: subscriptions, messages, counts. */
 import type { Buffer } from "node:buffer";
-import type { Log } from "#src/base/log.ts";
 import type { ClientConnection } from "#src/embedded/nats/clientConnection.ts";
-import type { GuestDelivery } from "#src/embedded/nats/guestDelivery.ts";
-import type { EndpointLimits } from "#src/embedded/nats/limits.ts";
 import type { RoutedSubscription, SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
-
-/** What a connection needs of its endpoint. */
-export interface EndpointHub {
-  /** Subscriptions of clients with the token. */
-  readonly routes: SubscriptionRoutes<ClientSubscription>;
-  readonly guests: GuestDelivery;
-  readonly limits: EndpointLimits;
-  /** Bytes per second that may be read from a guest. */
-  readonly guestInput: number;
-  readonly stats: EndpointStats;
-  readonly log: Log;
-  isToken(candidate: string): boolean;
-  /** Whether one more client, with or without the token, is admitted; if so it is counted. */
-  admits(connection: ClientConnection): boolean;
-  /** Delivers a message to its subscribers; gives their number. */
-  route(from: ClientConnection, message: PublishedMessage): number;
-  gone(connection: ClientConnection): void;
-}
 
 /** Counts since the endpoint started; `connections` and `subscriptions` are current. */
 export interface EndpointStats {

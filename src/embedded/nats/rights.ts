@@ -21,7 +21,7 @@ export function tokenCheck(token: string): (candidate: string) => boolean {
 }
 
 /** The credentials in a CONNECT line. */
-export interface ClientCredentials {
+interface ClientCredentials {
   readonly token: string | undefined;
   /** Whether there are credentials of a kind that this endpoint does not support: a user, a key. */
   readonly foreign: boolean;

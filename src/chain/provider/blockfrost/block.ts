@@ -15,7 +15,7 @@ import {
   transactionDocument,
   transactionsDocument,
 } from "#src/chain/provider/blockfrost/documents.ts";
-import { BlockfrostError, blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
+import { blockfrostError, unless } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { mapParallel } from "#src/base/parallel.ts";
 import { z } from "zod";
@@ -27,10 +27,7 @@ const PAGE = 100;
 const PARALLEL = 4;
 const NO_HEADER = new Uint8Array(0);
 
-interface TransactionDocument {
-  readonly tx_hash: string;
-  readonly cbor: string;
-}
+type TransactionDocument = z.infer<typeof transactionsDocument>[number];
 
 /**
  * The block with its transactions.
@@ -103,11 +100,8 @@ async function transactionsOf(
     }
     return found;
   };
-  try {
-    return await paged("txs/cbor", transactionsDocument);
-  } catch (error) {
-    if (!(error instanceof BlockfrostError) || !["absent", "lacking"].includes(error.failure.code)) throw error;
-  }
+  const whole = await unless(paged("txs/cbor", transactionsDocument), "absent", "lacking");
+  if (whole) return whole;
   // the service supports only the list of hashes, or the block was rolled back
   const hashes = await paged("txs", hashesDocument);
   return await mapParallel(hashes, PARALLEL, async (tx_hash) => {

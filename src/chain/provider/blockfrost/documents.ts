@@ -153,7 +153,7 @@ export const parametersDocument = z.object({
 export function parse<T>(form: z.ZodType<T>, answer: Json, what: string): T {
   const found = form.safeParse(answer);
   if (found.success) return found.data;
-  const { path, message } = found.error.issues[0]!;
-  const at = path.length === 0 ? "" : ` (${path.join(".")}: ${message.slice(0, 100)})`;
+  const [issue] = found.error.issues;
+  const at = issue && issue.path.length > 0 ? ` (${issue.path.join(".")}: ${issue.message.slice(0, 100)})` : "";
   throw blockfrostError("unusable", `What the Blockfrost service told as ${what} is not in the form of one${at}.`);
 }

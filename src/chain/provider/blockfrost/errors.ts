@@ -35,6 +35,21 @@ export function blockfrostError(code: BlockfrostFailureCode, message: string): B
   return new BlockfrostError({ code, message });
 }
 
+/** Whether an error is a failure with one of these codes. */
+export function hasFailed(error: unknown, ...codes: readonly BlockfrostFailureCode[]): error is BlockfrostError {
+  return error instanceof BlockfrostError && codes.includes(error.failure.code);
+}
+
+/** The result of some work; undefined if it fails with one of these codes. */
+export async function unless<T>(work: Promise<T>, ...codes: readonly BlockfrostFailureCode[]): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (hasFailed(error, ...codes)) return undefined;
+    throw error;
+  }
+}
+
 /** Whether a later attempt may succeed. */
 export function isTransient(code: BlockfrostFailureCode): boolean {
   return code === "unreachable" || code === "exhausted" || code === "unusable";

@@ -10,7 +10,7 @@ import { sleep } from "#src/base/clock.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
 import { readBlock } from "#src/chain/provider/blockfrost/block.ts";
 import { type BlockDocument, blockDocument, blocksDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
-import { BlockfrostError, blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
+import { blockfrostError, unless } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { mapParallel } from "#src/base/parallel.ts";
 import type { KnownNetwork } from "#src/chain/provider/blockfrost/network.ts";
@@ -58,25 +58,25 @@ export async function* followService(
   /** Blocks that the caller has, oldest first. */
   let chain: KnownBlock[] = [...points].reverse().filter(({ slot }) => slot >= 0);
   chain = chain.slice(0, await countOnChain(http, chain, signal));
-  const at = () => chain.at(-1);
   const position = (): Point => {
-    const { slot, hash } = at() ?? origin;
+    const { slot, hash } = chain.at(-1) ?? origin;
     return { slot, hash };
   };
   yield { type: "backward", point: position(), tip: await readTip(http, signal) };
   while (!signal.aborted) {
     const tip = await readTip(http, signal);
-    const next = tip.hash === position().hash ? [] : await blocksAfter(settings, at(), signal);
+    const last = chain.at(-1);
+    const next = tip.hash === position().hash ? [] : await blocksAfter(settings, last, signal);
     if (
       next === "gone" ||
-      (next.length === 0 && tip.hash !== position().hash && at() && !await onChain(http, at()!, signal))
+      (next.length === 0 && last && tip.hash !== last.hash && !await onChain(http, last, signal))
     ) {
       chain = chain.slice(0, await countOnChain(http, chain, signal));
       yield { type: "backward", point: position(), tip: await readTip(http, signal) };
       continue;
     }
     if (next.length === 0) {
-      if (!at() && tip.slot >= 0) {
+      if (!last && tip.slot >= 0) {
         throw blockfrostError(
           "unusable",
           `${http.where} does not tell the chain's first block: an index can begin with a later one alone.`,
@@ -89,16 +89,16 @@ export async function* followService(
       const blocks = await mapParallel(
         next.slice(done, done + AHEAD),
         PARALLEL,
-        (block) => unlessAbsent(readBlock(http, block, known.eraAt(block.slot), signal)),
+        (block) => unless(readBlock(http, block, known.eraAt(block.slot), signal), "absent"),
       );
-      const whole = blocks.findIndex((block) => block === undefined);
-      for (const block of whole < 0 ? blocks : blocks.slice(0, whole)) {
+      for (const block of blocks) {
+        if (!block) break;
         if (signal.aborted) return;
-        const { slot, hash, height } = block!;
+        const { slot, hash, height } = block;
         chain.push({ slot, hash, height });
-        yield { type: "scanned", block: block!, tip: height > tip.height ? { slot, hash, height } : tip };
+        yield { type: "scanned", block, tip: height > tip.height ? { slot, hash, height } : tip };
       }
-      if (whole >= 0) break;
+      if (blocks.includes(undefined)) break;
     }
     if (chain.length > 2 * k) chain = chain.slice(-k);
   }
@@ -202,13 +202,4 @@ async function onChain(http: BlockfrostHttp, { hash, height }: KnownBlock, signa
   }
   const there = await http.find(`/blocks/${number}`, signal);
   return there !== undefined && parse(blockDocument, there, "a block").hash === hash;
-}
-
-async function unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof BlockfrostError && error.failure.code === "absent") return undefined;
-    throw error;
-  }
 }

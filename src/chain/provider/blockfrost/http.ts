@@ -9,7 +9,12 @@ import { sleep } from "#src/base/clock.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { retryAfterMs } from "#src/base/retryAfter.ts";
-import { BlockfrostError, blockfrostError, type BlockfrostFailureCode } from "#src/chain/provider/blockfrost/errors.ts";
+import {
+  BlockfrostError,
+  blockfrostError,
+  type BlockfrostFailureCode,
+  unless,
+} from "#src/chain/provider/blockfrost/errors.ts";
 import { type Rate, RateLimiter } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 
 export interface BlockfrostHttpSettings {
@@ -81,13 +86,8 @@ export class BlockfrostHttp {
   }
 
   /** The answer to `GET path`; undefined if there is no such object. Throws `BlockfrostError`. */
-  async find(path: string, signal?: AbortSignal): Promise<Json | undefined> {
-    try {
-      return await this.get(path, signal);
-    } catch (error) {
-      if (error instanceof BlockfrostError && error.failure.code === "absent") return undefined;
-      throw error;
-    }
+  find(path: string, signal?: AbortSignal): Promise<Json | undefined> {
+    return unless(this.get(path, signal), "absent");
   }
 
   /**
@@ -103,7 +103,7 @@ export class BlockfrostHttp {
     const stop = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
     for (let attempt = 1;; attempt++) {
       await this.rateLimiter.take(stop);
-      if (stop.aborted) throw blockfrostError("aborted", `What was asked of ${this.where} is no longer wanted.`);
+      this.throwIfAborted(stop);
       if (this.exhausted && performance.now() < this.exhausted.until) throw this.exhausted.failed;
       const tried = await this.attempt(path, request, stop);
       if (tried.ok) return tried.value;
@@ -133,14 +133,13 @@ export class BlockfrostHttp {
   private async fetch(path: string, request: RequestInit, stop: AbortSignal): Promise<HttpAnswer> {
     const { projectId, answerMs = 20_000 } = this.settings;
     const late = AbortSignal.timeout(answerMs);
+    const headers = new Headers(request.headers);
+    headers.set("accept", "application/json");
+    if (projectId !== undefined) headers.set("project_id", projectId);
     try {
       const response = await fetch(this.base + path, {
         ...request,
-        headers: {
-          accept: "application/json",
-          ...request.headers as Record<string, string>,
-          ...(projectId === undefined ? {} : { project_id: projectId }),
-        },
+        headers,
         // another origin must not see the header
         redirect: "error",
         signal: AbortSignal.any([stop, late]),
@@ -150,17 +149,21 @@ export class BlockfrostHttp {
       return { status: response.status, text, ...(retryAfter === undefined ? {} : { retryAfter }) };
     } catch (error) {
       if (error instanceof BlockfrostError) throw error;
-      if (stop.aborted) throw blockfrostError("aborted", `What was asked of ${this.where} is no longer wanted.`);
+      this.throwIfAborted(stop);
       if (late.aborted) {
         throw blockfrostError(
           "unreachable",
           `The Blockfrost service at ${this.where} did not answer within ${answerMs / 1_000} s.`,
         );
       }
-      const cause = (error as { cause?: unknown }).cause;
+      const cause = error instanceof Error ? error.cause : undefined;
       const why = this.clean(cause === undefined ? reason(error) : `${reason(error)}: ${reason(cause)}`);
       throw blockfrostError("unreachable", `The Blockfrost service at ${this.where} cannot be reached (${why}).`);
     }
+  }
+
+  private throwIfAborted(stop: AbortSignal): void {
+    if (stop.aborted) throw blockfrostError("aborted", `What was asked of ${this.where} is no longer wanted.`);
   }
 
   /** Reads the body as text, up to the bound. */

@@ -1,6 +1,6 @@
 /** Submission to a Blockfrost service, and its mempool. */
 import { scanTransaction } from "#src/cardano/scan.ts";
-import { BlockfrostError, blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
+import { blockfrostError, hasFailed } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
@@ -18,7 +18,7 @@ export class BlockfrostMempool {
     try {
       return await this.http.find(`/mempool/${hash}`) !== undefined;
     } catch (error) {
-      if (!(error instanceof BlockfrostError) || error.failure.code !== "lacking") throw error;
+      if (!hasFailed(error, "lacking")) throw error;
       return this.#accepted.has(hash) && await this.http.find(`/txs/${hash}`) === undefined;
     }
   }
@@ -32,7 +32,7 @@ export class BlockfrostMempool {
         throw blockfrostError("unusable", `${this.http.where} took transaction ${hash} for another one.`);
       }
     } catch (error) {
-      if (!(error instanceof BlockfrostError) || error.failure.code !== "refused") throw error;
+      if (!hasFailed(error, "refused")) throw error;
       // a transaction that the service already has is refused too
       if (!await this.holds(hash) && await this.http.find(`/txs/${hash}`) === undefined) {
         return { outcome: "refused", failures: decodeRefusal(error.failure.message) };

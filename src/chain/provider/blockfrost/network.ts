@@ -1,7 +1,7 @@
 /** The network behind a Blockfrost service. */
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { blockDocument, erasDocument, genesisDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
-import { BlockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
+import { unless } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import type { Network } from "#src/chain/provider/port.ts";
 import { UnknownEraError } from "#src/cardano/scan.ts";
@@ -54,17 +54,13 @@ async function readEras(
   start: number,
   signal?: AbortSignal,
 ): Promise<readonly SlotConfig[] | undefined> {
-  try {
-    const eras = parse(erasDocument, await http.get("/network/eras", signal), "the eras");
-    return eras.length === 0 ? undefined : eras.map((era) => ({
-      zeroTime: Math.round((start + era.start.time) * 1_000),
-      zeroSlot: era.start.slot,
-      slotLength: Math.round(era.parameters.slot_length * 1_000),
-    }));
-  } catch (error) {
-    if (error instanceof BlockfrostError && ["absent", "lacking"].includes(error.failure.code)) return undefined;
-    throw error;
-  }
+  const answer = await unless(http.get("/network/eras", signal), "absent", "lacking");
+  const eras = answer === undefined ? [] : parse(erasDocument, answer, "the eras");
+  return eras.length === 0 ? undefined : eras.map((era) => ({
+    zeroTime: Math.round((start + era.start.time) * 1_000),
+    zeroSlot: era.start.slot,
+    slotLength: Math.round(era.parameters.slot_length * 1_000),
+  }));
 }
 
 async function slotsOfNewest(

@@ -13,7 +13,7 @@ import type { parametersDocument } from "#src/chain/provider/blockfrost/document
 
 /** First protocol version of Conway. */
 const CONWAY = 9;
-const LANGUAGES: Readonly<Record<string, number>> = { PlutusV1: 0, PlutusV2: 1, PlutusV3: 2 };
+const LANGUAGES = ["PlutusV1", "PlutusV2", "PlutusV3"] as const;
 
 /** The parameters. Throws `BlockfrostError` for those of an era before Conway. */
 export function parametersOf(document: z.infer<typeof parametersDocument>): Parameters {
@@ -23,9 +23,10 @@ export function parametersOf(document: z.infer<typeof parametersDocument>): Para
       `The network has protocol version ${document.protocol_major_ver}; ${CONWAY} is the first that is built for.`,
     );
   }
-  const models = Object.entries(document.cost_models_raw).flatMap(([name, model]) =>
-    name in LANGUAGES ? [[LANGUAGES[name]!, model] as const] : []
-  );
+  const models = LANGUAGES.flatMap((name, language) => {
+    const model = document.cost_models_raw[name];
+    return model ? [[language, model] as const] : [];
+  });
   return {
     protocolVersion: { major: document.protocol_major_ver, minor: document.protocol_minor_ver },
     feePerByte: document.min_fee_a,
@@ -51,6 +52,6 @@ export function parametersOf(document: z.infer<typeof parametersDocument>): Para
     maxTxUnits: { memory: document.max_tx_ex_mem, steps: document.max_tx_ex_steps },
     maxBlockUnits: { memory: document.max_block_ex_mem, steps: document.max_block_ex_steps },
     refScriptCostPerByte: document.min_fee_ref_script_cost_per_byte,
-    costModels: new Map(models.sort(([a], [b]) => a - b)),
+    costModels: new Map(models),
   };
 }

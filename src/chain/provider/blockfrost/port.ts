@@ -9,7 +9,12 @@ import type { Log } from "#src/base/log.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { parametersDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
-import { BlockfrostError, type BlockfrostFailure, isTransient } from "#src/chain/provider/blockfrost/errors.ts";
+import {
+  BlockfrostError,
+  type BlockfrostFailure,
+  hasFailed,
+  isTransient,
+} from "#src/chain/provider/blockfrost/errors.ts";
 import { followService, readTip, requireFollowable, startBlock } from "#src/chain/provider/blockfrost/follow.ts";
 import { BlockfrostHttp, type BlockfrostHttpSettings } from "#src/chain/provider/blockfrost/http.ts";
 import { readAccounts, readEpoch, readEras, readGenesis } from "#src/chain/provider/blockfrost/ledger.ts";
@@ -117,7 +122,7 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
         const { pollMs = Math.max(MIN_POLL_MS, known.blockMs / 4) } = settings;
         yield* followService({ http, known, pollMs, from }, points, stop);
       } catch (error) {
-        if (!(error instanceof BlockfrostError && error.failure.code === "aborted" && stop.aborted)) throw error;
+        if (!hasFailed(error, "aborted") || !stop.aborted) throw error;
       }
     },
     tip: () => queries.query(() => readTip(http)),

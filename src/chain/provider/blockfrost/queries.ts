@@ -3,7 +3,7 @@ import type { Log } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { type At, type Unanswered, type Unreachable, unsupported } from "#src/chain/provider/answer.ts";
-import { BlockfrostError, blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
+import { BlockfrostError, blockfrostError, hasFailed } from "#src/chain/provider/blockfrost/errors.ts";
 import { readTip } from "#src/chain/provider/blockfrost/follow.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { type KnownNetwork, readNetwork } from "#src/chain/provider/blockfrost/network.ts";
@@ -51,7 +51,7 @@ export class BlockfrostQueries {
   async ofLedger<T>(work: (tip: Tip) => Promise<T>): Promise<Result<At<T>, Unanswered>> {
     const answer = await this.query(() =>
       this.#whileTipStays(work).catch((error) => {
-        if (error instanceof BlockfrostError && error.failure.code === "lacking") return error.failure.message;
+        if (hasFailed(error, "lacking")) return error.failure.message;
         throw error;
       })
     );
