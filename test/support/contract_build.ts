@@ -2,7 +2,7 @@
  * The builds of the contract that tests run on: the published one, and the one for protocol version 11 that uses `case` on constants and is not
  * published. A test file chooses the second by importing `cased_build.ts` before anything that looks here.
  */
-import { buildScript } from "#src/cage/blueprint.ts";
+import { buildScript } from "#src/cage/build.ts";
 import { type CageScript, cageScript } from "#src/cage/script.ts";
 import type { BuildOptions } from "#src/cage/uplc/program.ts";
 

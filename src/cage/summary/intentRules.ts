@@ -73,10 +73,10 @@ function* nextState(summary: Summary, tokenId: string, intent: Intent, before: b
   const [pay] = summary.pays.filter(({ purpose }) => purpose === "state");
   const holds = pay?.holds;
   if (!pay || holds?.type !== "state") return;
-  const assets = Object.entries(pay.amount.assets);
+  const [[asset, quantity] = [], ...others] = Object.entries(pay.amount.assets);
   yield* check(
-    pay.index === 0 && holds.tokenId === tokenId && isAtContract(pay, holds.policy, intent) && assets.length === 1 &&
-      assets[0]![0] === holds.policy + tokenId && assets[0]![1] === 1n,
+    pay.index === 0 && holds.tokenId === tokenId && isAtContract(pay, holds.policy, intent) &&
+      asset === holds.policy + tokenId && quantity === 1n && others.length === 0,
     "state",
     "The token is not in the next state as it should be.",
   );
@@ -98,9 +98,9 @@ function* requestRules(
   const { maxLocked = DEFAULT_MAX_LOCKED, maxOffered = DEFAULT_MAX_OFFERED } = intent;
   for (const request of summary.requests) {
     const { change, locked } = request;
-    const pay = summary.pays.find(({ index }) => index === request.index)!;
+    const pay = summary.pays.find(({ index }) => index === request.index);
     yield* check(
-      request.tokenId === intent.token && isAtContract(pay, request.policy, intent),
+      request.tokenId === intent.token && pay !== undefined && isAtContract(pay, request.policy, intent),
       "token",
       `It is a request to another token: ${request.tokenId}.`,
     );
@@ -205,7 +205,8 @@ export const INTENT_RULES: IntentRules = {
       const holds = spent?.holds;
       yield* check(
         pay !== undefined && isPlain(pay) && holdsNothingElse(pay.amount) && holds?.type === "request" &&
-          holdsNothingElse(spent!.amount) && lovelace === spent!.amount.lovelace - holds.offered,
+          spent !== undefined && spent !== null && holdsNothingElse(spent.amount) &&
+          lovelace === spent.amount.lovelace - holds.offered,
         "refund",
         `It does not refund ${request} as it should.`,
       );

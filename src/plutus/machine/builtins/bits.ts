@@ -50,6 +50,13 @@ function setBits(byte: number): number {
   return count;
 }
 
+/** Place of the lowest bit that is set; -1 where there is none. */
+function lowestSetBit(value: Uint8Array): number {
+  const at = value.findLastIndex((byte) => byte !== 0);
+  const byte = value[at] ?? 0;
+  return at < 0 ? -1 : 8 * (value.length - 1 - at) + 31 - Math.clz32(byte & -byte);
+}
+
 /** Greatest input of `writeBits` where arguments are bounded. */
 const MAX_INPUT = 4096;
 
@@ -125,12 +132,7 @@ export function bitBuiltins(variant: Variant) {
     },
     findFirstSetBit: {
       takes: [Measure.BYTES],
-      run: (a) => {
-        const value = bounded.bytes(a);
-        const at = value.findLastIndex((byte) => byte !== 0);
-        const byte = value[at] ?? 0;
-        return new Constant(INTEGER, at < 0 ? -1 : 8 * (value.length - 1 - at) + 31 - Math.clz32(byte & -byte));
-      },
+      run: (a) => new Constant(INTEGER, lowestSetBit(bounded.bytes(a))),
     },
   } satisfies Record<string, Definition>;
 }
