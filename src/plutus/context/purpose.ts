@@ -1,4 +1,4 @@
-/** What a script is run for: the item of the transaction that a redeemer points to. */
+/** The purpose of a script run: the item of the transaction that a redeemer points to. */
 import type { Credential } from "#src/cardano/address.ts";
 import { type Certificate, certificateWitness } from "#src/cardano/conway/certificate.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
@@ -24,7 +24,7 @@ export type Target =
   | { readonly purpose: "vote"; readonly voter: Voter }
   | { readonly purpose: "propose"; readonly index: number; readonly proposal: Proposal };
 
-/** Everything in a body that a script may have to agree to, each with its pointer, in the order in which the ledger runs through it. */
+/** Every item of a body that may require a script, with its pointer, in the ledger's order. */
 export function allTargets(body: Body): readonly (readonly [RedeemerPointer, Target])[] {
   const targetOf = targets(body);
   const counts = [
@@ -40,7 +40,7 @@ export function allTargets(body: Body): readonly (readonly [RedeemerPointer, Tar
   );
 }
 
-/** Hash of the script that must agree to a target, where it is one of a script (ledger: `getConwayScriptsNeeded`). */
+/** Hash of the script that a target requires; undefined if it requires none (ledger: `getConwayScriptsNeeded`). */
 export function scriptHashOf(target: Target, resolved: Resolved): string | undefined {
   switch (target.purpose) {
     case "mint":
@@ -72,7 +72,11 @@ function credentialOf(
   }
 }
 
-/** Finds what redeemers of a transaction point to. The function throws `Untranslatable` for a pointer to nothing. */
+/**
+ * Finds the targets of redeemers.
+ *
+ * @throws {Untranslatable} by the returned function, for a pointer to nothing.
+ */
 export function targets(body: Body): (pointer: RedeemerPointer) => Target {
   const policies = policiesOf(body);
   return ({ purpose, index }) => {
@@ -120,7 +124,7 @@ function targetOf(
   }
 }
 
-/** `ScriptPurpose` of Plutus V1 and V2, which have no votes and proposals: a transaction with such is not translated for them. */
+/** `ScriptPurpose` of Plutus V1 and V2. They have no votes or proposals; a transaction with those is not translated for them. */
 export function purposeV1(target: Target): Constr {
   switch (target.purpose) {
     case "spend":
@@ -155,7 +159,7 @@ export function purposeV3(target: Target, protocolMajor: number): Constr {
   }
 }
 
-/** `ScriptInfo` of Plutus V3: the purpose, and in a spend the datum of the output, where it has one. */
+/** `ScriptInfo` of Plutus V3: the purpose and, for a spend, the output's datum if it has one. */
 export function scriptInfo(target: Target, protocolMajor: number, datum: Data | undefined): Constr {
   const purpose = purposeV3(target, protocolMajor);
   return target.purpose === "spend" ? constr(1, purpose.fields[0]!, maybe(datum)) : purpose;

@@ -1,4 +1,4 @@
-/** Cost models of the ledger: what the integers of a language's array are the price of. */
+/** Cost models of the ledger: the meaning of the integers in a language's array. */
 import { Builtin } from "#src/plutus/machine/builtin.ts";
 import { BUILTIN_NAMES, type BuiltinName } from "#src/plutus/machine/builtins/names.ts";
 import { definitions } from "#src/plutus/machine/builtins/table.ts";
@@ -6,7 +6,7 @@ import { COEFFICIENTS, CostFunction, MOST, type ShapeName } from "#src/plutus/ma
 import layouts from "#src/plutus/machine/cost_layouts.json" with { type: "json" };
 import { type Language, type Variant, variantOf } from "#src/plutus/machine/version.ts";
 
-/** Shapes of the costs of a function: steps, memory. */
+/** Shapes of a function's costing functions. */
 type Shapes = readonly [cpu: ShapeName, memory: ShapeName];
 
 const CONSTANT: Shapes = ["constant_cost", "constant_cost"];
@@ -80,7 +80,7 @@ const SHAPES: Readonly<Partial<Record<BuiltinName, Shapes>>> = {
 const QUADRATIC: Shapes = ["const_above_diagonal_quadratic", "subtracted_sizes"];
 const QUADRATIC_MODULO: Shapes = ["const_above_diagonal_quadratic", "linear_in_y"];
 
-/** Where a variant differs: A before protocol version 9, C and E in Plutus V3, D and E from protocol version 11 on. */
+/** Shapes that differ by variant: A before protocol version 9, C and E in Plutus V3, D and E from protocol version 11 on. */
 const SHAPES_OF_VARIANT: Readonly<Record<Variant, Partial<Record<BuiltinName, Shapes>>>> = {
   A: {
     multiplyInteger: ["added_sizes", "added_sizes"],
@@ -117,13 +117,13 @@ type Step = (typeof STEPS)[number];
 const isStep = (entry: string): entry is Step => STEPS.some((step) => step === entry);
 const isBuiltin = (entry: string): entry is BuiltinName => BUILTIN_NAMES.some((name) => name === entry);
 
-/** What one step of a kind costs. */
+/** Price of one machine step. */
 export interface StepCost {
   readonly cpu: number;
   readonly memory: number;
 }
 
-/** Prices of a language under a protocol version, and its built-in functions by their number in the flat encoding. */
+/** Prices of a language in a protocol version. `builtins` are ordered by their number in the flat encoding. */
 export interface CostModel {
   readonly steps: Readonly<Record<Step, StepCost>>;
   readonly builtins: readonly Builtin[];
