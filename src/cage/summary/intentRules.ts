@@ -13,50 +13,40 @@ import {
   type Pay,
 } from "#src/cage/summary/rules.ts";
 
+/** Kinds of changes to tokens: how many a summary has, and the reason if that is another number than is intended. */
+const COUNTS = {
+  tokens: [({ tokens }: Summary) => tokens.length, "token", "It concerns another number of tokens than is meant."],
+  states: [
+    ({ pays }: Summary) => pays.filter(({ purpose }) => purpose === "state").length,
+    "state",
+    "It makes another number of states than is meant.",
+  ],
+  requests: [
+    ({ requests }: Summary) => requests.length,
+    "request",
+    "It makes another number of requests than is meant.",
+  ],
+  retracts: [
+    ({ retracts }: Summary) => retracts.length,
+    "retract",
+    "It takes another number of requests back than is meant.",
+  ],
+  mints: [({ mints }: Summary) => mints.length, "mint", "It mints or burns something else than is meant."],
+  spent: [
+    ({ spends }: Summary) => spends.filter(({ output }) => output?.holds).length,
+    "input",
+    "It spends another number of outputs of the contract than is meant.",
+  ],
+  runs: [({ scripts }: Summary) => scripts.length, "script", "It runs another number of scripts than is meant."],
+} as const;
+type Counts = Partial<Record<keyof typeof COUNTS, number>>;
+
 /** Checks the number of each kind of change to tokens; a kind that is not listed must not occur. */
-function checkCounts(
-  summary: Summary,
-  meant: {
-    readonly tokens?: number;
-    readonly requests?: number;
-    readonly retracts?: number;
-    readonly mints?: number;
-    readonly states?: number;
-    readonly spent?: number;
-    readonly runs?: number;
-  },
-): Reason[] {
-  const states = summary.pays.filter(({ purpose }) => purpose === "state").length;
-  const spent = summary.spends.filter(({ output }) => output?.holds).length;
-  return [
-    ...check(
-      summary.tokens.length === (meant.tokens ?? 0),
-      "token",
-      "It concerns another number of tokens than is meant.",
-    ),
-    ...check(states === (meant.states ?? 0), "state", "It makes another number of states than is meant."),
-    ...check(
-      summary.requests.length === (meant.requests ?? 0),
-      "request",
-      "It makes another number of requests than is meant.",
-    ),
-    ...check(
-      summary.retracts.length === (meant.retracts ?? 0),
-      "retract",
-      "It takes another number of requests back than is meant.",
-    ),
-    ...check(summary.mints.length === (meant.mints ?? 0), "mint", "It mints or burns something else than is meant."),
-    ...check(
-      spent === (meant.spent ?? 0),
-      "input",
-      "It spends another number of outputs of the contract than is meant.",
-    ),
-    ...check(
-      summary.scripts.length === (meant.runs ?? 0),
-      "script",
-      "It runs another number of scripts than is meant.",
-    ),
-  ];
+function checkCounts(summary: Summary, meant: Counts): Reason[] {
+  const numbers = new Map(Object.entries(meant));
+  return Object.entries(COUNTS).flatMap(([kind, [count, code, message]]) =>
+    check(count(summary) === (numbers.get(kind) ?? 0), code, message)
+  );
 }
 
 const requesterOf = (summary: Summary) => addressKey(summary.address ?? "");

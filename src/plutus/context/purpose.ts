@@ -26,18 +26,15 @@ export type Target =
 
 /** Every item of a body that may require a script, with its pointer, in the ledger's order. */
 export function allTargets(body: Body): readonly (readonly [RedeemerPointer, Target])[] {
-  const targetOf = targets(body);
-  const counts = [
-    ["spend", body.inputs.length],
-    ["reward", body.withdrawals.length],
-    ["cert", body.certificates.length],
-    ["mint", policiesOf(body).length],
-    ["vote", body.voters.length],
-    ["propose", body.proposals.length],
-  ] as const;
-  return counts.flatMap(([purpose, count]) =>
-    Array.from({ length: count }, (_, index) => [{ purpose, index }, targetOf({ purpose, index })] as const)
-  );
+  const lists: readonly (readonly Target[])[] = [
+    body.inputs.map((ref) => ({ purpose: "spend", ref })),
+    body.withdrawals.map(({ account }) => ({ purpose: "reward", account })),
+    body.certificates.map((certificate, index) => ({ purpose: "cert", index, certificate })),
+    [...new Set([...body.mint.keys()].map(policyOf))].sort().map((policy) => ({ purpose: "mint", policy })),
+    body.voters.map((voter) => ({ purpose: "vote", voter })),
+    body.proposals.map((proposal, index) => ({ purpose: "propose", index, proposal })),
+  ];
+  return lists.flatMap((list) => list.map((target, index) => [{ purpose: target.purpose, index }, target] as const));
 }
 
 /** Hash of the script that a target requires; undefined if it requires none (ledger: `getConwayScriptsNeeded`). */
@@ -78,50 +75,12 @@ function credentialOf(
  * @throws {Untranslatable} by the returned function, for a pointer to nothing.
  */
 export function targets(body: Body): (pointer: RedeemerPointer) => Target {
-  const policies = policiesOf(body);
+  const known = new Map(allTargets(body).map(([{ purpose, index }, target]) => [`${purpose} ${index}`, target]));
   return ({ purpose, index }) => {
-    const target = targetOf(body, policies, purpose, index);
+    const target = known.get(`${purpose} ${index}`);
     if (!target) throw new Untranslatable("RedeemerPointerPointsToNothing", `the redeemer for ${purpose} ${index}`);
     return target;
   };
-}
-
-function policiesOf({ mint }: Body): readonly string[] {
-  return [...new Set([...mint.keys()].map(policyOf))].sort();
-}
-
-function targetOf(
-  body: Body,
-  policies: readonly string[],
-  purpose: RedeemerPointer["purpose"],
-  index: number,
-): Target | undefined {
-  switch (purpose) {
-    case "spend": {
-      const ref = body.inputs[index];
-      return ref && { purpose, ref };
-    }
-    case "mint": {
-      const policy = policies[index];
-      return policy === undefined ? undefined : { purpose, policy };
-    }
-    case "cert": {
-      const certificate = body.certificates[index];
-      return certificate && { purpose, index, certificate };
-    }
-    case "reward": {
-      const account = body.withdrawals[index]?.account;
-      return account && { purpose, account };
-    }
-    case "vote": {
-      const voter = body.voters[index];
-      return voter && { purpose, voter };
-    }
-    case "propose": {
-      const proposal = body.proposals[index];
-      return proposal && { purpose, index, proposal };
-    }
-  }
 }
 
 /** `ScriptPurpose` of Plutus V1 and V2. They have no votes or proposals; a transaction with those is not translated for them. */
