@@ -6,15 +6,34 @@ import { readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import process from "node:process";
 import { toHex } from "#src/base/bytes.ts";
-import { blueprint, buildScript } from "#src/cage/blueprint.ts";
+import blueprint from "#src/cage/blueprint.json" with { type: "json" };
+import { validator } from "#src/cage/contract/validator.ts";
 import committed from "#src/cage/published.json" with { type: "json" };
+import type { CageScript } from "#src/cage/script.ts";
+import { type BuildOptions, compiled, program, scriptHash } from "#src/cage/uplc/program.ts";
+
+/** Version of the contract; a change of its code is another version once one was published. */
+const VERSION = "2.0.0";
+
+/** Builds the contract: code as in `CageScript`, and its hash. Without options it is the published code. */
+export function buildScript(options: BuildOptions = {}): CageScript {
+  const compiledCode = compiled(program(validator, options));
+  return { version: VERSION, hash: scriptHash(compiledCode), compiledCode };
+}
 
 /** A version as `published.json` has it. */
 type Version = (typeof committed)[number];
 
-/** Text of `blueprint.json`. */
+/** Text of `blueprint.json` (CIP-57): its schemas as they are, for they are written by hand; the code as it is built now. */
 export function blueprintText(): string {
-  return JSON.stringify(blueprint(), null, 2) + "\n";
+  const { version, hash, compiledCode } = buildScript();
+  const code = { compiledCode: toHex(compiledCode), hash };
+  const document = {
+    preamble: { ...blueprint.preamble, version },
+    validators: blueprint.validators.map((entry) => ({ ...entry, ...code })),
+    definitions: blueprint.definitions,
+  };
+  return JSON.stringify(document, null, 2) + "\n";
 }
 
 /** Text of `published.json`: older versions as they are, the current one as it is built now. */

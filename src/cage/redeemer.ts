@@ -89,13 +89,8 @@ export function readSpend(data: Data): SpendRedeemer | undefined {
 
 function readActions(list: Data | undefined): Action[] | undefined {
   if (!Array.isArray(list)) return undefined;
-  const actions: Action[] = [];
-  for (const element of list as readonly Data[]) {
-    const action = readAction(element);
-    if (!action) return undefined;
-    actions.push(action);
-  }
-  return actions;
+  const actions = list.map((element: Data) => readAction(element));
+  return actions.every((action) => action !== undefined) ? actions : undefined;
 }
 
 /** Reads a mint redeemer; undefined on anything not exactly right. */

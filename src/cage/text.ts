@@ -20,7 +20,7 @@ export function bytesText(bytes: Uint8Array): string {
 export function bytesOf(text: string): Uint8Array | undefined {
   if (isWellFormed(text)) return utf8(text);
   const parts = Array.from(text, (character) => {
-    const code = character.codePointAt(0)!;
+    const code = character.charCodeAt(0);
     return code >= 0xdc80 && code <= 0xdcff ? Uint8Array.of(code - 0xdc00) : utf8(character);
   });
   const bytes = joined(parts);
@@ -39,7 +39,7 @@ function escaped(bytes: Uint8Array): string {
 
 /** Length of the well-formed UTF-8 sequence at `at`, or 0. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
-  const first = bytes[at]!;
+  const first = bytes[at] ?? 0xff;
   const length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
   if (length < 2) return length;
   try {

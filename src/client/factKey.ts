@@ -10,6 +10,13 @@ const LONGEST = 1_024;
  * Bytes of a key, given as bytes or as a text in this API's encoding.
  *
  * @throws {TypeError} where the text is no such encoding.
+ *
+ * @example
+ * ```ts
+ * import { keyBytes } from "./src/client/factKey.ts";
+ *
+ * console.log(keyBytes("planet").length); // 6
+ * ```
  */
 export function keyBytes(key: string | Uint8Array): Uint8Array {
   const bytes = typeof key === "string" ? bytesOf(key) : key;
@@ -20,7 +27,17 @@ export function keyBytes(key: string | Uint8Array): Uint8Array {
 /**
  * A key as the last segment of a path, with the query that says how it is written: itself, percent-encoded, where every
  * proxy on the way leaves it alone; else in hexadecimal; and its digest where it is empty, a name that URLs give a
- * meaning, or long.
+ * meaning, or longer than 1,024 bytes.
+ *
+ * @throws {TypeError} where the text is no key (see `keyBytes`).
+ *
+ * @example
+ * ```ts
+ * import { factSegment } from "./src/client/factKey.ts";
+ *
+ * const { segment, query } = factSegment("a/b");
+ * console.log(`/facts/${segment}${query}`); // /facts/612f62?encoding=hex
+ * ```
  */
 export function factSegment(key: string | Uint8Array): { readonly segment: string; readonly query: string } {
   const bytes = keyBytes(key);

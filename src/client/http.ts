@@ -1,7 +1,22 @@
 /** JSON over HTTP with exact integers; refusals come as `ApiError`. */
-import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
 
-/** A refusal of a service, or the lack of a complete response (`status` 0, code `unreachable`). */
+/**
+ * A refusal of a service, or the lack of a complete response (`status` 0, code `unreachable`).
+ *
+ * @example
+ * ```ts
+ * import { ApiError } from "./src/client/http.ts";
+ * import { TokenClient } from "./src/client/tokens.ts";
+ *
+ * try {
+ *   await new TokenClient("http://127.0.0.1:3000").token("00".repeat(32));
+ * } catch (error) {
+ *   if (!(error instanceof ApiError)) throw error;
+ *   console.log(error.status, error.code, error.message);
+ * }
+ * ```
+ */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   constructor(readonly status: number, readonly code: string, message: string, readonly details?: Json) {
@@ -10,34 +25,55 @@ export class ApiError extends Error {
 }
 
 /**
- * Sends a request and gives the JSON of the good answer.
+ * Sends a request and gives the JSON of the successful answer; `T` is the form that the service's schema says, which is not
+ * checked here.
  *
- * @throws {ApiError}
+ * @throws {ApiError} where the service refuses, or gives no complete JSON.
+ *
+ * @example
+ * ```ts
+ * import { call } from "./src/client/http.ts";
+ *
+ * // hash of the contract that a token service makes new tokens with
+ * export async function policyOf(service: string): Promise<string> {
+ *   return (await call<{ policyId: string }>(service, "GET", "/config")).policyId;
+ * }
+ * ```
  */
-export async function call(
+export async function call<T = Json>(
   base: string,
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
   body?: unknown,
   signal?: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Json> {
-  return (await answer(base, method, path, body, signal, headers)).json;
+): Promise<T> {
+  return (await answer<T>(base, method, path, body, signal, headers)).json;
 }
 
 /**
- * As `call`, with the answer's headers. A body of bytes is sent as it is; an empty answer is `null`.
+ * As `call`, with the answer's headers. A body of bytes is sent as it is; an empty answer (204) is `null`.
  *
- * @throws {ApiError}
+ * @throws {ApiError} where the service refuses, or gives no complete JSON.
+ *
+ * @example
+ * ```ts
+ * import { answer } from "./src/client/http.ts";
+ *
+ * // the header that names the next page of a list; null on the last one
+ * export async function linkOf(service: string, path: string): Promise<string | null> {
+ *   return (await answer(service, "GET", path)).headers.get("link");
+ * }
+ * ```
  */
-export async function answer(
+export async function answer<T = Json>(
   base: string,
   method: string,
   path: string,
   body?: unknown,
   signal?: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
-): Promise<{ readonly json: Json; readonly headers: Headers }> {
+): Promise<{ readonly json: T; readonly headers: Headers }> {
   let response: Response;
   let text: string;
   try {
@@ -55,14 +91,14 @@ export async function answer(
   } catch (error) {
     throw unreachable(base, error);
   }
-  if (response.status === 204) return { json: null, headers: response.headers };
   let json: Json;
   try {
-    json = parseJson(text);
+    json = response.status === 204 ? null : parseJson(text);
   } catch {
     throw new ApiError(response.status, "malformed_answer", `The answer of ${base}${path} is no JSON.`);
   }
-  if (response.ok) return { json, headers: response.headers };
+  // the one place where the services are trusted to give what their schemas say
+  if (response.ok) return { json: json as T, headers: response.headers };
   throw refusal(response.status, json, text);
 }
 
@@ -77,14 +113,25 @@ export function unreachable(at: string, error: unknown): ApiError {
 
 /** The error of a refused request, from its JSON or else its text. */
 export function refusal(status: number, json: Json, text: string): ApiError {
-  const said = (json ?? {}) as { code?: string; error?: string; message?: string; details?: Json; info?: Json };
-  return new ApiError(status, said.code ?? "unknown", said.error ?? said.message ?? text, said.details ?? said.info);
+  const members = isObject(json) ? json : {};
+  const [code, error, message] = [members.code, members.error, members.message]
+    .map((value) => typeof value === "string" ? value : undefined);
+  return new ApiError(status, code ?? "unknown", error ?? message ?? text, members.details ?? members.info);
 }
 
 /** Query parameters; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A query with its question mark; empty without parameters. */
+/**
+ * A query with its question mark; empty without parameters.
+ *
+ * @example
+ * ```ts
+ * import { queryText } from "./src/client/http.ts";
+ *
+ * console.log(queryText({ limit: 10, after: undefined })); // ?limit=10
+ * ```
+ */
 export function queryText(query: Query): string {
   const given = Object.entries(query).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)]]);
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;

@@ -7,11 +7,16 @@
  *
  * @example
  * ```ts
- * const answer = await new TokenClient(url).fact(tokenId, "key");
- * // `datum` from a node or a provider of the caller's own: the inline datum of the output that holds the token's
- * asset.
- * const checked = verifyFact(answer, { tokenId, key: "key", trusted: { policyId, assetName: tokenId, datum } });
- * if (checked.ok && checked.value.included) use(checked.value.text);
+ * import { verifyFact } from "./src/client/proofs.ts";
+ * import { TokenClient } from "./src/client/tokens.ts";
+ *
+ * // `datum` comes from a node or a provider of your own: the inline datum of the output that holds the token's asset
+ * export async function readFact(service: string, policyId: string, tokenId: string, datum: string) {
+ *   const answer = await new TokenClient(service).fact(tokenId, "key");
+ *   const checked = verifyFact(answer, { tokenId, key: "key", trusted: { policyId, assetName: tokenId, datum } });
+ *   if (!checked.ok) throw new Error(checked.error.message);
+ *   return checked.value.included ? checked.value.text : undefined;
+ * }
  * ```
  */
 import type { z } from "zod";
@@ -74,9 +79,18 @@ export type VerifiedFact =
 export type FactRefusal = Failure<"malformed" | "other_question" | "untrusted" | "state_differs" | "proof_fails">;
 
 /**
- * Checks an answer, which may be any value.
+ * Checks an answer, which may be any value: whatever is wrong with it is a `FactRefusal`.
  *
  * @throws {TypeError} for a question whose key is no key (see `keyBytes`).
+ *
+ * @example
+ * ```ts
+ * import { verifyFact } from "./src/client/proofs.ts";
+ *
+ * const question = { tokenId: "ab".repeat(32), key: "planet", trusted: { root: "00".repeat(32) } };
+ * const checked = verifyFact({}, question);
+ * console.log(checked.ok ? checked.value : checked.error.code); // other_question
+ * ```
  */
 export function verifyFact(answer: unknown, question: FactQuestion): Result<VerifiedFact, FactRefusal> {
   const key = keyBytes(question.key);

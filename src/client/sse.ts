@@ -34,6 +34,16 @@ const LARGEST = 16_777_216;
  * not enough: Deno was seen to forget it once the response had begun, and to go on reading.)
  *
  * @throws {Error} where the connection breaks off, or an event is larger than 16 MiB.
+ *
+ * @example
+ * ```ts
+ * import { readEvents } from "./src/client/sse.ts";
+ *
+ * const body = new Blob(["id: 1\ndata: hello\n\n"]).stream();
+ * for await (const item of readEvents(body)) {
+ *   if (item.type === "event") console.log(item.event.id, item.event.data); // 1 hello
+ * }
+ * ```
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
@@ -81,6 +91,11 @@ export type FollowedItem =
   | { readonly type: "opened"; readonly id: string }
   | { readonly type: "event"; readonly event: ServerSentEvent & { readonly id: string } };
 
+/** The JSON of an event, of the form that the service's events have. */
+export function dataOf<T>({ event }: Extract<FollowedItem, { type: "event" }>): T {
+  return parseJson(event.data) as T;
+}
+
 const RETRY_MS = 1_000;
 const LONGEST_MS = 30_000;
 const TOO_MANY = 429;
@@ -93,8 +108,12 @@ const TOO_MANY = 429;
  *
  * @example
  * ```ts
- * for await (const item of follow("http://127.0.0.1:3000/events", { signal })) {
- *   if (item.type === "event") console.log(item.event.event, item.event.data);
+ * import { follow } from "./src/client/sse.ts";
+ *
+ * export async function watch(service: string, tokenId: string, signal: AbortSignal) {
+ *   for await (const item of follow(`${service}/token/${tokenId}/events`, { signal })) {
+ *     if (item.type === "event") console.log(item.event.event, item.event.data);
+ *   }
  * }
  * ```
  */

@@ -4,10 +4,17 @@
  *
  * @example
  * ```ts
- * const built = await client.insert(address, token, "key", "value");
- * const intent = { type: "insert", token, key: "key", newValue: "value", address, maxFee: 500_000n } as const;
- * const checked = await checkSummary(built, intent, { resolve: fromUtxos(await wallet.getUtxos()) });
- * if (!checked.ok) throw new Error(checked.error.message);
+ * import { checkSummary, fromUtxos } from "./src/client/summary.ts";
+ * import type { TokenClient } from "./src/client/tokens.ts";
+ *
+ * // `utxos` are those that `getUtxos` of a browser wallet (CIP-30) gives
+ * export async function checkedInsert(client: TokenClient, address: string, token: string, utxos: readonly string[]) {
+ *   const built = await client.insert(address, token, "key", "value");
+ *   const intent = { type: "insert", token, key: "key", newValue: "value", address, maxFee: 500_000n } as const;
+ *   const checked = await checkSummary(built, intent, { resolve: fromUtxos(utxos) });
+ *   if (!checked.ok) throw new Error(checked.error.message);
+ *   return built.unsignedTransaction;
+ * }
  * ```
  */
 import { fromHex, isHex } from "#src/base/bytes.ts";
@@ -60,7 +67,20 @@ function bytesOf(transaction: TransactionBytes): Uint8Array {
   return isHex(transaction) ? fromHex(transaction) : new Uint8Array();
 }
 
-/** The summary of a transaction (CBOR, or its hexadecimal form), from the side of an address where one is given. */
+/**
+ * The summary of a transaction (CBOR, or its hexadecimal form), from the side of an address where one is given. Amounts are
+ * in lovelace.
+ *
+ * @throws what `resolve` throws.
+ *
+ * @example
+ * ```ts
+ * import { fromUtxos, summarize } from "./src/client/summary.ts";
+ *
+ * const read = await summarize("84a0", { resolve: fromUtxos([]) });
+ * console.log(read.ok ? read.value.fee : read.error.code); // undecodable
+ * ```
+ */
 export async function summarize(
   transaction: TransactionBytes,
   { resolve, slots, address }: SummarySources & { readonly address?: string | undefined },
@@ -78,6 +98,19 @@ export async function summarize(
 /**
  * The summary of a transaction that does exactly what is intended, or every reason why it does not. `resolve` is
  * trusted: where it may be wrong about outputs, see `checkSummary`.
+ *
+ * @throws what `resolve` throws.
+ *
+ * @example
+ * ```ts
+ * import { fromTransactions, requireIntent } from "./src/client/summary.ts";
+ *
+ * // `made` are the transactions that made the outputs which `transaction` spends
+ * export async function mayEnd(transaction: string, token: string, address: string, made: readonly string[]) {
+ *   const judged = await requireIntent(transaction, { type: "end", token, address }, { resolve: fromTransactions(made) });
+ *   return judged.ok;
+ * }
+ * ```
  */
 export async function requireIntent(
   transaction: TransactionBytes,
@@ -103,6 +136,21 @@ async function requireVouched(
  * the requester than intended. For `apply` and `transfer`, `resolve` must know all outputs of the requester
  * (`fromUtxos` of his wallet) or all outputs of the contract (`fromTransactions` of those that created them); with the
  * first, the requests behind their references are the instance's claim.
+ *
+ * @throws what `resolve` throws.
+ *
+ * @example
+ * ```ts
+ * import { checkSummary, fromUtxos } from "./src/client/summary.ts";
+ * import type { TokenClient } from "./src/client/tokens.ts";
+ *
+ * export async function checkedBoot(client: TokenClient, address: string, utxos: readonly string[]) {
+ *   const built = await client.boot(address);
+ *   const checked = await checkSummary(built, { type: "boot", address, token: built.value }, { resolve: fromUtxos(utxos) });
+ *   if (!checked.ok) throw new Error(checked.error.message);
+ *   return built.unsignedTransaction;
+ * }
+ * ```
  */
 export async function checkSummary(
   answer: { readonly unsignedTransaction: string; readonly summary: Summary },
@@ -140,7 +188,17 @@ function comparable(value: unknown): unknown {
 /** Members that are numbers; all other integers of a summary are `bigint`. */
 const NUMBERS = new Set(["index", "size"]);
 
-/** A summary from JSON, with every amount and slot as a `bigint`. */
+/**
+ * A summary from JSON, with every amount (in lovelace or in units of an asset) and every slot as a `bigint`. Its form is not
+ * checked.
+ *
+ * @example
+ * ```ts
+ * import { exactSummary } from "./src/client/summary.ts";
+ *
+ * console.log(exactSummary({ fee: 170_000 }).fee); // 170000n
+ * ```
+ */
 export function exactSummary(json: unknown): Summary {
   const exact = (value: unknown, name?: string): unknown => {
     if (Array.isArray(value)) return value.map((one) => exact(one));
@@ -176,7 +234,19 @@ function claimed({ cbor, address, amount, script }: NonNullable<SummaryInput["ou
   return madeOutput({ address: where.value.hex, value, script: referenceScript(contract) });
 }
 
-/** The outputs that a summary claims for a transaction's inputs, unchecked. Unreadable ones are left out. */
+/**
+ * The outputs that a summary claims for a transaction's inputs, unchecked. Unreadable ones are left out.
+ *
+ * @example
+ * ```ts
+ * import { fromSummary, summarize } from "./src/client/summary.ts";
+ * import type { TokenClient } from "./src/client/tokens.ts";
+ *
+ * export async function recomputed(client: TokenClient, transaction: string) {
+ *   return await summarize(transaction, { resolve: fromSummary(await client.explain(transaction)) });
+ * }
+ * ```
+ */
 export function fromSummary(summary: Summary): Resolve {
   const inputs = ifReadable(() => [...summary.spends, ...summary.collateral?.inputs ?? [], ...summary.references])
     .flat();
@@ -191,7 +261,15 @@ export function fromSummary(summary: Summary): Resolve {
 
 /**
  * The outputs of whole transactions (CBOR in hexadecimal). They need no trust: a reference holds the hash of its
- * transaction.
+ * transaction. Unreadable transactions are left out.
+ *
+ * @example
+ * ```ts
+ * import { fromTransactions } from "./src/client/summary.ts";
+ *
+ * const known = await fromTransactions(["no transaction"])([]);
+ * console.log(known.size); // 0
+ * ```
  */
 export function fromTransactions(transactions: readonly string[]): Resolve {
   const outputs = mapOf(transactions.flatMap((transaction) => {
@@ -204,7 +282,18 @@ export function fromTransactions(transactions: readonly string[]): Resolve {
   return () => outputs;
 }
 
-/** Outputs as a browser wallet gives them (CIP-30, `getUtxos`): CBOR of `[input, output]` in hexadecimal. */
+/**
+ * Outputs as a browser wallet gives them (CIP-30, `getUtxos`): CBOR of `[input, output]` in hexadecimal. Unreadable ones are
+ * left out.
+ *
+ * @example
+ * ```ts
+ * import { fromUtxos } from "./src/client/summary.ts";
+ *
+ * const known = await fromUtxos(["no output"])([]);
+ * console.log(known.size); // 0
+ * ```
+ */
 export function fromUtxos(utxos: readonly string[]): Resolve {
   const outputs = mapOf(utxos.flatMap((utxo) =>
     ifReadable(() => {
@@ -216,7 +305,18 @@ export function fromUtxos(utxos: readonly string[]): Resolve {
   return () => outputs;
 }
 
-/** Combines look-ups: each gets the references that those before it did not know. */
+/**
+ * Combines look-ups: each gets the references that those before it did not know.
+ *
+ * @example
+ * ```ts
+ * import { firstOf, fromTransactions, fromUtxos, type Resolve } from "./src/client/summary.ts";
+ *
+ * export function ownThenMade(utxos: readonly string[], transactions: readonly string[]): Resolve {
+ *   return firstOf(fromUtxos(utxos), fromTransactions(transactions));
+ * }
+ * ```
+ */
 export function firstOf(...all: readonly Resolve[]): Resolve {
   return async (refs) => {
     const found = new Map<string, Output>();

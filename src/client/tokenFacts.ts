@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type * as api from "#src/api/tokenFacts.ts";
 import { keyBytes } from "#src/client/factKey.ts";
-import { answer, ApiError, queryText } from "#src/client/http.ts";
+import { answer, ApiError, call, queryText } from "#src/client/http.ts";
 
 export type FactsWithSlots = Record<string, { readonly value: string; readonly slot: number }>;
 export type ChangedFacts = z.output<typeof api.changedFacts> & { readonly facts: Record<string, string> };
@@ -64,8 +64,8 @@ function queryOf(
  */
 export async function* pages<T>(base: string, path: string): AsyncGenerator<T, void> {
   for (let next: string | undefined = path; next !== undefined;) {
-    const { json, headers }: Awaited<ReturnType<typeof answer>> = await answer(base, "GET", next);
-    yield json as T;
+    const { json, headers }: Awaited<ReturnType<typeof answer<T>>> = await answer<T>(base, "GET", next);
+    yield json;
     next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
   }
 }
@@ -73,10 +73,12 @@ export async function* pages<T>(base: string, path: string): AsyncGenerator<T, v
 /**
  * Current facts: the cached ones with what changed since, or all where none are cached or their state is no longer in
  * the chain.
+ *
+ * @throws {ApiError} where the service refuses.
  */
 export async function refreshFacts(base: string, tokenId: string, cached?: CachedFacts): Promise<CachedFacts> {
   const readSince = async (since: string) =>
-    (await answer(base, "GET", `/token/${tokenId}/facts?slots=false&since=${since}`)).json as ChangedFacts;
+    await call<ChangedFacts>(base, "GET", `/token/${tokenId}/facts?slots=false&since=${since}`);
   const readAll = async () => {
     const { facts, at } = await readSince("-1");
     return { facts: new Map(Object.entries(facts)), at };

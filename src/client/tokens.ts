@@ -3,20 +3,25 @@
  *
  * @example
  * ```ts
- * const client = new TokenClient("http://127.0.0.1:3000");
- * const { unsignedTransaction, value } = await client.boot(address);
- * await client.submitAndWait(signTransaction(unsignedTransaction, key));
+ * import type { SigningKey } from "./src/cardano/keys.ts";
+ * import { signTransaction, TokenClient } from "./src/client/tokens.ts";
+ *
+ * export async function bootToken(service: string, address: string, key: SigningKey): Promise<string> {
+ *   const client = new TokenClient(service);
+ *   const { unsignedTransaction, value } = await client.boot(address);
+ *   await client.submitAndWait(signTransaction(unsignedTransaction, key));
+ *   return value;
+ * }
  * ```
  */
 import type { z } from "zod";
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import { isObject, type Json, parseJson } from "#src/base/json.ts";
 import type * as api from "#src/api/tokens.ts";
 import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
 import { addWitness, transactionHash } from "#src/cardano/transaction.ts";
 import { factSegment } from "#src/client/factKey.ts";
 import { ApiError, call, queryText } from "#src/client/http.ts";
-import { follow, type FollowOptions } from "#src/client/sse.ts";
+import { dataOf, follow, type FollowOptions } from "#src/client/sse.ts";
 import type { FactProof } from "#src/client/proofs.ts";
 import { exactSummary, type Summary } from "#src/client/summary.ts";
 import {
@@ -44,7 +49,21 @@ export type UpdateDryRun = z.output<typeof api.updateDryRun>;
 export type UnsignedTransfer = z.output<typeof api.unsignedTransfer>;
 export type UnsignedUpdate = z.output<typeof api.unsignedUpdate>;
 
-/** A transaction (hexadecimal CBOR) with signatures of some keys added; all other bytes stay the same. */
+/**
+ * A transaction (CBOR in hexadecimal) with signatures of some keys added; all other bytes stay the same.
+ *
+ * @throws {TypeError} where the text is not hexadecimal.
+ * @throws {CborError} where the bytes are no transaction.
+ *
+ * @example
+ * ```ts
+ * import { newSeed } from "./src/cardano/keys.ts";
+ * import { signTransaction } from "./src/client/tokens.ts";
+ *
+ * const unsigned = "84a3008001800200a0f5f6"; // no inputs, no outputs, no fee
+ * console.log(signTransaction(unsigned, newSeed()).length - unsigned.length); // 212
+ * ```
+ */
 export function signTransaction(unsigned: string, ...keys: readonly SigningKey[]): string {
   const transaction = fromHex(unsigned);
   const hash = fromHex(transactionHash(transaction));
@@ -76,18 +95,36 @@ const LONGEST_WAIT_MS = 60_000;
 const updatePath = (address: string, tokenId: string, requests: readonly string[]) =>
   `/transaction/${address}/update-token/${tokenId}?${requests.map((request) => `request=${request}`).join("&")}`;
 
+/**
+ * The token service over HTTP. Transactions come unsigned, as CBOR in hexadecimal; token ids, keys of owners and roots are
+ * hexadecimal; amounts are lovelace; `address` is the requester's, who pays and signs.
+ *
+ * @throws {ApiError} by every method, where the service refuses or does not respond.
+ *
+ * @example
+ * ```ts
+ * import { TokenClient } from "./src/client/tokens.ts";
+ *
+ * const client = new TokenClient("http://127.0.0.1:3000");
+ * const tokens = await client.tokens().catch((error) => error.code);
+ * console.log(tokens);
+ * ```
+ */
 export class TokenClient {
-  /** `base` is the URL of the service, such as `http://127.0.0.1:3000`. Every method throws `ApiError`. */
+  /** `base` is the URL of the service, such as `http://127.0.0.1:3000`. */
   constructor(readonly base: string) {}
 
+  /** Live tokens, the oldest first. */
   tokens(): Promise<Tokens> {
     return this.get("/tokens");
   }
 
+  /** A token's state and its open requests. */
   token(tokenId: string): Promise<Token> {
     return this.get(`/token/${tokenId}`);
   }
 
+  /** All facts of a token: values by key. */
   facts(tokenId: string): Promise<Facts> {
     return this.get(`/token/${tokenId}/facts?slots=false`);
   }
@@ -98,8 +135,9 @@ export class TokenClient {
   }
 
   /**
-   * Facts by key prefix, page by page; all pages are of one state. Throws `rolled_back` where that state is no longer
-   * in the chain.
+   * Facts by key prefix, page by page; all pages are of one state.
+   *
+   * @throws {ApiError} `rolled_back` where that state is no longer in the chain.
    */
   factPages(tokenId: string, asked: FactsSelection = {}): AsyncGenerator<Facts, void> {
     return pages(this.base, `/token/${tokenId}/facts${factsQuery(asked)}`);
@@ -144,18 +182,22 @@ export class TokenClient {
     return this.get(`/transaction/${address}/boot-token`);
   }
 
+  /** The transaction that requests a new fact. */
   insert(address: string, tokenId: string, key: string, newValue: string): Promise<UnsignedRequest> {
     return this.post(`/transaction/${address}/request-insert/${tokenId}`, { key, newValue });
   }
 
+  /** The transaction that requests another value of a fact. */
   update(address: string, tokenId: string, key: string, oldValue: string, newValue: string): Promise<UnsignedRequest> {
     return this.post(`/transaction/${address}/request-update/${tokenId}`, { key, oldValue, newValue });
   }
 
+  /** The transaction that requests the deletion of a fact. */
   delete(address: string, tokenId: string, key: string, oldValue: string): Promise<UnsignedRequest> {
     return this.post(`/transaction/${address}/request-delete/${tokenId}`, { key, oldValue });
   }
 
+  /** The transaction that takes an open request (`<hash>-<index>`) back, with its deposit. */
   retract(address: string, request: string): Promise<Unsigned> {
     return this.get(`/transaction/${address}/retract-change/${request}`);
   }
@@ -178,6 +220,7 @@ export class TokenClient {
     return this.get(`/transaction/${address}/transfer-token/${tokenId}?to=${to}`);
   }
 
+  /** The transaction that ends a token: it burns the token and returns what its state holds. */
   end(address: string, tokenId: string): Promise<Unsigned> {
     return this.get(`/transaction/${address}/end-token/${tokenId}`);
   }
@@ -213,7 +256,9 @@ export class TokenClient {
   }
 
   /**
-   * Submits and waits until a block has the transaction. Throws `ApiError` with code `wait_too_long` after `timeoutMs`.
+   * Submits and waits until a block has the transaction; gives its hash.
+   *
+   * @throws {ApiError} `wait_too_long` after `timeoutMs` milliseconds.
    */
   async submitAndWait(signedTransaction: string, timeoutMs = 120_000): Promise<string> {
     const hash = await this.submit(signedTransaction);
@@ -234,8 +279,8 @@ export class TokenClient {
     for await (const one of follow(`${this.base.replace(/\/$/, "")}/token/${tokenId}/events`, options)) {
       if (one.type === "opened") yield one;
       else {
-        const { event, id, data } = one.event;
-        yield { type: event, id, token: parseJson(data) as unknown as TokenNow };
+        const { event, id } = one.event;
+        yield { type: event, id, token: dataOf(one) };
       }
     }
   }
@@ -246,15 +291,16 @@ export class TokenClient {
   }
 
   private async get<T>(path: string): Promise<T> {
-    return exact(await call(this.base, "GET", path));
+    return exact(await call<T>(this.base, "GET", path));
   }
 
   private async post<T>(path: string, body: unknown): Promise<T> {
-    return exact(await call(this.base, "POST", path, body));
+    return exact(await call<T>(this.base, "POST", path, body));
   }
 }
 
 /** An answer, with all amounts of its summary (where there is one) as `bigint`. */
-function exact<T>(answer: Json): T {
-  return (isObject(answer) && "summary" in answer ? { ...answer, summary: exactSummary(answer.summary) } : answer) as T;
+function exact<T>(answer: T): T {
+  if (typeof answer !== "object" || answer === null || !("summary" in answer)) return answer;
+  return { ...answer, summary: exactSummary(answer.summary) };
 }

@@ -3,10 +3,15 @@
  *
  * @example
  * ```ts
- * const client = new WalletClient("http://127.0.0.1:8090/v2");
- * const wallet = await client.create({ name: "Savings", mnemonic_sentence: words, passphrase });
- * const { transaction } = await client.construct(wallet.id, { payments: [{ address, amount: lovelace(2_000_000n) }] });
- * await client.submit(wallet.id, (await client.sign(wallet.id, transaction, passphrase)).transaction);
+ * import { lovelace, WalletClient } from "./src/client/wallets.ts";
+ *
+ * export async function pay(service: string, words: string[], passphrase: string, address: string): Promise<string> {
+ *   const client = new WalletClient(service);
+ *   const wallet = await client.create({ name: "Savings", mnemonic_sentence: words, passphrase });
+ *   const { transaction } = await client.construct(wallet.id, { payments: [{ address, amount: lovelace(2_000_000n) }] });
+ *   const signed = await client.sign(wallet.id, transaction, passphrase);
+ *   return (await client.submit(wallet.id, signed.transaction)).id;
+ * }
  * ```
  */
 import type { z } from "zod";
@@ -20,9 +25,9 @@ import type * as pools from "#src/api/wallets/pools.ts";
 import type * as selections from "#src/api/wallets/selections.ts";
 import type * as transactions from "#src/api/wallets/transactions.ts";
 import type * as wallets from "#src/api/wallets/wallets.ts";
-import { type Json, type Messaged, parseJson } from "#src/base/json.ts";
+import type { Json, Messaged } from "#src/base/json.ts";
 import { answer, call, type Query, queryText } from "#src/client/http.ts";
-import { follow, type FollowOptions } from "#src/client/sse.ts";
+import { dataOf, follow, type FollowOptions } from "#src/client/sse.ts";
 
 /** The JSON type of a schema: integers are `number`, or `bigint` past 2^53. */
 type Exact<S extends z.ZodType> = Messaged<z.output<S>>;
@@ -40,7 +45,16 @@ export type StakePool = Exact<typeof pools.stakePool>;
 export type Block = Exact<typeof places.blockPlace>;
 export type NetworkInformation = Exact<typeof network.networkInformation>;
 
-/** An amount of lovelace, as bodies have it. */
+/**
+ * An amount of lovelace, as bodies have it.
+ *
+ * @example
+ * ```ts
+ * import { lovelace } from "./src/client/wallets.ts";
+ *
+ * console.log(lovelace(2_000_000n)); // { quantity: 2000000n, unit: "lovelace" }
+ * ```
+ */
 export const lovelace = (quantity: number | bigint) => ({ quantity, unit: "lovelace" as const });
 
 /** A page of a list, and the path of the next one. */
@@ -66,11 +80,23 @@ export interface EventOptions extends FollowOptions {
 /** Kinds of wallets by the first segment of their paths. */
 export type Prefix = "wallets" | "byron-wallets" | "shared-wallets";
 
+/**
+ * The wallet service over HTTP; its paths and bodies are those of cardano-wallet. Transactions are CBOR in base64 or
+ * hexadecimal, as the service gives them; amounts are lovelace or units of an asset.
+ *
+ * @throws {ApiError} by every method, where the service refuses or does not respond.
+ *
+ * @example
+ * ```ts
+ * import { WalletClient } from "./src/client/wallets.ts";
+ *
+ * const client = new WalletClient("http://127.0.0.1:8090/v2");
+ * const wallets = await client.wallets().catch((error) => error.code);
+ * console.log(wallets);
+ * ```
+ */
 export class WalletClient {
-  /**
-   * `base` is the URL of the service with its version, such as `http://127.0.0.1:8090/v2`. Every method throws
-   * `ApiError`.
-   */
+  /** `base` is the URL of the service with its version, such as `http://127.0.0.1:8090/v2`. */
   constructor(readonly base: string) {}
 
   information(): Promise<NetworkInformation> {
@@ -282,15 +308,11 @@ export class WalletClient {
     const { prefix = "wallets", simple, ...rest } = options;
     const path = `/${prefix}/${id}/events${queryText({ "simple-metadata": simple })}`;
     for await (const one of follow(this.base.replace(/\/$/, "") + path, rest)) {
-      if (one.type === "opened") {
-        yield one;
-        continue;
-      }
-      const { event, id, data } = one.event;
-      if (event === "transaction") yield { type: event, id, transaction: parseJson(data) as unknown as Transaction };
-      else if (event === "rolled_back") {
-        const { tip } = parseJson(data) as unknown as { tip: Block };
-        yield { type: event, id, tip };
+      if (one.type === "opened") yield one;
+      else if (one.event.event === "transaction") {
+        yield { type: "transaction", id: one.event.id, transaction: dataOf(one) };
+      } else if (one.event.event === "rolled_back") {
+        yield { type: "rolled_back", id: one.event.id, tip: dataOf<{ tip: Block }>(one).tip };
       }
     }
   }
@@ -370,19 +392,19 @@ export class WalletClient {
   }
 
   /** A GET request for an endpoint without a method here. */
-  async get<T>(path: string, query: Query = {}): Promise<T> {
-    return (await call(this.base, "GET", path + queryText(query))) as T;
+  get<T>(path: string, query: Query = {}): Promise<T> {
+    return call<T>(this.base, "GET", path + queryText(query));
   }
 
   /** A request with a body; `key` is an `Idempotency-Key`. */
-  async send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown, key?: string): Promise<T> {
+  send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown, key?: string): Promise<T> {
     const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
-    return (await call(this.base, method, path, body, undefined, headers)) as T;
+    return call<T>(this.base, method, path, body, undefined, headers);
   }
 
   private async page<T>(path: string, query: Query): Promise<Page<T>> {
-    const { json, headers } = await answer(this.base, "GET", path + queryText(query));
+    const { json, headers } = await answer<T>(this.base, "GET", path + queryText(query));
     const next = /<[^>]*[?&]after=([^&>]+)[^>]*>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
-    return { entries: json as T, ...(next === undefined ? {} : { after: decodeURIComponent(next) }) };
+    return { entries: json, ...(next === undefined ? {} : { after: decodeURIComponent(next) }) };
   }
 }

@@ -5,9 +5,16 @@ import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { addWitness, type KeyWitness, transactionHash as hashOf } from "#src/cardano/transaction.ts";
 
 /**
- * An address as text.
+ * An address as text, from its bytes in hexadecimal, which browser wallets give.
  *
  * @throws {TypeError} where the hexadecimal is no address.
+ *
+ * @example
+ * ```ts
+ * import { addressFromHex } from "./src/client/witnesses.ts";
+ *
+ * console.log(addressFromHex("60" + "ab".repeat(28)).slice(0, 10)); // addr_test1
+ * ```
  */
 export function addressFromHex(hex: string): string {
   const address = readAddressHex(hex);
@@ -18,7 +25,15 @@ export function addressFromHex(hex: string): string {
 /**
  * Hash of a transaction, its id and what is signed; both in hexadecimal.
  *
+ * @throws {TypeError} where the text is not hexadecimal.
  * @throws {CborError} where the bytes are no transaction.
+ *
+ * @example
+ * ```ts
+ * import { transactionHash } from "./src/client/witnesses.ts";
+ *
+ * console.log(transactionHash("84a3008001800200a0f5f6").length); // 64
+ * ```
  */
 export function transactionHash(transaction: string): string {
   return hashOf(fromHex(transaction));
@@ -28,7 +43,21 @@ export function transactionHash(transaction: string): string {
  * A transaction with the key signatures of a witness set added, which is what `signTx` of a browser wallet (CIP-30)
  * gives. All in hexadecimal CBOR.
  *
+ * @throws {TypeError} where one of the two is not hexadecimal.
  * @throws {CborError} where one of the two is malformed, or the set has no signature of a key.
+ *
+ * @example
+ * ```ts
+ * import { addWitnessSet } from "./src/client/witnesses.ts";
+ *
+ * interface BrowserWallet {
+ *   signTx(transaction: string, partial: boolean): Promise<string>;
+ * }
+ *
+ * export async function signedBy(wallet: BrowserWallet, unsigned: string): Promise<string> {
+ *   return addWitnessSet(unsigned, await wallet.signTx(unsigned, true));
+ * }
+ * ```
  */
 export function addWitnessSet(unsigned: string, witnessSet: string): string {
   const fields = as(decodeAll(fromHex(witnessSet)), "map").value;

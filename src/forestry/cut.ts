@@ -24,9 +24,18 @@ export const CUT_BYTES = 32 * BUCKETS;
 /** The cut and the elements do not belong together: they were read at different points. */
 export type CutMismatch = Failure<"cut_mismatch"> & { readonly details: { readonly bucket: number } };
 
-/** The bucket of a path. */
+/**
+ * The bucket of a path, 0 to 4095.
+ *
+ * @example
+ * ```ts
+ * import { bucketOf } from "./src/forestry/cut.ts";
+ *
+ * console.log(bucketOf(new Uint8Array(32).fill(255))); // 4095
+ * ```
+ */
 export function bucketOf(path: Uint8Array): number {
-  return (path[0]! << 4) | (path[1]! >> 4);
+  return (nibble(path, 0) << 8) | (nibble(path, 1) << 4) | nibble(path, 2);
 }
 
 /** The prefix of a bucket, as the beginning of a path. */
@@ -48,7 +57,17 @@ function occupied(cut: Uint8Array): number[] {
   return Array.from({ length: BUCKETS }, (_, bucket) => bucket).filter((b) => !equalBytes(hashIn(cut, b), EMPTY));
 }
 
-/** The cut of a trie, including one made by `openCut` and changed since. */
+/**
+ * The cut of a trie, including one made by `openCut` and changed since.
+ *
+ * @example
+ * ```ts
+ * import { CUT_BYTES, cutOf } from "./src/forestry/cut.ts";
+ * import { Forestry } from "./src/forestry/trie.ts";
+ *
+ * console.log(cutOf(new Forestry()).length === CUT_BYTES); // true
+ * ```
+ */
 export function cutOf(trie: Forestry): Uint8Array {
   const cut = new Uint8Array(CUT_BYTES);
   const visit = (node: Node | undefined): void => {
@@ -59,7 +78,19 @@ export function cutOf(trie: Forestry): Uint8Array {
   return cut;
 }
 
-/** Buckets in which two cuts differ, in ascending order. */
+/**
+ * Buckets in which two cuts differ, in ascending order.
+ *
+ * @example
+ * ```ts
+ * import { utf8 } from "./src/base/bytes.ts";
+ * import { changedBuckets, cutOf } from "./src/forestry/cut.ts";
+ * import { Forestry, leafOf } from "./src/forestry/trie.ts";
+ *
+ * const [before, after] = [new Forestry(), Forestry.from([leafOf(utf8("name"), utf8("Ada"))])];
+ * console.log(changedBuckets(cutOf(before), cutOf(after)).length); // 1
+ * ```
+ */
 export function changedBuckets(before: Uint8Array, after: Uint8Array): number[] {
   return Array.from({ length: BUCKETS }, (_, b) => b).filter((b) => !equalBytes(hashIn(before, b), hashIn(after, b)));
 }
@@ -67,6 +98,18 @@ export function changedBuckets(before: Uint8Array, after: Uint8Array): number[] 
 /**
  * The buckets whose elements are needed to change the elements at these paths, in any way and order, and to prove them
  * present or absent. Ascending; at most three more for each path than its own.
+ *
+ * @throws {RangeError} if the cut has another length than `CUT_BYTES`.
+ *
+ * @example
+ * ```ts
+ * import { utf8 } from "./src/base/bytes.ts";
+ * import { bucketOf, CUT_BYTES, neededBuckets } from "./src/forestry/cut.ts";
+ * import { digest } from "./src/forestry/hash.ts";
+ *
+ * const path = digest(utf8("name"));
+ * console.log(neededBuckets(new Uint8Array(CUT_BYTES), [path])[0] === bucketOf(path)); // true
+ * ```
  */
 export function neededBuckets(cut: Uint8Array, paths: Iterable<Uint8Array>): number[] {
   const touched = new Set(Array.from(paths, bucketOf));
@@ -85,10 +128,19 @@ export function neededBuckets(cut: Uint8Array, paths: Iterable<Uint8Array>): num
  * A trie from a cut and the elements of some of its buckets. The map must have all elements of each bucket in it. Changes
  * and proofs at paths not passed to `neededBuckets` throw `MissingSubtrie`.
  *
+ * @throws {RangeError} if the cut has another length than `CUT_BYTES`, or two elements have the same path.
+ *
  * @example
  * ```ts
- * const buckets = neededBuckets(cut, paths);
- * const trie = openCut(cut, new Map(buckets.map((bucket) => [bucket, leavesOf(bucket)])));
+ * import { equalBytes, utf8 } from "./src/base/bytes.ts";
+ * import { cutOf, neededBuckets, openCut } from "./src/forestry/cut.ts";
+ * import { Forestry, leafOf } from "./src/forestry/trie.ts";
+ *
+ * const leaf = leafOf(utf8("name"), utf8("Ada"));
+ * const whole = Forestry.from([leaf]);
+ * const cut = cutOf(whole);
+ * const opened = openCut(cut, new Map(neededBuckets(cut, [leaf.path]).map((bucket) => [bucket, [leaf]])));
+ * console.log(opened.ok && equalBytes(opened.value.root, whole.root)); // true
  * ```
  */
 export function openCut(
@@ -103,7 +155,23 @@ export function openCut(
   return fillBuckets(new Forestry(build(stubs, 0, DEPTH)), leavesByBucket);
 }
 
-/** A trie made by `openCut`, with the elements of more buckets. Known hashes are kept, so only the new elements cost time. */
+/**
+ * A trie made by `openCut`, with the elements of more buckets. Known hashes are kept, so only the new elements cost time.
+ *
+ * @throws {RangeError} if two elements have the same path.
+ *
+ * @example
+ * ```ts
+ * import { utf8 } from "./src/base/bytes.ts";
+ * import { bucketOf, cutOf, fillBuckets, openCut } from "./src/forestry/cut.ts";
+ * import { Forestry, leafOf } from "./src/forestry/trie.ts";
+ *
+ * const leaf = leafOf(utf8("name"), utf8("Ada"));
+ * const opened = openCut(cutOf(Forestry.from([leaf])), new Map());
+ * if (!opened.ok) throw new Error(opened.error.message);
+ * console.log(fillBuckets(opened.value, new Map([[bucketOf(leaf.path), [leaf]]])).ok); // true
+ * ```
+ */
 export function fillBuckets(
   trie: Forestry,
   leavesByBucket: ReadonlyMap<number, readonly Leaf[]>,
@@ -113,8 +181,9 @@ export function fillBuckets(
     const belongs = leaves.every((leaf) => bucketOf(leaf.path) === bucket) &&
       (leaves.length > 0 || !holds(top, bucket));
     if (!belongs) return mismatch(bucket);
-    if (leaves.length === 0) continue;
-    top = filledWith(top, bucketNode(leaves)!);
+    const node = bucketNode(leaves);
+    if (!node) continue;
+    top = filledWith(top, node);
     if (!top) return mismatch(bucket);
   }
   return ok(new Forestry(top));

@@ -1,7 +1,17 @@
 /** The trie's hash: blake2b with a 32-byte digest. Call `initHash` before building large tries: hashing is then ten times faster. */
 import { blake2b256 } from "#src/cardano/hash.ts";
 
-/** Digest of some bytes, 32 bytes. */
+/**
+ * Digest of some bytes, 32 bytes.
+ *
+ * @example
+ * ```ts
+ * import { utf8 } from "./src/base/bytes.ts";
+ * import { digest } from "./src/forestry/hash.ts";
+ *
+ * console.log(digest(utf8("name")).length); // 32
+ * ```
+ */
 export const digest = blake2b256;
 export { initHash } from "#src/cardano/hash.ts";
 
@@ -21,7 +31,6 @@ export const EMPTY: Uint8Array = new Uint8Array(32);
 export const EMPTY_TREES: readonly Uint8Array[] = emptyTrees();
 
 function emptyTrees(): Uint8Array[] {
-  const trees = [EMPTY];
-  for (let i = 0; i < 4; i++) trees.push(digestPair(trees[i]!, trees[i]!));
-  return trees;
+  let tree = EMPTY;
+  return [EMPTY, ...Array.from({ length: 4 }, () => tree = digestPair(tree, tree))];
 }

@@ -1,6 +1,7 @@
 /** Proofs as JSON, in the form of the published off-chain libraries: bytes in hexadecimal; prefixes have one nibble per byte. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import type { Proof, Step } from "#src/forestry/proof.ts";
+import { constr, type Data } from "#src/cardano/data.ts";
+import { type Proof, readProof } from "#src/forestry/proof.ts";
 
 /** A step as JSON. */
 export type StepJson =
@@ -16,7 +17,17 @@ export type StepJson =
     readonly neighbor: { readonly key: string; readonly value: string };
   };
 
-/** A proof as JSON. */
+/**
+ * A proof as JSON.
+ *
+ * @example
+ * ```ts
+ * import { proofJson } from "./src/forestry/json.ts";
+ *
+ * const step = { type: "branch", skip: 0, neighbors: new Uint8Array(128) } as const;
+ * console.log(JSON.stringify(proofJson([step])));
+ * ```
+ */
 export function proofJson(proof: Proof): StepJson[] {
   return proof.map((step) => {
     const { skip } = step;
@@ -39,34 +50,32 @@ function members(value: unknown): Members {
   return typeof value === "object" && value !== null ? value as Members : {};
 }
 
-/** An integer from 0 to `most`, as a bigint (exact JSON) or a number (plain JSON). */
-function size(value: unknown, most: number): number | undefined {
-  const number = typeof value === "bigint" ? Number(value) : value;
-  return typeof number === "number" && Number.isInteger(number) && number >= 0 && number <= most ? number : undefined;
+/** Data that is no part of a step: it stands for a member of another form, so that `readProof` refuses the proof. */
+const NONE: Data = [];
+
+/** An integer, as a bigint (exact JSON) or a number (plain JSON). */
+function integer(value: unknown): Data {
+  return typeof value === "bigint" ? value : Number.isInteger(value) ? BigInt(Number(value)) : NONE;
 }
 
-function bytes(value: unknown, length?: number): Uint8Array | undefined {
-  if (typeof value !== "string" || !/^([0-9a-f]{2})*$/.test(value)) return undefined;
-  return length === undefined || value.length === 2 * length ? fromHex(value) : undefined;
+function bytes(value: unknown): Data {
+  return typeof value === "string" && /^([0-9a-f]{2})*$/.test(value) ? fromHex(value) : NONE;
 }
 
-function readStep(value: unknown): Step | undefined {
-  const { type, skip: skipped, neighbors: beside, neighbor } = members(value);
-  const skip = size(skipped, 63);
-  if (skip === undefined) return undefined;
-  const next = members(neighbor);
-  if (type === "branch") {
-    const neighbors = bytes(beside, 128);
-    return neighbors && { type, skip, neighbors };
+/** A step as `proofData` has it. */
+function stepData(step: unknown): Data {
+  const { type, skip, neighbors, neighbor } = members(step);
+  const { nibble, prefix, root, key, value } = members(neighbor);
+  switch (type) {
+    case "branch":
+      return constr(0, integer(skip), bytes(neighbors));
+    case "fork":
+      return constr(1, integer(skip), constr(0, integer(nibble), bytes(prefix), bytes(root)));
+    case "leaf":
+      return constr(2, integer(skip), bytes(key), bytes(value));
+    default:
+      return NONE;
   }
-  if (type === "leaf") {
-    const [key, digest] = [bytes(next.key, 32), bytes(next.value, 32)];
-    return key && digest && { type, skip, key, value: digest };
-  }
-  if (type !== "fork") return undefined;
-  const [nibble, prefix, root] = [size(next.nibble, 15), bytes(next.prefix), bytes(next.root, 32)];
-  if (nibble === undefined || !prefix || prefix.length > 63 || prefix.some((n) => n > 15) || !root) return undefined;
-  return { type, skip, nibble, prefix, root };
 }
 
 /**
@@ -74,12 +83,12 @@ function readStep(value: unknown): Step | undefined {
  *
  * @example
  * ```ts
- * const proof = readProofJson(JSON.parse(text));
- * const root = proof && rootWith(digest(key), digest(value), proof);
+ * import { readProofJson } from "./src/forestry/json.ts";
+ *
+ * console.log(readProofJson(JSON.parse("[]"))); // []
+ * console.log(readProofJson({})); // undefined
  * ```
  */
 export function readProofJson(value: unknown): Proof | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const steps = value.map(readStep);
-  return steps.every((step) => step !== undefined) ? steps : undefined;
+  return Array.isArray(value) ? readProof(value.map(stepData)) : undefined;
 }

@@ -48,11 +48,8 @@ export class BranchNode {
   }
 
   private join(left: Uint8Array, right: Uint8Array): Uint8Array {
-    if (left === right) {
-      const level = EMPTY_TREES.indexOf(left);
-      if (level >= 0) return EMPTY_TREES[level + 1]!;
-    }
-    return digestPair(left, right);
+    const level = left === right ? EMPTY_TREES.indexOf(left) : -1;
+    return (level < 0 ? undefined : EMPTY_TREES[level + 1]) ?? digestPair(left, right);
   }
 
   /** The four sibling hashes on the path from the root to slot `k`, the root's child first: 128 bytes. */

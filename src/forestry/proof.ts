@@ -34,12 +34,31 @@ function stepData(step: Step): Constr {
   }
 }
 
-/** A proof as Plutus data. */
+/**
+ * A proof as Plutus data.
+ *
+ * @example
+ * ```ts
+ * import { proofData } from "./src/forestry/proof.ts";
+ *
+ * console.log(proofData([{ type: "branch", skip: 0, neighbors: new Uint8Array(128) }]));
+ * ```
+ */
 export function proofData(proof: Proof): Data {
   return proof.map(stepData);
 }
 
-/** A proof as CBOR of Plutus data. */
+/**
+ * A proof as CBOR of Plutus data.
+ *
+ * @example
+ * ```ts
+ * import { toHex } from "./src/base/bytes.ts";
+ * import { encodeProof } from "./src/forestry/proof.ts";
+ *
+ * console.log(toHex(encodeProof([]))); // 80
+ * ```
+ */
 export function encodeProof(proof: Proof): Uint8Array {
   return encodeData(proofData(proof));
 }
@@ -78,14 +97,18 @@ function readStep(data: Data): Step | undefined {
   return undefined;
 }
 
-/** Reads a proof from Plutus data; undefined if its form is not exactly right. */
+/**
+ * Reads a proof from Plutus data; undefined if its form is not exactly right.
+ *
+ * @example
+ * ```ts
+ * import { proofData, readProof } from "./src/forestry/proof.ts";
+ *
+ * console.log(readProof(proofData([]))); // []
+ * ```
+ */
 export function readProof(data: Data): Proof | undefined {
   if (!Array.isArray(data)) return undefined;
-  const steps: Step[] = [];
-  for (const element of data as readonly Data[]) {
-    const step = readStep(element);
-    if (!step) return undefined;
-    steps.push(step);
-  }
-  return steps;
+  const steps = data.map((element: Data) => readStep(element));
+  return steps.every((step) => step !== undefined) ? steps : undefined;
 }

@@ -7,9 +7,15 @@
  *
  * @example
  * ```ts
+ * import { utf8 } from "./src/base/bytes.ts";
+ * import { digest } from "./src/forestry/hash.ts";
+ * import { Forestry, leafOf } from "./src/forestry/trie.ts";
+ * import { includes } from "./src/forestry/verify.ts";
+ *
  * const trie = Forestry.from([leafOf(utf8("name"), utf8("Ada"))]);
  * const proof = trie.prove(digest(utf8("name")));
- * if (proof.ok) equalBytes(rootWith(digest(utf8("name")), digest(utf8("Ada")), proof.value)!, trie.root); // true
+ * if (!proof.ok) throw new Error(proof.error.message);
+ * console.log(includes(trie.root, digest(utf8("name")), digest(utf8("Ada")), proof.value)); // true
  * ```
  */
 import { digest, EMPTY } from "#src/forestry/hash.ts";
@@ -40,7 +46,17 @@ const exists = fail("fact_exists", "the key is in the trie already");
 const missing = fail("fact_missing", "the key is not in the trie");
 const differs = fail("fact_differs", "the key has another value");
 
-/** The element for the bytes of a key and a value. */
+/**
+ * The element for the bytes of a key and a value, of any length: the digests of both.
+ *
+ * @example
+ * ```ts
+ * import { utf8 } from "./src/base/bytes.ts";
+ * import { leafOf } from "./src/forestry/trie.ts";
+ *
+ * console.log(leafOf(utf8("name"), utf8("Ada")).path.length); // 32
+ * ```
+ */
 export function leafOf(key: Uint8Array, value: Uint8Array): Leaf {
   return { path: digest(key), value: digest(value) };
 }
@@ -50,6 +66,23 @@ function checked(leaf: Leaf): LeafNode {
   return new LeafNode(0, leaf.path, leaf.value);
 }
 
+/**
+ * A trie that changes; all paths, values and roots are digests of 32 bytes.
+ *
+ * @throws {RangeError} by changes whose path or value is no digest.
+ * @throws {MissingSubtrie} by tries made by `openCut`, where an operation needs elements that were not loaded.
+ *
+ * @example
+ * ```ts
+ * import { utf8 } from "./src/base/bytes.ts";
+ * import { Forestry, leafOf } from "./src/forestry/trie.ts";
+ *
+ * const trie = new Forestry();
+ * const { path, value } = leafOf(utf8("name"), utf8("Ada"));
+ * const done = trie.apply({ type: "insert", path, value });
+ * console.log(done.ok && done.value.length, trie.get(path)?.length); // 0 32
+ * ```
+ */
 export class Forestry {
   /** Callers use `Forestry.from` or `openCut`. */
   constructor(private node: Node | undefined = undefined) {}

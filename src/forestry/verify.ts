@@ -17,26 +17,66 @@ import type { Proof, Step } from "#src/forestry/proof.ts";
  *
  * @example
  * ```ts
- * const root = rootWith(digest(key), digest(value), proof);
- * const isPresent = root !== undefined && equalBytes(root, trustedRoot);
+ * import { toHex, utf8 } from "./src/base/bytes.ts";
+ * import { digest } from "./src/forestry/hash.ts";
+ * import { rootWith } from "./src/forestry/verify.ts";
+ *
+ * // the proof of the only element of a trie has no steps
+ * const root = rootWith(digest(utf8("name")), digest(utf8("Ada")), []);
+ * console.log(root && toHex(root));
  * ```
  */
 export function rootWith(path: Uint8Array, value: Uint8Array, proof: Proof, above = 0): Uint8Array | undefined {
   return path.length === 32 && value.length === 32 ? walk(path, value, proof, 0, above) : undefined;
 }
 
-/** Root of the trie without the element, as a proof has it; see `rootWith`. */
+/**
+ * Root of the trie without the element, according to a proof; see `rootWith`.
+ *
+ * @example
+ * ```ts
+ * import { utf8 } from "./src/base/bytes.ts";
+ * import { digest } from "./src/forestry/hash.ts";
+ * import { rootWithout } from "./src/forestry/verify.ts";
+ *
+ * console.log(rootWithout(digest(utf8("name")), [])?.every((byte) => byte === 0)); // true: the empty trie
+ * ```
+ */
 export function rootWithout(path: Uint8Array, proof: Proof, above = 0): Uint8Array | undefined {
   return path.length === 32 ? walk(path, undefined, proof, 0, above) : undefined;
 }
 
-/** Whether the proof shows that the trie of that root holds the value (a digest) under the path. */
+/**
+ * Whether the proof shows that the trie of that root holds the value (a digest) under the path.
+ *
+ * @example
+ * ```ts
+ * import { utf8 } from "./src/base/bytes.ts";
+ * import { Forestry, leafOf } from "./src/forestry/trie.ts";
+ * import { includes } from "./src/forestry/verify.ts";
+ *
+ * const { path, value } = leafOf(utf8("name"), utf8("Ada"));
+ * console.log(includes(Forestry.from([{ path, value }]).root, path, value, [])); // true
+ * ```
+ */
 export function includes(root: Uint8Array, path: Uint8Array, value: Uint8Array, proof: Proof): boolean {
   const found = rootWith(path, value, proof);
   return found !== undefined && equalBytes(found, root);
 }
 
-/** Whether the proof shows that the trie of that root holds nothing under the path. */
+/**
+ * Whether the proof shows that the trie of that root holds nothing under the path.
+ *
+ * @example
+ * ```ts
+ * import { utf8 } from "./src/base/bytes.ts";
+ * import { digest } from "./src/forestry/hash.ts";
+ * import { Forestry } from "./src/forestry/trie.ts";
+ * import { excludes } from "./src/forestry/verify.ts";
+ *
+ * console.log(excludes(new Forestry().root, digest(utf8("name")), [])); // true
+ * ```
+ */
 export function excludes(root: Uint8Array, path: Uint8Array, proof: Proof): boolean {
   const found = rootWithout(path, proof);
   return found !== undefined && equalBytes(found, root);
@@ -99,13 +139,10 @@ function neighbor(step: Step, path: Uint8Array, cursor: number, at: number): Bes
 function sparse(slot: number, other: number, hash: Uint8Array): Uint8Array {
   const out = new Uint8Array(128);
   let h = hash;
-  for (let level = 0; level < 4; level++) {
+  for (const [level, empty] of EMPTY_TREES.slice(0, 4).entries()) {
     const beside = (slot >> level) ^ 1;
-    const place = 32 * (3 - level);
-    if (other >> level === beside) out.set(h, place);
-    else out.set(EMPTY_TREES[level]!, place);
+    out.set(other >> level === beside ? h : empty, 32 * (3 - level));
     if (other >> level !== slot >> level) {
-      const empty = EMPTY_TREES[level]!;
       h = (other >> level) & 1 ? digestPair(empty, h) : digestPair(h, empty);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Phase 2: the scripts of a transaction run on what the ledger shows them. Only threads that evaluate (and tests) import this module, for a
- * script may take seconds; all others are given an `Evaluate`.
+ * Phase-2 validation: runs the scripts of a transaction on their script contexts. A script may take seconds, so only
+ * evaluator threads (and tests) import this module; other code receives an `Evaluate` function.
  */
 import { CborError } from "#src/cardano/cbor.ts";
 import type { RedeemerPointer } from "#src/cardano/failure.ts";
@@ -15,12 +15,12 @@ import type { Evaluation, EvaluationInput, RedeemerUnits, ScriptRefusal } from "
 import { flatOf } from "#src/plutus/wellFormed.ts";
 
 /**
- * How many times the units of a transaction its scripts may take together where they are measured: so far, who builds learns by how much a
+ * Measuring stops at this multiple of the units that a transaction may use. Up to there, a builder learns by how much a
  * transaction is too large.
  */
 const MEASURED_TIMES = 4n;
 
-/** Runs every script of a transaction and gives the units that each redeemer took. Never throws. */
+/** Runs every script of a transaction and gives the units that each redeemer used. Failures are results, not exceptions. */
 export function evaluateScripts(input: EvaluationInput): Evaluation {
   const { transaction, utxos, parameters: { protocolVersion, costModels }, slots } = input;
   const read = readTransaction(transaction);
@@ -77,7 +77,7 @@ function name({ purpose, index }: RedeemerPointer): string {
   return `${purpose} ${index}`;
 }
 
-/** Why a run is a failure of its script; undefined where it is none. */
+/** Why a run fails its script; undefined if the script succeeded. */
 function problemOf(outcome: Outcome, language: 1 | 2 | 3, { memory, steps }: Units): string | undefined {
   if (outcome.ok) {
     return language < 3 || isUnit(outcome.value)

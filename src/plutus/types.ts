@@ -1,4 +1,4 @@
-/** Phase 2 as the rest of the house sees it: a function from a transaction to the units each script run took. */
+/** Phase-2 validation for the other modules: a function from a transaction to the execution units of each script run. */
 import type { CollectError } from "#src/cardano/failure.ts";
 import type { Parameters, SlotConfig, Units } from "#src/cardano/parameters.ts";
 import type { Utxo } from "#src/cardano/output.ts";
@@ -7,14 +7,14 @@ import type { Utxo } from "#src/cardano/output.ts";
 export const PURPOSES = ["spend", "mint", "cert", "reward", "vote", "propose"] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
-/** What one script run took. */
+/** Execution units that one script run used. */
 export interface RedeemerUnits {
   readonly purpose: Purpose;
   readonly index: number;
   readonly units: Units;
 }
 
-/** Units of every redeemer whose script ran, or why there are none. */
+/** Units of every redeemer whose script ran, or the reason for a failure. */
 export type Evaluation =
   | { readonly ok: true; readonly redeemers: readonly RedeemerUnits[] }
   | ScriptRefusal
@@ -22,7 +22,7 @@ export type Evaluation =
   | NotCollected
   | Undecodable;
 
-/** A script ran and failed, by its own error, by its redeemer's units or by its bytes; `logs` are the messages that it traced. */
+/** A script failed: by its own error, by exceeding its redeemer's units, or because its bytes are no program. `logs` are the messages it traced. */
 export interface ScriptRefusal {
   readonly ok: false;
   readonly kind: "refused";
@@ -30,7 +30,7 @@ export interface ScriptRefusal {
   readonly logs: readonly string[];
 }
 
-/** Without limits of redeemers: the scripts take more than is measured; `units` is what they took together until then. */
+/** Without redeemers' limits: the scripts exceed the largest measured amount. `units` is their total use up to that point. */
 export interface OverLimit {
   readonly ok: false;
   readonly kind: "over_limit";
@@ -38,7 +38,7 @@ export interface OverLimit {
   readonly units: Units;
 }
 
-/** The scripts cannot be run on the transaction (ledger: `CollectErrors`), which says nothing about them. */
+/** The scripts could not be started (ledger: `CollectErrors`); nothing is known about their result. */
 export interface NotCollected {
   readonly ok: false;
   readonly kind: "not_collected";
@@ -46,23 +46,23 @@ export interface NotCollected {
   readonly errors: readonly CollectError[];
 }
 
-/** The ledger's decoder refuses the transaction, or an output behind its inputs. */
+/** The ledger's decoder refuses the transaction, or an output that it refers to. */
 export interface Undecodable {
   readonly ok: false;
   readonly kind: "undecodable";
   readonly message: string;
 }
 
-/** What a transaction is evaluated against: `utxos` are its inputs, reference inputs and collateral. */
+/** A transaction and its environment. `utxos` are the outputs that its inputs, reference inputs and collateral refer to. */
 export interface EvaluationInput {
   /** CBOR of the whole transaction. */
   readonly transaction: Uint8Array;
   readonly utxos: readonly Utxo[];
   readonly parameters: Pick<Parameters, "costModels" | "maxTxUnits" | "protocolVersion">;
   readonly slots: SlotConfig;
-  /** Whether each script may take what its redeemer states and no more, as in the ledger; unless set, units are measured. */
+  /** Whether each script is limited to its redeemer's units, as in the ledger. Default: units are measured. */
   readonly limited?: boolean;
 }
 
-/** Evaluates every script of a transaction. Rejects when there is no machine at hand. */
+/** Evaluates every script of a transaction. Rejects if no evaluator thread is available. */
 export type Evaluate = (input: EvaluationInput) => Promise<Evaluation>;

@@ -1,13 +1,13 @@
 /**
- * Whether bytes are a Plutus program: the check that the ledger makes of scripts before they may enter the chain (`MalformedScriptWitnesses`,
- * `MalformedReferenceScripts`). Whether variables are bound is no part of it: the ledger checks that in phase 2.
+ * Whether bytes are a Plutus program: the ledger's check of scripts that enter the chain (`MalformedScriptWitnesses`,
+ * `MalformedReferenceScripts`). It does not check that variables are bound; the ledger does that in phase 2.
  */
 import { CborError, decodeAt } from "#src/cardano/cbor.ts";
 import { Failure } from "#src/plutus/machine/failure.ts";
 import { decodeProgram } from "#src/plutus/machine/flat.ts";
 import { hasCoreVersion, type Language } from "#src/plutus/machine/version.ts";
 
-/** `script` is what a witness set's byte string holds: flat inside CBOR. */
+/** Whether a script is a program of its language. `script` is the content of the witness set's byte string: flat inside CBOR. */
 export function isWellFormed(script: Uint8Array, language: Language, protocolMajor: number): boolean {
   const flat = flatOf(script, language);
   if (!flat) return false;
@@ -20,8 +20,8 @@ export function isWellFormed(script: Uint8Array, language: Language, protocolMaj
 }
 
 /**
- * The flat bytes out of the one byte string that a script is in CBOR; undefined where it is none. Plutus V1 and V2 may have bytes after it, and
- * it is never one in pieces.
+ * The flat bytes in a script, which is one CBOR byte string of definite length; undefined for anything else. In Plutus V1
+ * and V2 other bytes may follow it.
  */
 export function flatOf(script: Uint8Array, language: Language): Uint8Array | undefined {
   if (script[0] === 0x5f) return undefined;

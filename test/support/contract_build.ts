@@ -3,7 +3,7 @@
  * which uses `case` on constants. A test file selects the second one by importing `cased_build.ts` before any module
  * that reads this one.
  */
-import { buildScript } from "#src/cage/blueprint.ts";
+import { buildScript } from "#src/cage/build.ts";
 import { type CageScript, cageScript } from "#src/cage/script.ts";
 import type { BuildOptions } from "#src/cage/uplc/program.ts";
 

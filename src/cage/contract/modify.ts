@@ -152,7 +152,10 @@ interface Applying {
   readonly start: Expr<Bytes>;
 }
 
-/** Processes the inputs; each consumes its redeemer, action and refund. Gives the new root or crown. */
+/**
+ * Processes the inputs; each consumes its redeemer, action and refund. Gives the new root or crown. It is one function of over
+ * 80 lines because it is one expression: its parts share the names that it binds.
+ */
 function afterAll(
   library: Library,
   tx: TransactionFields,

@@ -237,7 +237,7 @@ interface Tools extends Paths {
   readonly allNibbles: Expr<Fn<[Bytes], Bool>>;
 }
 
-/** One step of a proof. */
+/** One step of a proof. It is one function of over 80 lines because it is one expression: its parts share the names that it binds. */
 function step(
   tools: Tools,
   path: Expr<Bytes>,

@@ -129,26 +129,37 @@ function datumIn(row: Row): Datum | undefined {
 
 type Pause = () => Promise<void>;
 
+/** All rows of a query in pages: `read` gives the next rows, at most `PAGE`, after the last one of the previous page. */
+async function* paged(
+  read: (last: Row | undefined) => Promise<readonly Row[]>,
+  pause: Pause,
+): AsyncGenerator<Row, void> {
+  let rows: readonly Row[] = [];
+  do {
+    rows = await read(rows.at(-1));
+    yield* rows;
+    await pause();
+  } while (rows.length === PAGE);
+}
+
 async function readStates(
   sql: Queries,
   token: string,
   pause: Pause,
 ): Promise<Result<ReplayState[], UnexplainedReplay>> {
   const states: ReplayState[] = [];
-  for (let at: [slot: bigint, ref: string] = [-1n, ""];;) {
-    const rows = await sql<Row[]>`select ref, output, from_slot from token_state
-      where token = ${token} and (from_slot, ref) > (${at[0]}, ${at[1]}) order by from_slot, ref limit ${PAGE}`;
-    for (const row of rows) {
-      const ref = text(row, "ref");
-      const datum = datumIn(row);
-      if (datum?.type !== "state") return unexplainedReplay(`The row of state ${ref} does not hold its output.`);
-      states.push({ ref, ...datum.state, slot: number(row, "from_slot") });
-    }
-    await pause();
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return ok(states);
-    at = [bigint(last, "from_slot"), text(last, "ref")];
+  const read = (last: Row | undefined) => {
+    const [slot, ref] = last ? [bigint(last, "from_slot"), text(last, "ref")] : [-1n, ""];
+    return sql<Row[]>`select ref, output, from_slot from token_state
+      where token = ${token} and (from_slot, ref) > (${slot}, ${ref}) order by from_slot, ref limit ${PAGE}`;
+  };
+  for await (const row of paged(read, pause)) {
+    const ref = text(row, "ref");
+    const datum = datumIn(row);
+    if (datum?.type !== "state") return unexplainedReplay(`The row of state ${ref} does not hold its output.`);
+    states.push({ ref, ...datum.state, slot: number(row, "from_slot") });
   }
+  return ok(states);
 }
 
 async function readChanges(
@@ -157,28 +168,27 @@ async function readChanges(
   pause: Pause,
 ): Promise<Result<ReplayChange[], UnexplainedReplay>> {
   const changes: ReplayChange[] = [];
-  for (let at: [slot: bigint, position: bigint, ref: string] = [-1n, -1n, ""];;) {
-    const rows = await sql<Row[]>`
+  const read = (last: Row | undefined) => {
+    const [slot, position, ref] = last
+      ? [bigint(last, "from_slot"), bigint(last, "position"), text(last, "ref")]
+      : [-1n, -1n, ""];
+    return sql<Row[]>`
       select e.ref, e.tx, e.position, e.from_slot, r.output from token_request_end e
       left join token_request r on r.ref = e.ref
-      where e.token = ${token} and e.status = 'applied' and (e.from_slot, e.position, e.ref) > (${at[0]}, ${at[1]}, ${
-      at[2]
-    }) order by e.from_slot, e.position, e.ref limit ${PAGE}`;
-    for (const row of rows) {
-      const ref = text(row, "ref");
-      const datum = datumIn(row);
-      if (datum?.type !== "request" || datum.request.name !== token) {
-        return unexplainedReplay(`The row of request ${ref} does not hold its output.`);
-      }
-      const { key, operation } = datum.request;
-      const tx = maybeText(row, "tx");
-      changes.push({ ref, tx, slot: number(row, "from_slot"), position: bigint(row, "position"), key, operation });
+      where e.token = ${token} and e.status = 'applied' and (e.from_slot, e.position, e.ref) > (${slot}, ${position}, ${ref})
+      order by e.from_slot, e.position, e.ref limit ${PAGE}`;
+  };
+  for await (const row of paged(read, pause)) {
+    const ref = text(row, "ref");
+    const datum = datumIn(row);
+    if (datum?.type !== "request" || datum.request.name !== token) {
+      return unexplainedReplay(`The row of request ${ref} does not hold its output.`);
     }
-    await pause();
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return ok(changes);
-    at = [bigint(last, "from_slot"), bigint(last, "position"), text(last, "ref")];
+    const { key, operation } = datum.request;
+    const [slot, position] = [number(row, "from_slot"), bigint(row, "position")];
+    changes.push({ ref, tx: maybeText(row, "tx"), slot, position, key, operation });
   }
+  return ok(changes);
 }
 
 /** Compares stored rows with expected rows; `same` compares two rows with the same key. */
@@ -214,15 +224,12 @@ const sameBucket = (a: ReplayedBucket, b: ReplayedBucket) => a.to_slot === b.to_
 async function differences(sql: Queries, token: string, { facts, buckets, states }: ReplayResult, pause: Pause) {
   const factRows = new Comparison(facts, (row) => `${row.entry} ${row.from_slot}`, sameFact);
   // rows whose entry has the token's prefix, then rows that name the token but have another entry
-  for (let at: [entry: string, slot: bigint] = [`${token}:`, -1n];;) {
-    const rows = await sql<Row[]>`select * from fact where entry < ${`${token}:g`}
-      and (entry, from_slot) > (${at[0]}, ${at[1]}) order by entry, from_slot limit ${PAGE}`;
-    for (const row of rows) factRows.see(replayedFactOf(row));
-    await pause();
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE) break;
-    at = [text(last, "entry"), bigint(last, "from_slot")];
-  }
+  const read = (last: Row | undefined) => {
+    const [entry, slot] = last ? [text(last, "entry"), bigint(last, "from_slot")] : [`${token}:`, -1n];
+    return sql<Row[]>`select * from fact where entry < ${`${token}:g`}
+      and (entry, from_slot) > (${entry}, ${slot}) order by entry, from_slot limit ${PAGE}`;
+  };
+  for await (const row of paged(read, pause)) factRows.see(replayedFactOf(row));
   const strange = await sql<Row[]>`select * from fact
     where token = ${token} and to_slot is null and (entry < ${`${token}:`} or entry >= ${`${token}:g`})`;
   for (const row of strange) factRows.see(replayedFactOf(row));
@@ -296,16 +303,20 @@ export async function writeReplay(
   return gone.length === 0 ? [] : [{ entity: { kind: "token", id: token }, event: { type: "RELEASED", slot } }];
 }
 
+/** A list in parts of at most `PAGE`. */
+function* chunks<T>(list: readonly T[]): Generator<readonly T[]> {
+  for (let i = 0; i < list.length; i += PAGE) yield list.slice(i, i + PAGE);
+}
+
 async function writeFacts(sql: Queries, { wrong, right }: Difference<ReplayedFact>): Promise<void> {
-  for (let i = 0; i < wrong.length; i += PAGE) {
-    const rows = wrong.slice(i, i + PAGE);
+  for (const rows of chunks(wrong)) {
     await sql`delete from fact f using unnest(
         ${sql.array(rows.map(({ entry }) => entry))}::text[],
         ${sql.array(rows.map(({ from_slot }) => BigInt(from_slot)))}::bigint[]) w (entry, from_slot)
       where f.entry = w.entry and f.from_slot = w.from_slot`;
   }
-  for (let i = 0; i < right.length; i += PAGE) {
-    const rows = right.slice(i, i + PAGE).map((row) => ({
+  for (const page of chunks(right)) {
+    const rows = page.map((row) => ({
       ...row,
       key: hexOf(row.key),
       value: hexOf(row.value),
@@ -320,15 +331,14 @@ async function writeFacts(sql: Queries, { wrong, right }: Difference<ReplayedFac
 const hexOf = (data: Uint8Array) => `\\x${toHex(data)}`;
 
 async function writeBuckets(sql: Queries, token: string, { wrong, right }: Difference<ReplayedBucket>): Promise<void> {
-  for (let i = 0; i < wrong.length; i += PAGE) {
-    const rows = wrong.slice(i, i + PAGE);
+  for (const rows of chunks(wrong)) {
     await sql`delete from token_bucket b using unnest(
         ${sql.array(rows.map(({ bucket }) => BigInt(bucket)))}::bigint[],
         ${sql.array(rows.map(({ from_slot }) => BigInt(from_slot)))}::bigint[]) w (bucket, from_slot)
       where b.token = ${token} and b.bucket = w.bucket and b.from_slot = w.from_slot`;
   }
-  for (let i = 0; i < right.length; i += PAGE) {
-    const rows = right.slice(i, i + PAGE).map((row) => ({ ...row, hash: hexOf(row.hash) }));
+  for (const page of chunks(right)) {
+    const rows = page.map((row) => ({ ...row, hash: hexOf(row.hash) }));
     await sql`insert into token_bucket (token, bucket, hash, from_slot, to_slot)
       select token, bucket, hash, from_slot, to_slot
       from json_populate_recordset(null::token_bucket, ${JSON.stringify(rows)}::text::json)`;

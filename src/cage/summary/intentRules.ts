@@ -13,50 +13,40 @@ import {
   type Pay,
 } from "#src/cage/summary/rules.ts";
 
+/** Kinds of changes to tokens: how many a summary has, and the reason if that is another number than is intended. */
+const COUNTS = {
+  tokens: [({ tokens }: Summary) => tokens.length, "token", "It concerns another number of tokens than is meant."],
+  states: [
+    ({ pays }: Summary) => pays.filter(({ purpose }) => purpose === "state").length,
+    "state",
+    "It makes another number of states than is meant.",
+  ],
+  requests: [
+    ({ requests }: Summary) => requests.length,
+    "request",
+    "It makes another number of requests than is meant.",
+  ],
+  retracts: [
+    ({ retracts }: Summary) => retracts.length,
+    "retract",
+    "It takes another number of requests back than is meant.",
+  ],
+  mints: [({ mints }: Summary) => mints.length, "mint", "It mints or burns something else than is meant."],
+  spent: [
+    ({ spends }: Summary) => spends.filter(({ output }) => output?.holds).length,
+    "input",
+    "It spends another number of outputs of the contract than is meant.",
+  ],
+  runs: [({ scripts }: Summary) => scripts.length, "script", "It runs another number of scripts than is meant."],
+} as const;
+type Counts = Partial<Record<keyof typeof COUNTS, number>>;
+
 /** Checks the number of each kind of change to tokens; a kind that is not listed must not occur. */
-function checkCounts(
-  summary: Summary,
-  meant: {
-    readonly tokens?: number;
-    readonly requests?: number;
-    readonly retracts?: number;
-    readonly mints?: number;
-    readonly states?: number;
-    readonly spent?: number;
-    readonly runs?: number;
-  },
-): Reason[] {
-  const states = summary.pays.filter(({ purpose }) => purpose === "state").length;
-  const spent = summary.spends.filter(({ output }) => output?.holds).length;
-  return [
-    ...check(
-      summary.tokens.length === (meant.tokens ?? 0),
-      "token",
-      "It concerns another number of tokens than is meant.",
-    ),
-    ...check(states === (meant.states ?? 0), "state", "It makes another number of states than is meant."),
-    ...check(
-      summary.requests.length === (meant.requests ?? 0),
-      "request",
-      "It makes another number of requests than is meant.",
-    ),
-    ...check(
-      summary.retracts.length === (meant.retracts ?? 0),
-      "retract",
-      "It takes another number of requests back than is meant.",
-    ),
-    ...check(summary.mints.length === (meant.mints ?? 0), "mint", "It mints or burns something else than is meant."),
-    ...check(
-      spent === (meant.spent ?? 0),
-      "input",
-      "It spends another number of outputs of the contract than is meant.",
-    ),
-    ...check(
-      summary.scripts.length === (meant.runs ?? 0),
-      "script",
-      "It runs another number of scripts than is meant.",
-    ),
-  ];
+function checkCounts(summary: Summary, meant: Counts): Reason[] {
+  const numbers = new Map(Object.entries(meant));
+  return Object.entries(COUNTS).flatMap(([kind, [count, code, message]]) =>
+    check(count(summary) === (numbers.get(kind) ?? 0), code, message)
+  );
 }
 
 const requesterOf = (summary: Summary) => addressKey(summary.address ?? "");
@@ -73,10 +63,10 @@ function* nextState(summary: Summary, tokenId: string, intent: Intent, before: b
   const [pay] = summary.pays.filter(({ purpose }) => purpose === "state");
   const holds = pay?.holds;
   if (!pay || holds?.type !== "state") return;
-  const assets = Object.entries(pay.amount.assets);
+  const [[asset, quantity] = [], ...others] = Object.entries(pay.amount.assets);
   yield* check(
-    pay.index === 0 && holds.tokenId === tokenId && isAtContract(pay, holds.policy, intent) && assets.length === 1 &&
-      assets[0]![0] === holds.policy + tokenId && assets[0]![1] === 1n,
+    pay.index === 0 && holds.tokenId === tokenId && isAtContract(pay, holds.policy, intent) &&
+      asset === holds.policy + tokenId && quantity === 1n && others.length === 0,
     "state",
     "The token is not in the next state as it should be.",
   );
@@ -98,9 +88,9 @@ function* requestRules(
   const { maxLocked = DEFAULT_MAX_LOCKED, maxOffered = DEFAULT_MAX_OFFERED } = intent;
   for (const request of summary.requests) {
     const { change, locked } = request;
-    const pay = summary.pays.find(({ index }) => index === request.index)!;
+    const pay = summary.pays.find(({ index }) => index === request.index);
     yield* check(
-      request.tokenId === intent.token && isAtContract(pay, request.policy, intent),
+      request.tokenId === intent.token && pay !== undefined && isAtContract(pay, request.policy, intent),
       "token",
       `It is a request to another token: ${request.tokenId}.`,
     );
@@ -205,7 +195,8 @@ export const INTENT_RULES: IntentRules = {
       const holds = spent?.holds;
       yield* check(
         pay !== undefined && isPlain(pay) && holdsNothingElse(pay.amount) && holds?.type === "request" &&
-          holdsNothingElse(spent!.amount) && lovelace === spent!.amount.lovelace - holds.offered,
+          spent !== undefined && spent !== null && holdsNothingElse(spent.amount) &&
+          lovelace === spent.amount.lovelace - holds.offered,
         "refund",
         `It does not refund ${request} as it should.`,
       );

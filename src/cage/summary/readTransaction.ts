@@ -109,10 +109,14 @@ export function readTransaction(bytes: Uint8Array): ReadTransaction {
     if (!item) throw new CborError(`a body without ${name}`);
     return item;
   };
-  const natural = (field: bigint, item = fields.get(field)) => {
-    const value = item && asInt(item);
-    if (value !== undefined && value < 0n) report("encoding", `the body has a negative number in its field ${field}`);
+  const natural = (field: bigint, item: Item) => {
+    const value = asInt(item);
+    if (value < 0n) report("encoding", `the body has a negative number in its field ${field}`);
     return value;
+  };
+  const maybe = <T>(field: bigint, read: (field: bigint, item: Item) => T): T | undefined => {
+    const item = fields.get(field);
+    return item && read(field, item);
   };
   const list = <T>(item: Item | undefined, one: (item: Item) => T): T[] => item ? asSet(item).map(one) : [];
   const output = (item: Item): Output => {
@@ -134,13 +138,13 @@ export function readTransaction(bytes: Uint8Array): ReadTransaction {
   const read = {
     inputs: list(needed(0n, "inputs"), readRef),
     outputs: as(needed(1n, "outputs"), "array").value.map(output),
-    fee: natural(2n, needed(2n, "a fee"))!,
-    validFrom: natural(8n),
-    validTo: natural(3n),
-    mint: fields.has(9n) ? readAssets(fields.get(9n)!) : noAssets,
+    fee: natural(2n, needed(2n, "a fee")),
+    validFrom: maybe(8n, natural),
+    validTo: maybe(3n, natural),
+    mint: maybe(9n, (_, item) => readAssets(item)) ?? noAssets,
     collateral: list(fields.get(13n), readRef),
-    collateralReturn: fields.has(16n) ? output(fields.get(16n)!) : undefined,
-    totalCollateral: natural(17n),
+    collateralReturn: maybe(16n, (_, item) => output(item)),
+    totalCollateral: maybe(17n, natural),
     requiredSigners: list(fields.get(14n), (item) => toHex(as(item, "bytes").value)),
     references: list(fields.get(18n), readRef),
   };

@@ -25,11 +25,11 @@ export function isRootProven(
   if (!start || toHex(start) !== before.state.root) return false;
   // the root, or the shared top branch that hashes to it
   let root: Uint8Array | undefined = crown ?? fromHex(before.state.root);
-  requests.forEach(({ request, redeemer }, i) => {
-    const action = actions[i]!;
+  for (const [i, action] of actions.entries()) {
+    const { request, redeemer } = requests[i] ?? {};
     const fits = redeemer?.type === (action.type === "apply" ? "contribute" : "retract");
-    root = root && fits ? (crown ? topBranchAfter : next)(root, request!, action) : undefined;
-  });
+    root = root && request && fits ? (crown ? topBranchAfter : next)(root, request, action) : undefined;
+  }
   const end = root && crown ? topBranchRoot(root) : root;
   return end !== undefined && toHex(end) === after.root;
 }

@@ -161,10 +161,11 @@ function tokenChange(
   const modifies = before?.redeemer?.type === "modify";
   const named = modifies ? spent.filter(({ request }) => request?.policy === policy && request.name === tokenId) : [];
   const list = (type: SpendRedeemer["type"]) =>
-    named.filter(({ redeemer }) => redeemer?.type === type).map(({ ref, request }) => ({
-      outputRef: outputRefText(ref),
-      change: describeChange(request!.key, request!.operation),
-    }));
+    named.flatMap(({ ref, request, redeemer }) =>
+      request && redeemer?.type === type
+        ? [{ outputRef: outputRefText(ref), change: describeChange(request.key, request.operation) }]
+        : []
+    );
   const proven = isRootProven(booted, ended, before, after?.state, named, spent.every(({ output }) => output));
   if (proven === false) {
     report("not_proven", `The new root of the token ${tokenId} does not follow from what is known here.`);

@@ -65,9 +65,10 @@ export function paidToLedger(read: ReadTransaction, known: KnownOutputs): bigint
 export function isBalanced(read: ReadTransaction, known: KnownOutputs): boolean | null {
   const { spends, makes } = appliedMovements(read);
   const inputs = outputsOf(spends, known);
-  if (inputs.includes(undefined) || (read.valid && read.otherMoney)) return null;
+  const resolved = inputs.filter((output) => output !== undefined);
+  if (resolved.length < inputs.length || (read.valid && read.otherMoney)) return null;
   const paid = sumValues(makes.map(({ value }) => value));
-  const held = sumValues(inputs.map((output) => output!.value));
+  const held = sumValues(resolved.map(({ value }) => value));
   if (!read.valid) {
     return read.totalCollateral === undefined ? null : sameValue(held, addValues(paid, lovelace(read.totalCollateral)));
   }

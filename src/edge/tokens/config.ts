@@ -1,7 +1,7 @@
 /** The configuration of the service over HTTP: the contract, its versions, the network. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { config } from "#src/api/tokenFacts.ts";
-import { committedBlueprint } from "#src/cage/blueprintFile.ts";
+import blueprint from "#src/cage/blueprint.json" with { type: "json" };
 import { publicationAddress } from "#src/cage/publication.ts";
 import { cageScript, cageScripts } from "#src/cage/script.ts";
 import { addressText, readAddressHex, scriptAddress } from "#src/cardano/address.ts";
@@ -19,7 +19,7 @@ export function configRoutes(app: OpenAPIHono, { networkId, networkMagic, factSl
     Promise.resolve({
       address: addressOf(cageScript.hash),
       policyId: cageScript.hash,
-      plutus: committedBlueprint(),
+      plutus: blueprint,
       network: { id: networkId, magic: networkMagic },
       versions: cageScripts.map(({ version, hash }) => ({ version, policyId: hash, address: addressOf(hash) })),
       publication: textOf(publicationAddress(networkId)),

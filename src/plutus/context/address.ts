@@ -1,4 +1,4 @@
-/** Credentials and addresses, alike in all versions. Networks are not shown. */
+/** Credentials and addresses; the same in all Plutus versions. Networks are left out. */
 import { type Address, type Credential, type Pointer, readAddressHex } from "#src/cardano/address.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { type Constr, constr } from "#src/cardano/data.ts";
@@ -9,15 +9,15 @@ export function credentialData({ kind, hash }: Credential): Constr {
   return constr(kind === "key" ? 0 : 1, bytes(hash));
 }
 
-/** `StakingHash`, which is around the credentials of accounts in Plutus V1 and V2 and in addresses of all versions. */
+/** `StakingHash`: wraps the credentials of accounts in Plutus V1 and V2, and the stake part of addresses in all versions. */
 export function stakingHash(credential: Credential): Constr {
   return constr(0, credentialData(credential));
 }
 
 /**
- * `Address` of an output's address, its bytes in hexadecimal; undefined for one of Byron, which no version can be shown.
+ * `Address` of an output's address (bytes in hexadecimal); undefined for a Byron address, which no version can represent.
  *
- * @throws CborError where the bytes are no address.
+ * @throws {CborError} if the bytes are no address.
  */
 export function addressData(hex: string): Constr | undefined {
   const address = addressOf(hex);
@@ -25,9 +25,9 @@ export function addressData(hex: string): Constr | undefined {
 }
 
 /**
- * Who may spend from an address, its bytes in hexadecimal; undefined for one of Byron.
+ * The payment credential of an address (bytes in hexadecimal); undefined for a Byron address.
  *
- * @throws CborError where the bytes are no address.
+ * @throws {CborError} if the bytes are no address.
  */
 export function paymentCredential(hex: string): Credential | undefined {
   const address = addressOf(hex);
@@ -45,7 +45,7 @@ function stake(address: Address): Constr | undefined {
   return address.kind === "pointer" ? stakingPointer(address.pointer) : undefined;
 }
 
-/** `StakingPtr`. The ledger has 32, 16 and 16 bits for its numbers; a pointer that exceeds them is all zeros (`mkPtrNormalized`). */
+/** `StakingPtr`. The ledger keeps 32, 16 and 16 bits of its numbers; a pointer with larger numbers becomes all zeros (`mkPtrNormalized`). */
 function stakingPointer({ slot, transaction, certificate }: Pointer): Constr {
   const fits = slot < 1n << 32n && transaction < 1n << 16n && certificate < 1n << 16n;
   return fits ? constr(1, slot, transaction, certificate) : constr(1, 0n, 0n, 0n);

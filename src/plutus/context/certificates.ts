@@ -1,4 +1,4 @@
-/** Certificates. Anchors, relays and terms of pools are not shown. */
+/** Certificates. Anchors and the relays and terms of pools are left out. */
 import type { Delegation, DRep } from "#src/cardano/certificates.ts";
 import type { Certificate } from "#src/cardano/conway/certificate.ts";
 import { type Constr, constr } from "#src/cardano/data.ts";
@@ -6,7 +6,7 @@ import { credentialData, stakingHash } from "#src/plutus/context/address.ts";
 import { Untranslatable } from "#src/plutus/context/error.ts";
 import { bytes, maybe } from "#src/plutus/context/forms.ts";
 
-/** `DCert`, which Plutus V1 and V2 see: what Shelley had, and of deposits nothing. */
+/** `DCert` of Plutus V1 and V2: the certificates of Shelley, without deposits. */
 export function dCert(certificate: Certificate): Constr {
   switch (certificate.kind) {
     case "register":
@@ -40,12 +40,12 @@ const SAYS: { readonly [_ in Certificate["kind"]]: string } = {
   "update drep": "updates a DRep",
 };
 
-/** Major protocol version in which the ledger left out the deposits of some certificates. */
+/** Major protocol version whose ledger omits the deposits of some certificates. */
 const WITHOUT_DEPOSITS = 9;
 
 /**
- * `TxCert`, which Plutus V3 sees. In protocol version 9 registrations and their ends show no deposit even when they state one (cardano-ledger
- * #4863); one that also delegates shows it.
+ * `TxCert` of Plutus V3. In protocol version 9, registrations and deregistrations are shown without the deposit they state
+ * (cardano-ledger #4863); a registration that also delegates is shown with it.
  */
 export function txCert(certificate: Certificate, protocolMajor: number): Constr {
   const stated = (deposit: bigint | undefined) => maybe(protocolMajor === WITHOUT_DEPOSITS ? undefined : deposit);

@@ -1,4 +1,4 @@
-/** Which Plutus scripts of a transaction run, and on what (ledger: `collectPlutusScriptsWithContext`). */
+/** The Plutus scripts that a transaction runs, with their arguments (ledger: `collectPlutusScriptsWithContext`). */
 import { ok, type Result } from "#src/base/result.ts";
 import { type PlutusScript, readScript, referenceScriptHash, type Script } from "#src/cardano/conway/script.ts";
 import type { Redeemer } from "#src/cardano/conway/witnesses.ts";
@@ -11,7 +11,7 @@ import { allTargets, scriptHashOf } from "#src/plutus/context/purpose.ts";
 import { type ScriptArguments, translate } from "#src/plutus/context/translate.ts";
 import type { ContextInput } from "#src/plutus/context/txInfo.ts";
 
-/** A script to be run: the redeemer that it is run for, and the arguments that it is applied to. */
+/** One script run: the redeemer that causes it, and the script's arguments. */
 export interface ScriptRun {
   readonly redeemer: Redeemer;
   readonly script: PlutusScript;
@@ -20,11 +20,12 @@ export interface ScriptRun {
 }
 
 /**
- * Collects what is to be run, in the order of the ledger: spends, withdrawals, certificates, policies, votes, proposals. Fails with every
- * redeemer that is missing, and of the languages that have no cost model or cannot be shown the transaction with the first that comes.
- * A script that is not there fails where a redeemer is for it; where none is, it may be a native one, which the rules look for.
+ * Collects the script runs in the ledger's order: spends, withdrawals, certificates, policies, votes, proposals.
  *
- * @throws CborError where an output behind an input holds an address, a datum or a script that is none.
+ * The errors are every missing redeemer, then the first language without a cost model or without a script context. A missing
+ * script is an error only if a redeemer is for it; otherwise it may be a native script, which other rules require.
+ *
+ * @throws {CborError} if an output that the transaction refers to has a malformed address, datum or script.
  */
 export function collectScripts(
   input: ContextInput & Pick<Parameters, "costModels">,
@@ -79,7 +80,7 @@ function named<T>(language: 1 | 2 | 3, result: Result<T, ContextError>): Result<
   return { ok: false, error: { kind: "BadTranslation", language, reason, ...(detail ? { detail } : {}) } };
 }
 
-/** Finds scripts of the witness set, and those that inputs and reference inputs hold, by hash. */
+/** Finds scripts by hash: those in the witness set, and reference scripts of inputs and reference inputs. */
 function scriptsBy({ transaction: { body, witnesses }, resolved }: ContextInput): (hash: string) => Script | undefined {
   const held = new Map<string, Uint8Array>();
   const read = new Map<string, Script>(witnesses.scripts);

@@ -1,10 +1,10 @@
-/** What scripts of a language cannot be shown, named as the ledger names it (`ConwayContextError` and those that it holds of earlier eras). */
+/** Why a transaction has no script context in a language, by the ledger's names (`ConwayContextError` and the earlier errors in it). */
 import { toHex } from "#src/base/bytes.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
 
 /**
- * Names of the ledger's translation failures that Conway has. `ReferenceInputsNotSupported` and `ReferenceScriptsNotSupported` ended with
- * Babbage: since Conway, Plutus V1 runs beside both and does not see them.
+ * Names of Conway's translation failures. `ReferenceInputsNotSupported` and `ReferenceScriptsNotSupported` are not among
+ * them: since Conway, Plutus V1 scripts run in transactions with reference inputs and scripts and do not see them.
  */
 export type ContextErrorName =
   | "ByronTxOutInContext"
@@ -19,15 +19,15 @@ export type ContextErrorName =
   | "TreasuryDonationFieldNotSupported"
   | "ReferenceInputsNotDisjointFromInputs";
 
-/** Why a transaction has no script context of a language: the ledger's name, and what in the transaction it is about. */
+/** A translation failure: the ledger's name for it, and the part of the transaction that caused it. */
 export interface ContextError {
   readonly reason: ContextErrorName;
   readonly about: string;
-  /** CBOR of what the ledger holds beside the name, in hexadecimal; absent where that is a whole field of the body or a certificate. */
+  /** The failure's data in the ledger, as CBOR in hexadecimal; absent if it is a complete field of the body or a certificate. */
   readonly detail?: string;
 }
 
-/** Thrown within the translation; `translate` returns what it holds. */
+/** Thrown within the translation; `translate` returns its `error`. */
 export class Untranslatable extends Error {
   override readonly name = "Untranslatable";
 

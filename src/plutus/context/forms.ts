@@ -1,4 +1,4 @@
-/** Forms that the types of Plutus' ledger API take as data, whatever they are of. */
+/** Common types of Plutus' ledger API as data. */
 import { fromHex } from "#src/base/bytes.ts";
 import { type Constr, constr, type Data } from "#src/cardano/data.ts";
 

@@ -1,4 +1,4 @@
-/** Votes and proposals, which Plutus V3 alone sees. Anchors are not shown. */
+/** Votes and proposals, which only Plutus V3 has. Anchors are left out. */
 import type { Action, ActionId, Proposal, Voter } from "#src/cardano/conway/governance.ts";
 import type { ParameterChanges, ParameterValue } from "#src/cardano/conway/parameterChanges.ts";
 import { type Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
@@ -79,7 +79,7 @@ function changedParameters(changes: ParameterChanges): DataMap {
   return new DataMap([...changes].map(([number, value]) => [BigInt(number), valueOf(value)]));
 }
 
-/** A fraction is a list of two here, while the quorum of a committee is a constructor. */
+/** A fraction is a list of two numbers here; the quorum of a committee, by contrast, is a constructor. */
 function valueOf(value: ParameterValue): Data {
   if (typeof value === "bigint") return value;
   if (value instanceof Map) return new DataMap([...value]);
@@ -90,7 +90,7 @@ function valueOf(value: ParameterValue): Data {
   return (value as readonly ParameterValue[]).map(valueOf);
 }
 
-/** A fraction in lowest terms, as the ledger holds all of them. */
+/** A fraction in lowest terms, as in the ledger. */
 function reduced({ numerator, denominator }: Ratio): Ratio {
   let [a, b] = [numerator, denominator];
   while (b !== 0n) [a, b] = [b, a % b];

@@ -1,20 +1,20 @@
-/** The slots in which a transaction is valid, as an interval of POSIX time in milliseconds. */
+/** A transaction's validity interval, as POSIX time in milliseconds. */
 import { type Constr, constr } from "#src/cardano/data.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { Untranslatable } from "#src/plutus/context/error.ts";
 import { bool } from "#src/plutus/context/forms.ts";
 
-/** When a slot begins, in ms since 1970; undefined for a slot that is too far ahead to have a time yet. */
+/** Start of a slot, in ms since 1970; undefined for a slot beyond the horizon, whose time is not known yet. */
 export type PosixTime = (slot: bigint) => bigint | undefined;
 
-/** Times of slots that all have one length. */
+/** Slot times on a network whose slots all have the same length. */
 export function posixTime({ zeroTime, zeroSlot, slotLength }: SlotConfig): PosixTime {
   return (slot) => BigInt(zeroTime) + (slot - BigInt(zeroSlot)) * BigInt(slotLength);
 }
 
 /**
- * `POSIXTimeRange`, alike in all versions. `from` is the first slot, `before` the first after the last. Since Conway the upper bound is never
- * inclusive; earlier eras had it so where there was no lower one.
+ * `POSIXTimeRange`, the same in all Plutus versions. `from` is the first valid slot, `before` the first invalid one after
+ * it. Since Conway the upper bound is always exclusive; in earlier eras it was inclusive if there was no lower bound.
  */
 export function validRange(
   { from, before }: { readonly from?: bigint; readonly before?: bigint },

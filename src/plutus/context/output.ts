@@ -8,25 +8,25 @@ import { Untranslatable } from "#src/plutus/context/error.ts";
 import { bytes, maybe } from "#src/plutus/context/forms.ts";
 import { valueData } from "#src/plutus/context/value.ts";
 
-/** Where an output stands (ledger: `TxOutSource`). */
+/** The place of an output: spent by an input, or made (ledger: `TxOutSource`). */
 export type Source = { readonly input: OutRef } | { readonly output: number };
 
-/** What an error says of the place. */
+/** The place of an output in an error. */
 function placeOf(source: Source): [about: string, detail: Encodable] {
   return "input" in source
     ? [`input ${refKey(source.input)}`, [0, refItem(source.input)]]
     : [`output ${source.output}`, [1, source.output]];
 }
 
-/** `TxIn`, as errors hold it. */
+/** `TxIn`, as it is encoded in errors. */
 export function refItem({ txHash, index }: OutRef): Encodable {
   return [bytes(txHash), index];
 }
 
-/** How a version shows an output. */
+/** Translates an output for one Plutus version. */
 export type ShowOutput = (output: Output, source: Source) => Constr;
 
-/** `TxOut` of Plutus V1: of a datum its hash alone, and no reference script. An inline datum cannot be shown. */
+/** `TxOut` of Plutus V1: only the hash of a datum, and no reference script. It cannot represent an inline datum. */
 export const outputV1: ShowOutput = (output, source) => {
   if (output.datum) throw new Untranslatable("InlineDatumsNotSupported", ...placeOf(source));
   const hash = output.datumHash === undefined ? undefined : bytes(output.datumHash);
@@ -55,7 +55,7 @@ function datumData({ datum, datumHash }: Output): Constr {
   return datumHash === undefined ? constr(0) : constr(1, bytes(datumHash));
 }
 
-/** How a version shows a transaction's id. */
+/** Translates a transaction id for one Plutus version. */
 export type ShowId = (txHash: string) => Data;
 
 /** `TxId` of Plutus V1 and V2: a constructor around the bytes. */
@@ -69,10 +69,10 @@ export function refData({ txHash, index }: OutRef, id: ShowId): Constr {
   return constr(0, id(txHash), BigInt(index));
 }
 
-/** Outputs by the key of their reference. */
+/** Outputs by `refKey` of their reference. */
 export type Resolved = ReadonlyMap<string, Output>;
 
-/** `[TxInInfo]`. `refs` stand in the ledger's order. */
+/** `[TxInInfo]`; `refs` must be in the ledger's order. */
 export function inputsData(refs: readonly OutRef[], resolved: Resolved, id: ShowId, show: ShowOutput): Constr[] {
   return refs.map((ref) => {
     const output = resolved.get(refKey(ref));

@@ -1,4 +1,4 @@
-/** What a script is run for: the item of the transaction that a redeemer points to. */
+/** The purpose of a script run: the item of the transaction that a redeemer points to. */
 import type { Credential } from "#src/cardano/address.ts";
 import { type Certificate, certificateWitness } from "#src/cardano/conway/certificate.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
@@ -24,23 +24,20 @@ export type Target =
   | { readonly purpose: "vote"; readonly voter: Voter }
   | { readonly purpose: "propose"; readonly index: number; readonly proposal: Proposal };
 
-/** Everything in a body that a script may have to agree to, each with its pointer, in the order in which the ledger runs through it. */
+/** Every item of a body that may require a script, with its pointer, in the ledger's order. */
 export function allTargets(body: Body): readonly (readonly [RedeemerPointer, Target])[] {
-  const targetOf = targets(body);
-  const counts = [
-    ["spend", body.inputs.length],
-    ["reward", body.withdrawals.length],
-    ["cert", body.certificates.length],
-    ["mint", policiesOf(body).length],
-    ["vote", body.voters.length],
-    ["propose", body.proposals.length],
-  ] as const;
-  return counts.flatMap(([purpose, count]) =>
-    Array.from({ length: count }, (_, index) => [{ purpose, index }, targetOf({ purpose, index })] as const)
-  );
+  const lists: readonly (readonly Target[])[] = [
+    body.inputs.map((ref) => ({ purpose: "spend", ref })),
+    body.withdrawals.map(({ account }) => ({ purpose: "reward", account })),
+    body.certificates.map((certificate, index) => ({ purpose: "cert", index, certificate })),
+    [...new Set([...body.mint.keys()].map(policyOf))].sort().map((policy) => ({ purpose: "mint", policy })),
+    body.voters.map((voter) => ({ purpose: "vote", voter })),
+    body.proposals.map((proposal, index) => ({ purpose: "propose", index, proposal })),
+  ];
+  return lists.flatMap((list) => list.map((target, index) => [{ purpose: target.purpose, index }, target] as const));
 }
 
-/** Hash of the script that must agree to a target, where it is one of a script (ledger: `getConwayScriptsNeeded`). */
+/** Hash of the script that a target requires; undefined if it requires none (ledger: `getConwayScriptsNeeded`). */
 export function scriptHashOf(target: Target, resolved: Resolved): string | undefined {
   switch (target.purpose) {
     case "mint":
@@ -72,55 +69,21 @@ function credentialOf(
   }
 }
 
-/** Finds what redeemers of a transaction point to. The function throws `Untranslatable` for a pointer to nothing. */
+/**
+ * Finds the targets of redeemers.
+ *
+ * @throws {Untranslatable} by the returned function, for a pointer to nothing.
+ */
 export function targets(body: Body): (pointer: RedeemerPointer) => Target {
-  const policies = policiesOf(body);
+  const known = new Map(allTargets(body).map(([{ purpose, index }, target]) => [`${purpose} ${index}`, target]));
   return ({ purpose, index }) => {
-    const target = targetOf(body, policies, purpose, index);
+    const target = known.get(`${purpose} ${index}`);
     if (!target) throw new Untranslatable("RedeemerPointerPointsToNothing", `the redeemer for ${purpose} ${index}`);
     return target;
   };
 }
 
-function policiesOf({ mint }: Body): readonly string[] {
-  return [...new Set([...mint.keys()].map(policyOf))].sort();
-}
-
-function targetOf(
-  body: Body,
-  policies: readonly string[],
-  purpose: RedeemerPointer["purpose"],
-  index: number,
-): Target | undefined {
-  switch (purpose) {
-    case "spend": {
-      const ref = body.inputs[index];
-      return ref && { purpose, ref };
-    }
-    case "mint": {
-      const policy = policies[index];
-      return policy === undefined ? undefined : { purpose, policy };
-    }
-    case "cert": {
-      const certificate = body.certificates[index];
-      return certificate && { purpose, index, certificate };
-    }
-    case "reward": {
-      const account = body.withdrawals[index]?.account;
-      return account && { purpose, account };
-    }
-    case "vote": {
-      const voter = body.voters[index];
-      return voter && { purpose, voter };
-    }
-    case "propose": {
-      const proposal = body.proposals[index];
-      return proposal && { purpose, index, proposal };
-    }
-  }
-}
-
-/** `ScriptPurpose` of Plutus V1 and V2, which have no votes and proposals: a transaction with such is not translated for them. */
+/** `ScriptPurpose` of Plutus V1 and V2. They have no votes or proposals; a transaction with those is not translated for them. */
 export function purposeV1(target: Target): Constr {
   switch (target.purpose) {
     case "spend":
@@ -155,7 +118,7 @@ export function purposeV3(target: Target, protocolMajor: number): Constr {
   }
 }
 
-/** `ScriptInfo` of Plutus V3: the purpose, and in a spend the datum of the output, where it has one. */
+/** `ScriptInfo` of Plutus V3: the purpose and, for a spend, the output's datum if it has one. */
 export function scriptInfo(target: Target, protocolMajor: number, datum: Data | undefined): Constr {
   const purpose = purposeV3(target, protocolMajor);
   return target.purpose === "spend" ? constr(1, purpose.fields[0]!, maybe(datum)) : purpose;

@@ -1,9 +1,9 @@
 /**
- * The ledger's translation of a transaction into what its Plutus scripts are run with (Conway, protocol versions 9 to 11).
+ * Translates a transaction into the arguments of its Plutus scripts, as the ledger does (Conway, protocol versions 9 to 11).
  *
- * Bytes are decoded once, by the ledger's own decoder, and nothing is encoded again: data that the decoder took is shown as it is, however it was
- * written and however deeply it is nested. Three things can go wrong, and each has its own answer: bytes that are no transaction or no data are the
- * decoder's `CborError`, a transaction that a language cannot be shown is a `ContextError` here, and a script that fails is the machine's.
+ * Bytes are decoded once and never encoded again: scripts see data as the decoder read it, whatever its encoding and depth.
+ * There are three kinds of failure: malformed bytes are a `CborError` of the decoder; a transaction that a language cannot
+ * represent is a `ContextError`; a script that fails is a `Failure` of the machine.
  */
 import { ok, type Result } from "#src/base/result.ts";
 import type { Redeemer } from "#src/cardano/conway/witnesses.ts";
@@ -13,14 +13,15 @@ import { type ContextError, Untranslatable } from "#src/plutus/context/error.ts"
 import { purposeV1, scriptInfo, type Target, targets } from "#src/plutus/context/purpose.ts";
 import { type ContextInput, txInfo } from "#src/plutus/context/txInfo.ts";
 
-/** Arguments that the script of a redeemer is applied to, in their order. */
+/** The arguments, in order, of the script that a redeemer runs. */
 export type ScriptArguments = (redeemer: Redeemer) => Result<readonly Data[], ContextError>;
 
 /**
- * Translates a transaction for the scripts of one language (1 to 3 for Plutus V1 to V3). The result gives the arguments of each redeemer whose
- * script is of that language: datum (of a spend whose output has one), redeemer and context for Plutus V1 and V2, the context alone for V3.
+ * Translates a transaction for the scripts of one language (1 to 3 for Plutus V1 to V3). The result gives the arguments for
+ * each redeemer whose script is in that language: for Plutus V1 and V2 the datum (if the spent output has one), the redeemer
+ * and the context; for V3 the context alone.
  *
- * @throws CborError where an output behind an input holds an address or a datum that is none.
+ * @throws {CborError} if an output that the transaction refers to has a malformed address or datum.
  */
 export function translate(language: 1 | 2 | 3, input: ContextInput): Result<ScriptArguments, ContextError> {
   return translated(() => {
@@ -48,7 +49,7 @@ function translated<T>(make: () => T): Result<T, ContextError> {
   }
 }
 
-/** The datum of the output that is spent: its own, or the one in the witness set that has the hash it states. */
+/** The datum of the spent output: its inline datum, or the datum in the witness set with the output's datum hash. */
 function spentDatum(target: Target, { transaction, resolved }: ContextInput): Data | undefined {
   const output = target.purpose === "spend" ? resolved.get(refKey(target.ref)) : undefined;
   if (output?.datum) return decodeData(output.datum);

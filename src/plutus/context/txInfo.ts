@@ -1,4 +1,4 @@
-/** `TxInfo` of each version: what all scripts of a language see of a transaction. */
+/** `TxInfo` of each Plutus version: the part of the context that all scripts of a language share. */
 import type { Body, Withdrawal } from "#src/cardano/conway/body.ts";
 import type { Transaction } from "#src/cardano/conway/transaction.ts";
 import type { Redeemer } from "#src/cardano/conway/witnesses.ts";
@@ -24,19 +24,20 @@ import {
 import { purposeV1, purposeV3, type Target, targets } from "#src/plutus/context/purpose.ts";
 import { lovelaceValue, mintData, mintWithLovelace } from "#src/plutus/context/value.ts";
 
-/** A transaction, and what its translation depends on. */
+/** A transaction, and the data that its translation needs. */
 export interface ContextInput {
   readonly transaction: Pick<Transaction, "hash" | "body" | "witnesses">;
-  /** Outputs behind its inputs and reference inputs. */
+  /** The outputs that its inputs and reference inputs refer to. */
   readonly resolved: Resolved;
   readonly time: PosixTime;
   readonly protocolMajor: number;
 }
 
 /**
- * `TxInfo` of a version. What fails, fails in the order in which the ledger looks, so that the first error is the one that it names.
+ * `TxInfo` of a Plutus version. Parts are translated in the ledger's order, so that the first failure is the one that the
+ * ledger reports.
  *
- * @throws Untranslatable
+ * @throws {Untranslatable} if this version cannot represent the transaction.
  */
 export const txInfo: { readonly [_ in 1 | 2 | 3]: (input: ContextInput) => Constr } = { 1: v1, 2: v2, 3: v3 };
 
@@ -45,7 +46,7 @@ function v1({ transaction, resolved, time }: ContextInput): Constr {
   checkFields(body);
   const range = validRange(body, time);
   const inputs = inputsData(body.inputs, resolved, wrappedId, outputV1);
-  // they are not shown, and yet what could not be shown of them fails
+  // Plutus V1 does not see reference inputs, but the ledger fails if it could not translate them
   inputsData(body.references, resolved, wrappedId, outputV1);
   return constr(
     0,
@@ -110,7 +111,7 @@ function v3({ transaction, resolved, time, protocolMajor }: ContextInput): Const
   );
 }
 
-/** Fields of Conway that Plutus V1 and V2 cannot be shown. */
+/** Refuses fields of Conway that Plutus V1 and V2 do not have. */
 function checkFields({ voters, proposals, donation, treasury }: Body): void {
   if (voters.length > 0) throw new Untranslatable("VotingProceduresFieldNotSupported", "the votes");
   if (proposals.length > 0) throw new Untranslatable("ProposalProceduresFieldNotSupported", "the proposals");
@@ -122,7 +123,7 @@ function checkFields({ voters, proposals, donation, treasury }: Body): void {
   }
 }
 
-/** From protocol version 11 on an output may be spent and referred to, yet Plutus V3 cannot be shown it. */
+/** From protocol version 11 on an output may be both an input and a reference input; Plutus V3 cannot represent that. */
 function checkDisjoint({ inputs, references }: Body): void {
   const spent = new Set(inputs.map(refKey));
   const both = references.filter((ref) => spent.has(refKey(ref)));
@@ -138,19 +139,19 @@ function outputs(body: Body, show: ShowOutput): Constr[] {
   return body.outputs.map(({ output }, index) => show(output, { output: index }));
 }
 
-/** Withdrawals as Plutus V1 and V2 see them: by keys before scripts, where the ledger has it the other way round. */
+/** Withdrawals in Plutus V1 and V2: keys before scripts. The ledger's own order is the opposite. */
 function accounts(withdrawals: readonly Withdrawal[]): [Data, Data][] {
   const rank = ({ account: { credential: { kind, hash } } }: Withdrawal) => `${kind === "key" ? 0 : 1}${hash}`;
   const byRank = (a: Withdrawal, b: Withdrawal) => rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0;
   return [...withdrawals].sort(byRank).map(({ account, amount }) => [stakingHash(account.credential), amount]);
 }
 
-/** Datums of the witness set by hash; those in outputs are not among them. */
+/** Datums of the witness set, ordered by hash; inline datums are not included. */
 function datums({ datums }: Transaction["witnesses"]): [Data, Data][] {
   return [...datums].sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0).map(([hash, datum]) => [bytes(hash), datum]);
 }
 
-/** `Map ScriptPurpose Redeemer`, by the number of the purpose in the witness set, then by index. */
+/** `Map ScriptPurpose Redeemer`, ordered by the purpose's tag in the witness set, then by index. */
 function redeemers({ body, witnesses }: ContextInput["transaction"], purpose: (target: Target) => Constr): DataMap {
   const targetOf = targets(body);
   const order = (a: Redeemer, b: Redeemer) => REDEEMER_TAGS[a.purpose] - REDEEMER_TAGS[b.purpose] || a.index - b.index;

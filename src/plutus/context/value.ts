@@ -1,24 +1,24 @@
-/** Values: maps of policies, in each a map of names, both in ascending order of bytes. */
+/** Values: a map from policy to a map from name to amount, both in ascending byte order. */
 import { type Data, DataMap } from "#src/cardano/data.ts";
 import { type Assets, nameOf, policyOf, type Value } from "#src/cardano/value.ts";
 import { bytes } from "#src/plutus/context/forms.ts";
 
-/** `Value` of an output. Lovelace stand first under the empty policy and the empty name, also when there are none. */
+/** `Value` of an output. The first entry is the lovelace, under the empty policy and name, even if it is zero. */
 export function valueData({ lovelace, assets }: Value): DataMap {
   return new DataMap([lovelaceEntry(lovelace), ...assetEntries(assets)]);
 }
 
-/** `Value` of lovelace alone: how Plutus V1 and V2 see the fee. */
+/** `Value` of lovelace alone: the fee in Plutus V1 and V2. */
 export function lovelaceValue(lovelace: bigint): DataMap {
   return new DataMap([lovelaceEntry(lovelace)]);
 }
 
-/** What is minted, as Plutus V1 and V2 see it: zero lovelace stand first, for the field was a whole value once. */
+/** The minted assets in Plutus V1 and V2. The first entry is zero lovelace, because the field once was a complete value. */
 export function mintWithLovelace(mint: Assets): DataMap {
   return new DataMap([lovelaceEntry(0n), ...assetEntries(mint)]);
 }
 
-/** `MintValue`: what is minted, as Plutus V3 sees it. */
+/** `MintValue`: the minted assets in Plutus V3. */
 export function mintData(mint: Assets): DataMap {
   return new DataMap(assetEntries(mint));
 }
@@ -32,7 +32,7 @@ function assetEntries(assets: Assets): [Data, Data][] {
   const entries: [Data, Data][] = [];
   let names: [Data, Data][] = [];
   let current: string | undefined;
-  // policies have one length, so that the order of whole assets is that of policies, then of names
+  // all policies have the same length, so asset ids sort by policy, then by name
   for (const asset of [...assets.keys()].sort()) {
     const policy = policyOf(asset);
     if (policy !== current) {

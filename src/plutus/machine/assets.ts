@@ -1,4 +1,4 @@
-/** Ledger values as a type of constants (CIP-153): amounts by policy and token, both in order, none zero. */
+/** Ledger values as a type of constants (CIP-153): amounts by policy and token name, both sorted; no amount is zero. */
 import { compareBytes, equalBytes } from "#src/base/bytes.ts";
 import { DataMap } from "#src/cardano/data.ts";
 import { type DataEntry, DataKind, integerOf, kindOf, type MachineData, partsArray } from "#src/plutus/machine/data.ts";
@@ -14,14 +14,14 @@ type Entry<V> = readonly [key: Uint8Array, value: V];
 export type Tokens = readonly Entry<bigint>[];
 
 export class Assets {
-  /** How many tokens there are. */
+  /** Number of tokens. */
   readonly size: number;
-  /** Most tokens of one policy. */
+  /** Largest number of tokens under one policy. */
   readonly most: number;
-  /** How many amounts are negative. */
+  /** Number of negative amounts. */
   readonly negative: number;
 
-  /** `policies` are in order, each with tokens in order; no amount is zero and no policy empty. */
+  /** `policies` and their tokens must be sorted; no amount may be zero and no policy empty. */
   constructor(readonly policies: readonly Entry<Tokens>[]) {
     let [size, most, negative] = [0, 0, 0];
     for (const [, tokens] of policies) {
@@ -39,7 +39,7 @@ export function isAmount(amount: bigint): boolean {
   return amount >= LEAST && amount <= MOST;
 }
 
-/** Where a key is, or where it would be put in (as the complement). */
+/** Index of a key, or the complement (`~`) of the index at which it would be inserted. */
 function search<V>(entries: readonly Entry<V>[], key: Uint8Array): number {
   let [low, high] = [0, entries.length - 1];
   while (low <= high) {
@@ -52,7 +52,7 @@ function search<V>(entries: readonly Entry<V>[], key: Uint8Array): number {
   return ~low;
 }
 
-/** Entries with the value of a key changed; undefined takes the key out. */
+/** The entries with another value for a key; undefined removes the key. */
 function changed<V>(entries: readonly Entry<V>[], key: Uint8Array, value: V | undefined): readonly Entry<V>[] {
   const at = search(entries, key);
   if (at < 0 && value === undefined) return entries;
@@ -79,7 +79,7 @@ export function insertAmount(assets: Assets, policy: Uint8Array, token: Uint8Arr
   return new Assets(changed(assets.policies, policy, after.length === 0 ? undefined : after));
 }
 
-/** Two sorted lists of entries as one; `both` joins the values of a key in both, undefined leaves the key out. */
+/** Merges two sorted lists of entries; `both` combines the values of a key that is in both, or removes it by undefined. */
 function merged<V>(
   a: readonly Entry<V>[],
   b: readonly Entry<V>[],
@@ -113,7 +113,11 @@ export function union(a: Assets, b: Assets): Assets {
   }));
 }
 
-/** Whether a value has at least as much of each token as another; both without negative amounts. */
+/**
+ * Whether a value has at least as much of each token as another.
+ *
+ * @throws {Failure} if one of them has negative amounts.
+ */
 export function contains(a: Assets, b: Assets): boolean {
   if (a.negative > 0 || b.negative > 0) refuse("a value has negative amounts");
   if (a.size < b.size) return false;
@@ -134,13 +138,13 @@ export function scaled(factor: bigint, assets: Assets): Assets {
   ]));
 }
 
-/** Most tokens of a value that is made data (`valueDataMaxSize`). */
+/** Most tokens of a value that can be converted to data (`valueDataMaxSize`). */
 const MAX_DATA = 40_000;
 
 /**
  * A value as data: a map of maps.
  *
- * @throws Failure where it has too many tokens.
+ * @throws {Failure} if it has too many tokens.
  */
 export function assetsData(assets: Assets): MachineData {
   if (assets.size > MAX_DATA) refuse("valueData: the value has more than 40,000 tokens");
@@ -148,9 +152,9 @@ export function assetsData(assets: Assets): MachineData {
 }
 
 /**
- * A value out of data: keys strictly ascending, no policy empty, no amount zero.
+ * Reads a value from data.
  *
- * @throws Failure on anything else.
+ * @throws {Failure} unless keys are strictly ascending, no policy is empty and no amount is zero.
  */
 export function assetsOf(data: MachineData): Assets {
   return new Assets(entriesOf(data, (tokens) => {

@@ -3,12 +3,12 @@ import type { CostFunction } from "#src/plutus/machine/costing.ts";
 import type { Measure } from "#src/plutus/machine/measure.ts";
 import { Partial, type Value } from "#src/plutus/machine/value.ts";
 
-/** The function on values. It gets as many arguments as it takes. */
+/** The function on values; it receives exactly its number of arguments. */
 export type Run = (...values: Value[]) => Value;
 
-/** What a built-in function is, whatever it costs. */
+/** A built-in function without its costs. */
 export interface Definition {
-  /** How many times it is forced before it takes arguments. */
+  /** Forces needed before the first argument. */
   readonly forces?: number;
   /** How the size of each argument is measured. */
   readonly takes: readonly Measure[];
@@ -21,7 +21,7 @@ export class Builtin {
   readonly measures: readonly Measure[];
   /** Whether the price does not depend on the arguments. */
   readonly isConstant: boolean;
-  /** The function as a value, by the number of forces still to come. */
+  /** The function as a value, by the number of forces that it still needs. */
   readonly values: readonly Partial[];
 
   constructor(
@@ -29,7 +29,7 @@ export class Builtin {
     definition: Definition,
     readonly cpu: CostFunction,
     readonly memory: CostFunction,
-    /** The constant prices, where both are. */
+    /** The prices, if both are constant. */
     readonly constantCpu = cpu.of(0, 0, 0, 0),
     readonly constantMemory = memory.of(0, 0, 0, 0),
   ) {

@@ -1,11 +1,12 @@
-/** Cost models of the ledger: what the integers of a language's array are the price of. */
+/** Cost models of the ledger: the meaning of the integers in a language's array. */
 import { Builtin } from "#src/plutus/machine/builtin.ts";
 import { BUILTIN_NAMES, type BuiltinName } from "#src/plutus/machine/builtins/names.ts";
 import { definitions } from "#src/plutus/machine/builtins/table.ts";
 import { COEFFICIENTS, CostFunction, MOST, type ShapeName } from "#src/plutus/machine/costing.ts";
+import layouts from "#src/plutus/machine/cost_layouts.json" with { type: "json" };
 import { type Language, type Variant, variantOf } from "#src/plutus/machine/version.ts";
 
-/** Shapes of the costs of a function: steps, memory. */
+/** Shapes of a function's costing functions. */
 type Shapes = readonly [cpu: ShapeName, memory: ShapeName];
 
 const CONSTANT: Shapes = ["constant_cost", "constant_cost"];
@@ -79,7 +80,7 @@ const SHAPES: Readonly<Partial<Record<BuiltinName, Shapes>>> = {
 const QUADRATIC: Shapes = ["const_above_diagonal_quadratic", "subtracted_sizes"];
 const QUADRATIC_MODULO: Shapes = ["const_above_diagonal_quadratic", "linear_in_y"];
 
-/** Where a variant differs: A before protocol version 9, C and E in Plutus V3, D and E from protocol version 11 on. */
+/** Shapes that differ by variant: A before protocol version 9, C and E in Plutus V3, D and E from protocol version 11 on. */
 const SHAPES_OF_VARIANT: Readonly<Record<Variant, Partial<Record<BuiltinName, Shapes>>>> = {
   A: {
     multiplyInteger: ["added_sizes", "added_sizes"],
@@ -113,93 +114,25 @@ function shapesOf(name: BuiltinName, variant: Variant): Shapes {
 const STEPS = ["Apply", "Builtin", "Const", "Delay", "Force", "Lam", "Startup", "Var", "Constr", "Case"] as const;
 type Step = (typeof STEPS)[number];
 
-/** An entry of an array: the two prices of a step of the machine, or the costing functions of a built-in function. */
-type Entry = Step | BuiltinName;
+const isStep = (entry: string): entry is Step => STEPS.some((step) => step === entry);
+const isBuiltin = (entry: string): entry is BuiltinName => BUILTIN_NAMES.some((name) => name === entry);
 
-const words = (text: string): readonly Entry[] => text.trim().split(/\s+/) as Entry[];
-
-const FIRST = words(
-  `addInteger appendByteString appendString bData blake2b_256 Apply Builtin Const Delay Force Lam Startup Var
-  chooseData chooseList chooseUnit consByteString constrData decodeUtf8 divideInteger encodeUtf8 equalsByteString equalsData
-  equalsInteger equalsString fstPair headList iData ifThenElse indexByteString lengthOfByteString lessThanByteString
-  lessThanEqualsByteString lessThanEqualsInteger lessThanInteger listData mapData mkCons mkNilData mkNilPairData mkPairData
-  modInteger multiplyInteger nullList quotientInteger remainderInteger`,
-);
-const SECOND = words(
-  `sha2_256 sha3_256 sliceByteString sndPair subtractInteger tailList trace unBData unConstrData unIData unListData
-  unMapData`,
-);
-const BABBAGE = words("verifyEcdsaSecp256k1Signature verifyEd25519Signature verifySchnorrSecp256k1Signature");
-const CONSTR_CASE = words("Constr Case");
-const BLS_AND_HASHES = words(
-  `bls12_381_G1_add bls12_381_G1_compress bls12_381_G1_equal bls12_381_G1_hashToGroup bls12_381_G1_neg
-  bls12_381_G1_scalarMul bls12_381_G1_uncompress bls12_381_G2_add bls12_381_G2_compress bls12_381_G2_equal
-  bls12_381_G2_hashToGroup bls12_381_G2_neg bls12_381_G2_scalarMul bls12_381_G2_uncompress bls12_381_finalVerify
-  bls12_381_millerLoop bls12_381_mulMlResult keccak_256 blake2b_224`,
-);
-const CONVERSIONS = words("integerToByteString byteStringToInteger");
-const BITS = words(
-  `andByteString orByteString xorByteString complementByteString readBit writeBits replicateByte shiftByteString
-  rotateByteString countSetBits findFirstSetBit ripemd_160`,
-);
-const VAN_ROSSEM = words(`expModInteger dropList lengthOfArray listToArray indexArray bls12_381_G1_multiScalarMul
-  bls12_381_G2_multiScalarMul insertCoin lookupCoin unionValue valueContains valueData unValueData scaleValue`);
-
-/** What the entries of a language's array are, in their order. Arrays of older protocol versions end earlier. */
-const LAYOUTS: Readonly<Record<Language, readonly Entry[]>> = {
-  1: [
-    ...FIRST,
-    ...SECOND,
-    "verifyEd25519Signature",
-    "serialiseData",
-    "verifyEcdsaSecp256k1Signature",
-    "verifySchnorrSecp256k1Signature",
-    ...CONSTR_CASE,
-    ...BLS_AND_HASHES,
-    ...CONVERSIONS,
-    ...BITS,
-    ...VAN_ROSSEM,
-  ],
-  2: [
-    ...FIRST,
-    "serialiseData",
-    ...SECOND,
-    ...BABBAGE,
-    ...CONVERSIONS,
-    ...CONSTR_CASE,
-    ...BLS_AND_HASHES,
-    ...BITS,
-    ...VAN_ROSSEM,
-  ],
-  3: [
-    ...FIRST,
-    "serialiseData",
-    ...SECOND,
-    ...BABBAGE,
-    ...CONSTR_CASE,
-    ...BLS_AND_HASHES,
-    ...CONVERSIONS,
-    ...BITS,
-    ...VAN_ROSSEM,
-  ],
-};
-
-const isStep = (entry: Entry): entry is Step => (STEPS as readonly string[]).includes(entry);
-
-/** What one step of a kind costs. */
+/** Price of one machine step. */
 export interface StepCost {
   readonly cpu: number;
   readonly memory: number;
 }
 
-/** Prices of a language under a protocol version, and its built-in functions by their number in the flat encoding. */
+/** Prices of a language in a protocol version. `builtins` are ordered by their number in the flat encoding. */
 export interface CostModel {
   readonly steps: Readonly<Record<Step, StepCost>>;
   readonly builtins: readonly Builtin[];
 }
 
 /**
- * The cost model that an array of the ledger stands for. What the array does not reach costs more than any budget; entries that this
+ * The cost model that an array of the ledger stands for. `cost_layouts.json` has the entries of each language's array in their
+ * order: a step of the machine has two prices, a built-in function the coefficients of its two costing functions. Arrays of
+ * older protocol versions end earlier. What the array does not reach costs more than any budget; entries that this
  * version does not know are ignored. Both are the ledger's rules.
  */
 export function costModelOf(language: Language, major: number, array: readonly (bigint | number)[]): CostModel {
@@ -209,10 +142,11 @@ export function costModelOf(language: Language, major: number, array: readonly (
   let at = 0;
   const next = () => Number(array[at++] ?? MOST);
   const read = (shape: ShapeName) => new CostFunction(shape, Array.from({ length: COEFFICIENTS[shape] }, next));
-  for (const entry of LAYOUTS[language]) {
+  for (const entry of layouts[language]) {
     if (isStep(entry)) {
       steps[entry] = { cpu: next(), memory: next() };
     } else {
+      if (!isBuiltin(entry)) throw new TypeError(`cost_layouts.json: ${entry} is no step and no built-in function`);
       const [cpu, memory] = shapesOf(entry, variant);
       prices[entry] = [read(cpu), read(memory)];
     }

@@ -1,9 +1,9 @@
 /**
- * Costing functions: how the price of a built-in function depends on the sizes of its arguments. All arithmetic is on doubles, exact
- * up to 2^53; no limit is greater (see `evaluate`), so that a price that loses a digit is over the limit in any case.
+ * Costing functions: the price of a built-in function by the sizes of its arguments. Arithmetic is on doubles, which are
+ * exact up to 2^53. No limit is greater (see `evaluate`), so an inexact price exceeds every limit.
  */
 
-/** Shapes of costing functions, by the names of Plutus' cost model files. The comments give the order of coefficients in a cost model. */
+/** Shapes of costing functions, named as in Plutus' cost model files. Comments give the order of the coefficients in a cost model. */
 export const Shape = {
   /** constant */
   constant_cost: 0,
@@ -17,7 +17,7 @@ export const Shape = {
   min_size: 7,
   max_size: 8,
   linear_in_max_yz: 9,
-  /** intercept, slope; a size `y` that is not zero is the cost itself */
+  /** intercept, slope; if the size `y` is not zero, it is the cost */
   literal_in_y_or_linear_in_z: 10,
   /** intercept, minimum, slope */
   subtracted_sizes: 11,
@@ -77,7 +77,7 @@ export const COEFFICIENTS: Readonly<Record<ShapeName, number>> = {
   linear_in_y_without_minimum: 3,
 };
 
-/** Greatest size and cost: that of Plutus' saturating integers. */
+/** Greatest size and cost: Plutus' saturating integers end here. */
 export const MOST = 2 ** 63;
 const LARGEST = (1n << 63n) - 1n;
 
@@ -158,7 +158,7 @@ export class CostFunction {
     }
   }
 
-  /** The same beyond 2^53, saturating as Plutus' integers of costs do. Exact for costs that are linear in `x`; no other grow so great. */
+  /** The cost beyond 2^53, saturating as in Plutus. Exact for costs that are linear in `x`; no others become so large. */
   exactly(x: number, y: number, z: number, u: number): bigint {
     const cost = this.shape === Shape.linear_in_x
       ? BigInt(this.a) + BigInt(this.b) * BigInt(x)

@@ -1,6 +1,6 @@
 /**
- * Plutus data inside the machine: data as it comes (see src/cardano/data.ts), and what scripts build, whose parts are lists of
- * the machine so that building takes O(1). Nothing here recurses: data may be nested as deeply as a budget pays for.
+ * Plutus data inside the machine: decoded data (see src/cardano/data.ts), and data that scripts build, whose parts are the
+ * machine's lists so that building is O(1). Nothing here recurses: data may be nested as deeply as the budget allows.
  */
 import { equalBytes } from "#src/base/bytes.ts";
 import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
@@ -10,13 +10,13 @@ import { type List, listOf } from "#src/plutus/machine/list.ts";
 export const DataKind = { CONSTR: 0, MAP: 1, LIST: 2, INTEGER: 3, BYTES: 4 } as const;
 export type DataKind = (typeof DataKind)[keyof typeof DataKind];
 
-/** A constructor, map or list whose parts are a list of the machine; entries of a map are pairs. */
+/** A constructor, map or list whose parts are one of the machine's lists; entries of a map are pairs. */
 export class Built {
   /** `tag` is the constructor's number, of any size; 0 for maps and lists. */
   constructor(readonly kind: 0 | 1 | 2, readonly tag: Int, readonly parts: List) {}
 }
 
-/** Data as the machine has it. Integers in it may be of either form (see `Int`). */
+/** Data in the machine. Integers in it may be numbers or bigints, not only in the one form of `Int`. */
 export type MachineData = Data | number | Built;
 
 export type DataEntry = readonly [MachineData, MachineData];
@@ -40,19 +40,19 @@ export function partsOf(data: MachineData): List {
   return listOf<unknown>(partsArray(data));
 }
 
-/** The same as an array. */
+/** As `partsOf`, as an array. */
 export function partsArray(data: MachineData): readonly unknown[] {
   if (data instanceof Constr) return data.fields;
   if (data instanceof Built) return data.parts.toArray();
   return data instanceof DataMap ? data.entries : data as readonly Data[];
 }
 
-/** The integer that data of that kind is, in its one form. */
+/** The value of integer data, as an `Int`. */
 export function integerOf(data: MachineData): Int {
   return typeof data === "number" ? data : toInt(data as bigint);
 }
 
-/** Whether two data are the same. */
+/** Whether two pieces of data are equal. */
 export function sameData(first: MachineData, second: MachineData): boolean {
   const left: MachineData[] = [first];
   const right: MachineData[] = [second];
@@ -83,12 +83,12 @@ function pushParts(kind: DataKind, parts: readonly unknown[], onto: MachineData[
   }
 }
 
-/** Size of a byte string in eight-byte words, as costs are counted; 1 for an empty one. */
+/** Size of a byte string for costing, in eight-byte words; 1 if it is empty. */
 export function byteWords(bytes: Uint8Array): number {
   return bytes.length <= 8 ? 1 : (bytes.length + 7) >>> 3;
 }
 
-/** Measures data node by node, so that the measure of one may stop with that of another. */
+/** Measures data node by node, so that two measures can run side by side. */
 class Measure {
   size = 0;
   private readonly open: MachineData[];
@@ -96,7 +96,7 @@ class Measure {
     this.open = [data];
   }
 
-  /** Takes one node in; false when there was none left. */
+  /** Adds one node; false if there was none left. */
   step(): boolean {
     const data = this.open.pop();
     if (data === undefined) return false;
@@ -108,14 +108,14 @@ class Measure {
   }
 }
 
-/** Size of data as costs are counted: four for each node, and the words of integers and byte strings. */
+/** Size of data for costing: four for each node, plus the words of integers and byte strings. */
 export function dataSize(data: MachineData): number {
   const measure = new Measure(data);
   while (measure.step());
   return measure.size;
 }
 
-/** The smaller of two sizes, in time proportional to it: comparing something great with something small is cheap. */
+/** The smaller of two sizes, in time proportional to it: comparing large data with small data is cheap. */
 export function smallerSize(a: MachineData, b: MachineData): number {
   const [left, right] = [new Measure(a), new Measure(b)];
   for (;;) {
@@ -125,7 +125,7 @@ export function smallerSize(a: MachineData, b: MachineData): number {
   }
 }
 
-/** How many nodes data has. */
+/** Number of nodes of data. */
 export function nodeCount(data: MachineData): number {
   const open: MachineData[] = [data];
   let count = 0;

@@ -1,6 +1,6 @@
 /**
- * CBOR of Plutus data as the ledger reads and writes it, without recursion and with constructors of any 64-bit number. It is read as all data is
- * (`walkData`); a writer of its own takes what scripts built, whose parts are lists of the machine and whose constructors may be beyond 64 bits.
+ * CBOR of Plutus data as the ledger reads and writes it, without recursion. Reading is `walkData`. Writing is separate: data
+ * that scripts build has the machine's lists as parts, and constructor numbers that may exceed 64 bits.
  */
 import { fromHex } from "#src/base/bytes.ts";
 import { CborError, head } from "#src/cardano/cbor.ts";
@@ -9,15 +9,15 @@ import { Walk } from "#src/cardano/walk.ts";
 import { type DataEntry, DataKind, kindOf, type MachineData, partsArray, tagOf } from "#src/plutus/machine/data.ts";
 import { Failure } from "#src/plutus/machine/failure.ts";
 
-/** Most bytes of a piece of a byte string. */
+/** Most bytes of a chunk of a byte string. */
 const PIECE = 64;
 const BREAK = 0xff;
 const WORD64 = 1n << 64n;
 
 /**
- * Data out of the CBOR item that some bytes begin with; bytes after it are ignored, as the ledger's decoder of constants does.
+ * Reads data from the first CBOR item; bytes after it are ignored, as in the ledger's decoder of constants.
  *
- * @throws Failure of kind `decoding`.
+ * @throws {Failure} of kind `decoding`.
  */
 export function decodeMachineData(bytes: Uint8Array): MachineData {
   try {
@@ -28,7 +28,7 @@ export function decodeMachineData(bytes: Uint8Array): MachineData {
   }
 }
 
-/** Bytes that grow. */
+/** A growing byte buffer. */
 class Writer {
   private buffer = new Uint8Array(256);
   private length = 0;
@@ -72,7 +72,7 @@ export function encodeMachineData(data: MachineData): Uint8Array {
   return out.whole();
 }
 
-/** Stands for a break among what is still to be written. */
+/** Marks, in the list of remaining work, where a list's break byte is written. */
 const END: unique symbol = Symbol("end of a list");
 
 function write(out: Writer, data: MachineData, todo: (MachineData | typeof END)[]): void {
@@ -96,7 +96,7 @@ function write(out: Writer, data: MachineData, todo: (MachineData | typeof END)[
       else {
         out.head(6, 102);
         out.head(4, 2);
-        // one beyond 64 bits cannot be read; scripts could make it before version 11
+        // before protocol version 11 scripts could make numbers beyond 64 bits, which cannot be read back
         writeInteger(out, tag, writePiece);
       }
       return writeList(out, partsArray(data), todo);

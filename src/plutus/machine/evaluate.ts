@@ -1,4 +1,4 @@
-/** Evaluation of a script: the one entrance to the machine. */
+/** Evaluates scripts: the entry point of the machine. */
 import type { Data } from "#src/cardano/data.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import { type CostModel, costModelOf } from "#src/plutus/machine/cost_model.ts";
@@ -14,15 +14,15 @@ import { hasCaseOnConstants, hasCoreVersion, type Language } from "#src/plutus/m
 export type { Language } from "#src/plutus/machine/version.ts";
 export type { FailureKind } from "#src/plutus/machine/failure.ts";
 
-/** Under what rules and prices scripts run. */
+/** Rules and prices of an evaluation. */
 export interface Rules {
   readonly language: Language;
   readonly protocolMajor: number;
-  /** The ledger's array of the language. */
+  /** The ledger's cost model array for the language. */
   readonly costModel: readonly bigint[];
 }
 
-/** What a script came to. `spent` is what it used, in a failure up to that point; `logs` what it traced. */
+/** Result of a script. `spent` are the units it used, up to the failure if it failed; `logs` are the messages it traced. */
 export type Outcome =
   | { readonly ok: true; readonly value: Value; readonly spent: Units; readonly logs: readonly string[] }
   | {
@@ -33,12 +33,12 @@ export type Outcome =
     readonly logs: readonly string[];
   };
 
-/** Greatest limit: what doubles count exactly. */
+/** Greatest limit: doubles are exact up to here. */
 const MOST = BigInt(Number.MAX_SAFE_INTEGER);
-/** Greatest count of what was used. */
+/** Greatest reported use. */
 const LARGEST = (1n << 63n) - 1n;
 
-/** Cost models by array, language and version: an array is read once as long as it is the same object. */
+/** Cost models by array object, language and version, so that each array is read once. */
 const models = new WeakMap<readonly bigint[], Map<string, CostModel>>();
 
 function modelOf({ language, protocolMajor, costModel }: Rules): CostModel {
@@ -51,10 +51,10 @@ function modelOf({ language, protocolMajor, costModel }: Rules): CostModel {
 }
 
 /**
- * Runs a script, given as flat bytes (without the CBOR byte string around them), on arguments. However the script fails, that is a
- * result: what is thrown is a defect of the machine and no verdict.
+ * Runs a script, given as flat bytes (without the CBOR byte string around them), on arguments. A failure of the script is a
+ * result. An exception is a defect of the machine and says nothing about the script.
  *
- * @param limit memory and steps that it may use; a number beyond 2^53 - 1 is no limit
+ * @param limit maximum memory and steps; a number above 2^53 - 1 means no limit
  */
 export function evaluate(flat: Uint8Array, args: readonly Data[], rules: Rules, limit: Units): Outcome {
   const logs = startLog();
@@ -65,7 +65,7 @@ export function evaluate(flat: Uint8Array, args: readonly Data[], rules: Rules, 
   }
 }
 
-/** The same with a program that is decoded already. */
+/** As `evaluate`, for a decoded program. */
 export function evaluateProgram(program: Program, args: readonly Data[], rules: Rules, limit: Units): Outcome {
   const logs = startLog();
   const budget = new Budget(bounded(limit.steps), bounded(limit.memory));
@@ -86,7 +86,7 @@ export function evaluateProgram(program: Program, args: readonly Data[], rules: 
   }
 }
 
-/** Whether a value is the unit, which is what scripts of Plutus V3 have to come to. */
+/** Whether a value is the unit, the required result of Plutus V3 scripts. */
 export function isUnit(value: Value): boolean {
   return value === NOTHING || (value instanceof Constant && value.type === NOTHING.type);
 }

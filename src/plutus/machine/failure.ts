@@ -1,4 +1,4 @@
-/** Why a script has no result. */
+/** Failures of scripts. */
 
 /**
  * - `decoding`: the bytes are no program of this language and protocol version;
@@ -12,7 +12,7 @@
  */
 export type FailureKind = "decoding" | "version" | "open-term" | "budget" | "error" | "type" | "builtin" | "branch";
 
-/** Ends an evaluation. */
+/** Thrown to end an evaluation. */
 export class Failure extends Error {
   override readonly name = "Failure";
   constructor(readonly kind: FailureKind, message: string) {

@@ -1,4 +1,4 @@
-/** Programs out of the flat encoding (Plutus Core specification, appendix C), as the ledger's decoder takes them. */
+/** Decodes programs from the flat encoding (Plutus Core specification, appendix C), as the ledger's decoder does. */
 import { compareBytes, fromUtf8 } from "#src/base/bytes.ts";
 import { Assets, isAmount, MAX_KEY, type Tokens } from "#src/plutus/machine/assets.ts";
 import { BUILTIN_NAMES } from "#src/plutus/machine/builtins/names.ts";
@@ -25,7 +25,7 @@ import { Constant, FALSE, NOTHING, TRUE } from "#src/plutus/machine/value.ts";
 import { hasBuiltin, type Language } from "#src/plutus/machine/version.ts";
 
 const WORD64 = 1n << 64n;
-/** Most fields of a constructor that the ledger's decoder takes. */
+/** Most fields of a constructor that the ledger's decoder accepts. */
 const MAX_FIELDS = 1024;
 
 function malformed(message: string): never {
@@ -40,19 +40,19 @@ function popped<T>(stack: T[]): T {
 }
 
 /**
- * The program that bytes are the flat encoding of.
+ * Decodes a program.
  *
- * @throws Failure of kind `decoding`, also where a built-in function is not available to the language.
+ * @throws {Failure} of kind `decoding`, also if it uses a built-in function that the language does not have.
  */
 export function decodeProgram(flat: Uint8Array, language: Language, major: number): Program {
   return new Decoder(flat, language, major).program();
 }
 
-/** What is still to be done to a term that is being read. */
+/** Remaining work on a term that is being read. */
 const Todo = { READ: 0, LAMBDA: 1, DELAY: 2, FORCE: 3, APPLY: 4, FIELDS: 5, BRANCHES: 6 } as const;
 
 class Decoder {
-  /** Byte and bit that are read next. */
+  /** The next byte, and the next bit in it. */
   private at = 0;
   private bit = 0;
   private open = false;
@@ -72,11 +72,14 @@ class Decoder {
     return { version, term, open: this.open };
   }
 
-  /** Reads a term without recursion: programs nest deeper than a call stack does. */
+  /**
+   * Reads a term without recursion: programs may be nested more deeply than the call stack allows. One function over 80
+   * lines: it is one loop with a case for each tag, and all cases share its three stacks.
+   */
   private term(hasConstr: boolean): Term {
     const todo: number[] = [Todo.READ];
     const done: Term[] = [];
-    // number of a constructor and count of the terms before its fields or branches, for each list under way
+    // for each list being read: the constructor's number, and how many terms were done before its first element
     const tags: Int[] = [];
     const starts: number[] = [];
     let depth = 0;
@@ -183,7 +186,7 @@ class Decoder {
     return type.tag === TypeTag.UNIT ? NOTHING : new Constant(type, value);
   }
 
-  /** The value of a constant. Recursion is bounded by the size of types. */
+  /** The value of a constant. The size of types bounds the recursion. */
   private value(type: Type | null): unknown {
     switch (type?.tag) {
       case TypeTag.INTEGER:
@@ -239,7 +242,7 @@ class Decoder {
     return entries;
   }
 
-  /** Bytes in chunks of up to 255, from the next byte on. */
+  /** Bytes in chunks of up to 255, starting at the next full byte. */
   private chunks(): Uint8Array {
     this.filler();
     const start = this.at;
@@ -258,12 +261,12 @@ class Decoder {
     return whole;
   }
 
-  /** The next byte, at the beginning of one. */
+  /** The next byte; the position must be at the start of a byte. */
   private byte(): number {
     return this.bytes[this.at++] ?? malformed("truncated");
   }
 
-  /** Zeros up to a one that ends a byte. */
+  /** Skips zero bits and the one bit after them, which must end a byte. */
   private filler(): void {
     while (this.bits(1) === 0);
     if (this.bit !== 0) malformed("a filler that does not end a byte");
@@ -275,7 +278,7 @@ class Decoder {
     return value < WORD64 ? value : malformed("an integer of more than 64 bits");
   }
 
-  /** Groups of seven bits, the low ones first, the highest bit of a byte saying that more follow. */
+  /** An unsigned integer: groups of seven bits, the lowest first; the highest bit of a byte says that another group follows. */
   private natural(most = Infinity): Int {
     const first = this.bits(8);
     if (first < 128) return first;
@@ -286,7 +289,7 @@ class Decoder {
       if (groups.length > most) malformed("an integer of more than 64 bits");
     }
     if (groups.length <= 7) return groups.reduceRight((value, group) => value * 128 + group, 0);
-    // converted at once: shifting group by group takes time with the square of their number
+    // converted at once: shifting group by group would take quadratic time
     let digits = "";
     for (const group of groups.reverse()) digits += group.toString(2).padStart(7, "0");
     return toInt(BigInt(`0b${digits}`));
@@ -315,7 +318,7 @@ class Decoder {
   }
 }
 
-/** Takes a type off the front of its tags: 7 applies, 5 is the list, 12 the array, 6 the pair. */
+/** Removes one type from the front of the tags: 7 is an application, 5 the list, 12 the array, 6 the pair. */
 function typeOf(tags: number[]): Type {
   const first = tags.shift();
   if (first === undefined) return malformed("no type");

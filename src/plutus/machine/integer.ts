@@ -1,6 +1,6 @@
 /**
- * Integers: numbers while they are safe, which a machine adds without allocating, and big integers beyond. An integer has one
- * form only, so that `===` compares.
+ * Integers: a `number` if it is a safe integer, which needs no allocation, otherwise a `bigint`. Each integer has exactly one
+ * form, so `===` compares integers.
  */
 export type Int = number | bigint;
 
@@ -8,7 +8,7 @@ const LEAST = BigInt(Number.MIN_SAFE_INTEGER);
 const MOST = BigInt(Number.MAX_SAFE_INTEGER);
 const WORD = 1n << 64n;
 
-/** The one form of a big integer. */
+/** The form that an integer has here. */
 export function toInt(value: bigint): Int {
   return value >= LEAST && value <= MOST ? Number(value) : value;
 }
@@ -44,12 +44,12 @@ export function quotient(a: Int, b: Int): Int {
   return toInt(BigInt(a) / BigInt(b));
 }
 
-/** A division of safe integers may round up to the next integer; the remainder tells. */
+/** The quotient by way of the remainder: a division of safe integers may round to the next integer. */
 function exact(a: number, b: number): number {
   return (a - a % b) / b + 0;
 }
 
-/** What `quotient` leaves, with the sign of `a`. `b` is not zero. */
+/** Remainder of `quotient`, with the sign of `a`. `b` is not zero. */
 export function remainder(a: Int, b: Int): Int {
   if (typeof a === "number" && typeof b === "number") return a % b + 0;
   return toInt(BigInt(a) % BigInt(b));
@@ -62,19 +62,19 @@ export function divide(a: Int, b: Int): Int {
   return rest !== 0 && (rest < 0) !== (b < 0) ? subtract(whole, 1) : whole;
 }
 
-/** What `divide` leaves, with the sign of `b`. `b` is not zero. */
+/** Remainder of `divide`, with the sign of `b`. `b` is not zero. */
 export function modulo(a: Int, b: Int): Int {
   const rest = remainder(a, b);
   return rest !== 0 && (rest < 0) !== (b < 0) ? add(rest, b) : rest;
 }
 
-/** How many bits the magnitude of an integer has; 0 for zero. */
+/** Number of bits in an integer's magnitude; 0 for zero. */
 export function bitLength(value: bigint): number {
   const digits = (value < 0n ? -value : value).toString(16);
   return digits === "0" ? 0 : 4 * digits.length - Math.clz32(parseInt(digits[0]!, 16)) + 28;
 }
 
-/** Size of an integer in 64-bit words, as costs are counted; 1 for zero. */
+/** Size of an integer for costing, in 64-bit words; 1 for zero. */
 export function words(value: Int): number {
   if (typeof value === "number") return 1;
   if (value > -WORD && value < WORD) return 1;
@@ -93,7 +93,7 @@ export function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   return result;
 }
 
-/** The inverse of `value` modulo `modulus` (above 1), or undefined where there is none. */
+/** The inverse of `value` modulo `modulus` (above 1); undefined if there is none. */
 export function inverse(value: bigint, modulus: bigint): bigint | undefined {
   let [a, b] = [((value % modulus) + modulus) % modulus, modulus];
   let [x, y] = [1n, 0n];

@@ -1,9 +1,9 @@
-/** Lists of the machine: a piece of an array and what follows it. Taking the head, the tail and adding an element are O(1). */
+/** Lists of the machine: a slice of an array, then the rest of the list. Head, tail and cons are O(1). */
 
 export class List<out T = unknown> {
   private whole: readonly T[] | undefined;
 
-  /** Elements of `items` from `at` on, then those of `rest`. Only the empty list has none of its own. */
+  /** The elements of `items` from `at` on, then those of `rest`. Only the empty list has no items of its own. */
   constructor(readonly items: readonly T[], readonly at: number, readonly rest: List<T> | null) {}
 
   /** All elements. */

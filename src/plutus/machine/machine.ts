@@ -1,6 +1,6 @@
 /**
- * The machine: terms of Untyped Plutus Core evaluated with an explicit stack (CEK), every step and every built-in function paid from
- * a budget. Nothing recurses, whatever a script does.
+ * The machine: evaluates terms of Untyped Plutus Core with an explicit stack (CEK) and subtracts the price of every step and
+ * every built-in function from a budget. It never recurses.
  */
 import type { Builtin } from "#src/plutus/machine/builtin.ts";
 import type { CostModel } from "#src/plutus/machine/cost_model.ts";
@@ -13,22 +13,22 @@ import { DATA, TypeTag } from "#src/plutus/machine/type.ts";
 import { Closure, Constant, Constructed, Env, Partial, type Value, ValueKind } from "#src/plutus/machine/value.ts";
 
 /**
- * What waits on the stack for a value; the words before a frame's kind are its parts.
+ * Frames on the stack, each waiting for a value. A frame's parts are pushed before its kind.
  *
- * - ARGUMENT (env, term): the value is a function, whose argument is the term;
- * - FUNCTION (function): the value is the argument;
- * - FIELD (argument): the value is a function;
- * - FORCE;
+ * - ARGUMENT (env, term): the value is a function; the term is its argument;
+ * - FUNCTION (function): the value is the function's argument;
+ * - FIELD (argument): the value is a function for this argument;
+ * - FORCE: the value is forced;
  * - CONSTR (env, term, fields): the value is the next field of the term;
- * - CASE (env, term): the value is what branches are chosen by.
+ * - CASE (env, term): the value selects a branch of the term.
  */
 const Frame = { ARGUMENT: 0, FUNCTION: 1, FIELD: 2, FORCE: 3, CONSTR: 4, CASE: 5 } as const;
 
-/** What an evaluation may use and has used. */
+/** Limits and use of an evaluation. */
 export class Budget {
   cpu = 0;
   memory = 0;
-  /** Prices that numbers do not count exactly, apart; an evaluation survives one of them only without a limit. */
+  /** The sum of prices above 2^53, which numbers cannot count exactly. Only evaluations without a limit get beyond such a price. */
   greatCpu = 0n;
   greatMemory = 0n;
 
@@ -37,9 +37,10 @@ export class Budget {
 }
 
 /**
- * Evaluates a closed term.
+ * Evaluates a closed term. It is one function of over 80 lines so that the loop keeps its state (term, scope, value, stack,
+ * remaining budget) in local variables: it runs millions of times a second.
  *
- * @throws Failure where the term has no value or the budget does not suffice; `budget` then has what was used up to that point.
+ * @throws {Failure} if the term has no value or exceeds the budget; `budget` then holds the use up to that point.
  */
 export function run(start: Term, costs: CostModel, budget: Budget, caseOnConstants: boolean): Value {
   const { steps, builtins } = costs;
@@ -272,7 +273,7 @@ function argumentsOf(fun: Partial, last: Value): Value[] {
   return values.reverse();
 }
 
-/** Sizes of the arguments of the function that is being paid. One object for all: a machine measures one function at a time. */
+/** Sizes of the arguments whose price is being computed. One shared object, because only one function is measured at a time. */
 const sizes = { x: 0, y: 0, z: 0, u: 0 };
 
 function measure(builtin: Builtin, fun: Partial, last: Value): void {
@@ -297,7 +298,7 @@ function measure(builtin: Builtin, fun: Partial, last: Value): void {
   }
 }
 
-/** The price of comparing data goes by the smaller one: the greater is not measured through. */
+/** The price of comparing data depends on the smaller size, so the larger data is not measured completely. */
 function measureData(a: Value, b: Value): void {
   if (a.kind !== ValueKind.CONSTANT || b.kind !== ValueKind.CONSTANT || a.type !== DATA || b.type !== DATA) {
     throw new Failure("type", "an argument is not data");
@@ -305,7 +306,7 @@ function measureData(a: Value, b: Value): void {
   sizes.x = sizes.y = smallerSize(a.value as MachineData, b.value as MachineData);
 }
 
-/** The branch that a constant takes. */
+/** The branch that a constant selects. */
 function branchOf({ type, value }: Constant, branches: readonly Term[]): Term {
   const count = branches.length;
   switch (type.tag) {
@@ -326,7 +327,7 @@ function branchOf({ type, value }: Constant, branches: readonly Term[]): Term {
 
 const NO_PARTS: readonly Value[] = [];
 
-/** What the branch of a constant is applied to. */
+/** The arguments of the branch that a constant selects. */
 function partsOfConstant({ type, value }: Constant): readonly Value[] {
   if (type.tag === TypeTag.PAIR) {
     const [left, right] = value as readonly [unknown, unknown];

@@ -1,4 +1,4 @@
-/** Sizes of arguments, as the costing functions take them (Plutus' `ExMemoryUsage`). */
+/** Sizes of arguments for the costing functions (Plutus' `ExMemoryUsage`). */
 import type { Assets } from "#src/plutus/machine/assets.ts";
 import { byteWords, dataSize, nodeCount } from "#src/plutus/machine/data.ts";
 import { MOST } from "#src/plutus/machine/costing.ts";
@@ -8,18 +8,18 @@ import { bytes, data, integer, list, text, tokens } from "#src/plutus/machine/un
 import type { Value } from "#src/plutus/machine/value.ts";
 
 export const Measure = {
-  /** Everything whose size does not matter. */
+  /** One, for arguments whose size does not matter. */
   ONE: 0,
   /** An integer in 64-bit words. */
   INTEGER: 1,
   /** The magnitude of an integer. */
   LITERAL: 2,
-  /** The words that as many bytes need as an integer says. */
+  /** The number of 64-bit words for as many bytes as an integer says. */
   BYTE_COUNT: 3,
   BYTES: 4,
   /** Characters (code points) of a text. */
   TEXT: 5,
-  /** A fourth of a text's bytes in UTF-8. */
+  /** A quarter of a text's bytes in UTF-8. */
   TEXT_BYTES: 11,
   DATA: 6,
   /** Nodes of data. */
@@ -27,7 +27,7 @@ export const Measure = {
   LIST: 8,
   /** Tokens of a value. */
   TOKENS: 9,
-  /** Depth of the search in a value. */
+  /** Depth of a search in a value. */
   DEPTH: 10,
 } as const;
 export type Measure = (typeof Measure)[keyof typeof Measure];
@@ -35,7 +35,7 @@ export type Measure = (typeof Measure)[keyof typeof Measure];
 /**
  * Size of an argument.
  *
- * @throws Failure where it is of another type than the measure is for.
+ * @throws {Failure} if its type is not the one that the measure is for.
  */
 export function sizeOf(measure: Measure, value: Value): number {
   switch (measure) {
@@ -83,7 +83,7 @@ function utf8Length(value: string): number {
   let length = value.length;
   for (let i = 0; i < value.length; i++) {
     const unit = value.charCodeAt(i);
-    // the two units of a character beyond 16 bits take four bytes together
+    // the two units of a surrogate pair take four bytes together
     if (unit >= 0x80) length += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
   }
   return length;

@@ -2,7 +2,7 @@
 import type { Int } from "#src/plutus/machine/integer.ts";
 import type { Constant } from "#src/plutus/machine/value.ts";
 
-/** The kinds that a machine evaluates in one step come first. */
+/** Kinds that the machine evaluates in one step come first. */
 export const TermKind = {
   VARIABLE: 0,
   CONSTANT: 1,
@@ -17,7 +17,7 @@ export const TermKind = {
 } as const;
 export type TermKind = (typeof TermKind)[keyof typeof TermKind];
 
-/** A term. All kinds are one class with the same few fields: the machine's loop reads each in one way, and programs stay small. */
+/** A term. All kinds share one class with few fields, which keeps the machine's loop fast and programs small. */
 export class Term {
   constructor(
     readonly kind: TermKind,
@@ -44,11 +44,11 @@ export class Term {
 export interface Program {
   readonly version: readonly [major: Int, minor: Int, patch: Int];
   readonly term: Term;
-  /** Whether some variable is not bound; such a program is not run. */
+  /** Whether some variable is not bound; such a program cannot run. */
   readonly open: boolean;
 }
 
-/** Terms that are the same wherever they stand are one object, as far as they are many. */
+/** Shared objects for frequent terms that do not depend on their place. */
 const VARIABLES = Array.from({ length: 64 }, (_, i) => new Term(TermKind.VARIABLE, i, null, null, null));
 const BUILTINS = Array.from({ length: 128 }, (_, i) => new Term(TermKind.BUILTIN, i, null, null, null));
 export const ERROR: Term = new Term(TermKind.ERROR, 0, null, null, null);

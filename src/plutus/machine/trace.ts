@@ -1,8 +1,8 @@
-/** Where the built-in function `trace` puts its messages: the log of the evaluation under way, of which there is one at a time. */
+/** The log that the built-in function `trace` writes to. There is one, because evaluations run one at a time. */
 
 let log: string[] = [];
 
-/** Begins the log of an evaluation; messages are added to it until the next begins. */
+/** Starts the log of an evaluation and gives it; later messages are added to it until the next start. */
 export function startLog(): readonly string[] {
   return log = [];
 }

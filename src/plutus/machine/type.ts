@@ -24,7 +24,7 @@ export const TypeTag = {
 } as const;
 export type TypeTag = (typeof TypeTag)[keyof typeof TypeTag];
 
-/** The decoder of the ledger takes no type of more nodes, so that functions over types may recurse. */
+/** Most nodes of a type: the ledger's decoder accepts no larger one, so functions on types may recurse. */
 export const MAX_TYPE_NODES = 32;
 
 /**
@@ -64,7 +64,7 @@ export const VALUE: Type<Assets> = new Type(TypeTag.VALUE);
 export const DATA_LIST: Type<List<MachineData>> = DATA.listOf;
 export const DATA_PAIR: Type<DataEntry> = new Type(TypeTag.PAIR, DATA, DATA);
 export const DATA_PAIRS: Type<List<DataEntry>> = DATA_PAIR.listOf;
-/** What `unConstrData` gives. */
+/** Result type of `unConstrData`. */
 export const CONSTR_PAIR: Type<readonly [Int, List<MachineData>]> = new Type(TypeTag.PAIR, INTEGER, DATA_LIST);
 
 const SIMPLE: readonly (Type | undefined)[] = [
@@ -84,12 +84,12 @@ const SIMPLE: readonly (Type | undefined)[] = [
   VALUE,
 ];
 
-/** The type without parameters that has a number, if there is one. */
+/** The type without parameters that has this number; undefined if there is none. */
 export function simpleType(tag: number): Type | undefined {
   return SIMPLE[tag];
 }
 
-/** Whether two types are the same. Recursion is bounded by `MAX_TYPE_NODES`. */
+/** Whether two types are equal. `MAX_TYPE_NODES` bounds the recursion. */
 export function sameType(a: Type | null, b: Type | null): boolean {
   if (a === b) return true;
   if (a === null || b === null || a.tag !== b.tag || a.first === null) return false;

@@ -1,4 +1,4 @@
-/** What a built-in function takes out of its arguments. Each function throws a `Failure` of kind `type` on a value of another type. */
+/** Reads the arguments of built-in functions. Each function throws a `Failure` of kind `type` for a value of another type. */
 import type { Assets } from "#src/plutus/machine/assets.ts";
 import type { MachineData } from "#src/plutus/machine/data.ts";
 import { Failure, refuse } from "#src/plutus/machine/failure.ts";
@@ -23,12 +23,12 @@ function mismatch(expected: string): never {
   throw new Failure("type", `an argument is not ${expected}`);
 }
 
-/** A constant, of whatever type. */
+/** A constant of any type. */
 export function constantOf(value: Value): Constant {
   return value.kind === ValueKind.CONSTANT ? value : mismatch("a constant");
 }
 
-/** What a constant of a type holds that is compared by identity. */
+/** The content of a constant; the type must be one that is compared by identity. */
 export function ofType<T>(value: Value, type: Type<T>, expected = "of that type"): T {
   return value.kind === ValueKind.CONSTANT && value.type === type ? value.value as T : mismatch(expected);
 }
@@ -69,7 +69,7 @@ export function listOfType<T>(value: Value, type: Type<List<T>>): List<T> {
     : mismatch("such a list");
 }
 
-/** What constants of types with parts hold, whatever the parts are. */
+/** Contents of constants by type tag, for parts of any type. */
 interface Composed {
   readonly [TypeTag.LIST]: List;
   readonly [TypeTag.PAIR]: readonly [unknown, unknown];
@@ -82,7 +82,7 @@ function ofTag<Tag extends keyof Composed>(value: Value, tag: Tag, expected: str
     : mismatch(expected);
 }
 
-/** A list of whatever type. */
+/** A list with elements of any type. */
 export function list(value: Value): List {
   return ofTag(value, TypeTag.LIST, "a list");
 }
@@ -103,7 +103,7 @@ export function firstType(value: Value): Type {
 const INT_LEAST = -(1n << 63n);
 const INT_MOST = (1n << 63n) - 1n;
 
-/** An integer of the machine type `Int` (64 bits), as a number that is exact where it matters: below 2^53. */
+/** An integer of 64 bits (Haskell's `Int`) as a number, which is exact below 2^53: greater ones are out of range everywhere. */
 export function int64(value: Value): number {
   const whole = integer(value);
   if (typeof whole === "bigint" && (whole < INT_LEAST || whole > INT_MOST)) refuse("an integer is beyond 64 bits");
@@ -127,7 +127,7 @@ function boundedBytes(value: Value): Uint8Array {
   return whole.length <= CARDANO_BYTES ? whole : refuse("a byte string has more than 64 kB");
 }
 
-/** How arguments are taken that are bounded under some variants only. */
+/** Readers for arguments that are bounded in some variants only. */
 export function bounds(variant: Variant): {
   readonly integer: (value: Value) => Int;
   readonly bytes: (value: Value) => Uint8Array;
@@ -135,7 +135,7 @@ export function bounds(variant: Variant): {
   return hasBounds(variant) ? { integer: boundedInteger, bytes: boundedBytes } : { integer, bytes };
 }
 
-/** An integer that is a byte. */
+/** An integer from 0 to 255. */
 export function byte(value: Value): number {
   const whole = integer(value);
   return typeof whole === "number" && whole >= 0 && whole <= 255 ? whole : refuse("an integer is no byte");

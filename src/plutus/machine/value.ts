@@ -1,4 +1,4 @@
-/** Values of the machine. Kinds are numbers and classes few, so that the machine's loop stays fast. */
+/** Values of the machine. Kinds are numbers and there are few classes, which keeps the machine's loop fast. */
 import type { Builtin } from "#src/plutus/machine/builtin.ts";
 import type { Int } from "#src/plutus/machine/integer.ts";
 import type { Term } from "#src/plutus/machine/term.ts";
@@ -12,7 +12,7 @@ export class Env {
 }
 
 /**
- * A constant of a type of the universe. `value` is by type: integer `Int`, bytes `Uint8Array`, text `string`, unit `null`,
+ * A constant. What `value` is depends on the type: integer `Int`, bytes `Uint8Array`, text `string`, unit `null`,
  * bool `boolean`, data `MachineData`, list `List`, pair an array of two, array an array, value `Assets`, the others their curve's
  * classes.
  */
@@ -21,19 +21,19 @@ export class Constant {
   constructor(readonly type: Type, readonly value: unknown) {}
 }
 
-/** A function or a delayed term with the variables in its scope. */
+/** A lambda or a delayed term, with the variables in its scope. */
 export class Closure {
   constructor(readonly kind: 1 | 2, readonly body: Term, readonly env: Env | null) {}
 }
 
-/** A built-in function that still needs forces or arguments; the arguments given hang on `before`, the last one first. */
+/** A built-in function that still needs forces or arguments. Its arguments so far are a linked list: `argument` is the last, `before` has the others. */
 export class Partial {
   readonly kind = ValueKind.BUILTIN;
   constructor(
     readonly builtin: Builtin,
-    /** Forces still to come. */
+    /** Forces that it still needs. */
     readonly forces: number,
-    /** Arguments still to come. */
+    /** Arguments that it still needs. */
     readonly missing: number,
     readonly argument: Value | null,
     readonly before: Partial | null,

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { blake2b224 } from "#src/cardano/hash.ts";
-import { blueprintText, files, publishedText } from "#src/cage/build.ts";
-import { buildScript } from "#src/cage/blueprint.ts";
+import { blueprintText, buildScript, files, publishedText } from "#src/cage/build.ts";
 import published from "#src/cage/published.json" with { type: "json" };
 import { cageScript, cageScripts } from "#src/cage/script.ts";
 import { compiled, program } from "#src/cage/uplc/program.ts";

@@ -55,7 +55,7 @@ function shape(node: Node): string {
     case "force":
       return `${node.kind}(${shape(node.body)})`;
     default:
-      return node.kind[0]!;
+      return node.kind.slice(0, 1);
   }
 }
 
@@ -107,9 +107,16 @@ function rule(node: Node): Node {
   }
 }
 
+/** Names of both halves of a list or a pair. */
+type Halves = readonly [Variable, Variable];
+interface Parting {
+  readonly on: "list" | "pair";
+  readonly branches: readonly [Lambda];
+}
+
 /** Whether a `case` only takes something apart. */
-function isParting(node: Node): node is Extract<Node, { kind: "case" }> & { branches: readonly [Lambda] } {
-  return node.kind === "case" && node.branches.length === 1 && node.branches[0]!.kind === "lambda" &&
+function isParting(node: Node): node is Extract<Node, { kind: "case" }> & Parting {
+  return node.kind === "case" && node.branches.length === 1 && node.branches[0]?.kind === "lambda" &&
     (node.on === "list" || node.on === "pair");
 }
 
@@ -133,13 +140,12 @@ function binding(node: Extract<Node, { kind: "let" }>): Node {
   const half = projection(value);
   if (half) {
     // both halves at once
-    const parts = [new Variable(), new Variable()];
-    parts[half.half] = name;
+    const parts: Halves = half.half === 0 ? [name, new Variable()] : [new Variable(), name];
     return caseOf(half.on, half.of, lambda(parts, withHalves(body, half.of, half.on, parts)));
   }
   const on = partedOnly(name, body);
   if (on && (on === "pair" || needs(body).parted.has(name))) {
-    const parts = [new Variable(), new Variable()];
+    const parts: Halves = [new Variable(), new Variable()];
     return caseOf(on, value, lambda(parts, withHalves(body, variable(name), on, parts)));
   }
   if (value.kind === "lambda" && times > 1) return sunk(name, value, body) ?? node;
@@ -160,7 +166,7 @@ function partedOnly(name: Variable, body: Node): "list" | "pair" | undefined {
 
 /** What a node takes apart, as a half of it or by a `case` that fails where there is nothing to take. */
 function takenApart(node: Node): { readonly on: "list" | "pair"; readonly of: Node } | undefined {
-  return isParting(node) ? { on: node.on as "list" | "pair", of: node.scrutinee } : projection(node);
+  return isParting(node) ? { on: node.on, of: node.scrutinee } : projection(node);
 }
 
 /** Whether two nodes come to the same wherever both are evaluated: the same functions of the same variables. */
@@ -173,10 +179,10 @@ function alike(a: Node, b: Node): boolean {
 }
 
 /** A node in which the halves of something are what they are bound to. */
-function withHalves(node: Node, of: Node, on: "list" | "pair", parts: readonly Variable[]): Node {
+function withHalves(node: Node, of: Node, on: "list" | "pair", parts: Halves): Node {
   return replaced(node, (one) => {
     const half = projection(one);
-    if (half && half.on === on && alike(half.of, of)) return variable(parts[half.half]!);
+    if (half && half.on === on && alike(half.of, of)) return variable(parts[half.half]);
     if (one.kind !== "case" || one.on !== on || !alike(one.scrutinee, of)) return undefined;
     const [branch] = one.branches;
     return branch?.kind === "lambda" ? withHalves(call(branch, parts.map(variable)), of, on, parts) : undefined;
@@ -206,25 +212,29 @@ const isBool = (node: Node, value: boolean) =>
 
 function choice(node: Extract<Node, { kind: "case" }>): Node {
   const { on, scrutinee, branches } = node;
-  if (on === "constr" && scrutinee.kind === "constr") return call(branches[scrutinee.tag]!, scrutinee.fields);
+  const [first, second] = branches;
+  const taken = on === "constr" && scrutinee.kind === "constr" ? branches[scrutinee.tag] : undefined;
+  if (taken && scrutinee.kind === "constr") return call(taken, scrutinee.fields);
   const outside = inside(scrutinee, (inner) => ({ ...node, scrutinee: inner }));
   if (outside) return outside;
-  const [branch, ...others] = branches;
-  if ((on === "list" || on === "pair") && branch?.kind === "lambda") {
-    const { parameters, body } = branch;
-    return { ...node, branches: [lambda(parameters, withHalves(body, scrutinee, on, parameters)), ...others] };
+  if ((on === "list" || on === "pair") && first?.kind === "lambda") {
+    const { parameters: [head, tail], body } = first;
+    if (!head || !tail) return node;
+    const inner = lambda(first.parameters, withHalves(body, scrutinee, on, [head, tail]));
+    return { ...node, branches: [inner, ...branches.slice(1)] };
   }
-  return on === "bool" ? condition(scrutinee, branches as [Node, Node]) ?? node : node;
+  return on === "bool" && first && second ? condition(scrutinee, first, second) ?? node : node;
 }
 
 /** A choice by a condition that is itself made of something that `case` takes. */
-function condition(scrutinee: Node, [no, yes]: readonly [Node, Node]): Node | undefined {
+function condition(scrutinee: Node, no: Node, yes: Node): Node | undefined {
   if (isBool(scrutinee, true)) return yes;
   if (isBool(scrutinee, false)) return no;
   if (isBool(no, false) && isBool(yes, true)) return scrutinee;
   if (scrutinee.kind === "apply" && scrutinee.fun.kind === "builtin") {
     const { fun: { name }, args } = scrutinee;
-    if (name === "nullList") return caseOf("list", args[0]!, lambda([new Variable(), new Variable()], no), yes);
+    const [list] = args;
+    if (name === "nullList" && list) return caseOf("list", list, lambda([new Variable(), new Variable()], no), yes);
     if (name === "equalsInteger") return byInteger(args, no, yes);
   }
   if (scrutinee.kind !== "case") return undefined;
@@ -256,10 +266,10 @@ const LARGEST = 8n;
 /** The number that a node is compared with by `equalsInteger`. */
 function compared(args: readonly Node[]): { readonly what: Node; readonly with: bigint } | undefined {
   const at = args.findIndex((one) => one.kind === "constant" && one.constant.type === "integer");
-  const one = args[at];
-  if (args.length !== 2 || one?.kind !== "constant" || one.constant.type !== "integer") return undefined;
+  const [one, what] = [args[at], args[1 - at]];
+  if (args.length !== 2 || !what || one?.kind !== "constant" || one.constant.type !== "integer") return undefined;
   const { value } = one.constant;
-  return value >= 0n && value <= LARGEST ? { what: args[1 - at]!, with: value } : undefined;
+  return value >= 0n && value <= LARGEST ? { what, with: value } : undefined;
 }
 
 /** Comparisons of one number, one after the other: a table of branches, when all others fail. */
@@ -273,9 +283,10 @@ function byInteger(args: readonly Node[], no: Node, yes: Node): Node | undefined
   while (what.kind === "variable" && rest.kind === "case" && rest.on === "bool" && rest.scrutinee.kind === "apply") {
     const { fun, args } = rest.scrutinee;
     const next = fun.kind === "builtin" && fun.name === "equalsInteger" ? compared(args) : undefined;
-    if (next?.what.kind !== "variable" || next.what.variable !== what.variable) break;
-    if (!table.has(next.with)) table.set(next.with, rest.branches[1]!);
-    rest = rest.branches[0]!;
+    const [otherwise, then] = rest.branches;
+    if (next?.what.kind !== "variable" || next.what.variable !== what.variable || !otherwise || !then) break;
+    if (!table.has(next.with)) table.set(next.with, then);
+    rest = otherwise;
   }
   if (
     what.kind === "variable" && rest.kind === "case" && rest.on === "integer" && rest.scrutinee.kind === "variable" &&
@@ -314,7 +325,7 @@ function computed(node: Node): readonly Node[] {
     case "case": {
       const ways = node.branches.map((one, i) => partsTaken(node.on, one, i)?.body ?? one)
         .filter((one) => one.kind !== "error");
-      return [...computed(node.scrutinee), ...(ways.length === 1 ? computed(ways[0]!) : [])];
+      return [...computed(node.scrutinee), ...(ways.length === 1 ? ways.flatMap(computed) : [])];
     }
     default:
       return [];
@@ -362,15 +373,13 @@ function repeated(node: Node): Node {
   });
   const times = new Map<string, Node[]>();
   for (const one of computed(node)) {
-    const text = textOf(one)!;
+    const text = textOf(one) ?? "";
     times.set(text, [...times.get(text) ?? [], one]);
   }
-  for (const [text, ones] of [...times].sort(([a], [b]) => b.length - a.length)) {
-    if (ones.length < 2 || count(ones[0]!, (part) => part.kind === "variable" && bound_.has(part.variable)) > 0) {
-      continue;
-    }
+  for (const [text, [one, another]] of [...times].sort(([a], [b]) => b.length - a.length)) {
+    if (!one || !another || count(one, (part) => part.kind === "variable" && bound_.has(part.variable)) > 0) continue;
     const name = new Variable();
-    return bound(name, ones[0]!, replaced(node, (part) => textOf(part) === text ? variable(name) : undefined));
+    return bound(name, one, replaced(node, (part) => textOf(part) === text ? variable(name) : undefined));
   }
   return node;
 }
@@ -388,7 +397,7 @@ function parted(node: Node): Node {
       return half !== undefined && half.of.kind === "variable" && half.of.variable === name;
     });
     if (halves < 2) continue;
-    const parts = [new Variable(), new Variable()];
+    const parts: Halves = [new Variable(), new Variable()];
     return caseOf(on, variable(name), lambda(parts, parted(withHalves(node, variable(name), on, parts))));
   }
   return node;

@@ -9,7 +9,7 @@ import { bool, bounds, byte, bytes, int64, integer, listOfType } from "#src/plut
 import { Constant, FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
 import { hasBounds, type Variant } from "#src/plutus/machine/version.ts";
 
-/** Moves bits towards the front by `count` (below the number of bits), zeros following. */
+/** Shifts bits towards the front by `count` (below the number of bits); zeros fill the end. */
 function shiftedLeft(value: Uint8Array, count: number): Uint8Array {
   const [whole, bits] = [count >> 3, count & 7];
   const out = new Uint8Array(value.length);
@@ -50,17 +50,24 @@ function setBits(byte: number): number {
   return count;
 }
 
+/** Place of the lowest bit that is set; -1 where there is none. */
+function lowestSetBit(value: Uint8Array): number {
+  const at = value.findLastIndex((byte) => byte !== 0);
+  const byte = value[at] ?? 0;
+  return at < 0 ? -1 : 8 * (value.length - 1 - at) + 31 - Math.clz32(byte & -byte);
+}
+
 /** Greatest input of `writeBits` where arguments are bounded. */
 const MAX_INPUT = 4096;
 
 export function bitBuiltins(variant: Variant) {
   const bounded = bounds(variant);
   const distance = (value: Value): Int => {
-    // a number would not hold all 64 bits
+    // `int64` checks the range; its number would not be exact for all 64 bits
     if (hasBounds(variant)) int64(value);
     return integer(value);
   };
-  /** Combines two byte strings; the bytes that only the longer has are cut off, or kept when `padded`. */
+  /** Combines two byte strings; bytes that only the longer one has are dropped, or kept if `padded`. */
   const logical = (operate: (a: number, b: number) => number): Definition => ({
     takes: [Measure.ONE, Measure.BYTES, Measure.BYTES],
     run: (padded, first, second) => {
@@ -125,12 +132,7 @@ export function bitBuiltins(variant: Variant) {
     },
     findFirstSetBit: {
       takes: [Measure.BYTES],
-      run: (a) => {
-        const value = bounded.bytes(a);
-        const at = value.findLastIndex((byte) => byte !== 0);
-        const byte = value[at] ?? 0;
-        return new Constant(INTEGER, at < 0 ? -1 : 8 * (value.length - 1 - at) + 31 - Math.clz32(byte & -byte));
-      },
+      run: (a) => new Constant(INTEGER, lowestSetBit(bounded.bytes(a))),
     },
   } satisfies Record<string, Definition>;
 }

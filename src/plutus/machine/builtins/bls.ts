@@ -22,7 +22,7 @@ export type G1Point = WeierstrassPoint<bigint>;
 export type G2Point = WeierstrassPoint<Fp2>;
 export type MillerLoop = typeof Fp12.ONE;
 
-// the library's types say otherwise: both give points of the group, and G1 takes one element
+// the library's types are wrong here: both functions give points of the group, and that of G1 takes one element
 const mapG1 = bls12_381.G1.mapToCurve as unknown as (element: bigint) => G1Point;
 const mapG2 = bls12_381.G2.mapToCurve as unknown as (element: readonly bigint[]) => G2Point;
 
@@ -65,8 +65,8 @@ const g2: Group<Fp2> = {
 };
 
 /**
- * Elements of the base field that a message hashes to (RFC 9380, `expand_message_xmd` with SHA-256). The library's own refuses
- * an empty domain separation tag, which scripts may give.
+ * Hashes a message to elements of the base field (RFC 9380, `expand_message_xmd` with SHA-256). The library's function
+ * refuses an empty domain separation tag, which scripts may use.
  */
 function fieldElements(message: Uint8Array, tag: Uint8Array, count: number): bigint[] {
   const each = 64;
@@ -87,7 +87,7 @@ function fieldElements(message: Uint8Array, tag: Uint8Array, count: number): big
   );
 }
 
-/** Compressed form of the zero of a group. The library refuses to read or write it, as signatures do not have it. */
+/** Compressed form of a group's zero. The library refuses to read or write it, because signatures never contain it. */
 function zeroForm(size: number): Uint8Array {
   const form = new Uint8Array(size);
   form[0] = 0xc0;
@@ -99,7 +99,11 @@ function compress<F>(group: Group<F>, point: WeierstrassPoint<F>): Uint8Array {
   return point.is0() ? zeroForm(group.size) : point.toBytes(true);
 }
 
-/** A point out of its compressed form. Throws a `Failure` where the bytes are no point of the group. */
+/**
+ * Reads a point from its compressed form.
+ *
+ * @throws {Failure} if the bytes are no point of the group.
+ */
 function uncompress<F>(group: Group<F>, compressed: Uint8Array): WeierstrassPoint<F> {
   if (compressed.length !== group.size || (compressed[0]! & 0x80) === 0) refuse("not a compressed point");
   if (equalBytes(compressed, zeroForm(group.size))) return group.points.ZERO;

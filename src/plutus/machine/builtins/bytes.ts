@@ -11,14 +11,14 @@ import type { Variant } from "#src/plutus/machine/version.ts";
 
 const TWO = [Measure.BYTES, Measure.BYTES];
 
-/** Most bytes that `integerToByteString` and `replicateByte` give. */
+/** Most bytes that `integerToByteString` and `replicateByte` produce. */
 export const MAX_OUTPUT = 8192;
 
 function clamp(value: number, most: number): number {
   return value < 0 ? 0 : value > most ? most : value;
 }
 
-/** The low byte of an integer, as variants A and B of `consByteString` take it. */
+/** The low byte of an integer, for the variants A, B and D of `consByteString`. */
 function lowByte(value: Int): number {
   return Number(BigInt.asUintN(8, BigInt(value)));
 }

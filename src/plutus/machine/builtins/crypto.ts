@@ -18,8 +18,8 @@ import type { Variant } from "#src/plutus/machine/version.ts";
 type Verify = (key: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
 
 /**
- * Ed25519 as libsodium verifies: the key canonical and not of small order, the scalar canonical, and the recomputed point byte
- * for byte that of the signature, not of small order (no cofactor).
+ * Ed25519 verification as in libsodium, without cofactor: the key and the scalar must be canonical, the key not of small
+ * order; the recomputed point must equal the signature's byte for byte and not be of small order.
  */
 function verifyEd25519(key: Uint8Array, message: Uint8Array, signed: Uint8Array): boolean {
   if (key.length !== 32 || signed.length !== 64) refuse("verifyEd25519Signature: a length is wrong");

@@ -1,4 +1,4 @@
-/** What the built-in functions do. */
+/** All built-in functions. */
 import type { Definition } from "#src/plutus/machine/builtin.ts";
 import { bitBuiltins } from "#src/plutus/machine/builtins/bits.ts";
 import { blsBuiltins } from "#src/plutus/machine/builtins/bls.ts";
@@ -13,7 +13,7 @@ import { textBuiltins } from "#src/plutus/machine/builtins/text.ts";
 import { valueBuiltins } from "#src/plutus/machine/builtins/values.ts";
 import type { Variant } from "#src/plutus/machine/version.ts";
 
-/** What each function does under a variant of their meaning. */
+/** The definition of each function in a semantics variant. */
 export function definitions(variant: Variant): Readonly<Record<BuiltinName, Definition>> {
   return {
     ...integerBuiltins(variant),
