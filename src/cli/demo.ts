@@ -8,7 +8,7 @@ import { addressOf } from "#src/cli/keyFile.ts";
 
 if (process.argv.length > 2) {
   process.stdout.write(
-    "A token's life against running services, step by step. It takes no options; ARBOR_TOKENS_URL and ARBOR_DEVNET_URL say where the services are.\n",
+    "Runs the life cycle of a token against running services. It has no options; set ARBOR_TOKENS_URL and ARBOR_DEVNET_URL to the services' URLs.\n",
   );
   process.exit(process.argv.includes("--help") || process.argv.includes("-h") ? 0 : 2);
 }
@@ -46,7 +46,7 @@ const short = (hash: string) => hash.slice(0, 12) + "…";
 
 async function main(): Promise<void> {
   const [alice, bob] = [person("alice"), person("bob")];
-  process.stdout.write(`alice owns the token   ${alice.address}\nbob asks for changes   ${bob.address}\n\n`);
+  process.stdout.write(`alice owns the token   ${alice.address}\nbob requests changes   ${bob.address}\n\n`);
 
   await step("the faucet pays both", async () => {
     for (const { address } of [alice, bob]) {
@@ -70,28 +70,34 @@ async function main(): Promise<void> {
     }, (now) => `root ${short(now.root)}`);
   const show = () => step("the facts", () => tokens.facts(token), (facts) => JSON.stringify(facts));
 
-  const insert = await ask("bob asks to insert planet = Earth", (at) => tokens.insert(at, token, "planet", "Earth"));
+  const insert = await ask(
+    "bob requests to insert planet = Earth",
+    (at) => tokens.insert(at, token, "planet", "Earth"),
+  );
   await apply("alice applies it", insert);
   await show();
   const update = await ask(
-    "bob asks to update planet to Mars",
+    "bob requests to update planet to Mars",
     (at) => tokens.update(at, token, "planet", "Earth", "Mars"),
   );
   await apply("alice applies it", update);
   await show();
-  const mistake = await ask("bob asks for a moon, by mistake", (at) => tokens.insert(at, token, "moon", "cheese"));
-  await step("bob takes that back", () => signed(bob, (at) => tokens.retract(at, mistake)), short);
-  const remove = await ask("bob asks to delete planet", (at) => tokens.delete(at, token, "planet", "Mars"));
+  const mistake = await ask(
+    "bob requests to insert moon, by mistake",
+    (at) => tokens.insert(at, token, "moon", "cheese"),
+  );
+  await step("bob retracts that request", () => signed(bob, (at) => tokens.retract(at, mistake)), short);
+  const remove = await ask("bob requests to delete planet", (at) => tokens.delete(at, token, "planet", "Mars"));
   await apply("alice applies it; the root is empty again", remove);
   await step("alice ends the token", () => signed(alice, (at) => tokens.end(at, token)), short);
-  await step("its facts are gone", async () => {
+  await step("its facts are no longer available", async () => {
     try {
       await tokens.facts(token);
     } catch (error) {
       if (error instanceof ApiError && error.code === "token_ended") return error.code;
       throw error;
     }
-    throw new Error("the facts of an ended token are still there");
+    throw new Error("the facts of an ended token are still available");
   }, (code) => `404 ${code}`);
 }
 
