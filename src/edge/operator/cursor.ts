@@ -14,7 +14,7 @@ export function readCursor<T>(text: string | undefined, place: ZodType<T>): T | 
     return place.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
   } catch (error) {
     if (!(error instanceof SyntaxError) && !(error instanceof z.ZodError)) throw error;
-    throw refusal({ code: "bad_cursor", message: "That is no place where a page of this list ended." });
+    throw refusal({ code: "bad_cursor", message: "after is not a cursor of this list." });
   }
 }
 

@@ -11,7 +11,7 @@ export function explainRoutes(app: OpenAPIHono, service: TokenService): void {
   building(app, service, {
     method: "post",
     path: "/transaction/explain",
-    summary: "What a transaction does, signed or not",
+    summary: "Summarise what a signed or unsigned transaction does",
     body: explainBody,
     answer: summary,
     refusals: {

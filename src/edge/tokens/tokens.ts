@@ -12,7 +12,7 @@ export function tokenRoutes(app: OpenAPIHono, { store, alive }: TokenService): v
   endpoint(app, {
     method: "get",
     path: "/tokens",
-    summary: "All tokens that are alive",
+    summary: "All live tokens",
     answer: api.tokens,
   }, async () => {
     const [all, cursor] = await Promise.all([readTokens(store.sql), readCursor(store.sql)]);

@@ -33,7 +33,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     method: "get",
     path: "/shared-wallets/:walletId/keys",
     operation: "getAccountKeyShared",
-    summary: "The account's public key: what cosigners are given",
+    summary: "The account's public key, to share with the cosigners",
     params,
     query: api.keysQuery,
     answer: api.keyText,
@@ -55,7 +55,10 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
   }, async ({ params, body }) => {
     await sharedWallet(service, params.walletId);
     if (params.index < HARD) {
-      throw refusal({ code: "hardened_derivation_required", message: "Accounts have hard indices, such as 0H." });
+      throw refusal({
+        code: "hardened_derivation_required",
+        message: "The index of an account must be hardened, such as 0H.",
+      });
     }
     const paths = [accountPath("shared", params.index - HARD)];
     const [key] = answered(await vault.publicKeys(params.walletId, { passphrase: body.passphrase, paths }, until()));
@@ -66,7 +69,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     method: "get",
     path: "/shared-wallets/:walletId/keys/:role/:index",
     operation: "getSharedWalletKey",
-    summary: "A public key of the wallet's own",
+    summary: "A public key of this wallet",
     params: { walletId, role, index },
     query: api.hashQuery,
     answer: api.keyText,
@@ -74,7 +77,10 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
   }, async ({ params, query }) => {
     const { key } = await sharedWallet(service, params.walletId);
     if (params.index >= HARD) {
-      throw refusal({ code: "soft_derivation_required", message: "Keys of a role have soft indices, such as 0." });
+      throw refusal({
+        code: "soft_derivation_required",
+        message: "The index of a role's key must be soft, such as 0.",
+      });
     }
     const child = childOf(key, ROLES.indexOf(params.role), params.index);
     const name = params.role === "mutable_account" ? "stake" : "addr";
@@ -85,9 +91,9 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     method: "post",
     path: "/shared-wallets/:walletId/transactions-sign",
     operation: "signSharedTransaction",
-    summary: "Sign a transaction beside those who signed it before",
+    summary: "Add this wallet's signatures to a transaction",
     description:
-      "Nothing is added for scripts that the signatures there already satisfy: the fee is for as many as are needed.",
+      "No signature is added for scripts that are already satisfied: the fee covers only the required number of signatures.",
     params,
     body: signBody,
     status: 202,
@@ -114,9 +120,9 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     answer: submitted,
     refusals: {
       403: "`foreign_transaction`, `missing_witnesses_in_transaction`, `shared_wallet_incomplete`; " +
-        "`created_invalid_transaction`: others have spent its inputs",
+        "`created_invalid_transaction`: its inputs are already spent",
       425: "`mempool_is_full`",
-      500: "`created_invalid_transaction`: the network refused it",
+      500: "`created_invalid_transaction`: the network rejected it",
       ...ONCE,
     },
   }, async ({ params: { walletId: id }, body, context }) => {
@@ -132,12 +138,12 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
 /** Throws 403 for a transaction without a script of the wallet's, or with one that still lacks signatures. */
 function assertSigned({ own, agrees, expected, detected }: SharedSigning & { readonly own: number }): void {
   if (own === 0) {
-    throw refusal({ code: "foreign_transaction", message: "The transaction spends nothing of this wallet's." });
+    throw refusal({ code: "foreign_transaction", message: "The transaction has no input of this wallet." });
   }
   if (agrees) return;
   throw refusal({
     code: "missing_witnesses_in_transaction",
-    message: `The wallet's scripts lack signatures: there are ${detected} of the ${expected} that they may need.`,
+    message: `The wallet's scripts lack signatures: ${detected} of at most ${expected} are present.`,
     details: { expected_number_of_key_wits: expected, detected_number_of_key_wits: detected },
   });
 }
