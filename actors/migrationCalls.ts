@@ -41,7 +41,7 @@ export async function planMigration(
     const plan = transactions.value && assignCoins(transactions.value, await coinsOf());
     if (plan) return ok(plan);
   }
-  return fail("unavailable", "The wallet changes faster than it can be planned for: try again.");
+  return fail("unavailable", "The wallet changed while the migration was planned; try again.");
 }
 
 /** The transactions of all parts of one plan; `undefined` where the wallet changed between two parts. */

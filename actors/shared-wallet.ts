@@ -87,7 +87,7 @@ async function builder({ store }: SharedWalletActorOptions, id: string): Promise
   if (row.sharing.complete) return ok(row);
   return fail(
     "shared_wallet_incomplete",
-    "The wallet still lacks keys of its cosigners: it has nothing to build from.",
+    "The wallet lacks keys of its cosigners, so it cannot build transactions.",
   );
 }
 

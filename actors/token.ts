@@ -53,7 +53,7 @@ type View = ActorView & { can(event: Event): boolean };
 const address = z.string().regex(/^([0-9a-f]{2})+$/);
 const ref = z.string().regex(/^[0-9a-f]{64}#\d+$/);
 /** A key or a value in the API's text form; see `bytesOf`. */
-const text = z.string().refine((value) => bytesOf(value) !== undefined, "no text of this API");
+const text = z.string().refine((value) => bytesOf(value) !== undefined, "not a valid text of this API");
 
 /** Most requests that one update applies. */
 const MOST_REQUESTS = 200;
@@ -174,7 +174,7 @@ async function building<T>(
 }
 
 const quarantined = (view: View): Result<never, Failure> =>
-  fail("token_quarantined", "The index no longer vouches for this token's facts.", {
+  fail("token_quarantined", "The token is quarantined: its indexed facts are not verified against its root.", {
     reason: view.context.quarantine ?? null,
   });
 
@@ -192,7 +192,9 @@ function impossible(view: View, intent: TokenIntent): Result<never, Failure> | u
 async function stateOf(sql: Queries, token: string): Promise<Result<TokenState, Failure>> {
   const standing = await readToken(sql, token);
   if ("state" in standing) return ok(standing.state);
-  return standing.status === "ended" ? ended : fail("token_unknown", `The ledger has no token ${token}.`);
+  return standing.status === "ended"
+    ? ended
+    : fail("token_unknown", `The token ${token} does not exist on the ledger.`);
 }
 
 /** Contract version of a state, by its script hash. */
@@ -285,7 +287,7 @@ async function update(
         requests[i]?.token === entity.id ? [] : [{
           request: one,
           code: "request_unknown",
-          message: requests[i] ? "The request is one for another token." : "There is no such open request.",
+          message: requests[i] ? "The request is for another token." : "The request does not exist or is not open.",
         }]
       );
       const free = requests.filter((one) => one !== undefined).filter(({ utxo }) => !spends.has(refKey(utxo.ref)));
@@ -323,14 +325,14 @@ function stateUnavailable(
   if (keyAddress(address)?.payment !== state.owner) return NOT_OWNER;
   const transaction = spends.get(refKey(state.utxo.ref));
   if (transaction === undefined) return undefined;
-  const message = `The token's state is spent by ${transaction}, which is in no block yet: build again after it.`;
+  const message = `The token's state is spent by ${transaction}, which is not in a block yet; build again after it is.`;
   return fail("token_pending", message, { transaction });
 }
 
 /** The failure of a request that a pending transaction spends. */
 const spentBy = (transaction: string) => ({
   code: "request_pending",
-  message: `The request is spent by ${transaction}, which is in no block yet.`,
+  message: `The request is spent by ${transaction}, which is not in a block yet.`,
 });
 
 /** The response of an update beside its transaction; `spent` are requests that were not available. */
@@ -428,7 +430,7 @@ async function retract(
 }
 
 function gone(request: string): Result<never, Failure> {
-  return fail("request_unknown", `There is no open request ${refText(request)}.`);
+  return fail("request_unknown", `No open request ${refText(request)} exists.`);
 }
 
 function end(

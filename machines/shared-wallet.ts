@@ -86,7 +86,7 @@ export type KeysFailure = Failure<
 
 const active = fail(
   "shared_wallet_active",
-  "The wallet has all its keys; they can be changed while it is incomplete only.",
+  "The wallet has all its keys; keys can be changed only while it is incomplete.",
 );
 
 /** A wallet's record with keys added to one of its templates; all keys or none. */
@@ -103,7 +103,7 @@ function withKeys(record: SharedWalletRecord, { credential, keys }: AddKeys): Re
     if (known[name] === record.key) {
       return fail(
         "shared_wallet_cannot_update_key",
-        `${name} is this wallet itself: only keys of others can be changed.`,
+        `${name} is this wallet; only keys of other cosigners can be changed.`,
       );
     }
     if (!template.names.includes(name)) {
@@ -115,7 +115,7 @@ function withKeys(record: SharedWalletRecord, { credential, keys }: AddKeys): Re
     if (Object.values(known).includes(key)) {
       return fail(
         "shared_wallet_key_already_exists",
-        `This key is in the script template for ${credential} already; each cosigner must have their own.`,
+        `This key is already in the script template for ${credential}; each cosigner must have a different key.`,
       );
     }
     known[name] = key;

@@ -219,7 +219,7 @@ export const transactionMachine = setup({
     take: assign({ taken: true }),
     forgetIt: assign({ forgotten: true, taken: false, failures: [] }),
     refuseToForget: enqueueActions(({ enqueue, context }) => {
-      const message = `The transaction ${context.hash} is in the ledger already: it cannot be forgotten.`;
+      const message = `The transaction ${context.hash} is already on the ledger and cannot be forgotten.`;
       const error = { code: "transaction_already_in_ledger", message, details: { transaction_id: context.hash } };
       enqueue({ type: "reply", params: { error } });
     }),
@@ -243,7 +243,7 @@ export const transactionMachine = setup({
             to,
             error: {
               code: "refused_by_ledger",
-              message: event.failures.map((one) => one.message).join(" ") || "The ledger refused the transaction.",
+              message: event.failures.map((one) => one.message).join(" ") || "The ledger rejected the transaction.",
               details: event.failures as unknown as Json,
             },
           },

@@ -26,17 +26,17 @@ export const topupAnswer = z.object({
   status: z.boolean(),
   message: z.string(),
   txHash: transactionHash.optional(),
-}).meta({ id: "TopupAnswer", description: "As Yaci DevKit answers, with the hash added." });
+}).meta({ id: "TopupAnswer", description: "The response of Yaci DevKit, with the transaction hash added." });
 
 export const tip = z.object({ height: z.int(), slot, hash: z.string() }).meta({
   id: "Tip",
-  description: "The newest block; height and slot are -1 and the hash is empty before the first one.",
+  description: "The newest block. Before the first block, height and slot are -1 and the hash is empty.",
 });
 export const network = tip.extend({
   currentSlot: slot,
   magic: z.int(),
   slotLength: z.int().meta({ description: "Milliseconds." }),
-  genesisTime: z.int().meta({ description: "When slot 0 began, in milliseconds since 1970." }),
+  genesisTime: z.int().meta({ description: "Start of slot 0, in milliseconds since 1970." }),
   securityParameter: z.int(),
 }).meta({ id: "Network" });
 
@@ -44,10 +44,15 @@ export const blocksBody = z.object({ count: z.int().min(1).max(1_000).default(1)
 export const blocksAnswer = z.object({ tip, made: z.int() }).meta({ id: "BlocksAnswer" });
 
 export const rollbackBody = z.object({
-  blocks: z.int().min(0).optional().meta({ description: "How many blocks to undo." }),
-  slot: z.int().min(-1).optional().meta({ description: "Undo every block after this slot." }),
-  drop: z.boolean().default(false).meta({ description: "Forget the transactions of the undone blocks." }),
-}).refine((body) => (body.blocks === undefined) !== (body.slot === undefined), "exactly one of blocks and slot")
+  blocks: z.int().min(0).optional().meta({ description: "Number of blocks to roll back." }),
+  slot: z.int().min(-1).optional().meta({ description: "Roll back every block after this slot." }),
+  drop: z.boolean().default(false).meta({
+    description: "Discard the transactions of the rolled-back blocks instead of returning them to the mempool.",
+  }),
+}).refine(
+  (body) => (body.blocks === undefined) !== (body.slot === undefined),
+  "expected exactly one of blocks and slot",
+)
   .meta({ id: "RollbackRequest" });
 export const rollbackAnswer = z.object({ tip }).meta({ id: "RollbackAnswer" });
 
@@ -58,7 +63,7 @@ export const mempool = z.object({
     hash: transactionHash,
     bytes: z.int(),
     fee: z.int(),
-    validTo: z.int().optional().meta({ description: "First slot in which it is no longer valid." }),
+    validTo: z.int().optional().meta({ description: "First slot in which the transaction is no longer valid." }),
   })),
 }).meta({ id: "Mempool" });
 
@@ -69,7 +74,9 @@ export const utxos = z.object({
     index: z.int(),
     address: z.string(),
     lovelace: z.int(),
-    assets: z.record(z.string(), z.int()).meta({ description: "Quantities by policy id and asset name, joined." }),
+    assets: z.record(z.string(), z.int()).meta({
+      description: "Quantities by the concatenation of policy id and asset name.",
+    }),
     datumHash: z.string().optional(),
     datum: z.string().optional().meta({ description: "CBOR of the inline datum." }),
     script: z.string().optional().meta({ description: "CBOR of [language, reference script]." }),
@@ -78,6 +85,6 @@ export const utxos = z.object({
 }).meta({ id: "Utxos" });
 
 export const parameters = z.looseObject({
-  source: z.string().meta({ description: "Where those that the devnet began with are from." }),
+  source: z.string().meta({ description: "Source of the parameters in the devnet's genesis." }),
   protocolVersion: z.object({ major: z.int(), minor: z.int() }),
 }).meta({ id: "Parameters" });

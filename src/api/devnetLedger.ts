@@ -4,7 +4,7 @@ import { z } from "zod";
 const lovelace = z.int().meta({ description: "Lovelace." });
 const point = z.object({ slot: z.int(), hash: z.string() }).meta({
   id: "Point",
-  description: "Where the chain stood; slot -1 and an empty hash before the first block.",
+  description: "The chain tip that the response describes. Before the first block: slot -1 and an empty hash.",
 });
 const time = z.int().meta({ description: "Milliseconds since 1970." });
 const fraction = z.object({ numerator: z.int(), denominator: z.int() }).meta({ id: "Fraction" });
@@ -13,15 +13,19 @@ const stakeAddress = z.string().meta({ description: "Stake address.", example: "
 
 export const epoch = z.object({
   point,
-  epoch: z.int().meta({ description: "The epoch of the newest block. The first block of a new one pays its rewards." }),
-  currentEpoch: z.int().meta({ description: "The epoch of the slot now." }),
+  epoch: z.int().meta({
+    description: "The epoch of the newest block. Rewards are paid by the first block of an epoch.",
+  }),
+  currentEpoch: z.int().meta({ description: "The epoch of the current slot." }),
   currentSlot: z.int(),
-  epochLength: z.int().meta({ description: "Slots." }),
+  epochLength: z.int().meta({ description: "Length in slots." }),
   firstSlot: z.int().meta({ description: "First slot of the epoch." }),
   nextEpochSlot: z.int().meta({ description: "First slot of the next epoch." }),
   nextEpochTime: time,
-  blocks: z.int().meta({ description: "Blocks made in the epoch by pools." }),
-  activeStake: lovelace.meta({ description: "Lovelace delegated when the last epoch began: leaders are drawn by it." }),
+  blocks: z.int().meta({ description: "Blocks that pools produced in the epoch." }),
+  activeStake: lovelace.meta({
+    description: "Lovelace delegated at the start of the previous epoch; slot leaders are selected by it.",
+  }),
   pots: z.object({ treasury: lovelace, reserves: lovelace, fees: lovelace, deposits: lovelace, donations: lovelace }),
 }).meta({ id: "Epoch" });
 
@@ -38,11 +42,13 @@ export const pool = z.object({
   metadata: z.object({ url: z.string(), hash: z.string() }).optional(),
   stake: z.object({ mark: lovelace, set: lovelace, go: lovelace }).meta({
     description:
-      "Lovelace delegated when this epoch, the last and the one before began; the second draws this epoch's leaders.",
+      "Lovelace delegated at the start of this epoch (mark), the previous (set) and the one before; set selects the leaders.",
   }),
-  blocks: z.object({ epoch: z.int(), previous: z.int() }).meta({ description: "Made in this epoch and the last." }),
-  changes: z.boolean().meta({ description: "Whether another registration holds from the next epoch on." }),
-  retiring: z.int().optional().meta({ description: "The epoch in which it retires." }),
+  blocks: z.object({ epoch: z.int(), previous: z.int() }).meta({
+    description: "Blocks produced in this epoch and in the previous one.",
+  }),
+  changes: z.boolean().meta({ description: "Whether an updated registration takes effect in the next epoch." }),
+  retiring: z.int().optional().meta({ description: "The epoch in which the pool retires." }),
 }).meta({ id: "Pool" });
 
 export const pools = z.object({ point, epoch: z.int(), pools: z.array(pool) }).meta({ id: "Pools" });
@@ -52,19 +58,22 @@ export const metadata = z.looseObject({
   description: z.string(),
   ticker: z.string(),
   homepage: z.string(),
-}).meta({ id: "PoolMetadata", description: "As CIP-6 has it; the registration has the hash of these bytes." });
+}).meta({
+  id: "PoolMetadata",
+  description: "Pool metadata as defined by CIP-6. The pool's registration contains the hash of these bytes.",
+});
 
 export const account = z.object({
   point,
   address: stakeAddress,
   registered: z.boolean(),
-  rewards: lovelace.meta({ description: "Lovelace earned and not withdrawn." }),
-  outputs: lovelace.meta({ description: "Lovelace of unspent outputs with this stake." }),
+  rewards: lovelace.meta({ description: "Rewards not yet withdrawn, in lovelace." }),
+  outputs: lovelace.meta({ description: "Lovelace in unspent outputs with this stake credential." }),
   deposit: lovelace.optional(),
   pool: poolId.optional(),
   drep: z.string().optional().meta({
     description:
-      "Whom the vote is delegated to: `key:` or `script:` and a hash, `abstain`, `no confidence`. Withdrawing needs one.",
+      "The DRep: `key:` or `script:` and a hash, `abstain` or `no confidence`. A withdrawal requires a DRep.",
   }),
 }).meta({ id: "Account" });
 
@@ -73,13 +82,15 @@ export const genesis = z.object({
   magic: z.int(),
   genesisTime: time,
   slotLength: z.int().meta({ description: "Milliseconds." }),
-  epochLength: z.int().meta({ description: "Slots." }),
-  activeSlots: fraction.meta({ description: "Share of slots that may have a block: all." }),
+  epochLength: z.int().meta({ description: "Length in slots." }),
+  activeSlots: fraction.meta({
+    description: "Active slot coefficient: the share of slots that can have a block. Always 1.",
+  }),
   securityParameter: z.int(),
   protocolVersion: z.object({ major: z.int(), minor: z.int() }),
   hardFork: z.object({ epoch: z.int(), protocolVersion: z.object({ major: z.int(), minor: z.int() }) }).optional().meta(
     {
-      description: "The first epoch of another protocol version, where that was chosen.",
+      description: "The first epoch of another protocol version, if one is configured.",
     },
   ),
   maxSupply: lovelace,
@@ -89,6 +100,8 @@ export const genesis = z.object({
   pledge: lovelace,
   pools: z.array(poolId),
   files: z.object({ byron: era, shelley: era, alonzo: era, conway: era }),
-  configuration: z.string().optional().meta({ description: "Path of a node's configuration that names these files." }),
+  configuration: z.string().optional().meta({
+    description: "Path of a node configuration that refers to these files.",
+  }),
   topology: z.string().optional(),
-}).meta({ id: "Genesis", description: "What the devnet began with; paths are those of its own machine." });
+}).meta({ id: "Genesis", description: "The devnet's genesis. Paths are local to the devnet's machine." });

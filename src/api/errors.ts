@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 export const errorBody = z.object({
-  code: z.string().meta({ description: "Stable; what a program goes by.", example: "bad_address" }),
-  error: z.string().meta({ description: "A sentence for a person." }),
-  details: z.unknown().optional().meta({ description: "Facts that help, by code." }),
+  code: z.string().meta({ description: "Stable error code for programs.", example: "bad_address" }),
+  error: z.string().meta({ description: "Human-readable message." }),
+  details: z.unknown().optional().meta({ description: "Additional data; its form depends on the code." }),
 }).meta({ id: "Error" });

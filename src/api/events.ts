@@ -3,24 +3,24 @@ import { z } from "zod";
 import { kindText as kind, plainText } from "#src/api/text.ts";
 
 const id = plainText(200);
-const transition = z.string().regex(/^[a-z0-9-]{1,200}$/, "an event in kebab case");
+const transition = z.string().regex(/^[a-z0-9-]{1,200}$/, "expected an event name in kebab case");
 
 /** A selection of transitions. */
 export const eventFilter = {
-  kind: kind.optional().meta({ description: "Only of actors of this kind.", example: "token" }),
-  id: id.optional().meta({ description: "Only of the actor with this id." }),
+  kind: kind.optional().meta({ description: "Only transitions of actors of this kind.", example: "token" }),
+  id: id.optional().meta({ description: "Only transitions of the actor with this id." }),
   transition: transition.optional().meta({ description: "Only this transition.", example: "rolled-back" }),
 };
 
-export const position = z.string().regex(/^[\x21-\x7e]{1,3000}$/, "no position").meta({
-  description: "A place in the order of commits, as the `id` of a server-sent event has it.",
+export const position = z.string().regex(/^[\x21-\x7e]{1,3000}$/, "not a position").meta({
+  description: "A position in commit order: the `id` of a server-sent event.",
 });
 
 export const eventsQuery = {
   ...eventFilter,
   from: position.optional().meta({
-    description: "Where to begin: `now` (the usual), `start` for all that is kept, or a position to go on behind. " +
-      "The header Last-Event-ID wins over it.",
+    description: "Where to start: `now` (default), `start` for all retained events, or a position to continue after. " +
+      "The header Last-Event-ID takes precedence.",
     example: "now",
   }),
 };
@@ -29,18 +29,21 @@ export const eventsQuery = {
 export const transitionEvent = z.object({
   specversion: z.literal("1.0"),
   id: z.string().meta({
-    description: "`<kind>/<id>:<version>`, the same whenever the event is told again.",
+    description: "`<kind>/<id>:<version>`; the same each time the event is delivered.",
     example: "token/96d1…:7",
   }),
-  source: z.string().meta({ description: "`/arbor/<kind>/<id>`, the id as in the subject.", format: "uri-reference" }),
+  source: z.string().meta({
+    description: "`/arbor/<kind>/<id>`, with the id encoded as in the NATS subject.",
+    format: "uri-reference",
+  }),
   type: z.string().meta({ description: "`arbor.<kind>.<transition>`.", example: "arbor.token.booted" }),
-  time: z.string().meta({ description: "When the transition was made.", format: "date-time" }),
+  time: z.string().meta({ description: "Time of the transition.", format: "date-time" }),
   datacontenttype: z.literal("application/json"),
   data: z.object({
     entity: z.object({ kind, id }),
-    version: z.int().min(1).meta({ description: "Count of the actor's transitions: 1, 2, 3 … without gaps." }),
-    from: z.string().meta({ description: "State before.", example: "absent" }),
-    to: z.string().meta({ description: "State after.", example: "live" }),
+    version: z.int().min(1).meta({ description: "Number of the actor's transition: 1, 2, 3 … without gaps." }),
+    from: z.string().meta({ description: "State before the transition.", example: "absent" }),
+    to: z.string().meta({ description: "State after the transition.", example: "live" }),
     cause: z.string().meta({
       description: "Id of the command, `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`.",
     }),
@@ -73,5 +76,5 @@ export type TransitionEvent = z.infer<typeof transitionEvent>;
 
 /** The event for a reader whose position is older than the retained events. */
 export const resetEvent = z.object({
-  position: z.string().meta({ description: "Where the stream goes on." }),
+  position: z.string().meta({ description: "The position at which the stream continues." }),
 });

@@ -2,21 +2,23 @@
 import { z } from "zod";
 import { kindText as kind, pageLimit as limit, plainText as text, timeText as time } from "#src/api/text.ts";
 
-const id = text(200).meta({ description: "Id of an actor among those of its kind." });
+const id = text(200).meta({ description: "Id of an actor, unique within its kind." });
 const state = text(500).meta({
-  description: "Name of a state; `live.syncing` where states are nested.",
+  description: "Name of a state; nested states are written like `live.syncing`.",
   example: "live",
 });
 const ms = z.number().meta({ description: "Milliseconds." });
-const version = z.int().meta({ description: "Events applied so far." });
-const partition = z.int().min(0).meta({ description: "Partition, which decides who owns the actor." });
-const owner = z.string().nullable().meta({ description: "Id of a worker; null while nobody owns it." });
-const next = z.string().nullable().meta({ description: "Where the next page begins; null at the end." });
+const version = z.int().meta({ description: "Number of events applied." });
+const partition = z.int().min(0).meta({
+  description: "Partition of the actor; the worker that owns it runs the actor.",
+});
+const owner = z.string().nullable().meta({ description: "Id of the worker that owns it; null if no worker does." });
+const next = z.string().nullable().meta({ description: "Cursor of the next page; null on the last page." });
 const flag = z.enum(["true", "false"]).transform((value) => value === "true").meta({
   type: "boolean",
-  description: "Only those that are (`true`) or are not (`false`).",
+  description: "Only actors that are (`true`) or are not (`false`) in this condition.",
 });
-const after = z.string().min(1).max(2_000).optional().meta({ description: "`next` of the page before." });
+const after = z.string().min(1).max(2_000).optional().meta({ description: "`next` of the previous page." });
 
 export const kindPath = { kind };
 export const actorPath = { kind, id };
@@ -24,31 +26,31 @@ export const actorPath = { kind, id };
 /** Kinds and counts. */
 export const kindCounts = z.object({
   kind,
-  machineVersion: z.int().nullable().meta({ description: "Null where this service does not know the kind." }),
+  machineVersion: z.int().nullable().meta({ description: "Null if this process does not know the kind." }),
   actors: z.int(),
   paused: z.int(),
-  states: z.array(z.object({ state, actors: z.int() })).meta({ description: "States that some actor is in." }),
+  states: z.array(z.object({ state, actors: z.int() })).meta({ description: "States with at least one actor." }),
 }).meta({ id: "KindCounts" });
 export const kinds = z.object({ kinds: z.array(kindCounts) }).meta({ id: "Kinds" });
 
 export const machineNode = z.object({
-  id: z.string().meta({ description: "The state's name, as actors in it show it." }),
+  id: z.string().meta({ description: "Name of the state, as in an actor's `state`." }),
   parent: z.string().nullable(),
   label: z.string(),
   type: z.enum(["atomic", "compound", "parallel", "final", "history"]),
-  initial: z.boolean().meta({ description: "Whether its parent, or the machine, begins in it." }),
+  initial: z.boolean().meta({ description: "Whether it is the initial state of its parent or of the machine." }),
 }).meta({ id: "MachineNode" });
 export const machineEdge = z.object({
-  from: z.string().meta({ description: "Name of a state; `*` for what the machine takes in every state." }),
-  to: z.string().meta({ description: "Name of a state; the same as `from` where the transition stays." }),
-  event: z.string().meta({ description: "The event; empty where none is needed." }),
-  guard: z.string().nullable().meta({ description: "Name of the condition, where there is one." }),
+  from: z.string().meta({ description: "Name of a state; `*` for a transition of the machine in every state." }),
+  to: z.string().meta({ description: "Name of a state; equal to `from` for a self-transition." }),
+  event: z.string().meta({ description: "The event; empty for a transition without an event." }),
+  guard: z.string().nullable().meta({ description: "Name of the guard, or null." }),
 }).meta({ id: "MachineEdge" });
 export const machine = z.object({
   kind,
   machineVersion: z.int(),
   initial: z.string().meta({
-    description: "Name of the state in which an actor begins; `*` where in several at once.",
+    description: "Name of the initial state; `*` if the machine starts in several states at once.",
   }),
   nodes: z.array(machineNode),
   edges: z.array(machineEdge),
@@ -59,7 +61,7 @@ export const actorsQuery = {
   kind: kind.optional(),
   state: state.optional(),
   paused: flag.optional(),
-  q: text(200).optional().meta({ description: "How the id begins." }),
+  q: text(200).optional().meta({ description: "Prefix of the id." }),
   limit,
   after,
 };
@@ -80,9 +82,9 @@ export const reminder = z.object({ name: z.string(), at: time, event: z.string()
 export const openEffect = z.object({
   n: z.int(),
   name: z.string(),
-  attempts: z.int().meta({ description: "How often it failed." }),
+  attempts: z.int().meta({ description: "Number of failed attempts." }),
   nextAttempt: time,
-  error: z.string().nullable().meta({ description: "Why it failed the last time." }),
+  error: z.string().nullable().meta({ description: "Error of the last failed attempt." }),
 }).meta({ id: "OpenEffect" });
 export const actor = z.object({
   entity: z.object({ kind, id }),
@@ -90,25 +92,25 @@ export const actor = z.object({
   state,
   context: z.record(z.string(), z.unknown()),
   version,
-  inputSeq: z.int().meta({ description: "Last row of the input log that it has read; 0 for none." }),
+  inputSeq: z.int().meta({ description: "Last row of the input log that the actor has applied; 0 for none." }),
   paused: z.boolean(),
   changed: time,
-  allowed: z.array(z.string()).meta({ description: "Events that its state has transitions for." }),
+  allowed: z.array(z.string()).meta({ description: "Events for which the current state has a transition." }),
   reminders: z.array(reminder),
-  effects: z.array(openEffect).meta({ description: "Effects that have not ended." }),
+  effects: z.array(openEffect).meta({ description: "Effects that are not completed." }),
   unreadInputs: z.int(),
   partition,
   owner,
-  epoch: z.int().meta({ description: "Count of the partition's owners." }),
+  epoch: z.int().meta({ description: "Ownership epoch: how many times the partition has changed its owner." }),
   mailbox: z.object({
-    depth: z.int().meta({ description: "Commands and the like that wait for its next turn." }),
-    resident: z.boolean().meta({ description: "Whether its worker holds it in memory." }),
+    depth: z.int().meta({ description: "Commands and other events queued for the actor." }),
+    resident: z.boolean().meta({ description: "Whether the actor is in its worker's memory." }),
     inTurn: z.boolean(),
-  }).nullable().meta({ description: "Null where its worker does not answer." }),
+  }).nullable().meta({ description: "Null if the actor's worker does not respond." }),
 }).meta({ id: "Actor" });
 
 export const historyQuery = {
-  before: z.string().min(1).max(200).optional().meta({ description: "`next` of the page before." }),
+  before: z.string().min(1).max(200).optional().meta({ description: "`next` of the previous page." }),
   limit,
 };
 export const transition = z.object({
@@ -123,12 +125,12 @@ export const transition = z.object({
 }).meta({ id: "Transition" });
 export const history = z.object({ transitions: z.array(transition), next }).meta({
   id: "History",
-  description: "Newest first.",
+  description: "Sorted from newest to oldest.",
 });
 
 export const paused = z.object({ paused: z.boolean() }).meta({ id: "Paused" });
 export const passivated = z.object({
-  passivated: z.boolean().meta({ description: "False where it was not in memory, or is in the middle of a turn." }),
+  passivated: z.boolean().meta({ description: "False if the actor was not in memory or is executing a turn." }),
 }).meta({ id: "Passivated" });
 export const reminderPath = { ...actorPath, name: text(200) };
 export const fired = z.object({ fired: z.boolean() }).meta({ id: "Fired" });
@@ -138,38 +140,40 @@ export const worker = z.object({
   id: z.string(),
   seen: time,
   alive: z.boolean(),
-  suspect: z.boolean().meta({ description: "Whether askers got no answer from it lately." }),
+  suspect: z.boolean().meta({ description: "Whether recent requests to the worker got no response." }),
   draining: z.boolean(),
   partitions: z.array(partition),
   resident: z.int().meta({ description: "Actors in memory." }),
-  waiting: z.int().meta({ description: "Commands and the like in all its mailboxes." }),
+  waiting: z.int().meta({ description: "Commands and other events queued in all mailboxes of the worker." }),
   turns: z.int(),
   events: z.int(),
-  fenced: z.int().meta({ description: "Stale writes that were stopped." }),
-  effects: z.int().meta({ description: "Effects that run or wait to." }),
-}).meta({ id: "Worker", description: "Counts are since the worker's start, and 0 where it does not answer." });
+  fenced: z.int().meta({ description: "Stale writes rejected by fencing." }),
+  effects: z.int().meta({ description: "Effects that are running or queued." }),
+}).meta({ id: "Worker", description: "Counts are since the worker's start; 0 if the worker does not respond." });
 export const workers = z.object({ workers: z.array(worker) }).meta({ id: "Workers" });
 
 export const partitionLine = z.object({
   id: partition,
   owner,
   epoch: z.int(),
-  expiresInMs: ms.meta({ description: "Milliseconds that the lease has left; not above 0 where it has none." }),
+  expiresInMs: ms.meta({
+    description: "Remaining time of the lease in milliseconds; zero or negative if it has expired.",
+  }),
   actors: z.int(),
 }).meta({ id: "Partition" });
 export const partitions = z.object({ partitions: z.array(partitionLine) }).meta({ id: "Partitions" });
 export const partitionPath = {
-  id: z.string().regex(/^\d{1,6}$/, "a whole number").transform(Number).meta({ type: "integer" }),
+  id: z.string().regex(/^\d{1,6}$/, "expected a whole number").transform(Number).meta({ type: "integer" }),
 };
 export const moveBody = z.object({
-  to: text(64).optional().meta({ description: "A worker; the one with the fewest if left out." }),
+  to: text(64).optional().meta({ description: "Id of a worker. Default: the worker with the fewest partitions." }),
 }).optional().meta({ id: "MoveRequest" });
 export const moved = z.object({ partition, owner }).meta({ id: "Moved" });
 
 export const lease = z.object({ name: z.string(), owner, epoch: z.int(), expiresInMs: ms }).meta({ id: "Lease" });
 export const leases = z.object({ leases: z.array(lease) }).meta({ id: "Leases" });
 
-const oldest = ms.nullable().meta({ description: "Age of the oldest, in milliseconds; null where there is none." });
+const oldest = ms.nullable().meta({ description: "Age of the oldest entry in milliseconds; null if there is none." });
 export const lags = z.object({
   outbox: z.object({ unpublished: z.int(), oldestMs: oldest }),
   inputs: z.object({ unread: z.int(), oldestMs: oldest }),
@@ -177,13 +181,12 @@ export const lags = z.object({
     open: z.int(),
     failing: z.int(),
     oldestMs: ms.nullable().meta({
-      description:
-        "For how long the effect that is due for the longest is due, in milliseconds; null where none is open.",
+      description: "How long the most overdue effect has been due, in milliseconds; null if no effect is open.",
     }),
   }),
   reminders: z.object({ pending: z.int(), overdue: z.int() }),
   follower: z.object({ slot: z.int(), tipSlot: z.int(), height: z.int(), tipHeight: z.int() }),
-}).meta({ id: "Lags", description: "Counts stop at 100000." });
+}).meta({ id: "Lags", description: "Backlogs. Counts are capped at 100000." });
 
 /** Dead letters. */
 export const deadLettersQuery = { kind: kind.optional(), id: id.optional(), limit, after };
@@ -191,7 +194,7 @@ export const deadLetter = z.object({
   n: z.int(),
   kind,
   id,
-  source: z.enum(["command", "input", "reminder", "outcome"]).meta({ description: "Where the event came from." }),
+  source: z.enum(["command", "input", "reminder", "outcome"]).meta({ description: "Source of the event." }),
   cause: z.string(),
   event: z.looseObject({ type: z.string() }),
   error: z.string(),
@@ -199,48 +202,52 @@ export const deadLetter = z.object({
 }).meta({ id: "DeadLetter" });
 export const deadLetters = z.object({ deadLetters: z.array(deadLetter), next }).meta({
   id: "DeadLetters",
-  description: "Newest first.",
+  description: "Sorted from newest to oldest.",
 });
 export const letterPath = {
-  n: z.string().regex(/^\d{1,15}$/, "a whole number").transform(Number).meta({ type: "integer" }),
+  n: z.string().regex(/^\d{1,15}$/, "expected a whole number").transform(Number).meta({ type: "integer" }),
 };
 export const retried = z.object({
   retried: z.boolean(),
   result: z.unknown().optional().meta({
-    description: "What the machine answered, where the letter was a command: `{ ok, value }` or `{ ok, error }`.",
+    description: "The machine's reply if the dead letter was a command: `{ ok, value }` or `{ ok, error }`.",
   }),
 }).meta({ id: "Retried" });
 export const dropped = z.object({ dropped: z.boolean() }).meta({ id: "Dropped" });
 
 /** Quarantined tokens. */
-const quarantineReason = z.string().meta({ description: "What the index does not understand of the token." });
+const quarantineReason = z.string().meta({ description: "The part of the token that the index cannot interpret." });
 export const quarantinedTokens = z.object({
   tokens: z.array(z.object({
     tokenId: z.string(),
     reason: quarantineReason,
-    slot: z.int().meta({ description: "Slot of the block that the quarantine began with." }),
+    slot: z.int().meta({ description: "Slot of the block in which the quarantine started." }),
   })),
 }).meta({ id: "QuarantinedTokens" });
 export const releasePath = {
-  tokenId: z.string().regex(/^[0-9a-fA-F]{64}$/, "64 hexadecimal digits").transform((value) => value.toLowerCase()),
+  tokenId: z.string().regex(/^[0-9a-fA-F]{64}$/, "expected 64 hexadecimal digits").transform((value) =>
+    value.toLowerCase()
+  ),
 };
 export const releaseQuery = {
-  wait: z.string().regex(/^\d{1,5}$/, "milliseconds, a whole number").transform(Number).pipe(z.int().max(60_000))
+  wait: z.string().regex(/^\d{1,5}$/, "expected a whole number of milliseconds").transform(Number).pipe(
+    z.int().max(60_000),
+  )
     .default(30_000).meta({
       type: "integer",
       maximum: 60_000,
       default: 30_000,
-      description: "How long the answer may wait for the replay, in milliseconds.",
+      description: "Maximum time to wait for the replay, in milliseconds.",
     }),
 };
 export const releaseState = z.object({
   tokenId: z.string(),
   status: z.enum(["live", "quarantined"]).meta({
-    description: "`quarantined` where it came into quarantine anew since.",
+    description: "`quarantined` if the token was quarantined again after the release.",
   }),
   reason: quarantineReason.optional(),
   root: z.string(),
-  facts: z.int().meta({ description: "How many." }),
+  facts: z.int().meta({ description: "Number of facts." }),
 }).meta({ id: "ReleasedToken" });
 
 /** The devnet. */
@@ -249,9 +256,11 @@ export const rolledBack = z.object({ height: z.int(), slot: z.int() }).meta({ id
 
 export const overview = z.object({
   kinds: z.array(kindCounts),
-  workers: z.int().meta({ description: "Workers alive." }),
+  workers: z.int().meta({ description: "Number of workers that are alive." }),
   rates: z.object({
-    transitionsPerSecond: z.number().meta({ description: "Over the last minute, or since the workers' start." }),
+    transitionsPerSecond: z.number().meta({
+      description: "Average over the last minute, or since the workers' start if that is shorter.",
+    }),
   }),
   lags,
   deadLetters: z.int(),

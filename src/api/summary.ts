@@ -9,20 +9,20 @@ const lovelace = integer.describe("Lovelace.");
 /** For a nullable schema the document would keep the type without null. */
 const lovelaceOrNull = lovelace.nullable().meta({ type: ["integer", "null"] });
 const outputRef = z.string().describe("An output, `<transaction hash>-<output index>`.");
-const tokenId = z.string().describe("Id of a token: the name of its asset.");
-const address = z.string().describe("An address in its text form; in hexadecimal where it has none.");
+const tokenId = z.string().describe("Id of a token: its asset name.");
+const address = z.string().describe("An address in its text form, or in hexadecimal if it has no text form.");
 const hex = z.string().describe("Hexadecimal.");
 
 const assets = z.record(z.string(), integer).describe(
-  "Quantities by policy id and asset name, both hexadecimal, joined.",
+  "Quantities by the concatenation of policy id and asset name, in hexadecimal.",
 );
 const amount = z.object({ lovelace, assets }).meta({ id: "SummaryAmount" });
 
 const whose = z.enum(["requester", "requesterKey", "contract", "script", "other"]).meta({
   id: "SummaryParty",
   description:
-    "`requester`: the very address that asked. `requesterKey`: another address of its payment key. `contract`: an address " +
-    "of a published version of the contract, without a stake part. `script`: of any other script. `other`: anybody else.",
+    "`requester`: the address in the request. `requesterKey`: another address of its payment key. `contract`: an address " +
+    "of a published version of the contract, without a stake part. `script`: an address of another script. `other`: any other.",
 });
 
 const change = z.object({
@@ -32,16 +32,16 @@ const change = z.object({
   newValue: z.string().nullable(),
 }).meta({
   id: "SummaryChange",
-  description: "A change of one fact. Bytes that are no UTF-8 stand as U+DC80 to U+DCFF.",
+  description: "A change of one fact. Bytes that are not UTF-8 are written as U+DC80 to U+DCFF.",
 });
 
 const asked = {
   tokenId,
   policy: hex,
   change,
-  owner: z.string().describe("Payment key hash that may take the request back."),
+  owner: z.string().describe("Hash of the payment key that can retract the request."),
   refundAddress: address,
-  offered: lovelace.describe("Lovelace that the owner of the token may keep for applying it."),
+  offered: lovelace.describe("Lovelace that the token owner receives for applying the request."),
 };
 
 const holds = z.discriminatedUnion("type", [
@@ -49,13 +49,13 @@ const holds = z.discriminatedUnion("type", [
   z.object({ type: z.literal("request"), ...asked }),
 ]).nullable().meta({
   id: "SummaryHolding",
-  description: "What an output is to the contract; null where it is nothing of it.",
+  description: "Role of the output in the contract; null if it has none.",
 });
 
 const script = z.object({
   hash: z.string(),
   language: z.enum(["native", "PlutusV1", "PlutusV2", "PlutusV3"]),
-  version: z.string().nullable().describe("Version of our contract, where it is one."),
+  version: z.string().nullable().describe("Version of the contract if the script is one, else null."),
 }).meta({ id: "SummaryScript" });
 
 const output = {
@@ -63,9 +63,9 @@ const output = {
   whose,
   amount,
   holds,
-  datum: hex.nullable().describe("CBOR of the inline datum, where `holds` does not tell what it says."),
+  datum: hex.nullable().describe("CBOR of the inline datum, if `holds` does not describe it."),
   datumHash: hex.nullable(),
-  script: script.nullable().describe("The script that it carries."),
+  script: script.nullable().describe("The reference script of the output."),
 };
 
 /** An output that is spent or referenced, with its contents where they are known. */
@@ -73,15 +73,15 @@ const input = z.object({
   outputRef,
   output: z.object({
     ...output,
-    cbor: hex.nullable().describe("The output's own CBOR; null where it carries the contract itself."),
+    cbor: hex.nullable().describe("CBOR of the output; null if its reference script is the contract."),
   }).nullable().describe(
-    "Null where the output is not known here.",
+    "Null if this service does not know the output.",
   ),
 }).meta({ id: "SummaryInput" });
 
 const slotTime = z.object({
   slot: integer,
-  time: z.string().nullable().describe("ISO 8601, UTC; null where it is not known."),
+  time: z.string().nullable().describe("ISO 8601, UTC; null if unknown."),
 }).nullable();
 
 const redeemer = z.discriminatedUnion("type", [
@@ -91,28 +91,28 @@ const redeemer = z.discriminatedUnion("type", [
   z.object({ type: z.literal("unknown"), cbor: hex }),
 ]).meta({ id: "SummaryRedeemer" });
 
-const effect = { lovelace: lovelace.describe("Lovelace, negative where it is paid."), assets };
+const effect = { lovelace: lovelace.describe("Lovelace; negative for a loss."), assets };
 
 export const summary = z.object({
   hash: z.string(),
-  size: z.int().describe("Bytes, as it is here."),
+  size: z.int().describe("Size in bytes of the given transaction."),
   valid: z.boolean().describe(
-    "False: it says of itself that its scripts fail, and does nothing but forfeit its collateral, which the rest then tells.",
+    "False: the transaction is marked as failing its scripts; it only spends its collateral, which the other fields show.",
   ),
-  address: address.nullable().describe("The requester's, from which it is looked at."),
+  address: address.nullable().describe("Address of the requester, from whose view the summary is made."),
   spends: z.array(input),
   pays: z.array(z.object({
     index: z.int(),
     ...output,
     purpose: z.enum(["state", "request", "refund", "change", "payment"]).describe(
-      "`refund`: what a request that is applied gets back. `change`: to the requester, nothing with it.",
+      "`refund`: the refund of an applied request. `change`: change to the requester, without datum and script.",
     ),
-    for: outputRef.nullable().describe("The request that is refunded."),
+    for: outputRef.nullable().describe("The refunded request."),
   })),
   mints: z.array(z.object({
     policy: hex,
     name: hex,
-    quantity: integer.describe("Negative where it is burnt."),
+    quantity: integer.describe("Negative for burning."),
     tokenId: tokenId.nullable(),
     meaning: z.enum(["boot", "end", "other"]),
   })),
@@ -124,71 +124,77 @@ export const summary = z.object({
     owner: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
     root: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
     locked: z.object({ before: lovelaceOrNull, after: lovelaceOrNull }),
-    applies: z.array(z.object({ outputRef, change })).describe("Requests in the order in which they are applied."),
+    applies: z.array(z.object({ outputRef, change })).describe("Applied requests, in order of application."),
     skips: z.array(z.object({ outputRef, change })).describe(
-      "Requests that go back to their owners in the same transaction.",
+      "Requests that the transaction returns to their owners.",
     ),
     proven: z.boolean().nullable().describe(
-      "Whether the proofs lead from the root before by these changes to the root after; null where something is not known.",
+      "Whether the proofs and changes transform the root before into the root after; null if data is missing.",
     ),
-  })).describe("Tokens that are booted, changed or ended."),
-  requests: z.array(z.object({ index: z.int(), ...asked, locked: amount })).describe("Requests that it makes."),
-  retracts: z.array(z.object({ outputRef, ...asked, locked: amount })).describe("Requests that it takes back."),
+  })).describe("Tokens that the transaction boots, changes or ends."),
+  requests: z.array(z.object({ index: z.int(), ...asked, locked: amount })).describe(
+    "Requests that the transaction creates.",
+  ),
+  retracts: z.array(z.object({ outputRef, ...asked, locked: amount })).describe(
+    "Requests that the transaction retracts.",
+  ),
   locks: z.array(
     z.object({ index: z.int(), for: z.enum(["state", "request", "unknown"]), tokenId: tokenId.nullable(), amount }),
   )
-    .describe("What stands at the contract afterwards."),
+    .describe("Outputs at the contract's address that the transaction creates."),
   refunds: z.array(z.object({ index: z.int(), request: outputRef, address, whose, lovelace })),
   fee: lovelace,
   collateral: z.object({
     inputs: z.array(input),
-    total: lovelaceOrNull.describe("What the transaction states that it would forfeit."),
+    total: lovelaceOrNull.describe("Total collateral stated in the transaction."),
     return: z.object(output).nullable(),
     atRisk: lovelaceOrNull.describe(
-      "What the requester would lose if a script failed; null where that is not known.",
+      "Lovelace that the requester loses if a script fails; null if unknown.",
     ),
   }).nullable(),
   signers: z.array(z.object({
-    key: z.string().describe("Hash of the key."),
+    key: z.string().describe("Hash of the key that must sign."),
     requester: z.boolean(),
     why: z.array(z.enum(["input", "collateral", "required"])),
-    signed: z.boolean().describe("Whether a signature of the key is attached; the ledger is who checks it."),
-  })).describe("Who must sign, as far as the outputs that it spends are known."),
+    signed: z.boolean().describe("Whether a signature of the key is attached. The signature is not verified here."),
+  })).describe("Required signers, as far as the spent outputs are known."),
   validity: z.object({ from: slotTime, until: slotTime }).describe(
-    "First slot in which it is valid, and first in which it no longer is.",
+    "First slot in which the transaction is valid, and first slot in which it is no longer valid.",
   ),
   references: z.array(input),
-  attached: z.array(script).describe("Scripts that travel along."),
+  attached: z.array(script).describe("Scripts in the witness set."),
   scripts: z.array(z.object({
     purpose: z.enum(["spend", "mint", "cert", "reward", "vote", "propose"]),
     index: z.int(),
-    of: z.string().nullable().describe("The output or the policy that it is for."),
-    hash: z.string().nullable().describe("Of the script that runs."),
+    of: z.string().nullable().describe("The output or the policy that the script validates."),
+    hash: z.string().nullable().describe("Hash of the executed script."),
     version: z.string().nullable(),
     redeemer,
     memory: integer,
     steps: integer,
   })),
   net: z.object(effect).nullable().describe(
-    "What the requester's address has more or less of; null where something is not known.",
+    "Balance change of the requester's address; null if data is missing.",
   ),
   effects: z.array(z.object({ address, whose, ...effect })).describe(
-    "The same for every address, of all that is known.",
+    "Balance change of each address, computed from the known outputs.",
   ),
-  metadata: z.array(z.object({ label: integer, cbor: hex, text: z.string().describe("In diagnostic notation.") })),
+  metadata: z.array(
+    z.object({ label: integer, cbor: hex, text: z.string().describe("The value in CBOR diagnostic notation.") }),
+  ),
   balanced: z.boolean().nullable().describe(
-    "Whether it spends exactly what it pays; null where something is not known. The ledger accepts nothing else.",
+    "Whether inputs and outputs balance, as the ledger requires; null if data is missing.",
   ),
   unknown: z.array(z.object({ code: z.string(), message: z.string() })).describe(
-    "All that is not understood. A transaction with anything here may do more than the rest tells.",
+    "Parts that this release cannot interpret. If not empty, the transaction may do more than the summary shows.",
   ),
-}).meta({ id: "Summary", description: "What a transaction does." });
+}).meta({ id: "Summary", description: "Summary of what a transaction does." });
 
 export const explainBody = z.object({
-  transaction: z.string().regex(/^([0-9a-fA-F]{2})+$/, "hexadecimal CBOR").meta({
-    description: "CBOR in hexadecimal, signed or not.",
+  transaction: z.string().regex(/^([0-9a-fA-F]{2})+$/, "expected hexadecimal CBOR").meta({
+    description: "CBOR of the transaction in hexadecimal, signed or unsigned.",
   }),
-  address: z.string().min(1).max(300).optional().meta({ description: "Whose view to take." }),
+  address: z.string().min(1).max(300).optional().meta({ description: "Address from whose view the summary is made." }),
 }).meta({ id: "ExplainRequest" });
 
 export type Summary = z.output<typeof summary>;

@@ -6,12 +6,14 @@ import { summary } from "#src/api/summary.ts";
 /** A key or a value: text, with a lone surrogate U+DC80 to U+DCFF for each byte that is no UTF-8, as in answers. */
 const text = z.string().refine(
   (value) => !/[\ud800-\udc7f\udd00-\udfff]/u.test(value),
-  "a lone surrogate is no text that can be written on the ledger",
+  "a lone surrogate cannot be encoded on the ledger",
 );
-const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, "64 hexadecimal digits").transform((value) => value.toLowerCase());
+const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, "expected 64 hexadecimal digits").transform((value) =>
+  value.toLowerCase()
+);
 
 export const tokenId = hash.meta({
-  description: "Id of a token: the name of its asset.",
+  description: "Id of a token: its asset name.",
   example: "96d1".padEnd(64, "0"),
 });
 export const txHash = hash.meta({ description: "Hash of a transaction." });
@@ -19,14 +21,18 @@ export const addressText = z.string().min(1).max(300).meta({
   description: "Address of a payment key on this network, base or enterprise.",
   example: "addr_test1vz…",
 });
-export const timeLimit = z.string().regex(/^[1-9]\d{0,8}$/, "milliseconds, a whole number").transform(Number).meta({
-  type: "integer",
-  description:
-    "How long the client waits, in milliseconds; 30000 at the most. A command whose time is up before its turn " +
-    "is not applied, a build ends.",
-  example: 5000,
-});
-export const outputRef = z.string().regex(/^[0-9a-fA-F]{64}[-#](0|[1-9]\d{0,4})$/, "<transaction hash>-<output index>")
+export const timeLimit = z.string().regex(/^[1-9]\d{0,8}$/, "expected a whole number of milliseconds").transform(Number)
+  .meta({
+    type: "integer",
+    description:
+      "The client's timeout in milliseconds, at most 30000. A command whose timeout expires before its turn " +
+      "is not applied; a build is cancelled.",
+    example: 5000,
+  });
+export const outputRef = z.string().regex(
+  /^[0-9a-fA-F]{64}[-#](0|[1-9]\d{0,4})$/,
+  "expected <transaction hash>-<output index>",
+)
   .transform((value) => value.toLowerCase().replace("#", "-")).meta({
     description: "An output, `<transaction hash>-<output index>`.",
   });
@@ -39,7 +45,8 @@ function named(a: string | undefined, b: string | undefined): string | undefined
 }
 
 /** The two names of one value in a body, and the message where it has none or two values. */
-const names = (value: string) => `give the value as value or as ${value}`;
+const names = (value: string) =>
+  `the value is required, as value or as ${value}; if both are given, they must be equal`;
 
 /** The type of a request in its body: it must be that of the path. */
 const saying = (kind: z.infer<typeof operation>) => {
@@ -76,26 +83,26 @@ export const deleteBody = z.object({
 })
   .refine(({ value, oldValue }) => named(value, oldValue) !== undefined, names("oldValue"))
   .transform(({ key, value, oldValue }) => ({ key, oldValue: (oldValue ?? value)! }))
-  .meta({ id: "DeleteRequest", description: "A fact to remove; the value is its current one." });
+  .meta({ id: "DeleteRequest", description: "A fact to remove, with its current value." });
 
 export const submitBody = z.object({
-  signedTransaction: z.string().regex(/^([0-9a-fA-F]{2})+$/, "hexadecimal CBOR"),
+  signedTransaction: z.string().regex(/^([0-9a-fA-F]{2})+$/, "expected hexadecimal CBOR"),
 }).meta({ id: "SubmitRequest" });
 
 export const waitBody = z.object({ n: z.int().min(0).max(1_000) }).meta({ id: "WaitRequest" });
 
 export const change = z.object({
   type: operation,
-  operation: operation.meta({ description: "The same as `type`." }),
+  operation: operation.meta({ description: "Equal to `type`." }),
   key: z.string(),
-  value: z.string().optional().meta({ description: "The new value, or the current one of a delete." }),
+  value: z.string().optional().meta({ description: "The new value; for a delete, the current value." }),
   oldValue: z.string().optional(),
   newValue: z.string().optional(),
 }).meta({ id: "Change" });
 
 export const request = z.object({
   outputRefId: z.string(),
-  outputRef: z.string().meta({ description: "The same as `outputRefId`." }),
+  outputRef: z.string().meta({ description: "Equal to `outputRefId`." }),
   owner: z.string().meta({ description: "Payment key hash of the refund address." }),
   change,
 }).meta({ id: "Request" });
@@ -105,13 +112,13 @@ const state = z.object({ owner: z.string(), root: z.string() });
 export const token = z.object({
   tokenId: z.string(),
   owner: z.string().meta({ description: "Payment key hash of the owner." }),
-  root: z.string().meta({ description: "Root of the facts; 64 zeros when there are none." }),
+  root: z.string().meta({ description: "Root of the facts; 64 zeros if there are none." }),
   state,
   outputRefId: z.string(),
   status: z.enum(["live", "quarantined"]).meta({
-    description: "Of a quarantined token the index knows the state, and not which facts its root stands for.",
+    description: "`quarantined`: the index knows the token's state, but not the facts under its root.",
   }),
-  reason: z.string().optional().meta({ description: "Why it is quarantined." }),
+  reason: z.string().optional().meta({ description: "Reason of the quarantine." }),
   requests: z.array(request),
 }).meta({ id: "Token" });
 
@@ -119,8 +126,8 @@ export const facts = z.record(z.string(), z.string()).meta({ id: "Facts" });
 
 export const indexerStatus = z.object({
   ready: z.boolean(),
-  networkTip: z.int().meta({ description: "Slot." }),
-  indexerTip: z.int().meta({ description: "Slot." }),
+  networkTip: z.int().meta({ description: "Slot of the network's tip." }),
+  indexerTip: z.int().meta({ description: "Slot of the last indexed block." }),
 }).meta({ id: "IndexerStatus" });
 
 export const tokens = z.object({
@@ -142,43 +149,46 @@ export const unsigned = z.object({
   summary,
   warnings: warnings.optional().meta({
     description:
-      "`protocol_version_unknown`: the network has a newer protocol version than this release knows, so units and fees may be wrong.",
+      "`protocol_version_unknown`: the network's protocol version is newer than this release supports; units and fees may be wrong.",
   }),
 }).meta({ id: "UnsignedTransaction" });
 export const unsignedBoot = unsigned.extend({
-  value: z.string().meta({ description: "Id that the token will have." }),
+  value: z.string().meta({ description: "Id of the new token." }),
 }).meta({ id: "UnsignedBoot" });
 export const unsignedRequest = unsigned.extend({
   warnings: warnings.meta({
-    description: "What would fail once the open requests apply; empty when nothing is known against it.",
+    description: "Expected failures of the request after the open requests are applied; empty if none are expected.",
   }),
 }).meta({ id: "UnsignedRequest" });
 const applying = z.object({
-  mpfRoot: z.string().meta({ description: "Root after the requests apply." }),
-  applied: z.array(z.string()).meta({ description: "Requests that it applies, in the ledger's order." }),
+  mpfRoot: z.string().meta({ description: "Root after the requests are applied." }),
+  applied: z.array(z.string()).meta({ description: "Applied requests, in ledger order." }),
   left: z.array(z.object({
     request: z.string(),
     code: z.string(),
     message: z.string(),
     lostTo: z.string().optional().meta({
-      description: "The older request of the same key that stands before it: without that one it could be applied now.",
+      description:
+        "The older request for the same key that takes precedence; without it, this request could be applied now.",
     }),
   })).meta({
     description:
-      "Requests that stay open, oldest first, each with the reason: `fact_exists`, `fact_missing`, `fact_differs` after those before it; " +
-      "`not_applicable`; `no_room` in this transaction; `out_of_order`, which the ledger would apply before an older one of its key; " +
-      "`older_waits`, where an older one of its key is next and not in this transaction.",
+      "Requests that stay open, oldest first, each with a reason: `fact_exists`, `fact_missing` or `fact_differs` after the earlier " +
+      "requests; `not_applicable`; `no_room` in this transaction; `out_of_order`: the ledger would apply it before an older request " +
+      "for its key; `older_waits`: an older request for its key must be applied first and is not in this transaction.",
   }),
 });
 export const unsignedUpdate = unsigned.extend(applying.shape).meta({ id: "UnsignedUpdate" });
 export const updateDryRun = applying.extend({
   dryRun: z.literal(true),
   fee: z.string().meta({ description: "Lovelace." }),
-  size: z.int().meta({ description: "Bytes once signed." }),
-}).meta({ id: "UpdateDryRun", description: "What an update would do; nothing was offered to sign." });
+  size: z.int().meta({ description: "Size of the signed transaction in bytes." }),
+}).meta({ id: "UpdateDryRun", description: "Result of an update without building a transaction to sign." });
 export const unsignedTransfer = unsigned.extend({
-  owner: z.string().meta({ description: "Key hash of the next owner." }),
-  signers: z.array(z.string()).meta({ description: "Key hashes of all who must sign: the owner and the next one." }),
+  owner: z.string().meta({ description: "Key hash of the new owner." }),
+  signers: z.array(z.string()).meta({
+    description: "Key hashes of the required signers: the current and the new owner.",
+  }),
 }).meta({ id: "UnsignedTransfer" });
 export const flag = z.enum(["true", "false"]).transform((text) => text === "true").meta({ type: "boolean" });
 
@@ -193,31 +203,35 @@ export const transaction = z.object({
   index: z.int(),
   fees: z.string().meta({ description: "Lovelace." }),
   valid: z.boolean(),
-  invalidBefore: z.string().meta({ description: "Slot, or empty." }),
-  invalidAfter: z.string().meta({ description: "Slot, or empty." }),
+  invalidBefore: z.string().meta({ description: "Slot, or empty if unbounded." }),
+  invalidAfter: z.string().meta({ description: "Slot, or empty if unbounded." }),
   status: z.literal("in_ledger"),
-  depth: z.int().meta({ description: "Blocks on top of the one that holds it." }),
-}).meta({ id: "Transaction", description: "A transaction of the ledger." });
+  depth: z.int().meta({ description: "Number of blocks after the block that contains the transaction." }),
+}).meta({ id: "Transaction", description: "A transaction on the ledger." });
 
 /** Longest wait of a request, in milliseconds. */
 export const LONGEST_WAIT_MS = 60_000;
-export const waitMs = z.string().regex(/^\d{1,6}$/, `milliseconds, a whole number up to ${LONGEST_WAIT_MS}`).transform(
-  Number,
-)
-  .refine((ms) => ms <= LONGEST_WAIT_MS, `${LONGEST_WAIT_MS} ms at the most`).meta({
+export const waitMs = z.string().regex(/^\d{1,6}$/, `expected a whole number of milliseconds up to ${LONGEST_WAIT_MS}`)
+  .transform(
+    Number,
+  )
+  .refine((ms) => ms <= LONGEST_WAIT_MS, `expected at most ${LONGEST_WAIT_MS} ms`).meta({
     type: "integer",
-    description: `Milliseconds that the answer may wait, ${LONGEST_WAIT_MS} at the most.`,
+    description: `Maximum time to wait in milliseconds, at most ${LONGEST_WAIT_MS}.`,
     example: 20_000,
   });
-export const depth = z.string().regex(/^\d{1,4}$/, "blocks, a whole number up to 9999").transform(Number).meta({
-  type: "integer",
-  description: "Blocks that are to be on top of the one that holds the transaction.",
-  example: 5,
-});
+export const depth = z.string().regex(/^\d{1,4}$/, "expected a whole number of blocks up to 9999").transform(Number)
+  .meta({
+    type: "integer",
+    description: "Required number of blocks after the block that contains the transaction.",
+    example: 5,
+  });
 export const notInLedger = errorBody.extend({
   details: z.object({
     status: z.enum(["mempool", "pending", "rolled_back", "expired", "unknown"]),
-    rolledBackFrom: z.int().optional().meta({ description: "Slot of the block that held it and is no more." }),
+    rolledBackFrom: z.int().optional().meta({
+      description: "Slot of the rolled-back block that contained the transaction.",
+    }),
   }),
 }).meta({ id: "NotInLedger" });
 

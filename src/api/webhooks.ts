@@ -3,18 +3,18 @@ import { z } from "zod";
 import { eventFilter, position } from "#src/api/events.ts";
 import { pageLimit as limit, timeText as time } from "#src/api/text.ts";
 
-const id = z.string().regex(/^wh_[A-Za-z0-9]{4,40}$/, "no id of a webhook").meta({ example: "wh_3kTq0aVx9sBd" });
+const id = z.string().regex(/^wh_[A-Za-z0-9]{4,40}$/, "not a webhook id").meta({ example: "wh_3kTq0aVx9sBd" });
 
 export const webhookPath = { id };
 
 export const webhookBody = z.object({
   url: z.string().min(1).max(2_000).meta({
     description:
-      "Where to send, over https; neither this machine nor a private network unless the service was started so.",
+      "URL of the endpoint, over https. This machine and private networks require the option --webhooks-private.",
     example: "https://example.com/hooks/arbor",
   }),
   ...eventFilter,
-  from: position.optional().meta({ description: "`now` (the usual), `start`, or a position of GET /events." }),
+  from: position.optional().meta({ description: "`now` (default), `start`, or a position from GET /events." }),
 }).strict().meta({ id: "WebhookRequest" });
 
 export const webhook = z.object({
@@ -23,17 +23,17 @@ export const webhook = z.object({
   filter: z.object({ kind: z.string().nullable(), id: z.string().nullable(), transition: z.string().nullable() }),
   status: z.enum(["active", "failing", "disabled"]).meta({
     description:
-      "`failing`: the last attempt failed and another follows. `disabled`: no more attempts until it is resumed.",
+      "`failing`: the last attempt failed and will be retried. `disabled`: no attempts until the webhook is resumed.",
   }),
-  reason: z.string().nullable().meta({ description: "Why it is failing or disabled." }),
-  position: z.string().meta({ description: "How far its transitions have been made deliveries." }),
-  pending: z.int().meta({ description: "Deliveries that have not arrived." }),
+  reason: z.string().nullable().meta({ description: "Reason for `failing` or `disabled`." }),
+  position: z.string().meta({ description: "Position up to which deliveries have been created from transitions." }),
+  pending: z.int().meta({ description: "Number of deliveries that have not succeeded." }),
   created: time,
 }).meta({ id: "Webhook" });
 export const webhooks = z.object({ webhooks: z.array(webhook) }).meta({ id: "Webhooks" });
 export const webhookMade = webhook.extend({
   secret: z.string().meta({
-    description: "Key of the signatures, `whsec_` and base64, as Standard Webhooks has it. It is never shown again.",
+    description: "Signing key, `whsec_` and base64, as defined by Standard Webhooks. It is returned only once.",
   }),
 }).meta({ id: "WebhookMade" });
 export const webhookRemoved = z.object({ removed: z.boolean() }).meta({ id: "WebhookRemoved" });
@@ -41,17 +41,17 @@ export const webhookRemoved = z.object({ removed: z.boolean() }).meta({ id: "Web
 export const deliveriesQuery = {
   status: z.enum(["pending", "delivered"]).optional(),
   limit,
-  after: z.string().regex(/^\d{1,15}$/).optional().meta({ description: "`next` of the page before." }),
+  after: z.string().regex(/^\d{1,15}$/).optional().meta({ description: "`next` of the previous page." }),
 };
 export const delivery = z.object({
-  n: z.int().meta({ description: "Counts the webhook's deliveries; `webhook-id` of the message is `<webhook>_<n>`." }),
+  n: z.int().meta({ description: "Number of the webhook's delivery; the header `webhook-id` is `<webhook>_<n>`." }),
   event: z.string().meta({ description: "Id of the CloudEvent, `<kind>/<id>:<version>`." }),
   status: z.enum(["pending", "delivered"]),
   attempts: z.int(),
   nextAttempt: time.nullable(),
-  code: z.int().nullable().meta({ description: "Status of the last answer." }),
+  code: z.int().nullable().meta({ description: "HTTP status of the last response." }),
   error: z.string().nullable(),
-  answer: z.string().nullable().meta({ description: "The first 1,024 bytes of the last answer that was no success." }),
+  answer: z.string().nullable().meta({ description: "The first 1,024 bytes of the last unsuccessful response." }),
   created: time,
   delivered: time.nullable(),
 }).meta({ id: "Delivery" });
@@ -70,15 +70,14 @@ export const webhookTested = z.object({
 export const webhookHeaders = z.object({
   "content-type": z.literal("application/cloudevents+json; charset=utf-8"),
   "webhook-id": z.string().meta({
-    description: "`<webhook>_<n>`, the same however often the message is tried: what came before is known by it.",
+    description: "`<webhook>_<n>`, the same for every attempt; use it to detect duplicates.",
   }),
   "webhook-timestamp": z.string().regex(/^[0-9]+$/).meta({
-    description: "When this attempt was made, in seconds since 1970. Refuse what is older than a few minutes.",
+    description: "Time of this attempt in seconds since 1970. Reject messages older than a few minutes.",
   }),
   "webhook-signature": z.string().regex(/^v1,[A-Za-z0-9+/]{43}=$/).meta({
-    description:
-      "`v1,` and in base64 the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the bytes of " +
-      "the webhook's secret, as Standard Webhooks 1.0 has it.",
+    description: "`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` with the bytes of " +
+      "the webhook's secret as key, as defined by Standard Webhooks 1.0.",
   }),
   "user-agent": z.literal("arbor-webhooks"),
 });
@@ -92,5 +91,5 @@ export const testEvent = z.object({
   time,
   datacontenttype: z.literal("application/json"),
   data: z.object({ webhook: id }),
-}).meta({ description: "Sent once when somebody tries a webhook." });
+}).meta({ description: "Sent once for each test of a webhook." });
 export type TestEvent = z.infer<typeof testEvent>;

@@ -37,12 +37,12 @@ function line(option: string, says: string, variable: string): string {
 }
 
 export const GENESIS_HELP = [
-  "A devnet keeps for ever what it began with:",
-  line("slot-ms N", `ms of a slot (${slotLength})`, "ARBOR_SLOT_MS"),
-  line("epoch-slots N", `slots of an epoch, a block each at most (${epochLength})`, "ARBOR_EPOCH_SLOTS"),
+  "Genesis of a new devnet; an existing devnet keeps its genesis:",
+  line("slot-ms N", `slot length in ms (${slotLength})`, "ARBOR_SLOT_MS"),
+  line("epoch-slots N", `slots per epoch (${epochLength})`, "ARBOR_EPOCH_SLOTS"),
   line(
     "security-parameter N",
-    `blocks that a rollback may undo, k (${securityParameter})`,
+    `maximum depth of a rollback in blocks, k (${securityParameter})`,
     "ARBOR_SECURITY_PARAMETER",
   ),
   line(
@@ -52,19 +52,19 @@ export const GENESIS_HELP = [
   ),
   line(
     "hard-fork-epoch N",
-    "first epoch of the next protocol version, without the governance action that a real network needs ",
+    "first epoch of the next protocol version, enacted without a governance action ",
     "ARBOR_HARD_FORK_EPOCH",
   ),
   line(
     "parameters FILE",
-    "JSON of protocol parameters instead of mainnet's, by the names of GET /parameters ",
+    "JSON file with protocol parameters that replace mainnet's, named as in GET /parameters ",
     "ARBOR_PARAMETERS",
   ),
-  line("pools N", `stake pools that make its blocks (${pools})`, "ARBOR_POOLS"),
-  line("pledge-ada N", `ada of each pool's owner, pledged (${pledge / ADA})`, "ARBOR_PLEDGE_ADA"),
-  line("supply-ada N", `all ada that there can be (${maxSupply / ADA})`, "ARBOR_SUPPLY_ADA"),
-  line("reserves-ada N", `ada that rewards come from (${reserves / ADA})`, "ARBOR_RESERVES_ADA"),
-  line("treasury-ada N", `ada of the treasury (${treasury / ADA}); the faucet gets the rest`, "ARBOR_TREASURY_ADA"),
+  line("pools N", `number of block-producing stake pools (${pools})`, "ARBOR_POOLS"),
+  line("pledge-ada N", `pledge of each pool in ada (${pledge / ADA})`, "ARBOR_PLEDGE_ADA"),
+  line("supply-ada N", `maximum supply in ada (${maxSupply / ADA})`, "ARBOR_SUPPLY_ADA"),
+  line("reserves-ada N", `reserves in ada, the source of rewards (${reserves / ADA})`, "ARBOR_RESERVES_ADA"),
+  line("treasury-ada N", `treasury in ada (${treasury / ADA}); the faucet has the rest`, "ARBOR_TREASURY_ADA"),
 ].join("\n");
 
 /** Reads the options. `text` gives the text of an option, `number` an integer or undefined; `problem` takes reports. */
@@ -113,7 +113,7 @@ function readParameters(
         chosen = again.ok ? again.value : read.value;
       }
     } catch (error) {
-      problem(`--parameters ${file} was not read: ${reason(error)}`);
+      problem(`--parameters ${file} cannot be read: ${reason(error)}`);
     }
     source += `; changed by ${path.basename(file)}`;
   }

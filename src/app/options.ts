@@ -93,39 +93,39 @@ export const HELP = `arbor: authenticated facts on Cardano
 
   --roles LIST         edge, worker, follower, devnet (all)             ARBOR_ROLES
   --host HOST          where the services listen (127.0.0.1)            ARBOR_HOST
-  --hosts NAME,NAME    names that token and wallet service answer to beside localhost and addresses, * for any  ARBOR_HOSTS
-  --origins O,O        pages that may call the token service beside its own and those of this machine, * for all  ARBOR_ORIGINS
+  --hosts NAME,NAME    additional host names of the token and wallet service, * for any  ARBOR_HOSTS
+  --origins O,O        additional origins allowed to call the token service, * for all  ARBOR_ORIGINS
   --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
-  --rate-limit N       requests a second that the token service takes of one client; 0: no limit (0)  ARBOR_RATE_LIMIT
-  --client-builds N    builds of one client that it has under way at a time; 0: no limit (32)  ARBOR_CLIENT_BUILDS
-  --proxies N          proxies in front of it that append to X-Forwarded-For (0)  ARBOR_PROXIES
-  --fact-slots B       true: facts come as {value, slot} unless asked with ?slots=false (false)  ARBOR_FACT_SLOTS
+  --rate-limit N       requests per second and client of the token service; 0: no limit (0)  ARBOR_RATE_LIMIT
+  --client-builds N    concurrent builds per client of the token service; 0: no limit (32)  ARBOR_CLIENT_BUILDS
+  --proxies N          proxies in front of the token service that append to X-Forwarded-For (0)  ARBOR_PROXIES
+  --fact-slots B       true: facts are {value, slot} unless the query has slots=false (false)  ARBOR_FACT_SLOTS
   --wallet-port N      wallet service (8090)                            ARBOR_WALLET_PORT
-  --wallet-host HOST   where that listens (127.0.0.1, whatever --host says)  ARBOR_WALLET_HOST
-  --sync-tolerance N   seconds behind within which a wallet is ready (300)  ARBOR_SYNC_TOLERANCE
+  --wallet-host HOST   address of the wallet service, independent of --host (127.0.0.1)  ARBOR_WALLET_HOST
+  --sync-tolerance N   maximum lag in seconds of a ready wallet (300)   ARBOR_SYNC_TOLERANCE
   --devnet-port N      devnet and faucet (10000)                        ARBOR_DEVNET_PORT
-  --devnet-origins O,O pages that may change the devnet beside those of this machine, * for all  ARBOR_DEVNET_ORIGINS
+  --devnet-origins O,O additional origins allowed to change the devnet, * for all  ARBOR_DEVNET_ORIGINS
   --nats-port N        NATS endpoint (4222)                             ARBOR_NATS_PORT
   --operator-port N    operator service (8091)                          ARBOR_OPERATOR_PORT
-  --operator-host HOST where that listens (as --host)                   ARBOR_OPERATOR_HOST
-  --operator-token T   its token, 16 characters or more; needed where it listens beyond 127.0.0.1  ARBOR_OPERATOR_TOKEN
-  --webhooks-private B true: webhooks may lead to private addresses and over http (false)  ARBOR_WEBHOOKS_PRIVATE
-  --health-port N      /health, /ready and /metrics of a process, whatever its roles (off)  ARBOR_HEALTH_PORT
+  --operator-host HOST address of the operator service (--host)         ARBOR_OPERATOR_HOST
+  --operator-token T   bearer token of the operator service, 16 characters or more; required unless it listens on loopback only  ARBOR_OPERATOR_TOKEN
+  --webhooks-private B true: webhook URLs may use private addresses and http (false)  ARBOR_WEBHOOKS_PRIVATE
+  --health-port N      /health, /ready and /metrics of this process, for any role (off)  ARBOR_HEALTH_PORT
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
-  --nats-url URL,URL   NATS servers instead of the endpoint             NATS_URL, NATS_TOKEN (with NATS_USER: its password)
+  --nats-url URL,URL   NATS servers instead of the embedded endpoint    NATS_URL, NATS_TOKEN (with NATS_USER: its password)
 ${PROVIDER_HELP}
-  --network-magic N    the network's magic: 1 preprod, 2 preview (42)   ARBOR_NETWORK_MAGIC
-  --socket PATH        where the devnet serves as a node does (FOLDER/devnet/node.socket)  ARBOR_SOCKET
-  --block-ms N         ms between devnet blocks, 0 for on demand (1000) ARBOR_BLOCK_MS
+  --network-magic N    network magic: 1 preprod, 2 preview (42)         ARBOR_NETWORK_MAGIC
+  --socket PATH        node socket of the devnet (FOLDER/devnet/node.socket)  ARBOR_SOCKET
+  --block-ms N         ms between devnet blocks; 0: on demand (1000)    ARBOR_BLOCK_MS
 ${OUTSIDE_HELP}
-  --builders N         threads for what costs CPU (cores - 1)           ARBOR_BUILDERS
-  --lease-ms N         ms until others take over from a killed process (4000)  ARBOR_LEASE_MS
-  --keep-results-hours N       answers of commands: an id asked again later is a new command (24)  ARBOR_KEEP_RESULTS_HOURS
-  --keep-history-hours N       transitions, for history and replay (720)                ARBOR_KEEP_HISTORY_HOURS
-  --keep-effects-hours N       effects that ended, chain events that were read (24)     ARBOR_KEEP_EFFECTS_HOURS
-  --keep-dead-letters-hours N  events that failed (720)                                 ARBOR_KEEP_DEAD_LETTERS_HOURS
-  --mailbox N          commands that wait for one actor; one more is answered 503 (1024)  ARBOR_MAILBOX
+  --builders N         worker threads for CPU-bound work (cores - 1)    ARBOR_BUILDERS
+  --lease-ms N         ms until other processes take over from a killed one (4000)  ARBOR_LEASE_MS
+  --keep-results-hours N       results of commands; a later command with the same id runs again (24)  ARBOR_KEEP_RESULTS_HOURS
+  --keep-history-hours N       transitions, for history and replay (720)     ARBOR_KEEP_HISTORY_HOURS
+  --keep-effects-hours N       completed effects and processed chain events (24)  ARBOR_KEEP_EFFECTS_HOURS
+  --keep-dead-letters-hours N  dead letters: events that failed (720)        ARBOR_KEEP_DEAD_LETTERS_HOURS
+  --mailbox N          maximum number of commands queued for one actor; more are rejected with 503 (1024)  ARBOR_MAILBOX
   --log-level LEVEL    debug, info, warn, error (warn)                  ARBOR_LOG_LEVEL
 
 ${GENESIS_HELP}`;
@@ -204,7 +204,7 @@ export function readOptions(
     if (given === undefined) return undefined;
     const value = Number(given);
     if (/^\d+$/.test(given) && value >= least && value <= most) return value;
-    problems.push(`--${name} is a whole number from ${least} to ${most}, not ${given}`);
+    problems.push(`--${name} must be a whole number from ${least} to ${most}, not ${given}`);
     return undefined;
   };
   const number = (name: OptionName, usual: number, least: number, most: number) => some(name, least, most) ?? usual;
@@ -215,10 +215,10 @@ export function readOptions(
     (text("roles") ?? (provider === "devnet" ? ROLES : WITHOUT_DEVNET).join(",")).split(",").map((role) => role.trim()),
   );
   for (const role of roles) {
-    if (!ROLES.includes(role as Role)) problems.push(`${role} is no role; there are ${ROLES.join(", ")}`);
+    if (!ROLES.includes(role as Role)) problems.push(`${role} is not a role; the roles are ${ROLES.join(", ")}`);
   }
   if (networkMagic === MAIN_NETWORK) {
-    problems.push("--network-magic is that of a test network: none is built for the main one");
+    problems.push("--network-magic must be that of a test network; mainnet is not supported");
   }
   const where = readProvider(provider, {
     ...{ text, env, magic: networkMagic, devnet: roles.has("devnet") },
@@ -227,7 +227,7 @@ export function readOptions(
   // from the command line only: processes of one deployment share their environment
   const ofDevnet = DEVNET_NAMES.filter((name) => values[name] !== undefined).map((name) => `--${name}`);
   if (provider !== "devnet" && ofDevnet.length > 0) {
-    problems.push(`${ofDevnet.join(", ")} ${ofDevnet.length > 1 ? "go" : "goes"} with --provider devnet`);
+    problems.push(`${ofDevnet.join(", ")} ${ofDevnet.length > 1 ? "require" : "requires"} --provider devnet`);
   }
   const named = text("log-level") ?? "warn";
   const logLevel = LEVELS.find((level) => level === named);
@@ -235,23 +235,23 @@ export function readOptions(
   const databaseUrl = text("database-url");
   const natsUrl = text("nats-url");
   if (databaseUrl && !(URL.canParse(databaseUrl) && /^postgres(ql)?:/.test(databaseUrl))) {
-    problems.push("--database-url is a URL like postgres://user:password@host:5432/database");
+    problems.push("--database-url must be a URL like postgres://user:password@host:5432/database");
   }
   const host = text("host") ?? "127.0.0.1";
   const operatorHost = text("operator-host") ?? host;
   const operatorToken = text("operator-token");
   if (operatorToken !== undefined && (operatorToken.length < TOKEN_LENGTH || /\s/.test(operatorToken))) {
-    problems.push(`--operator-token has at least ${TOKEN_LENGTH} characters and no space`);
+    problems.push(`--operator-token must have at least ${TOKEN_LENGTH} characters and no spaces`);
   }
   if (roles.has("edge") && operatorToken === undefined && !isLoopback(operatorHost)) {
     problems.push(
-      `the operator service would listen on ${operatorHost}, where others reach it: give it an --operator-token of at least ` +
+      `the operator service would be reachable from other machines on ${operatorHost}: set --operator-token with at least ` +
         `${TOKEN_LENGTH} characters, or --operator-host 127.0.0.1`,
     );
   }
   const flag = (name: OptionName): boolean => {
     const given = text(name) ?? "false";
-    if (!["true", "false"].includes(given)) problems.push(`--${name} is true or false`);
+    if (!["true", "false"].includes(given)) problems.push(`--${name} must be true or false`);
     return given === "true";
   };
   const list = (name: OptionName, problem: (item: string) => string | undefined): string[] => {

@@ -5,10 +5,10 @@ export const OUTSIDE_NAMES = ["pool-metadata-fetching", "token-metadata-server",
 type OptionName = (typeof OUTSIDE_NAMES)[number];
 
 export const OUTSIDE_HELP =
-  `  --pool-metadata-fetching S  none, direct or the URL of a SMASH server, where nobody has set it yet (none)  ARBOR_POOL_METADATA_FETCHING
-  --token-metadata-server URL  says what tokens are called; none is asked unless given  ARBOR_TOKEN_METADATA_SERVER
-  --outside-private B  true: these servers, and those that pools name, may be on this machine and in private networks (true with a devnet
-                       of the house, else false)                        ARBOR_OUTSIDE_PRIVATE`;
+  `  --pool-metadata-fetching S  initial source of pool metadata: none, direct or the URL of a SMASH server (none)  ARBOR_POOL_METADATA_FETCHING
+  --token-metadata-server URL  server for token metadata such as names (none)  ARBOR_TOKEN_METADATA_SERVER
+  --outside-private B  true: metadata servers may be on this machine and in private networks (true with
+                       --provider devnet, else false)                   ARBOR_OUTSIDE_PRIVATE`;
 
 export interface OutsideOptions {
   /** Initial source of pool metadata; `PUT /settings` overrides it. */
@@ -30,14 +30,14 @@ interface OptionReaders {
 export function readOutside({ text, devnet, problem }: OptionReaders): OutsideOptions {
   const source = parseSource(text("pool-metadata-fetching") ?? "none");
   if (source === undefined) {
-    problem("--pool-metadata-fetching is none, direct or the URL of a SMASH server, without a path");
+    problem("--pool-metadata-fetching must be none, direct or the URL of a SMASH server, without a path");
   }
   const tokenMetadata = text("token-metadata-server");
   if (tokenMetadata !== undefined && !(URL.canParse(tokenMetadata) && /^https?:/.test(tokenMetadata))) {
-    problem("--token-metadata-server is a URL over http or https");
+    problem("--token-metadata-server must be an http or https URL");
   }
   const allowPrivate = text("outside-private") ?? String(devnet);
-  if (!["true", "false"].includes(allowPrivate)) problem("--outside-private is true or false");
+  if (!["true", "false"].includes(allowPrivate)) problem("--outside-private must be true or false");
   return {
     poolMetadata: source ?? "none",
     ...(tokenMetadata === undefined ? {} : { tokenMetadata }),

@@ -13,11 +13,11 @@ export const PROVIDER_NAMES = [
 type OptionName = (typeof PROVIDER_NAMES)[number];
 
 export const PROVIDER_HELP =
-  `  --provider P         devnet, node or blockfrost: where the network is (devnet)  ARBOR_PROVIDER
-  --node-socket PATH   the node's socket, with --provider node          ARBOR_NODE_SOCKET
-  --blockfrost-url URL the service, with --provider blockfrost (Blockfrost's own for magic 1 and 2)  ARBOR_BLOCKFROST_URL
-  --blockfrost-project-file PATH  holds the project id, which BLOCKFROST_PROJECT_ID may hold instead  ARBOR_BLOCKFROST_PROJECT_FILE
-  --blockfrost-from HASH  the block that a new index begins with (the chain's first)  ARBOR_BLOCKFROST_FROM`;
+  `  --provider P         network provider: devnet, node or blockfrost (devnet)  ARBOR_PROVIDER
+  --node-socket PATH   socket of the node, with --provider node         ARBOR_NODE_SOCKET
+  --blockfrost-url URL Blockfrost service, with --provider blockfrost (the official one for magic 1 and 2)  ARBOR_BLOCKFROST_URL
+  --blockfrost-project-file PATH  file with the project id, instead of BLOCKFROST_PROJECT_ID  ARBOR_BLOCKFROST_PROJECT_FILE
+  --blockfrost-from HASH  hash of the block at which a new index starts (first block)  ARBOR_BLOCKFROST_FROM`;
 
 /** A Blockfrost service. */
 export interface BlockfrostOptions {
@@ -54,19 +54,21 @@ interface OptionReaders {
 export function readProvider(provider: string, readers: OptionReaders): ProviderOptions {
   const { text, devnet, problem } = readers;
   if (!PROVIDERS.includes(provider)) {
-    problem(`${provider} is no provider; there are ${PROVIDERS.join(", ")}`);
+    problem(`${provider} is not a provider; the providers are ${PROVIDERS.join(", ")}`);
     return {};
   }
   for (const name of PROVIDER_NAMES) {
     const owner = name.startsWith("blockfrost") ? "blockfrost" : name === "node-socket" ? "node" : provider;
-    if (text(name) !== undefined && owner !== provider) problem(`--${name} goes with --provider ${owner}`);
+    if (text(name) !== undefined && owner !== provider) problem(`--${name} requires --provider ${owner}`);
   }
   if (provider === "devnet") return {};
-  if (devnet) problem("the role devnet goes with --provider devnet; the others can use its --socket as a node");
+  if (devnet) {
+    problem("the role devnet requires --provider devnet; other processes can use its --socket with --provider node");
+  }
   if (provider === "blockfrost") return readBlockfrost(readers);
   const nodeSocket = text("node-socket");
   if (nodeSocket !== undefined) return { nodeSocket };
-  problem("--provider node needs --node-socket PATH");
+  problem("--provider node requires --node-socket PATH");
   return {};
 }
 
@@ -75,21 +77,21 @@ function readBlockfrost({ text, env, magic, problem }: OptionReaders): ProviderO
   const projectId = readProjectId(text("blockfrost-project-file"), env, problem);
   const from = text("blockfrost-from");
   if (from !== undefined && !/^[0-9a-f]{64}$/.test(from)) {
-    problem("--blockfrost-from is the hash of a block, 64 hexadecimal digits");
+    problem("--blockfrost-from must be a block hash of 64 hexadecimal digits");
   }
   if (url === undefined) {
     problem(
-      "--provider blockfrost needs --blockfrost-url URL for a network that is neither preprod (1) nor preview (2)",
+      "--provider blockfrost requires --blockfrost-url URL for networks other than preprod (1) and preview (2)",
     );
     return {};
   }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password || parsed.search) {
-    problem("--blockfrost-url is a URL like https://cardano-preview.blockfrost.io/api/v0, without secrets");
+    problem("--blockfrost-url must be a URL like https://cardano-preview.blockfrost.io/api/v0, without secrets");
     return {};
   }
   if (projectId !== undefined && parsed.protocol === "http:" && !isLoopback(parsed.hostname)) {
-    problem("--blockfrost-url begins with https where a project id goes with it beyond this machine");
+    problem("--blockfrost-url must use https if a project id is sent to another machine");
   }
   return {
     blockfrost: {
@@ -120,6 +122,6 @@ function readProjectId(
   const projectId = read?.trim();
   if (!projectId) return undefined;
   if (/^[A-Za-z0-9_-]{1,200}$/.test(projectId)) return projectId;
-  problem("the project id of Blockfrost is a token of letters and digits");
+  problem("the Blockfrost project id must consist of letters, digits, - and _");
   return undefined;
 }

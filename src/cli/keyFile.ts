@@ -14,7 +14,7 @@ export async function createKey(file: string): Promise<SigningKey> {
     await chmod(file, 0o600);
   } catch (error) {
     if ((error as { code?: string }).code === "EEXIST") {
-      throw new CliError(`${file} is there already; it is left as it is.`);
+      throw new CliError(`${file} already exists; it was not changed.`);
     }
     throw new CliError(`${file} cannot be written: ${reason(error)}`);
   }
@@ -30,7 +30,9 @@ export async function loadKey(file: string): Promise<SigningKey> {
     throw new CliError(`${file} cannot be read: ${reason(error)}`);
   }
   const read = readKey(text);
-  if (!read.ok || read.value.form !== "secret") throw new CliError(`${file} holds no payment key (ed25519_sk…).`);
+  if (!read.ok || read.value.form !== "secret") {
+    throw new CliError(`${file} does not contain a payment key (ed25519_sk…).`);
+  }
   return read.value.key;
 }
 

@@ -15,40 +15,40 @@ import { type TrustOptions, verify } from "#src/cli/proofs.ts";
 
 const HELP = `arbor <command>
 
-Keys (a key is a file; nothing leaves this machine)
-  key new FILE                               write a new payment key, print its address
+Keys (a key is a file; keys never leave this machine)
+  key new FILE                               create a payment key, print its address
   address FILE                               print the address of a key
   sign FILE TRANSACTION                      print an unsigned transaction (hexadecimal CBOR) with a signature added
 
 Devnet
   faucet FILE|ADDRESS ADA                    send ada to an address
 
-Tokens: each builds, signs here, submits and waits until the ledger has it
+Tokens: each command builds a transaction, signs it locally, submits it and waits until it is on the ledger
   boot FILE                                  create a token, print its id
   insert FILE TOKEN KEY VALUE                request a new fact, print the request
   update FILE TOKEN KEY OLD NEW              request a new value of a fact, print the request
-  delete FILE TOKEN KEY VALUE                request that a fact goes, print the request
-  apply FILE TOKEN [REQUEST...]              apply these requests, or of all that are open as many as fit (the owner)
-  transfer FILE TOKEN ADDRESS                print a transaction that gives a token away, for the next owner to sign as well
-  submit TRANSACTION                         submit a signed transaction, wait until the ledger has it, print its hash
-  retract FILE REQUEST                       take a request back
-  end FILE TOKEN                             end a token (the owner)
+  delete FILE TOKEN KEY VALUE                request the deletion of a fact, print the request
+  apply FILE TOKEN [REQUEST...]              apply these requests, or as many open ones as fit (owner only); print the root
+  transfer FILE TOKEN ADDRESS                print a transaction that transfers a token; the new owner must sign it too
+  submit TRANSACTION                         submit a signed transaction, wait until it is on the ledger, print its hash
+  retract FILE REQUEST                       retract a request
+  end FILE TOKEN                             end a token (owner only)
 
 Operators
-  release TOKEN                              replay a quarantined token, print its root once it is released
+  release TOKEN                              replay and release a quarantined token, print its root
 
-Proofs: a service is not believed, but what a node or provider of your own says of the token's state output
-  prove TOKEN KEY                            print a fact or its absence with its proof, as the service answers
-  verify ANSWER TOKEN KEY                    check such an answer (a file, or - for the standard input), print what is certain
+Proofs: verified against the token's state output from a node or provider that you trust, not against the service
+  prove TOKEN KEY                            print the service's response: a fact or its absence, with its proof
+  verify ANSWER TOKEN KEY                    verify such a response (a file, or - for standard input), print the proven data
 
 Options
-  --datum CBOR    for verify, with --policy: the inline datum of the output that holds the token
-  --output CBOR   for verify, with --policy: that output itself
-  --policy ID     for verify: the contract's hash, which is the token's policy id
-  --root ROOT     for verify: the root alone, where it is known
-  --tokens URL    token service (http://127.0.0.1:3000, or ARBOR_TOKENS_URL)
-  --operator URL  operator service (http://127.0.0.1:8091, or ARBOR_OPERATOR_URL); its token in ARBOR_OPERATOR_TOKEN
-  --devnet URL    devnet and faucet (http://127.0.0.1:10000, or ARBOR_DEVNET_URL)`;
+  --datum CBOR    for verify, with --policy: inline datum of the token's state output
+  --output CBOR   for verify, with --policy: the token's state output
+  --policy ID     for verify: policy id of the token, which is the contract's hash
+  --root ROOT     for verify: root of the facts, if known
+  --tokens URL    token service (ARBOR_TOKENS_URL, or http://127.0.0.1:3000)
+  --operator URL  operator service (ARBOR_OPERATOR_URL, or http://127.0.0.1:8091); set its bearer token in ARBOR_OPERATOR_TOKEN
+  --devnet URL    devnet and faucet (ARBOR_DEVNET_URL, or http://127.0.0.1:10000)`;
 
 interface Services {
   readonly tokens: TokenClient;
@@ -107,7 +107,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   sign: { run: async (_, file, transaction) => signTransaction(transaction, await loadKey(file)) },
   faucet: {
     run: async ({ devnet }, to, ada) => {
-      if (!/^\d+(\.\d{1,6})?$/.test(ada)) throw new CliError(`${ada} is no amount of ada.`);
+      if (!/^\d+(\.\d{1,6})?$/.test(ada)) throw new CliError(`${ada} is not an amount of ada.`);
       const [whole = "", part = ""] = ada.split(".");
       const lovelace = BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, "0"));
       return await pay(devnet, await textAddress(to), lovelace);
@@ -178,9 +178,11 @@ async function main(): Promise<void> {
   const args = positionals.slice(name.split(" ").length);
   const found = COMMANDS[name];
   const command = found && { ...found, args: found.run.length - 1 };
-  if (!command) throw new CliError(`There is no command ${name}; --help lists them.`);
+  if (!command) throw new CliError(`Unknown command ${name}; --help lists the commands.`);
   if (args.length < command.args || (args.length > command.args && !command.more)) {
-    throw new CliError(`${name} takes ${command.args}${command.more ? " or more" : ""} arguments; --help shows them.`);
+    throw new CliError(
+      `${name} requires ${command.args}${command.more ? " or more" : ""} arguments; --help shows them.`,
+    );
   }
   const tokens = new TokenClient(values.tokens ?? process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000");
   const devnet = values.devnet ?? process.env.ARBOR_DEVNET_URL ?? "http://127.0.0.1:10000";

@@ -20,7 +20,7 @@ export interface TrustOptions {
  * Checks an answer of the token service out of a file (`-` is the standard input); gives what is certain then, as JSON.
  */
 export async function verify(file: string, token: string, key: string, known: TrustOptions): Promise<string> {
-  if (!isHex(token, 32)) throw new CliError(`${token} is no token's id: it has 64 hexadecimal digits.`);
+  if (!isHex(token, 32)) throw new CliError(`${token} is not a token id; a token id has 64 hexadecimal digits.`);
   const trusted = trustedState(known, token);
   const answer = readJson(await read(file));
   if (answer === undefined) throw new CliError(`${file} is not JSON.`);
@@ -32,9 +32,9 @@ export async function verify(file: string, token: string, key: string, known: Tr
 
 function trustedState({ root, policy, datum, output }: TrustOptions, token: string): TrustedState {
   const given = [root, datum, output].filter((one) => one !== undefined);
-  if (given.length !== 1) throw new CliError("One of --root, --datum and --output says what is trusted; see --help.");
+  if (given.length !== 1) throw new CliError("Exactly one of --root, --datum and --output is required; see --help.");
   if (root !== undefined) return { root };
-  if (policy === undefined) throw new CliError("--policy says under which contract the token must be.");
+  if (policy === undefined) throw new CliError("--policy with the contract's hash is required.");
   return datum === undefined ? { policyId: policy, output: output! } : { policyId: policy, assetName: token, datum };
 }
 

@@ -36,7 +36,7 @@ export function refusalOf(statuses: Readonly<Record<string, ContentfulStatusCode
   return (failure) => {
     const status = Object.hasOwn(statuses, failure.code) ? statuses[failure.code] : undefined;
     if (status !== undefined) return HttpFailure.of(status, failure);
-    return new Error(`a failure that no client should see: ${failure.code}: ${failure.message}`);
+    return new Error(`unexpected failure: ${failure.code}: ${failure.message}`);
   };
 }
 
@@ -63,12 +63,12 @@ export function errorBody(failure: Pick<HttpFailure, "code" | "message" | "detai
 function toHttpFailure(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
   if (isRetryable(error)) {
-    return new HttpFailure(503, "unavailable", "The database cannot be reached at the moment; try again.");
+    return new HttpFailure(503, "unavailable", "The database is temporarily unavailable; try again.");
   }
   if (error instanceof HTTPException) {
     return new HttpFailure(error.status as ContentfulStatusCode, "bad_request", error.message);
   }
-  return new HttpFailure(500, "internal_error", "Something went wrong on this side; the log says what.");
+  return new HttpFailure(500, "internal_error", "Internal error; see the log of the service.");
 }
 
 /**
@@ -112,8 +112,8 @@ const PLAIN: RefusalFormat = {
   body: (failure) => ({ ...errorBody(failure), ...failure.members }),
   missing: ({ req }, allowed) =>
     allowed.length === 0
-      ? new HttpFailure(404, "not_found", `There is no ${req.method} ${req.path}.`)
-      : new HttpFailure(405, "method_not_allowed", `${req.path} takes ${allowed.join(", ")}, not ${req.method}.`),
+      ? new HttpFailure(404, "not_found", `${req.method} ${req.path} does not exist.`)
+      : new HttpFailure(405, "method_not_allowed", `${req.path} allows ${allowed.join(", ")}, not ${req.method}.`),
 };
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;

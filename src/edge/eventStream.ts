@@ -15,7 +15,7 @@ export const MOST_READERS = 1_000;
 /** Throws 503 `too_many_readers` where `most` clients read already. */
 export function admitReader(events: Pick<EventLog, "readers">, most = MOST_READERS): void {
   if (events.readers() < most) return;
-  throw new HttpFailure(503, "too_many_readers", `There are ${most} readers of events already.`);
+  throw new HttpFailure(503, "too_many_readers", `The limit of ${most} event stream readers is reached.`);
 }
 
 /** The header `Last-Event-ID` of a client that reconnects. */

@@ -49,18 +49,18 @@ const alive = z.looseObject({
   uptimeSeconds: z.int(),
   network: z.looseObject({
     provider: z.string(),
-    answers: z.array(z.unknown()).meta({ description: "How each question about the network is answered." }),
+    answers: z.array(z.unknown()).meta({ description: "Source of each kind of network data." }),
     protocolVersion: z.object({
       network: z.object({ major: z.int(), minor: z.int() }).nullable().meta({
-        description: "As the network last stated it; null before that.",
+        description: "Last protocol version reported by the network; null if none was reported yet.",
       }),
-      newestKnown: z.int().meta({ description: "Newest major version that this release knows." }),
+      newestKnown: z.int().meta({ description: "Newest major protocol version that this release supports." }),
       unknown: z.boolean().meta({
         description:
-          "Whether the network is ahead of this release: builds that run scripts then carry the warning `protocol_version_unknown`.",
+          "Whether the network's version is newer than supported; builds with scripts then have the warning `protocol_version_unknown`.",
       }),
     }),
-  }).optional().meta({ description: "Where the network is." }),
+  }).optional().meta({ description: "The network provider." }),
 }).meta({ id: "Health" });
 
 const ready = z.object({
@@ -75,7 +75,7 @@ const ready = z.object({
 function looker(health: Health): () => Promise<z.infer<typeof ready>> {
   const one = async (check: () => Promise<Check>): Promise<Check> => {
     try {
-      return await inTime(check(), CHECK_MS) ?? { ready: false, why: "there was no answer in time" };
+      return await inTime(check(), CHECK_MS) ?? { ready: false, why: "the check timed out" };
     } catch (error) {
       return { ready: false, why: reason(error) };
     }
@@ -100,7 +100,7 @@ export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app
   return (app) => {
     endpoint(app, "get", {
       path: "/health",
-      summary: "Whether this process lives",
+      summary: "Liveness of this process",
       answer: alive,
     }, async () => ({
       status: "alive",
@@ -113,9 +113,9 @@ export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app
     }));
     endpoint(app, "get", {
       path: "/ready",
-      summary: "Whether this process can do its work, and why not; 503 while it cannot",
+      summary: "Readiness of this process, with the reasons; 503 if it is not ready",
       answer: ready,
-      refusals: { 503: { description: "It cannot, and why.", schema: ready } },
+      refusals: { 503: { description: "The process is not ready; the body has the reasons.", schema: ready } },
     }, async ({ context }) => {
       const found = await look();
       if (!found.ready) context.header("retry-after", retryAfter());

@@ -79,10 +79,10 @@ export async function readJson(request: Request, limits: BodyLimits = {}): Promi
   const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536, limits.time));
   if (text === undefined) throw new HttpFailure(400, "malformed_json", "The body is not UTF-8.");
   if (text.trim() === "" && limits.optional) return undefined;
-  if (text.trim() === "") throw new HttpFailure(400, "malformed_json", "The body is empty; JSON was expected.");
+  if (text.trim() === "") throw new HttpFailure(400, "malformed_json", "The body is empty; expected JSON.");
   const depth = limits.depth ?? 32;
   if (depthOf(text) > depth) {
-    throw new HttpFailure(400, "malformed_json", `The body is nested more than ${depth} deep.`);
+    throw new HttpFailure(400, "malformed_json", `The body is nested more than ${depth} levels deep.`);
   }
   try {
     return parseJson(text);
@@ -99,7 +99,7 @@ export async function readJson(request: Request, limits: BodyLimits = {}): Promi
  * early.
  */
 export async function readBytes(request: Request, limit: number, time: BodyTime = BODY_TIME): Promise<Uint8Array> {
-  const tooLarge = () => new HttpFailure(413, "body_too_large", `The body is over ${limit} bytes.`, { limit });
+  const tooLarge = () => new HttpFailure(413, "body_too_large", `The body is larger than ${limit} bytes.`, { limit });
   const announced = request.headers.get("content-length");
   if (Number(announced ?? 0) > limit) throw tooLarge();
   const begun = performance.now();
@@ -107,7 +107,7 @@ export async function readBytes(request: Request, limit: number, time: BodyTime 
   const soon = async <T>(arriving: Promise<T>, bytes: number): Promise<T> => {
     const most = Math.min(time.longestMs, time.graceMs + bytes / time.rate * 1_000);
     const arrived = await inTime(arriving.catch(cutOff), begun + most - performance.now());
-    if (arrived === undefined) throw new HttpFailure(408, "body_too_slow", "The body did not come in time.");
+    if (arrived === undefined) throw new HttpFailure(408, "body_too_slow", "The body was not received in time.");
     return arrived;
   };
   // The server reads no more than Content-Length; a stream costs ten times as much.
@@ -137,7 +137,7 @@ export async function readBytes(request: Request, limit: number, time: BodyTime 
 
 /** The client broke the connection within the body: no error of the service. */
 function cutOff(): never {
-  throw new HttpFailure(400, "body_incomplete", "The body ended before it was whole.");
+  throw new HttpFailure(400, "body_incomplete", "The body is incomplete.");
 }
 
 /** Nesting depth of brackets outside of strings; the JSON parser recurses as deep. */

@@ -41,7 +41,7 @@ export function observe(service: string, log: Log): MiddlewareHandler {
       const quiet = QUIET.has(c.req.path);
       if (log.on(quiet ? "debug" : "info")) {
         const ms = Math.round((performance.now() - begun) * 10) / 10;
-        log[quiet ? "debug" : "info"]("a request was answered", {
+        log[quiet ? "debug" : "info"]("request completed", {
           service,
           request: id,
           method,

@@ -83,7 +83,7 @@ export function readCursorText<T>(
   throw refused();
 }
 
-const noPlace = () => new HttpFailure(400, "bad_request", "after is no place that a page of this list has given.");
+const noPlace = () => new HttpFailure(400, "bad_request", "after is not a cursor of this list.");
 
 /** A cursor with integers under some names and strings under others; `undefined` for another shape. */
 export function cursorOf<N extends string, T extends string>(

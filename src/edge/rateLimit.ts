@@ -48,7 +48,7 @@ export function rateLimit(
         throw new HttpFailure(
           429,
           "rate_limited",
-          `This service takes ${perSecond} requests a second of one client.`,
+          `This service accepts ${perSecond} requests per second from one client.`,
           { perSecond },
         );
       }
@@ -69,7 +69,7 @@ export function buildLimit({ builds: most, proxies }: Omit<RateLimit, "perSecond
     const count = underWay.get(client) ?? 0;
     if (count >= most) {
       c.header("Retry-After", "1");
-      throw new HttpFailure(429, "too_many_builds", `${most} builds of this client are under way already.`, { most });
+      throw new HttpFailure(429, "too_many_builds", `This client already has ${most} builds in progress.`, { most });
     }
     underWay.set(client, count + 1);
     try {

@@ -12,7 +12,7 @@ import { type BodyLimits, readBytes, readJson, respond } from "#src/edge/json.ts
 
 /** Header of every answer of 503 and 429. */
 const RETRY_LATER = {
-  "Retry-After": { description: "Seconds after which asking again may help.", schema: { type: "integer" as const } },
+  "Retry-After": { description: "Seconds to wait before retrying.", schema: { type: "integer" as const } },
 };
 
 type Shape = Record<string, ZodType>;
@@ -83,7 +83,7 @@ export const PLAIN: Conventions = {
     new HttpFailure(
       400,
       "bad_request",
-      `The ${where} is not as it should be: ${issues.map(sentence).join("; ")}.`,
+      `The ${where} is invalid: ${issues.map(sentence).join("; ")}.`,
       issues.map((issue) => ({ where, at: issue.path.map(String).join("."), problem: issue.message })),
     ),
 };
@@ -175,10 +175,10 @@ function queryOf(c: Context, names: ReadonlyMap<string, boolean>, conventions: C
       continue;
     }
     const shown = name.slice(0, SHOWN);
-    const known = names.size === 0 ? "it takes none" : `it takes ${[...names.keys()].join(", ")}`;
+    const known = names.size === 0 ? "it has no parameters" : `its parameters are ${[...names.keys()].join(", ")}`;
     const message = several === undefined
       ? `this endpoint has no parameter "${shown}": ${known}`
-      : `the parameter "${shown}" is given ${all.length} times and takes one value`;
+      : `the parameter "${shown}" occurs ${all.length} times but takes one value`;
     issues.push({ code: "custom", path: [shown], message, input: undefined });
   }
   if (issues.length > 0) throw conventions.malformed(issues.slice(0, LISTED), "query", undefined);
@@ -238,8 +238,8 @@ function describe(
     },
     responses: {
       [status]: answer === undefined
-        ? { description: "Done." }
-        : { description: "Done.", content: { [spec.produces ?? "application/json"]: { schema: answer } } },
+        ? { description: "Success." }
+        : { description: "Success.", content: { [spec.produces ?? "application/json"]: { schema: answer } } },
       ...Object.fromEntries(
         Object.entries<Refusals[number]>({
           ...(spec.body ? { 408: "`body_too_slow`" } : {}),

@@ -23,7 +23,7 @@ const OPEN = /^\/(health|ready)$/;
 
 /** The problem with an item of a list of names; undefined for a good one. */
 export function hostProblem(name: string): string | undefined {
-  return name === "*" || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) ? undefined : `${name} is no name of a host`;
+  return name === "*" || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) ? undefined : `${name} is not a host name`;
 }
 
 /**
@@ -42,14 +42,14 @@ export function guardSites({ hosts, origins, local = false }: Sites & { readonly
       throw new HttpFailure(
         403,
         "bad_host",
-        "This service answers to localhost, to addresses, and to the names that --hosts gives it.",
+        "This service accepts localhost, IP addresses and the names in --hosts as Host.",
       );
     }
     const origin = c.req.header("origin")?.toLowerCase();
     const isOwn = origin === `http://${host}` || origin === `https://${host}`;
     const isLocal = () => local && origin !== undefined && isOfMachine(hostnameOf(origin) ?? "");
     const allowed = pages.has("*") || (origin === undefined ? !isForeign(c) : isOwn || pages.has(origin) || isLocal());
-    if (!allowed) throw new HttpFailure(403, "bad_origin", "Pages of other sites may not call this service.");
+    if (!allowed) throw new HttpFailure(403, "bad_origin", "Pages of other origins may not call this service.");
     await next();
   };
 }

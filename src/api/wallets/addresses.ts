@@ -9,7 +9,11 @@ export const anyAddress = z.string().transform((text, context): Address => {
   if (address.ok) return address.value;
   context.addIssue({ code: "custom", message: `Unable to decode the address. ${address.error.message}` });
   return z.NEVER;
-}).meta({ type: "string", description: "An address: bech32, or base58 for one of Byron.", example: "addr_test1vz…" });
+}).meta({
+  type: "string",
+  description: "An address: bech32, or base58 for a Byron address.",
+  example: "addr_test1vz…",
+});
 
 export const derivationPath = z.array(z.string()).meta({ example: ["1852H", "1815H", "0H", "0", "3"] });
 
@@ -45,17 +49,19 @@ export const inspected = z.object({
     output_index: z.bigint().meta({ type: "integer", minimum: 0 }),
   }).optional(),
   address_root: hash,
-  derivation_path: z.string().optional().meta({ description: "The encrypted path in an address of a random wallet." }),
+  derivation_path: z.string().optional().meta({
+    description: "The encrypted derivation path in the address of a random wallet.",
+  }),
 }).meta({ id: "InspectedAddress" });
 
 /** A key, its hash, the hash of a script, or a script. */
-const credential = keyScript.meta({ description: "A key, the hash of one or of a script (bech32), or a script." });
+const credential = keyScript.meta({ description: "A key, a key hash or a script hash (bech32), or a script." });
 export const addressBody = z.object({
   payment: credential.optional(),
   stake: credential.optional(),
   validation: z.enum(["none", "required", "recommended"]).optional().meta({
     description:
-      "How strictly a script is looked at: whether the ledger could ever accept it (the usual), or whether it is wise as well.",
+      "Validation level of a script. `required` (default): the ledger can accept it. `recommended`: it is also safe to use.",
   }),
 }).meta({ id: "AddressBody" });
 

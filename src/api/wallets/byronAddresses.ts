@@ -6,7 +6,7 @@ import { passphrase } from "#src/api/wallets/text.ts";
 export const newAddressBody = z.object({
   passphrase,
   address_index: z.int().min(0).max(4_294_967_295).optional().meta({
-    description: "From 2147483648 on; a random one unless given.",
+    description: "Index of the address, 2147483648 or higher. Default: a random index.",
   }),
 }).meta({ id: "NewAddressBody" });
 

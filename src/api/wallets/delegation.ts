@@ -10,8 +10,10 @@ const whom = {
 };
 
 export const delegation = z.object({
-  active: z.object(whom).meta({ description: "What counts in this epoch." }),
-  next: z.array(z.object({ ...whom, changes_at: epochStart })).meta({ description: "What will count later." }),
+  active: z.object(whom).meta({ description: "Delegation in effect in this epoch." }),
+  next: z.array(z.object({ ...whom, changes_at: epochStart })).meta({
+    description: "Delegations that take effect in later epochs.",
+  }),
 }).meta({ id: "Delegation" });
 
 export const stakeKeys = z.object({

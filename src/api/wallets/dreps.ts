@@ -7,9 +7,9 @@ import type { Credential } from "#src/cardano/address.ts";
 /** A representative with a credential: not one of the two predefined votes. */
 export const drepParam = drep.transform((one, context): Credential => {
   if ("hash" in one) return { kind: one.kind, hash: one.hash };
-  context.addIssue({ code: "custom", message: "Invalid DRep id: this one is nobody's." });
+  context.addIssue({ code: "custom", message: "Invalid DRep id: expecting the id of a key or of a script." });
   return z.NEVER;
-}).meta({ type: "string", description: "Id of a representative: `drep1…`, `drep_vkh1…` or `drep_script1…`." });
+}).meta({ type: "string", description: "Id of a DRep: `drep1…`, `drep_vkh1…` or `drep_script1…`." });
 
 /** A decimal text: sums of stake exceed the integers that JavaScript programs read exactly. */
 const votingPower = z.object({ quantity: z.string().regex(/^\d+$/), unit: z.literal("lovelace") });
@@ -23,7 +23,7 @@ const metadata = z.object({
   payment_address: text,
   do_not_list: z.boolean(),
   references: z.array(z.object({ label: z.string(), uri: z.string() })),
-}).meta({ id: "DRepMetadata", description: "What it says of itself (CIP-119)." });
+}).meta({ id: "DRepMetadata", description: "Metadata published by the DRep (CIP-119)." });
 
 export const drepInfo = z.object({
   id: z.string().meta({ description: "`drep1…` (CIP-129)." }),
@@ -46,12 +46,12 @@ export const drepSummary = z.object({
 }).meta({ id: "DRepSummary" });
 
 export const suggestedQuery = {
-  count: z.string().regex(/^\d{1,9}$/, "count is a whole number from 1 on").transform(Number)
+  count: z.string().regex(/^\d{1,9}$/, "count must be a whole number, at least 1").transform(Number)
     .pipe(whole(1, 999_999_999)).default(20)
     .meta({
       type: "integer",
       minimum: 1,
       maximum: 200,
-      description: "How many at the most; 200 are the most there are.",
+      description: "Maximum number of DReps; at most 200 are returned.",
     }),
 };

@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 export const walletError = z.object({
-  code: z.string().meta({ description: "Stable; what a program goes by.", example: "no_such_wallet" }),
-  message: z.string().meta({ description: "A sentence for a person." }),
-  info: z.unknown().optional().meta({ description: "Facts that help, by code." }),
+  code: z.string().meta({ description: "Stable error code for programs.", example: "no_such_wallet" }),
+  message: z.string().meta({ description: "Human-readable message." }),
+  info: z.unknown().optional().meta({ description: "Additional data; its form depends on the code." }),
 }).meta({ id: "WalletError" });

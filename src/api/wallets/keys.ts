@@ -10,7 +10,7 @@ export const keysQuery = { format: keyFormat.optional() };
 export const hashQuery = {
   hash: z.string().transform((text) => text !== "false").optional().meta({
     type: "boolean",
-    description: "The key's hash instead of the key.",
+    description: "Return the key's hash instead of the key.",
   }),
 };
 export const keyText = z.string().meta({ description: "A key or its hash, in bech32.", example: "addr_vk1…" });

@@ -11,8 +11,8 @@ const ERAS = ["byron", "shelley", "allegra", "mary", "alonzo", "babbage", "conwa
 
 export const networkInformation = z.object({
   sync_progress: syncProgress,
-  node_tip: blockPlace.meta({ description: "The block up to which this service has read." }),
-  network_tip: slotPlace.optional().meta({ description: "The slot that it is now, where that is known." }),
+  node_tip: blockPlace.meta({ description: "The last block that this service has processed." }),
+  network_tip: slotPlace.optional().meta({ description: "The current slot, if known." }),
   next_epoch: epochStart.optional(),
   node_era: z.enum([...ERAS, "dijkstra"]),
   network_info: z.object({ protocol_magic: count, network_id: z.enum(["mainnet", "testnet"]) }),
@@ -29,7 +29,7 @@ const unit = <U extends string>(name: U) => z.object({ quantity: z.number().min(
 
 export const networkParameters = z.object({
   genesis_block_hash: z.string().meta({
-    description: "Hash of the first genesis; empty where the network does not tell it.",
+    description: "Hash of the first genesis; empty if the network provider does not report it.",
   }),
   blockchain_start_time: time,
   slot_length: unit("second"),
@@ -53,10 +53,12 @@ export const blockHeader = z.object({
 
 export const epochQuery = {
   epoch: z.string().regex(/^(latest|\d{1,9})$/, "expected `latest` or the number of an epoch").optional().meta({
-    description: "`latest`, or an epoch not later than the present one: the parameters are those of now.",
+    description: "`latest`, or an epoch up to the current one. The response always has the current parameters.",
     example: "latest",
   }),
 };
 export const clockQuery = {
-  forceNtpCheck: z.string().optional().meta({ description: "Asked for by clients of old; the clock is the system's." }),
+  forceNtpCheck: z.string().optional().meta({
+    description: "Accepted for compatibility and ignored; the service uses the system clock.",
+  }),
 };

@@ -19,7 +19,7 @@ export const poolId = z.string().transform((text, context) => {
   const id = bytesOf(text, ["pool"], 28);
   if (id === undefined) context.addIssue({ code: "custom", message: POOL });
   return id ?? "";
-}).meta({ type: "string", description: "Id of a pool: `pool1…`, or 56 hexadecimal digits." });
+}).meta({ type: "string", description: "Id of a stake pool: `pool1…`, or 56 hexadecimal digits." });
 
 export const ROLES = ["utxo_external", "utxo_internal", "mutable_account"] as const;
 export const role = z.enum(ROLES, {
@@ -36,17 +36,17 @@ export const index = z.string().transform((text, context) => {
   return value + (text.endsWith("H") ? HARD : 0);
 }).meta({
   type: "string",
-  description: "A derivation index: `0` to `2147483647`, with an `H` behind it where it is hard.",
+  description: "A derivation index: `0` to `2147483647`, with the suffix `H` for a hardened index.",
   example: "0H",
 });
 
 const POLICY = "Invalid tokenPolicy hash: expecting a hex-encoded value that is 28 bytes in length.";
 export const policyId = z.string().regex(/^[0-9a-fA-F]{56}$/, POLICY).transform((text) => text.toLowerCase())
-  .meta({ description: "Hash of a policy." });
+  .meta({ description: "Policy id: hash of the minting policy." });
 
 const ASSET = "AssetName is not hex-encoded: base16: input: invalid length | invalid encoding at offset: 0";
 export const assetName = z.string().regex(/^([0-9a-fA-F]{2}){0,32}$/, ASSET).transform((text) => text.toLowerCase())
-  .meta({ description: "Name of an asset, in hexadecimal." });
+  .meta({ description: "Asset name in hexadecimal." });
 
 function bytesOf(text: string, prefixes: readonly string[], length: number): string | undefined {
   const decoded = fromBech32(text);

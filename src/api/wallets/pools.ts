@@ -8,11 +8,13 @@ const percent = z.object({ quantity: z.number().min(0).max(100), unit: z.literal
 export const stakePool = z.object({
   id: z.string().meta({ description: "`pool1…`" }),
   metrics: z.object({
-    non_myopic_member_rewards: amount.meta({ description: "What the stake of the query would earn in an epoch." }),
+    non_myopic_member_rewards: amount.meta({ description: "Expected rewards per epoch for the stake in the query." }),
     relative_stake: percent,
-    saturation: z.number().min(0).meta({ description: "From 1 on more stake earns no more." }),
+    saturation: z.number().min(0).meta({
+      description: "Saturation; from 1 on, additional stake earns no additional rewards.",
+    }),
     produced_blocks: z.object({ quantity: z.bigint().meta({ type: "integer", minimum: 0 }), unit: z.literal("block") })
-      .meta({ description: "Blocks since this service began to read the chain." }),
+      .meta({ description: "Blocks produced since this service started to index the chain." }),
   }),
   cost: amount,
   margin: percent,
@@ -39,7 +41,7 @@ export const stakePoolsQuery = {
     type: "integer",
     minimum: 0,
     maximum: Number(MOST_LOVELACE),
-    description: "Required: lovelace that would be delegated, which ranks the pools.",
+    description: "Lovelace to delegate; determines the ranking. Required.",
     example: 1_000_000_000,
   }),
 };
@@ -49,7 +51,7 @@ const source = z.string().refine(
   (text) => text === "none" || text === "direct" || SERVER.test(text),
   "expected 'none', 'direct' or the URL of a SMASH server, without a path",
 ).meta({
-  description: "`none`, `direct` (from where each pool says), or the URL of a SMASH server.",
+  description: "`none`, `direct` (from the URL in each pool's registration), or the URL of a SMASH server.",
   example: "direct",
 });
 export const settings = z.object({ pool_metadata_source: source }).meta({ id: "Settings" });
@@ -57,7 +59,7 @@ export const settingsBody = z.object({ settings: settings.optional() }).meta({ i
 
 export const smashQuery = {
   url: z.string().refine((text) => SERVER.test(text), "The url must be that of a SMASH server, without a path.")
-    .optional().meta({ description: "The server that is set unless given." }),
+    .optional().meta({ description: "URL of the SMASH server. Default: the server in the settings." }),
 };
 export const smashHealth = z.object({
   health: z.enum(["available", "unavailable", "unreachable", "no_smash_configured"]),

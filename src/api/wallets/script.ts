@@ -20,7 +20,7 @@ const slot = z.union([
 export const cosignerName = z.string().regex(
   /^cosigner#(0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])$/,
   "Cosigner should be of form: cosigner#num",
-).meta({ description: "A cosigner's name.", example: "cosigner#0" });
+).meta({ description: "Name of a cosigner.", example: "cosigner#0" });
 
 /** A script with leaves of some kind, registered in the description of the API under an id. */
 function scriptOf(leaf: z.ZodType<string, string>, id: string): z.ZodType<ScriptBody, ScriptBody> {
@@ -43,6 +43,6 @@ export const templateScript = scriptOf(cosignerName, "ScriptTemplateValue");
 
 /** A script of keys' hashes, in bech32. */
 export const keyScript = scriptOf(
-  z.string().min(1).max(300).meta({ description: "Hash of a key, or a key, in bech32." }),
+  z.string().min(1).max(300).meta({ description: "A key hash or a key, in bech32." }),
   "ScriptValue",
 );

@@ -13,7 +13,7 @@ const action = z.discriminatedUnion("action", [
 
 /** Payments, or an action on the delegation. */
 export const selectBody = paymentFeesBody.partial({ payments: true }).extend({
-  delegation_action: action.optional().meta({ description: "Instead of payments and all that goes with them." }),
+  delegation_action: action.optional().meta({ description: "Cannot be combined with payments and their options." }),
 }).refine(
   ({ delegation_action: delegates, ...others }) =>
     delegates === undefined
@@ -25,15 +25,17 @@ export const selectBody = paymentFeesBody.partial({ payments: true }).extend({
 export const byronSelectBody = byronFeesBody.meta({ id: "ByronSelectCoinsBody" });
 
 const addresses = z.array(anyAddress).min(1).max(1_000).meta({
-  description: "Where everything goes, in turn.",
+  description: "Target addresses, used in rotation.",
 });
 export const planBody = z.object({ addresses }).meta({ id: "MigrationPlanBody" });
 export const migrationBody = z.object({ passphrase, addresses }).meta({ id: "MigrationBody" });
 
 const balance = z.object({ ada: amount, assets: z.array(assetAmount) });
 export const migrationPlan = z.object({
-  selections: z.array(coinSelection).meta({ description: "One for each transaction." }),
+  selections: z.array(coinSelection).meta({ description: "One coin selection per transaction." }),
   total_fee: amount,
-  balance_leftover: balance.meta({ description: "Of outputs that cost more than they bring." }),
-  balance_selected: balance.meta({ description: "Of outputs that go, before the fee." }),
+  balance_leftover: balance.meta({
+    description: "Balance of the outputs that are not migrated because their fee exceeds their value.",
+  }),
+  balance_selected: balance.meta({ description: "Balance of the migrated outputs, before fees." }),
 }).meta({ id: "MigrationPlan" });

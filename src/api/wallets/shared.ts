@@ -35,7 +35,7 @@ export const accountKey = z.string().transform((text, context) => {
 /** A template in requests: `self` stands for the wallet's own key. */
 export const givenTemplate = z.object({
   cosigners: z.record(cosignerName, z.union([z.literal("self"), accountKey])).meta({
-    description: "Account keys by cosigner, as far as they are known; `self` is this wallet.",
+    description: "Known account keys by cosigner; `self` is this wallet's key.",
   }),
   template: templateScript,
 }).meta({ id: "GivenScriptTemplate" });
@@ -61,23 +61,23 @@ export const cosignerKeys = z.record(z.string(), z.unknown(), {
       else wrong(read.why);
     }
   }
-  if (Object.keys(body).length === 0) wrong("at least one cosigner's key is needed");
+  if (Object.keys(body).length === 0) wrong("at least one cosigner's key is required");
   return keys;
 }).meta({
   type: "object",
   additionalProperties: { type: "string" },
-  description: "Account keys by cosigner: all of them are taken, or none.",
+  description: "Account keys by cosigner. Either all of them are added or none.",
   example: { "cosigner#1": "acct_shared_xvk1…" },
 });
 
 export const scriptValidation = z.enum(["none", "required", "recommended"]).meta({
   description:
-    "How strictly the scripts are looked at: whether the ledger could ever accept them (the usual), or whether they are wise as well.",
+    "Validation level of the scripts. `required` (default): the ledger can accept them. `recommended`: they are also safe to use.",
 });
 
 const common = {
   name: walletName,
-  account_index: index.meta({ description: "Index of the wallet's account, a hard one.", example: "0H" }),
+  account_index: index.meta({ description: "Hardened index of the wallet's account.", example: "0H" }),
   address_pool_gap: gap,
   restoration_mode: restoration,
   payment_script_template: givenTemplate,
@@ -92,10 +92,10 @@ const fromMnemonic = z.object({
   mnemonic_sentence: walletWords,
   mnemonic_second_factor: secondFactor.optional(),
   passphrase: newPassphrase,
-}).meta({ description: "A wallet that signs." });
+}).meta({ description: "A wallet with a root key, which can sign transactions." });
 
 const fromAccount = z.object({ ...common, account_public_key: accountKey }).meta({
-  description: "A wallet that watches: whatever it builds is signed elsewhere.",
+  description: "A watch-only wallet. Its transactions are signed by another program.",
 });
 
 export const sharedWalletBody = z.union([fromMnemonic, fromAccount]).meta({ id: "SharedWalletBody" });
@@ -111,8 +111,8 @@ const shown = {
 };
 
 const incomplete = z.object({ ...shown, state: z.object({ status: z.literal("incomplete") }) }).meta({
-  description: "A wallet that waits for keys of its cosigners.",
+  description: "A wallet that still lacks keys of its cosigners.",
 });
-const active = wallet.extend(shown).meta({ description: "A wallet whose cosigners are all known." });
+const active = wallet.extend(shown).meta({ description: "A wallet that has the keys of all cosigners." });
 
 export const sharedWallet = z.union([incomplete, active]).meta({ id: "SharedWallet" });

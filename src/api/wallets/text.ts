@@ -48,15 +48,18 @@ const between = (name: string, least: number, most: number) =>
     )
     .refine((text) => [...text].length <= most, `${name} is too long: expected at most ${most} characters`);
 
-export const walletName = between("name", 1, 255).refine((text) => !text.includes("\0"), "name holds a NUL").meta({
-  description: "What its owner calls the wallet.",
+export const walletName = between("name", 1, 255).refine(
+  (text) => !text.includes("\0"),
+  "name contains a NUL character",
+).meta({
+  description: "Name of the wallet.",
   minLength: 1,
   maxLength: 255,
   example: "Savings",
 });
 /** A new passphrase. */
 export const newPassphrase = between("passphrase", 10, 255).meta({
-  description: "Encrypts the root key; asked for whenever something is signed.",
+  description: "Passphrase that encrypts the root key. It is required for every signature.",
   minLength: 10,
   maxLength: 255,
   format: "password",

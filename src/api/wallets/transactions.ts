@@ -36,17 +36,18 @@ const NO_TRANSACTION = "Deserialisation failure while decoding the transaction: 
 /** A transaction's CBOR. */
 export const cbor = bytes.refine(isTransaction, NO_TRANSACTION).meta({
   type: "string",
-  description: "CBOR of a transaction, in base 64 or 16.",
+  description: "CBOR of a transaction, in base64 or base16.",
 });
 
 export const encoding = z.enum(["base64", "base16"]).default("base64").meta({
-  description: "How the transaction of the answer is written.",
+  description: "Encoding of the transaction in the response.",
 });
 
 /** Metadata in one of its two JSON forms; its contents are checked when it is encoded. */
 export const metadata = z.record(z.string(), z.unknown()).nullable().meta({
   id: "TransactionMetadata",
-  description: "By label, 0 to 2^64 - 1: values tagged with `int`, `string`, `bytes`, `list` or `map`, or plain JSON.",
+  description:
+    "Values by label (0 to 2^64 - 1), either tagged with `int`, `string`, `bytes`, `list` or `map`, or as plain JSON.",
   example: { "0": { "string": "cardano" } },
 });
 /** A passphrase under which metadata is encrypted (CIP-83). */
@@ -56,7 +57,7 @@ const bound = z.object({
   quantity: z.custom<number | bigint>(
     (value) => typeof value === "bigint" || (typeof value === "number" && Number.isFinite(value)),
     "expected a number",
-  ).refine((value) => value >= 0 && value <= MOST, "expected a number from 0 on").transform((value) =>
+  ).refine((value) => value >= 0 && value <= MOST, "expected a number from 0").transform((value) =>
     typeof value === "bigint" ? value : BigInt(Math.floor(value))
   ).meta({ type: "number", minimum: 0 }),
   unit: z.enum(["second", "slot"], { error: "ApiValidityBound string must have either 'second' or 'slot' unit." }),
@@ -73,7 +74,7 @@ export const drep = z.string().transform((text, context): DRep => {
   return z.NEVER;
 }).meta({
   type: "string",
-  description: "`abstain`, `no_confidence`, or the id of a representative.",
+  description: "`abstain`, `no_confidence`, or the id of a DRep.",
   example: "abstain",
 });
 
@@ -90,7 +91,7 @@ const operation = z.union([
 ]);
 const name = z.string().regex(/^([0-9a-fA-F]{2}){0,500}$/, "AssetName is not hex-encoded").transform((text) =>
   text.toLowerCase()
-).default("").meta({ description: "Name of the asset, in hexadecimal." });
+).default("").meta({ description: "Asset name in hexadecimal." });
 const outRef = z.object({ id: hash, index: whole(0, 65_535) });
 const mintBurn = z.union([
   z.object({ policy_script_template: templateScript, asset_name: name, operation }),
@@ -114,7 +115,7 @@ export type ConstructBody = z.output<typeof constructBody>;
 const feeBody = {
   payments: z.array(payment),
   withdrawal: z.union([z.literal("self"), z.array(z.string())]).optional().meta({
-    description: "`self`: all rewards of the wallet go along.",
+    description: "`self`: withdraw all rewards of the wallet.",
   }),
   metadata: metadata.optional(),
   time_to_live: z.object({ quantity: bound.shape.quantity, unit: z.literal("second") }).optional(),
@@ -144,7 +145,7 @@ export const rawTransaction = z.custom<Uint8Array>(
 
 const dataText = z.string().regex(/^([0-9a-fA-F]{2})+$/, "expected hexadecimal digits").transform(fromHex).meta({
   type: "string",
-  description: "CBOR of plutus data, in hexadecimal.",
+  description: "CBOR of Plutus data in hexadecimal.",
 });
 const rewardAddress = anyAddress.refine((address) => address.kind === "reward", "expected a stake address");
 export const balanceBody = z.object({
@@ -172,7 +173,7 @@ const ownInput = shownOutput.extend({ ...ref, derivation_path: derivationPath })
 const certificate = z.object({ certificate_type: z.string() }).loose().meta({ id: "Certificate" });
 
 export const coinSelection = z.object({
-  inputs: z.array(ownInput).meta({ description: "The path is empty for what is not the wallet's." }),
+  inputs: z.array(ownInput).meta({ description: "The derivation path is empty for inputs that are not the wallet's." }),
   outputs: z.array(shownOutput),
   change: z.array(shownOutput.extend({ derivation_path: derivationPath })),
   collateral: z.array(ownInput),
@@ -180,7 +181,7 @@ export const coinSelection = z.object({
   certificates: z.array(certificate).optional(),
   deposits_taken: z.array(amount),
   deposits_returned: z.array(amount),
-  metadata: z.string().optional().meta({ description: "CBOR, in base 64." }),
+  metadata: z.string().optional().meta({ description: "CBOR in base64." }),
 }).meta({ id: "CoinSelection" });
 
 export const constructed = z.object({
@@ -189,8 +190,8 @@ export const constructed = z.object({
   fee: amount,
   warnings: z.array(z.object({ code: z.string(), message: z.string() })).optional().meta({
     description:
-      "Of a transaction that runs scripts. `protocol_version_unknown`: the network has a newer protocol version than this release knows, so " +
-      "units and fee may be wrong.",
+      "For transactions with scripts. `protocol_version_unknown`: the network's protocol version is newer than this release supports; " +
+      "execution units and fee may be wrong.",
   }),
 }).meta({ id: "ConstructedTransaction" });
 export const signed = z.object({ transaction: z.string() }).meta({ id: "SignedTransaction" });
@@ -261,7 +262,8 @@ const moments = {
   expires_at: slotPlace.optional(),
   depth: z.object({ quantity: z.int().min(0), unit: z.literal("block") }).optional(),
   failures: z.array(z.object({ name: z.string(), message: z.string() })).optional().meta({
-    description: "Of one that is expired before its time: why the network, which had accepted it, takes it no more.",
+    description:
+      "If the transaction expired before the end of its validity: why the network rejects it after having accepted it.",
   }),
 };
 export const transaction = z.object({
@@ -298,23 +300,30 @@ const moment = z.string().transform((text, context) => {
 /** A flag of a query: without a value, or `true`. */
 const flag = z.string().transform((text) => text !== "false").optional().meta({
   type: "boolean",
-  description: "Metadata as plain JSON instead of the tagged form.",
+  description: "Return metadata as plain JSON instead of the tagged form.",
 });
 
 const counted = (least: number, message: string) =>
   z.string().regex(/^\d{1,16}$/, message).transform(Number).refine((value) => value >= least, message);
 
 export const historyQuery = {
-  start: moment.optional().meta({ description: "Not before this moment." }),
-  end: moment.optional().meta({ description: "Not after this moment." }),
+  start: moment.optional().meta({ description: "Only transactions at or after this time." }),
+  end: moment.optional().meta({ description: "Only transactions at or before this time." }),
   order: z.enum(["ascending", "descending"], {
     error: "Please specify one of the following values: ascending, descending.",
-  }).optional().meta({ description: "By their place on the chain; the newest first unless said otherwise." }),
-  max_count: counted(1, "max_count is a whole number from 1 on").optional().meta({ type: "integer", minimum: 1 }),
-  minWithdrawal: z.string().regex(/^-?\d{1,18}$/, "minWithdrawal is a whole number from 1 on").transform(BigInt)
+  }).optional().meta({ description: "Sort order by position on the chain. Default: descending, newest first." }),
+  max_count: counted(1, "max_count must be a whole number, at least 1").optional().meta({
+    type: "integer",
+    minimum: 1,
+  }),
+  minWithdrawal: z.string().regex(/^-?\d{1,18}$/, "minWithdrawal must be a whole number, at least 1").transform(BigInt)
     .optional()
-    .meta({ type: "integer", minimum: 1, description: "Only those with a withdrawal of at least so much lovelace." }),
-  address: anyAddress.optional().meta({ description: "Only those that touch this address." }),
+    .meta({
+      type: "integer",
+      minimum: 1,
+      description: "Only transactions with a withdrawal of at least this amount of lovelace.",
+    }),
+  address: anyAddress.optional().meta({ description: "Only transactions with an input or output at this address." }),
   "simple-metadata": flag,
 };
 export const transactionQuery = { "simple-metadata": flag };

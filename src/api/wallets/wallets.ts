@@ -13,14 +13,14 @@ export const gap = whole(10, 100_000, GAP).default(20).meta({
   minimum: 10,
   maximum: 100_000,
   default: 20,
-  description: "Consecutive unused addresses that are kept ahead.",
+  description: "Number of consecutive unused addresses that the wallet maintains.",
 });
 
-export const oneChange = z.boolean().meta({ description: "All change goes to one address, the same one for ever." });
+export const oneChange = z.boolean().meta({ description: "Whether all change is paid to a single fixed address." });
 export const selection = z.enum(["per-output", "round-robin"]).meta({
   description:
-    "How inputs are chosen: for each output its own, each with its change (the usual); or round robin over the assets, where one input " +
-    "may serve several outputs.",
+    "Coin selection strategy. `per-output` (default): separate inputs and change for each output. `round-robin`: one input " +
+    "may fund several outputs.",
 });
 
 export const restoration = z.union([
@@ -28,8 +28,7 @@ export const restoration = z.union([
   z.literal("from_tip"),
   z.object({ block_header_hash: hash, absolute_slot_number: whole(0, Number.MAX_SAFE_INTEGER) }),
 ]).default("from_genesis").meta({
-  description:
-    "From where on blocks are read for the wallet: from the beginning (the usual), from now, or after a block.",
+  description: "Where the wallet's synchronisation starts: at genesis (default), at the tip, or after a block.",
 });
 
 const common = {
@@ -45,7 +44,7 @@ const fromMnemonic = z.object({
   mnemonic_sentence: walletWords,
   mnemonic_second_factor: secondFactor.optional(),
   passphrase: newPassphrase,
-}).meta({ description: "A wallet that signs." });
+}).meta({ description: "A wallet with a root key, which can sign transactions." });
 
 const XPUB = "Invalid account public key: expecting a hex-encoded value that is 64 bytes in length.";
 const fromAccount = z.object({
@@ -53,7 +52,7 @@ const fromAccount = z.object({
   account_public_key: z.string().regex(/^[0-9a-fA-F]{128}$/, XPUB).transform((text) => text.toLowerCase()).meta({
     description: "Public key and chain code of the account 1852H/1815H/0H.",
   }),
-}).meta({ description: "A wallet that watches: whatever it builds is signed elsewhere." });
+}).meta({ description: "A watch-only wallet. Its transactions are signed by another program." });
 
 export const walletBody = z.union([fromMnemonic, fromAccount]).meta({ id: "WalletBody" });
 export type WalletBody = z.output<typeof walletBody>;
@@ -77,12 +76,12 @@ const byWords = z.strictObject({
 });
 export const passphraseChange = z.union([byOld, byWords]).meta({
   id: "PassphraseChange",
-  description: "By the old passphrase, or by the words that made the wallet.",
+  description: "Requires the old passphrase or the wallet's mnemonic.",
 });
 
 export const byronWalletBody = z.object({
   style: z.enum(["random", "icarus", "trezor", "ledger"]).default("random").meta({
-    description: "`random` is served; the others are answered 501.",
+    description: "`random` is supported; the other styles return 501.",
   }),
   name: walletName,
   mnemonic_sentence: byronWords,
@@ -101,7 +100,7 @@ const shown = {
   passphrase: z.object({
     last_updated_at: time,
     encryption_method: z.enum(["scrypt", "pbkdf2-hmac-sha512", "argon2id-v2"]),
-  }).optional().meta({ description: "Missing where the wallet cannot sign." }),
+  }).optional().meta({ description: "Omitted if the wallet cannot sign." }),
   state: syncProgress,
   tip: blockPlace,
 };
@@ -124,14 +123,15 @@ export const distribution = z.object({
   total: amount,
   scale: z.literal("log10"),
   distribution: z.record(z.string(), z.int().min(0)).meta({
-    description: "How many unspent outputs are at most of so many lovelace, and of more than the bucket before.",
+    description:
+      "Number of unspent outputs per bucket: at most this amount of lovelace, and more than the previous bucket.",
   }),
 }).meta({ id: "UtxoStatistics" });
 
 export const snapshot = z.object({
   entries: z.array(z.object({
     ada: amount,
-    ada_minimum: amount.meta({ description: "The least that such an output must hold." }),
+    ada_minimum: amount.meta({ description: "Minimum amount of such an output." }),
     assets: holdings.shape.available,
   })),
 }).meta({ id: "UtxoSnapshot" });
@@ -142,9 +142,9 @@ export const page = {
       type: "integer",
       minimum: 1,
       description:
-        'Most entries of an answer; the header `Link` says where the next ones are (`rel="next"`). All unless given.',
+        'Maximum number of entries; the header `Link` (`rel="next"`) is the URL of the next page. Default: all entries.',
     }),
   after: z.string().min(1).max(500).optional().meta({
-    description: "Where a page begins, as the `Link` before it says.",
+    description: "Cursor of the page, from the `Link` header of the previous page.",
   }),
 };

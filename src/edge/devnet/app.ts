@@ -43,7 +43,7 @@ const refusal = refusalOf({
 
 const answered = answeredBy(refusal);
 
-const BAD_ORIGIN = "`bad_origin`: a page of another site asks, which `--devnet-origins` does not name";
+const BAD_ORIGIN = "`bad_origin`: the request is from a page whose origin is not in `--devnet-origins`";
 
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
@@ -56,7 +56,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     const { kind, hex } = answered(parseAddress(text, devnet.network.id));
     if (kind !== "reward") return hex;
     const details = { reason: "kind" };
-    throw refusal({ code: "bad_address", message: "Nothing can be sent to a reward address.", details });
+    throw refusal({ code: "bad_address", message: "A payment cannot be sent to a reward address.", details });
   };
   const give = async (address: string, lovelace: bigint): Promise<string> =>
     answered(await devnet.faucet.pay(payable(address), lovelace)).txHash;
@@ -77,7 +77,8 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
 
   endpoint(app, "post", {
     path: "/local-cluster/api/addresses/topup",
-    summary: "Send ada to an address, as Yaci DevKit does: answers when a block has it, or after ten seconds",
+    summary:
+      "Send ada to an address, like Yaci DevKit; responds when a block contains the payment, or after ten seconds",
     body: api.topupBody,
     answer: api.topupAnswer,
     refusals: giving,
@@ -112,7 +113,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
 
   endpoint(app, "get", {
     path: "/parameters",
-    summary: "The protocol parameters at the newest block, and what the devnet began with",
+    summary: "The protocol parameters at the newest block, with their source in the genesis",
     answer: api.parameters,
     refusals: { 503: "`network_unreachable`" },
   }, async () => {
@@ -122,7 +123,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
 
   endpoint(app, "post", {
     path: "/blocks",
-    summary: "Make blocks now; each needs a slot of its own, so several take as many slots",
+    summary: "Produce blocks now, each in its own slot",
     body: api.blocksBody,
     answer: api.blocksAnswer,
     refusals: { 403: BAD_ORIGIN, 503: "`devnet_unavailable`" },
@@ -137,12 +138,12 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
 
   endpoint(app, "post", {
     path: "/rollback",
-    summary: "Undo blocks; their transactions return to the mempool",
+    summary: "Roll back blocks; their transactions return to the mempool",
     body: api.rollbackBody,
     answer: api.rollbackAnswer,
     refusals: {
       403: BAD_ORIGIN,
-      409: "`rollback_impossible`: deeper than is kept, or more than there is",
+      409: "`rollback_impossible`: deeper than the retained blocks or than the chain",
       503: "`devnet_unavailable`",
     },
   }, async ({ body: { blocks, slot, drop } }) => {
@@ -152,7 +153,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
 
   endpoint(app, "get", {
     path: "/mempool",
-    summary: "What waits for a block, in order",
+    summary: "Transactions in the mempool, in order",
     answer: api.mempool,
   }, async () => {
     const transactions = devnet.mempool().map(({ transaction, cbor }) => ({
@@ -166,7 +167,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
 
   endpoint(app, "get", {
     path: "/utxos/:address",
-    summary: "Unspent outputs at an address, at a point of the chain",
+    summary: "Unspent outputs at an address, with the chain point",
     params: { address: z.string().min(1).max(300) },
     answer: api.utxos,
     refusals: { 400: "`bad_address`", 503: "`network_unreachable`" },
@@ -179,7 +180,11 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   const document = () =>
     app.getOpenAPI31Document({
       openapi: "3.1.0",
-      info: { title: "Arbor devnet", version: VERSION, description: "A Cardano network of one, with a faucet." },
+      info: {
+        title: "Arbor devnet",
+        version: VERSION,
+        description: "A local Cardano development network with a faucet.",
+      },
     });
   mountDocs(app, { document, examples: new URL("./examples.json", import.meta.url) });
   return app;

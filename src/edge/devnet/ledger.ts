@@ -38,7 +38,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
 
   endpoint(app, "get", {
     path: "/epoch",
-    summary: "The epoch, its stake and the pots",
+    summary: "The current epoch, its active stake and the ledger's pots",
     answer: api.epoch,
   }, async () => {
     const { point, value: { epoch, pots, snapshots, blocks } } = await readEpoch(sql, readSnapshots);
@@ -83,7 +83,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
 
   endpoint(app, "get", {
     path: "/pools",
-    summary: "Every registered stake pool",
+    summary: "All registered stake pools",
     answer: api.pools,
   }, async () => {
     const { point, value } = await readEpoch(sql, readSnapshots);
@@ -113,21 +113,23 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
 
   endpoint(app, "get", {
     path: "/pools/:pool/metadata.json",
-    summary: "The metadata of a pool that the devnet began with, byte for byte as its registration has the hash of",
+    summary: "The metadata of a genesis pool, as the exact bytes that its registration has the hash of",
     params,
     answer: api.metadata,
     refusals,
   }, async ({ params }) => {
     const text = described.get(readPoolId(params.pool));
-    if (text === undefined) throw new HttpFailure(404, "pool_unknown", "The devnet serves no metadata of this pool.");
+    if (text === undefined) throw new HttpFailure(404, "pool_unknown", "The devnet has no metadata for this pool.");
     return new Response(text, { headers: { "content-type": "application/json" } });
   });
 
   endpoint(app, "get", {
     path: "/accounts/:address",
-    summary: "What a stake address has, earned and delegates to",
+    summary: "Balance, rewards and delegation of a stake address",
     params: {
-      address: z.string().min(1).max(300).meta({ description: "Stake address, or an address with that stake." }),
+      address: z.string().min(1).max(300).meta({
+        description: "Stake address, or an address with that stake credential.",
+      }),
     },
     answer: api.account,
     refusals: { 400: "`bad_address`" },
@@ -135,7 +137,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     const address = parseAddress(params.address, network);
     if (!address.ok) throw HttpFailure.of(400, address.error);
     if (!("stake" in address.value)) {
-      throw new HttpFailure(400, "bad_address", "This address has no stake.", { reason: "kind" });
+      throw new HttpFailure(400, "bad_address", "This address has no stake credential.", { reason: "kind" });
     }
     const { stake } = address.value;
     const { point, value: { account, outputs } } = await readAccountStake(sql, credentialKey(stake));
@@ -156,7 +158,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
 
   endpoint(app, "get", {
     path: "/genesis",
-    summary: "What the devnet began with, and the files for nodes and tools",
+    summary: "The devnet's genesis, with its files for nodes and tools",
     answer: api.genesis,
   }, async () => ({
     magic: genesis.network.magic,
@@ -204,7 +206,7 @@ function readPoolId(text: string): string {
   if (isHex(text, 28)) return text.toLowerCase();
   const read = fromBech32(text);
   if (read?.prefix === "pool" && read.bytes.length === 28) return toHex(read.bytes);
-  throw new HttpFailure(400, "bad_pool", "A pool id is bech32 with the prefix pool, or 56 hexadecimal digits.");
+  throw new HttpFailure(400, "bad_pool", "A pool id must be bech32 with the prefix pool, or 56 hexadecimal digits.");
 }
 
 function accountText(hex: string): string {

@@ -17,7 +17,7 @@ export type Origins = readonly string[];
 export function originProblem(origin: string): string | undefined {
   if (origin === "*" || origin === "null") return undefined;
   const read = URL.canParse(origin) ? new URL(origin).origin : undefined;
-  return read === origin.toLowerCase() ? undefined : `${origin} is no origin like https://app.example`;
+  return read === origin.toLowerCase() ? undefined : `${origin} is not an origin like https://app.example`;
 }
 
 /** Refuses changes requested by pages of other sites. */
@@ -34,7 +34,7 @@ export function guardOrigins(origins: Origins): MiddlewareHandler {
     throw new HttpFailure(
       403,
       "bad_origin",
-      `Pages of ${origin} may not change this devnet. To let them, start it with --devnet-origins ${origin}.`,
+      `Pages of ${origin} may not change this devnet. To allow them, start it with --devnet-origins ${origin}.`,
       { origin },
     );
   };

@@ -19,18 +19,17 @@ export interface ActorEndpoints {
 
 const entityPlace = z.object(api.actorPath);
 const versionPlace = z.int().min(0);
-const UNKNOWN = { 404: "`actor_unknown`: no event was ever applied to it" };
+const UNKNOWN = { 404: "`actor_unknown`: the actor has never applied an event" };
 
 /** Adds `/actors`, `/actors/{kind}/{id}` and the paths below. */
 export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: ActorEndpoints): void {
-  const unknown = ({ kind, id }: EntityRef) =>
-    refusal({ code: "actor_unknown", message: `There is no ${kind} ${id}.` });
+  const unknown = ({ kind, id }: EntityRef) => refusal({ code: "actor_unknown", message: `No ${kind} ${id} exists.` });
   const known = async (entity: EntityRef) => {
     const row = await readPaused(store, entity);
     if (row === undefined) throw unknown(entity);
     return row;
   };
-  const unavailable = () => refusal({ code: "unavailable", message: "The actor's worker did not answer in time." });
+  const unavailable = () => refusal({ code: "unavailable", message: "The actor's worker did not respond in time." });
 
   endpoint(app, "get", {
     path: "/actors",
@@ -46,7 +45,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
 
   endpoint(app, "get", {
     path: "/actors/:kind/:id",
-    summary: "One actor, with its state, what waits for it and who owns it",
+    summary: "An actor, with its state, pending work and owner",
     params: api.actorPath,
     answer: api.actor,
     refusals: UNKNOWN,
@@ -65,7 +64,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
 
   endpoint(app, "get", {
     path: "/actors/:kind/:id/history",
-    summary: "What happened to an actor, newest first, as far back as history is kept",
+    summary: "Retained transitions of an actor, newest first",
     params: api.actorPath,
     query: api.historyQuery,
     answer: api.history,
@@ -91,14 +90,14 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
     });
   pausing(
     "pause",
-    "Stop an actor: commands and builds are refused with `paused`, what the chain says and reminders wait, reads go on",
+    "Pause an actor: commands and builds are rejected with `paused`, chain events and reminders wait, reads continue",
     true,
   );
-  pausing("resume", "Let a paused actor go on: what waited is applied in its order", false);
+  pausing("resume", "Resume a paused actor: waiting events are applied in order", false);
 
   endpoint(app, "post", {
     path: "/actors/:kind/:id/passivate",
-    summary: "Have an actor's worker forget it until it is needed",
+    summary: "Remove an actor from its worker's memory until it is needed",
     params: api.actorPath,
     answer: api.passivated,
     refusals: { 403: "`header_missing`", ...UNKNOWN, 503: "`unavailable`" },
@@ -111,7 +110,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
 
   endpoint(app, "post", {
     path: "/actors/:kind/:id/reminders/:name/fire",
-    summary: "Apply a reminder now instead of at its time",
+    summary: "Fire a reminder now instead of at its scheduled time",
     params: api.reminderPath,
     answer: api.fired,
     refusals: {

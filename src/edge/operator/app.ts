@@ -52,7 +52,7 @@ function describe(app: OpenAPIHono, withToken: boolean) {
     info: {
       title: "Arbor operator service",
       version: VERSION,
-      description: "What every actor is doing, every transition as it happens, and what an operator may do about it.",
+      description: "Inspect actors, follow their transitions, and control actors, workers and partitions.",
     },
     ...(withToken ? { security: [{ operator: [] }] } : {}),
   });
@@ -64,7 +64,7 @@ function describe(app: OpenAPIHono, withToken: boolean) {
         name: "Arbor-Operator",
         in: "header",
         required: true,
-        description: "Anything but nothing: a page of another site cannot send it.",
+        description: "Any non-empty value. Pages of other origins cannot send this header.",
         schema: { type: "string" },
         example: "1",
       }];

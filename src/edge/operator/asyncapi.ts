@@ -33,7 +33,7 @@ export function asyncApi(options: AsyncApiOptions): OperatorPart {
   return (app) =>
     endpoint(app, "get", {
       path: "/asyncapi.json",
-      summary: "What subscribers are told, as an AsyncAPI 3.0 document",
+      summary: "The events for subscribers, as an AsyncAPI 3.0 document",
       answer: z.looseObject({ asyncapi: z.literal("3.0.0") }),
     }, async ({ context }: { context: Context }) => respond(context, 200, document ??= asyncApiDocument(options)));
 }
@@ -54,7 +54,7 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
       title: "Arbor events",
       version: VERSION,
       description:
-        "Every transition of every actor, told at least once; the versions of an actor in their order. Load an actor " +
+        "Every transition of every actor, delivered at least once, in the order of each actor's versions. Load an actor " +
         "after you have subscribed, and drop events that are not newer than its version.",
     },
     defaultContentType: "application/json",
@@ -62,14 +62,14 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
       nats: {
         host: "{server}",
         protocol: "nats",
-        description: "Anybody may subscribe to `arbor.event.>` and publish nothing.",
-        variables: { server: { default: "127.0.0.1:4222", description: "Where the NATS server listens." } },
+        description: "Clients without credentials may subscribe to `arbor.event.>` and may not publish.",
+        variables: { server: { default: "127.0.0.1:4222", description: "Address of the NATS server." } },
       },
       operator: {
         host: "{server}",
         protocol: "http",
         description: "The operator service.",
-        variables: { server: { default: "127.0.0.1:8091", description: "Where the operator service listens." } },
+        variables: { server: { default: "127.0.0.1:8091", description: "Address of the operator service." } },
         ...security,
       },
     },
@@ -81,7 +81,7 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
         parameters: {
           id: {
             description:
-              "Id of the actor: letters, digits, `_` and `-` as they are, every other byte of its UTF-8 as `%` and two " +
+              "Id of the actor. Letters, digits, `_` and `-` are unchanged; every other byte of its UTF-8 is `%` and two " +
               "hexadecimal digits; `*` for all.",
           },
           transition: { description: "Event of the machine in kebab case; `*` for all.", enum: [...transitions, "*"] },
@@ -93,15 +93,15 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
         address: "/events",
         title: "Transitions as server-sent events",
         description:
-          "`event` says which message it is; `id` is a position in the order of commits, from which a client that comes " +
-          "back goes on with the header Last-Event-ID.",
+          "`event` is the type of the message; `id` is a position in commit order. To resume, a client sends it " +
+          "in the header Last-Event-ID.",
         servers: [ref("servers", "operator")],
         messages: { ...of(({ kind }) => [kind, message(kind)]), reset: message("reset") },
       },
       webhooks: {
         address: null,
         title: "Transitions to webhooks",
-        description: "POST to the URL that POST /webhooks was told; an answer of 200 to 299 takes the message.",
+        description: "POST to the URL of the webhook. A status from 200 to 299 acknowledges the message.",
         messages: { ...of(({ kind }) => [kind, message(`webhook-${kind}`)]), test: message("webhook-test") },
       },
     },
@@ -109,18 +109,18 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
       ...of(({ kind }) => [`publish-${kind}`, {
         action: "send",
         channel: ref("channels", kind),
-        summary: `Tells of a transition of a ${kind}, through JetStream where the server has it.`,
+        summary: `Publishes a transition of a ${kind}, through JetStream if the server supports it.`,
       }]),
       stream: {
         action: "send",
         channel: ref("channels", "events"),
-        summary: "Streams transitions to whoever asked for them.",
+        summary: "Streams transitions to clients.",
         bindings: { http: { method: "GET", query: schemaOf(z.object(eventsQuery)), bindingVersion: "0.3.0" } },
       },
       deliver: {
         action: "send",
         channel: ref("channels", "webhooks"),
-        summary: "Delivers transitions to a webhook, tried again for about a day.",
+        summary: "Delivers transitions to a webhook; failed deliveries are retried for about a day.",
         bindings: { http: { method: "POST", bindingVersion: "0.3.0" } },
       },
     },
@@ -139,7 +139,7 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
         }]),
         reset: {
           name: "reset",
-          title: "Older transitions than those asked for were deleted",
+          title: "Transitions after the requested position were deleted",
           payload: ref("components", "schemas", "reset"),
         },
         ...of(({ kind }) => [`webhook-${kind}`, {
@@ -151,7 +151,7 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
         "webhook-test": {
           ...sentToWebhooks,
           name: "test",
-          title: "A try",
+          title: "A test of a webhook",
           payload: ref("components", "schemas", "webhook-test"),
         },
       },

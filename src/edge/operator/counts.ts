@@ -37,7 +37,7 @@ export function countEndpoints(app: OpenAPIHono, { store, kinds, letters, places
 
   endpoint(app, "get", {
     path: "/kinds",
-    summary: "Kinds of actors, and how many are in which state",
+    summary: "Kinds of actors, with the number of actors in each state",
     answer: api.kinds,
   }, async () => ({ kinds: await counts() }));
 
@@ -49,13 +49,13 @@ export function countEndpoints(app: OpenAPIHono, { store, kinds, letters, places
     refusals: { 404: "`kind_unknown`" },
   }, async ({ params: { kind } }) => {
     const known = kinds.get(kind);
-    if (known === undefined) throw refusal({ code: "kind_unknown", message: `There is no kind "${kind}".` });
+    if (known === undefined) throw refusal({ code: "kind_unknown", message: `No kind "${kind}" exists.` });
     return { kind, machineVersion: known.version, ...graphOf(known.machine) };
   });
 
   endpoint(app, "get", {
     path: "/overview",
-    summary: "The house at a glance",
+    summary: "Overview of the deployment",
     answer: api.overview,
   }, async () => {
     const [all, { alive, eventsPerSecond }, lags, letters] = await Promise.all([

@@ -9,7 +9,7 @@ export function readCursor<T>(text: string | undefined, place: ZodType<T>): T | 
   return text === undefined ? undefined : readCursorText(text, (value) => place.safeParse(value).data, badCursor);
 }
 
-const badCursor = () => refusal({ code: "bad_cursor", message: "That is no place where a page of this list ended." });
+const badCursor = () => refusal({ code: "bad_cursor", message: "after is not a cursor of this list." });
 
 /** The cursor of the page after some rows; null where no more can follow. */
 export function page<T>(rows: readonly T[], limit: number, place: (last: T) => Json): string | null {

@@ -40,11 +40,11 @@ export function eventRoutes(
   return (app: OpenAPIHono) => {
     endpoint(app, "get", {
       path: "/events",
-      summary: "Transitions as they happen, as server-sent events",
+      summary: "Transitions as server-sent events",
       description:
-        "`event: transition` with a CloudEvent as data; `event: reset` where older transitions than those asked for " +
-        "were deleted, with the position from which the stream goes on. Each `id` is a position in the order of commits, to be " +
-        "sent as Last-Event-ID by a client that comes back. Load the state after the stream is open and drop events that are " +
+        "`event: transition` has a CloudEvent as data. `event: reset` means that transitions after the requested position " +
+        "were deleted; its data has the position at which the stream continues. Each `id` is a position in commit order; " +
+        "send the last one as Last-Event-ID to resume. Load the state after the stream is open and drop events that are " +
         "not newer than its version.",
       query: eventsQuery,
       headers: { "last-event-id": positionSchema.optional() },
@@ -70,7 +70,7 @@ async function beginning(
   if (text === "now" || text === "start") return text;
   const position = await givenPosition(events, text);
   if (position === undefined) {
-    throw new HttpFailure(400, "bad_position", "No position that this service has given.");
+    throw new HttpFailure(400, "bad_position", "The position is not one of this service.");
   }
   return position;
 }

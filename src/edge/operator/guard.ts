@@ -50,26 +50,32 @@ export const careful: MiddlewareHandler = async (c, next) => {
  * reach the service and it has no token.
  */
 export function guard({ loopback, token }: GuardOptions): MiddlewareHandler {
-  if (!loopback && token === undefined) throw new TypeError("a service that others reach needs a token");
+  if (!loopback && token === undefined) {
+    throw new TypeError("a service that is reachable from other machines requires a token");
+  }
   const wanted = token === undefined ? undefined : digest(token);
   return async (c, next) => {
     const host = c.req.header("host") ?? "";
     if (loopback && !LOOPBACK_HOST.test(host)) {
-      throw new HttpFailure(403, "bad_host", "This service answers to localhost and the loopback addresses alone.");
+      throw new HttpFailure(403, "bad_host", "This service accepts only localhost and loopback addresses as Host.");
     }
     const origin = c.req.header("origin");
     if ((origin !== undefined && !own(origin, host, loopback)) || isForeign(c)) {
-      throw new HttpFailure(403, "bad_origin", "This service answers to its own pages alone.");
+      throw new HttpFailure(403, "bad_origin", "Only the service's own pages may call it.");
     }
     if (wanted !== undefined && !isOpen(c.req.method, c.req.path)) {
       const given = /^Bearer +(\S+)\s*$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
       if (!timingSafeEqual(digest(given), wanted)) {
         c.header("www-authenticate", 'Bearer realm="arbor operator"');
-        throw new HttpFailure(401, "unauthorized", "This needs the operator's token: Authorization: Bearer <token>.");
+        throw new HttpFailure(401, "unauthorized", "The operator token is required: Authorization: Bearer <token>.");
       }
     }
     if (CHANGES.has(c.req.method) && !c.req.header("arbor-operator")) {
-      throw new HttpFailure(403, "header_missing", "A call that changes something needs the header Arbor-Operator: 1.");
+      throw new HttpFailure(
+        403,
+        "header_missing",
+        "Requests that change something require the header Arbor-Operator: 1.",
+      );
     }
     await next();
   };

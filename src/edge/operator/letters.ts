@@ -13,7 +13,7 @@ const place = z.int().min(0);
 export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
   endpoint(app, "get", {
     path: "/dead-letters",
-    summary: "Events that failed and were set aside, newest first",
+    summary: "Dead letters: events that failed, newest first",
     query: api.deadLettersQuery,
     answer: api.deadLetters,
     refusals: { 400: "`bad_request`, `bad_cursor`" },
@@ -24,17 +24,18 @@ export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
 
   endpoint(app, "post", {
     path: "/dead-letters/:n/retry",
-    summary: "Apply the event of a dead letter again, in the way in which it came",
+    summary: "Apply the event of a dead letter again",
     params: api.letterPath,
     answer: api.retried,
     refusals: {
       403: "`header_missing`",
       404: "`letter_unknown`",
       409:
-        "`not_possible`, `paused`; `out_of_order`: later events of the input log were read since; `superseded`: a later " +
-        "reminder of that name stands; `lapsed`: its row went when its time was over",
-      422: "`failed`: it failed again, and left a new letter; `invalid`, `unknown_kind`: no worker takes it any more",
-      503: "`unavailable`: asked again, it is applied once all the same; `overloaded`; `newer_version`",
+        "`not_possible`, `paused`; `out_of_order`: later events of the input log have been applied; `superseded`: a newer " +
+        "reminder with that name exists; `lapsed`: its row was deleted after the retention period",
+      422:
+        "`failed`: the event failed again and has a new dead letter; `invalid`, `unknown_kind`: no worker accepts it any more",
+      503: "`unavailable`: retry; the event is applied only once; `overloaded`; `newer_version`",
     },
   }, async ({ params: { n } }) => {
     const { answer } = answered(await letters.retry(n));
@@ -43,12 +44,12 @@ export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
 
   endpoint(app, "delete", {
     path: "/dead-letters/:n",
-    summary: "Forget a dead letter",
+    summary: "Delete a dead letter",
     params: api.letterPath,
     answer: api.dropped,
     refusals: { 403: "`header_missing`", 404: "`letter_unknown`" },
   }, async ({ params: { n } }) => {
     if (await letters.drop(n)) return { dropped: true };
-    throw refusal({ code: "letter_unknown", message: `There is no dead letter ${n}.` });
+    throw refusal({ code: "letter_unknown", message: `No dead letter ${n} exists.` });
   });
 }

@@ -14,24 +14,27 @@ import { endpoint } from "#src/edge/route.ts";
 import { readBacklog, readProblemCounts } from "#src/runtime/operations/counts.ts";
 import type { Store } from "#src/store/store.ts";
 
-const gauge = (name: string, help: string): Gauge => metrics.gauge(name, `${help} Of the whole database.`).of();
+const gauge = (name: string, help: string): Gauge => metrics.gauge(name, `${help} Counted in the whole database.`).of();
 const rows = {
-  unpublished: gauge("arbor_outbox_unpublished", "Transitions that subscribers were not told of yet."),
-  unpublishedAge: gauge("arbor_outbox_oldest_seconds", "Age of the oldest of them, in seconds."),
-  unread: gauge("arbor_inputs_unread", "Rows of the chain log that their entities have not read."),
-  unreadAge: gauge("arbor_inputs_oldest_seconds", "Age of the oldest unread row of the chain log, in seconds."),
-  open: gauge("arbor_effects_open", "Effects without an outcome."),
-  failing: gauge("arbor_effects_failing", "Effects that failed and are tried again."),
-  openAge: gauge("arbor_effects_oldest_seconds", "For how long the effect due for the longest is due, in seconds."),
+  unpublished: gauge("arbor_outbox_unpublished", "Transitions not yet published to subscribers."),
+  unpublishedAge: gauge("arbor_outbox_oldest_seconds", "Age of the oldest unpublished transition, in seconds."),
+  unread: gauge("arbor_inputs_unread", "Rows of the chain log that their actors have not applied."),
+  unreadAge: gauge(
+    "arbor_inputs_oldest_seconds",
+    "Age of the oldest row of the chain log that is not applied, in seconds.",
+  ),
+  open: gauge("arbor_effects_open", "Effects that are not completed."),
+  failing: gauge("arbor_effects_failing", "Effects that failed and will be retried."),
+  openAge: gauge("arbor_effects_oldest_seconds", "How long the most overdue effect has been due, in seconds."),
   pending: gauge("arbor_reminders_pending", "Reminders that have not fired."),
-  overdue: gauge("arbor_reminders_overdue", "Reminders whose time has come."),
-  deadLetters: gauge("arbor_dead_letters", "Events set aside that nobody has retried or dropped."),
-  unserved: gauge("arbor_partitions_unserved", "Partitions that no worker holds."),
-  slot: gauge("arbor_follower_slot", "Slot up to which the chain is read."),
-  lagSlots: gauge("arbor_follower_lag_slots", "Slots between there and the network's tip."),
-  lagBlocks: gauge("arbor_follower_lag_blocks", "Blocks between there and the network's tip."),
+  overdue: gauge("arbor_reminders_overdue", "Reminders that are overdue."),
+  deadLetters: gauge("arbor_dead_letters", "Dead letters that are neither retried nor deleted."),
+  unserved: gauge("arbor_partitions_unserved", "Partitions without a worker."),
+  slot: gauge("arbor_follower_slot", "Slot of the last indexed block."),
+  lagSlots: gauge("arbor_follower_lag_slots", "Slots between the last indexed block and the network's tip."),
+  lagBlocks: gauge("arbor_follower_lag_blocks", "Blocks between the last indexed block and the network's tip."),
 };
-const reachable = gauge("arbor_database_reachable", "Whether the rows could be read: 1 or 0.");
+const reachable = gauge("arbor_database_reachable", "Whether the database could be queried: 1 or 0.");
 
 /** How long rows are used, and how long a scrape waits for them, in milliseconds. */
 const FRESH_MS = 5_000;
@@ -74,11 +77,11 @@ export function metricsRoutes({ store, log }: { store: Store; log: Log }): Opera
   const read = async () => {
     try {
       const found = await inTime(rowsOf(), PATIENCE_MS);
-      if (found === undefined) throw new Error("the database does not answer in time");
+      if (found === undefined) throw new Error("the database did not respond in time");
       setRows(found);
       reachable.set(1);
     } catch (error) {
-      log.warn("what waits in rows is not known", { reason: reason(error) });
+      log.warn("cannot query the database for metrics", { reason: reason(error) });
       for (const one of Object.values(rows)) one.set(NaN);
       reachable.set(0);
     }
@@ -86,8 +89,8 @@ export function metricsRoutes({ store, log }: { store: Store; log: Log }): Opera
   return (app) => {
     endpoint(app, "get", {
       path: "/metrics",
-      summary: "Numbers for Prometheus",
-      description: "Prometheus's text format.",
+      summary: "Metrics for Prometheus",
+      description: "Metrics in the Prometheus text format.",
       produces: "text/plain",
       answer: z.string(),
     }, async ({ context }) => {

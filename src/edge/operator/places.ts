@@ -61,13 +61,13 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
 
   endpoint(app, "get", {
     path: "/workers",
-    summary: "Workers, with what each one holds and has done",
+    summary: "Workers, with their partitions and counts",
     answer: api.workers,
   }, async () => ({ workers: (await workers()).map(({ line }) => line) }));
 
   endpoint(app, "get", {
     path: "/partitions",
-    summary: "Partitions, with who owns each one",
+    summary: "Partitions, with their owners",
     answer: api.partitions,
   }, async () => {
     const [rows, actors] = await Promise.all([readPartitions(store), counts()]);
@@ -76,7 +76,7 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
 
   endpoint(app, "post", {
     path: "/partitions/:id/move",
-    summary: "Give a partition to another worker",
+    summary: "Move a partition to another worker",
     params: api.partitionPath,
     body: api.moveBody,
     answer: api.moved,
@@ -84,30 +84,30 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
       403: "`header_missing`",
       404: "`partition_unknown`, `worker_unknown`",
       409: "`no_other_worker`",
-      503: "`not_moved`: not handed over in time, and taken back",
+      503: "`not_moved`: the handover timed out and was reverted",
     },
   }, async ({ params: { id }, body }) => answered(await movePartition({ store, bus }, id, body?.to)));
 
   endpoint(app, "get", {
     path: "/leases",
-    summary: "Named leases: work that one process does at a time",
+    summary: "Named leases: tasks that run in one process at a time",
     answer: api.leases,
   }, async () => ({ leases: await readLeases(store) }));
 
   endpoint(app, "get", {
     path: "/lags",
-    summary: "What waits, and since when",
+    summary: "Backlogs and their ages",
     answer: api.lags,
   }, lags);
 
   endpoint(app, "post", {
     path: "/devnet/rollback",
-    summary: "Have the devnet undo its last blocks; their transactions return to the mempool",
+    summary: "Roll back the devnet's last blocks; their transactions return to the mempool",
     body: api.rollbackBody,
     answer: api.rolledBack,
     refusals: {
       403: "`header_missing`",
-      409: "`rollback_impossible`: deeper than is kept, or more than there is",
+      409: "`rollback_impossible`: deeper than the retained blocks or than the chain",
       422: "`no_devnet`",
       503: "`devnet_unavailable`, `unavailable`",
     },

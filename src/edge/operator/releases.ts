@@ -16,25 +16,25 @@ export function releaseEndpoints({ store }: { readonly store: Store }): Operator
   return (app) => {
     endpoint(app, "get", {
       path: "/tokens/quarantined",
-      summary: "Tokens whose facts the index does not vouch for, the oldest quarantine first",
+      summary: "Quarantined tokens, the oldest quarantine first",
       answer: quarantinedTokens,
     }, async () => ({ tokens: await readQuarantined(store.sql) }));
 
     endpoint(app, "post", {
       path: "/tokens/:tokenId/release",
-      summary: "Replay a token, and release it from quarantine where that leads to its state on the ledger",
+      summary: "Replay a token, and release it from quarantine if the result matches its state on the ledger",
       description:
-        "All that the ledger says of the token is replayed from its first state on, and every root is checked. What the index has otherwise is " +
-        "corrected, whether the token is quarantined or not. May be asked for at any time and again; what was asked for is done even where " +
-        "this answer is not waited for.",
+        "Replays all ledger data of the token from its first state and checks every root. Differences in the index are " +
+        "corrected, also if the token is not quarantined. The request can be repeated at any time. The replay is completed even if " +
+        "the client does not wait for the response.",
       params: releasePath,
       query: releaseQuery,
       answer: releaseState,
       refusals: {
         403: "`header_missing`",
         404: "`token_unknown`, `token_ended`",
-        409: "`not_explained`: the replay does not lead there; the token stays as it is",
-        503: "`unavailable`: not done yet; the index is behind, or no process follows the chain",
+        409: "`not_explained`: the replay does not result in that state; the token is not changed",
+        503: "`unavailable`: not completed yet; the index is behind, or no process follows the chain",
       },
     }, async ({ params: { tokenId }, query: { wait } }) => {
       const state = async () => {
@@ -43,7 +43,7 @@ export function releaseEndpoints({ store }: { readonly store: Store }): Operator
         throw refusal(
           standing.status === "ended"
             ? { code: "token_ended", message: `Token ${tokenId} has ended.` }
-            : { code: "token_unknown", message: `There is no token ${tokenId}.` },
+            : { code: "token_unknown", message: `No token ${tokenId} exists.` },
         );
       };
       await state();
@@ -61,7 +61,7 @@ export function releaseEndpoints({ store }: { readonly store: Store }): Operator
           };
         }
         if (performance.now() > end) {
-          throw refusal({ code: "unavailable", message: "The token was not replayed yet; it will be." });
+          throw refusal({ code: "unavailable", message: "The replay of the token is scheduled but not completed." });
         }
         await sleep(LOOK_MS);
       }

@@ -42,17 +42,17 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
     }));
     endpoint(app, "post", {
       path: "/webhooks",
-      summary: "Have transitions sent to a URL",
+      summary: "Create a webhook that sends transitions to a URL",
       body: api.webhookBody,
       answer: api.webhookMade,
-      refusals: { 409: "`too_many_webhooks`", 422: "`bad_url`: where it leads may not be sent to" },
+      refusals: { 409: "`too_many_webhooks`", 422: "`bad_url`: the target of the URL is not allowed" },
     }, async ({ body: { url, from, ...filter } }) => {
       await mayBeSentTo(url, allowPrivate);
       const position = await beginning(store, from);
       const secret = newSecret();
       const made = await rows.addWebhook(store, { url: new URL(url).href, filter, position, secret });
       if (made === undefined) {
-        throw new HttpFailure(409, "too_many_webhooks", `There are ${rows.MOST_WEBHOOKS} webhooks already.`);
+        throw new HttpFailure(409, "too_many_webhooks", `The limit of ${rows.MOST_WEBHOOKS} webhooks is reached.`);
       }
       ring();
       return { ...view(made), secret: secretText(secret) };
@@ -61,13 +61,13 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
     endpoint(app, "get", {
       ...one,
       path: "/webhooks/:id",
-      summary: "One webhook",
+      summary: "A webhook",
       answer: api.webhook,
     }, async ({ params }) => view(await known(params.id)));
     endpoint(app, "delete", {
       ...one,
       path: "/webhooks/:id",
-      summary: "Remove a webhook, with what waits for it",
+      summary: "Delete a webhook with its pending deliveries",
       answer: api.webhookRemoved,
     }, async ({ params }) => {
       if (!(await rows.removeWebhook(store, params.id))) throw unknown(params.id);
@@ -77,7 +77,7 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
     endpoint(app, "post", {
       ...one,
       path: "/webhooks/:id/resume",
-      summary: "Try what waits for a webhook at once, a disabled one included",
+      summary: "Resume a webhook, also a disabled one, and attempt its pending deliveries now",
       answer: api.webhook,
     }, async ({ params }) => {
       if (!(await rows.resumeWebhook(store, params.id))) throw unknown(params.id);
@@ -99,7 +99,7 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
     endpoint(app, "post", {
       ...one,
       path: "/webhooks/:id/test",
-      summary: "Send a test event now, once",
+      summary: "Send one test event now",
       answer: api.webhookTested,
     }, async ({ params: { id } }) => {
       const webhook = await known(id);
@@ -138,7 +138,7 @@ async function beginning(store: Store, from = "now"): Promise<Position> {
   if (from === "start") return START;
   const position = parsePosition(from);
   if (position === undefined || !(await isReached(store, position))) {
-    throw new HttpFailure(400, "bad_position", "No position that this service has given.");
+    throw new HttpFailure(400, "bad_position", "The position is not one of this service.");
   }
   return position;
 }
@@ -149,5 +149,5 @@ function view({ filter, position, ...rest }: rows.Webhook) {
 }
 
 function unknown(id: string): HttpFailure {
-  return new HttpFailure(404, "webhook_unknown", `There is no webhook ${id}.`);
+  return new HttpFailure(404, "webhook_unknown", `No webhook ${id} exists.`);
 }

@@ -45,9 +45,9 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
         title: "Arbor token service",
         version: VERSION,
         description:
-          "Authenticated facts on Cardano: unsigned transactions to sign, signed ones to submit, tokens to read. " +
-          "A service that was started with a rate limit answers 429 `rate_limited` with `Retry-After` to who asks more; builds beyond so many at a time of one client are 429 `too_many_builds`. " +
-          "Under a name that it was not given it answers 403 `bad_host`, to pages of other sites 403 `bad_origin`.",
+          "Authenticated facts on Cardano: builds unsigned transactions, submits signed ones, reads tokens and facts. " +
+          "Requests above the rate limit get 429 `rate_limited` with `Retry-After`, concurrent builds above the limit 429 `too_many_builds`. " +
+          "Requests with an unknown host name get 403 `bad_host`, requests from pages of other origins 403 `bad_origin`.",
       },
     });
   mountDocs(app, { document, examples: new URL("./examples.json", import.meta.url) });

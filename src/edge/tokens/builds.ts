@@ -17,7 +17,7 @@ const address = { address: api.addressText };
 /** Texts that encode bytes: lone surrogates that spell valid UTF-8 would read back as another text. */
 const writable = z.record(
   z.string(),
-  z.string().refine((text) => bytesOf(text) !== undefined, "lone surrogates must not spell UTF-8"),
+  z.string().refine((text) => bytesOf(text) !== undefined, "a sequence of lone surrogates must not be valid UTF-8"),
 );
 const ofToken = { ...address, tokenId: api.tokenId };
 
@@ -60,14 +60,14 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
 
   build(app, "get", {
     path: "/transaction/:address/retract-change/:outputRef",
-    summary: "Build the transaction that takes a request back",
+    summary: "Build the transaction that retracts a request",
     params: { ...address, outputRef: api.outputRef },
     answer: api.unsigned,
     refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...BUILDING, 409: "`request_pending`, `paused`" },
   }, async ({ params, context }) => {
     const from = requester(params.address);
     const found = await readRequest(store.sql, refRow(params.outputRef));
-    if (!found) throw new HttpFailure(404, "request_unknown", `There is no open request ${params.outputRef}.`);
+    if (!found) throw new HttpFailure(404, "request_unknown", `No open request ${params.outputRef} exists.`);
     return await built(context, found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
   });
 
@@ -75,9 +75,9 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     path: "/transaction/:address/update-token/:tokenId",
     summary: "Build the transaction that applies requests",
     description:
-      "Those that are named, all or none; or, where none is, of all that are open as many as can be applied and as fit, the oldest " +
-      "first: of requests that exclude each other the one that came into the chain first is applied, and the others say to which they lost. " +
-      "A dry run tells what an update would do with them, and what it would leave: it offers nothing to sign.",
+      "Applies the named requests, all or none; without names, as many open requests as are applicable and fit, the oldest " +
+      "first. Of conflicting requests, the oldest on the chain is applied, and the others refer to it. " +
+      "A dry run returns which requests an update would apply and leave open, without a transaction to sign.",
     params: ofToken,
     query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]), dryRun: api.flag.optional() },
     answer: z.union([api.unsignedUpdate, api.updateDryRun]),
@@ -101,8 +101,8 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
 
   build(app, "get", {
     path: "/transaction/:address/transfer-token/:tokenId",
-    summary: "Build the transaction that gives a token to another owner",
-    description: "Both owners sign it: the contract gives a token to nobody who did not agree.",
+    summary: "Build the transaction that transfers a token to another owner",
+    description: "Both owners must sign: the contract requires the consent of the new owner.",
     params: ofToken,
     query: { to: api.addressText },
     answer: api.unsignedTransfer,

@@ -20,21 +20,25 @@ export function clientRoutes(
 ): void {
   const made = bundledOnce(async () => {
     const bundled = await bundleFor(builders, entry);
-    if (!bundled.ok) log.error("no module for browsers", { code: bundled.error.code, details: bundled.error.details });
+    if (!bundled.ok) {
+      log.error("the browser module cannot be bundled", { code: bundled.error.code, details: bundled.error.details });
+    }
     return bundled;
   }, AGAIN_MS);
   endpoint(app, "get", {
     path: `/${NAME}`,
     summary: "The client of this service, as an ES module for browsers",
     description:
-      '`import { TokenClient, verifyFact } from "/client.js"`. Bundled when it is first asked for; with a strong `ETag`.',
+      '`import { TokenClient, verifyFact } from "/client.js"`. Bundled at the first request; has a strong `ETag`.',
     produces: "text/javascript",
     answer: z.string(),
-    refusals: { 503: "`bundle_unavailable`: this installation cannot bundle it; everything else is served" },
+    refusals: {
+      503: "`bundle_unavailable`: this installation cannot bundle the module; other endpoints are not affected",
+    },
   }, async ({ context }) => {
     const bundled = await made();
     if (!bundled.ok) {
-      const message = "The module for browsers cannot be bundled here; the log says why.";
+      const message = "The browser module cannot be bundled; see the log of the service.";
       throw new HttpFailure(503, "bundle_unavailable", message);
     }
     return await sending(new Map([[NAME, bundled.value]]))(context, NAME);

@@ -29,6 +29,6 @@ export function configRoutes(app: OpenAPIHono, { networkId, networkMagic, factSl
 
 function textOf(hex: string): string {
   const address = readAddressHex(hex);
-  if (!address.ok) throw new Error(`no address: ${address.error.message}`);
+  if (!address.ok) throw new Error(`invalid address: ${address.error.message}`);
   return addressText(address.value);
 }

@@ -10,7 +10,7 @@ import { summaryOf } from "#src/edge/tokens/describe.ts";
 export function explainRoutes(app: OpenAPIHono, service: TokenService): void {
   building(service)(app, "post", {
     path: "/transaction/explain",
-    summary: "What a transaction does, signed or not",
+    summary: "Summarise what a signed or unsigned transaction does",
     body: explainBody,
     answer: summary,
     refusals: {

@@ -31,7 +31,11 @@ type FactsQuery = SchemaOutputs<typeof factsQuery>;
 
 /** The refusal where the chain was rolled back behind a client's state. */
 export const rolledBack = () =>
-  new HttpFailure(409, "rolled_back", "The chain was rolled back behind that place: read from the beginning.");
+  new HttpFailure(
+    409,
+    "rolled_back",
+    "A rollback has removed the state of the cursor; start again from the first page.",
+  );
 
 /** Version of the form of the answers: a new form changes the entity tags. */
 const FORM_VERSION = "1";
@@ -42,13 +46,13 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     path: "/token/:tokenId/facts",
     summary: "The facts of a token",
     description:
-      "With an `ETag`, which changes with the token's state alone: who sends it as `If-None-Match` gets a 304 until then.",
+      "The `ETag` changes only with the token's state: a request with `If-None-Match` gets a 304 until then.",
     params: { tokenId: api.tokenId },
     query: factsQuery,
     answer: anyFacts,
     refusals: {
       ...GONE,
-      409: "`token_quarantined`; `rolled_back`: the state of `since` or `after` is not in the chain any more",
+      409: "`token_quarantined`; `rolled_back`: the state of `since` or `after` is no longer on the chain",
     },
   }, async ({ params: { tokenId: token }, query, context }) => {
     const prefix = queryBytes(context.req.url, "prefix", query.encoding);

@@ -50,7 +50,7 @@ export async function* factPieces(
   at: Tip,
 ): AsyncGenerator<string, void> {
   const deleted: Uint8Array[] = [];
-  const overtaken = () => new Error("the chain was rolled back below the point of this answer");
+  const overtaken = () => new Error("the chain was rolled back below the point of this response");
   yield form.changed === undefined ? "{" : `{"facts":{`;
   let separator = "";
   for (let page = first;;) {

@@ -21,7 +21,7 @@ import { digest } from "#src/forestry/hash.ts";
 
 const refusals = {
   404: "`token_unknown`",
-  409: "`rolled_back`: the place of `after` is not in the chain any more",
+  409: "`rolled_back`: the state of `after` is no longer on the chain",
 };
 
 /** Adds `/token/{tokenId}/history` and `/token/{tokenId}/facts/{key}/history`. */
@@ -45,7 +45,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
 
   endpoint(app, "get", {
     path: "/token/:tokenId/history",
-    summary: "Requests of a token and what became of them",
+    summary: "Requests of a token, with their status",
     params: { tokenId: api.tokenId },
     query: historyQuery,
     answer: tokenHistory,
@@ -62,7 +62,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
   for (const path of ["/token/:tokenId/facts/:key/history", "/token/:tokenId/facts//history"]) {
     endpoint(app, "get", {
       path,
-      summary: path.includes(":key") ? "What a key had" : "What the empty key had",
+      summary: path.includes(":key") ? "Values of a key" : "Values of the empty key",
       params: { tokenId: api.tokenId, ...(path.includes(":key") ? { key: z.string() } : {}) },
       query: factHistoryQuery,
       answer: factHistory,

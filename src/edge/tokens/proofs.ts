@@ -62,6 +62,8 @@ function sameDigest(a: Uint8Array | undefined, b: Uint8Array | undefined): boole
 
 function quarantined(reason?: string): Error {
   return refusal(
-    fail("token_quarantined", "The index no longer vouches for this token's facts.", { reason: reason ?? null }).error,
+    fail("token_quarantined", "The token is quarantined: its indexed facts are not verified against its root.", {
+      reason: reason ?? null,
+    }).error,
   );
 }

@@ -61,15 +61,20 @@ export function timeOf(context: Context): number {
 /** The refusal for a token that is not alive. */
 export function tokenGone(token: string, status: "unknown" | "ended"): HttpFailure {
   return status === "unknown"
-    ? new HttpFailure(404, "token_unknown", `There is no token ${token}.`)
+    ? new HttpFailure(404, "token_unknown", `No token ${token} exists.`)
     : new HttpFailure(404, "token_ended", `Token ${token} has ended.`);
 }
 
 /** The refusal where the indexed facts may differ from those under the token's root. */
 export function factsQuarantined(reason: string | undefined): HttpFailure {
-  return new HttpFailure(409, "token_quarantined", "The index no longer vouches for this token's facts.", {
-    reason: reason ?? null,
-  });
+  return new HttpFailure(
+    409,
+    "token_quarantined",
+    "The token is quarantined: its indexed facts are not verified against its root.",
+    {
+      reason: reason ?? null,
+    },
+  );
 }
 
 export function createTokenService(options: TokenEdgeOptions): TokenService {
@@ -82,7 +87,7 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
       if ((address.kind !== "base" && address.kind !== "enterprise") || address.payment.kind !== "key") {
         throw refusal({
           code: "bad_address",
-          message: "An address of a payment key is needed: base or enterprise.",
+          message: "The address must be a base or enterprise address with a payment key.",
           details: { reason: "kind" },
         });
       }
@@ -98,7 +103,7 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
       if ("state" in found) return;
       const boot = found.status === "unknown" ? await pendingBoot(sql, token) : undefined;
       if (boot === undefined) throw tokenGone(token, found.status);
-      const message = `Token ${token} is created by ${boot}, which is in no block yet: build again after it.`;
+      const message = `Token ${token} is created by ${boot}, which is not in a block yet; build again after it is.`;
       throw new HttpFailure(409, "token_pending", message, { transaction: boot });
     },
     async built(context, token, name, input) {

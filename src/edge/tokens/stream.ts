@@ -23,11 +23,11 @@ import { positionText } from "#src/runtime/events/position.ts";
 export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService): void {
   endpoint(app, "get", {
     path: "/token/:tokenId/events",
-    summary: "What happens to a token as blocks bring it, as server-sent events",
+    summary: "Events of a token as server-sent events",
     description:
-      "An event for each step: `booted`, `requested`, `retracted`, `updated`, `ended`, `rolled-back`, `quarantined`, `released`; its data is the token as it " +
-      "is when the event is sent, never older than the event. `reset` comes where events were missed that are kept no more. Send the last `id` as " +
-      "Last-Event-ID when coming back, and load what you show after the stream is open. An ended token's stream goes on: a rollback may bring it back.",
+      "Events: `booted`, `requested`, `retracted`, `updated`, `ended`, `rolled-back`, `quarantined`, `released`. The data is the token " +
+      "when the event is sent, never older than the event. `reset` means that missed events were deleted. To resume, send the last `id` as " +
+      "Last-Event-ID. Load the token after the stream is open. The stream of an ended token stays open: a rollback can restore the token.",
     params: { tokenId: api.tokenId },
     headers: { "last-event-id": z.string().optional() },
     produces: "text/event-stream",
@@ -40,7 +40,7 @@ export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService):
     const last = lastEventId(context);
     const from = last === undefined ? "now" : await givenPosition(events, last);
     if (from === undefined) {
-      throw new HttpFailure(400, "bad_request", "Last-Event-ID is no place that this stream has given.");
+      throw new HttpFailure(400, "bad_request", "Last-Event-ID is not an id of this stream.");
     }
     const ended = new AbortController();
     return eventStream<EventBatch>(context, events.follow(from, { kind: "token", id }, ended.signal), ended, {

@@ -26,7 +26,7 @@ export async function submit(
     transaction = scanTransaction(cbor);
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
-    return fail("undecodable", `These bytes are no transaction: ${error.message}.`);
+    return fail("undecodable", `The bytes are not a transaction: ${error.message}.`);
   }
   const outputs = [...transaction.outputs, ...(transaction.collateralReturn ? [transaction.collateralReturn] : [])];
   const answer = await ask({ kind: "transaction", id: transaction.hash }, {

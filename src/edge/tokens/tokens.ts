@@ -11,7 +11,7 @@ import { statusView, tokenLine, tokenView } from "#src/edge/tokens/view.ts";
 export function tokenRoutes(app: OpenAPIHono, { store, alive }: TokenService): void {
   endpoint(app, "get", {
     path: "/tokens",
-    summary: "All tokens that are alive",
+    summary: "All live tokens",
     answer: api.tokens,
   }, async () => {
     const [all, cursor] = await Promise.all([readTokens(store.sql), readCursor(store.sql)]);

@@ -17,15 +17,15 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
 
   endpoint(app, "get", {
     path: "/transaction",
-    summary: "A transaction of the ledger",
+    summary: "A transaction on the ledger",
     description:
-      "With `wait` the answer comes once a block holds the transaction and `depth` blocks are on top, or when the time is up. Of one that no block holds " +
-      "the details of the 404 tell what is known: `mempool`, `pending` (submitted here, and offered to the network again and again), `rolled_back`, " +
+      "With `wait`, responds when a block contains the transaction and `depth` blocks follow, or after that time. If no block contains it, " +
+      "the 404 has its status in the details: `mempool`, `pending` (submitted here and resubmitted to the network periodically), `rolled_back`, " +
       "`expired` or `unknown`.",
     query: { txHash: api.txHash, wait: api.waitMs.optional(), depth: api.depth.optional() },
     answer: api.transaction,
     refusals: {
-      404: { description: "`transaction_unknown`: not in the ledger (yet)", schema: api.notInLedger },
+      404: { description: "`transaction_unknown`: not on the ledger (yet)", schema: api.notInLedger },
       503: "`too_many_waiting`",
     },
   }, async ({ query, context }) => {

@@ -27,9 +27,9 @@ export function blockWaiter(
     for (const start = cursor.at.height;; cursor = await next()) {
       const { at, networkTip } = cursor;
       if (at.height >= start + n && at.slot >= networkTip.slot) return { height: at.height };
-      if (signal.aborted) throw new HttpFailure(400, "client_gone", "Nobody waits for these blocks any more.");
+      if (signal.aborted) throw new HttpFailure(400, "client_gone", "The client closed the connection.");
       if (Date.now() > deadline) {
-        throw new HttpFailure(503, "wait_too_long", `${n} blocks did not come in time.`, { height: at.height });
+        throw new HttpFailure(503, "wait_too_long", `${n} blocks were not produced in time.`, { height: at.height });
       }
     }
   };
@@ -44,14 +44,14 @@ export function waitRoutes(app: OpenAPIHono, { store, longestWaitMs = WAIT_MS }:
   const waiting = { 503: "`wait_too_long`" };
   endpoint(app, "post", {
     path: "/indexer/wait-blocks",
-    summary: "Wait until the index has read n more blocks",
+    summary: "Wait until n more blocks are indexed",
     body: api.waitBody,
     answer: api.height,
     refusals: waiting,
   }, ({ body, context }) => waitBlocks(body.n, context.req.raw.signal));
   endpoint(app, "get", {
     path: "/wait/:n",
-    summary: "Wait until the index has read n more blocks",
+    summary: "Wait until n more blocks are indexed",
     params: { n: z.string().regex(/^\d{1,4}$/).transform(Number).pipe(api.waitBody.shape.n) },
     answer: api.height,
     refusals: waiting,

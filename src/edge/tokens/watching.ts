@@ -42,7 +42,11 @@ export function transactionWatch(sql: Queries): (wanted: TransactionWait) => Pro
     const first = await find(hash);
     if (longestMs === 0 || (first && first.depth >= depth)) return first;
     if (waiting.size >= MOST_WAITING) {
-      throw new HttpFailure(503, "too_many_waiting", `${MOST_WAITING} transactions are waited for already.`);
+      throw new HttpFailure(
+        503,
+        "too_many_waiting",
+        `The limit of ${MOST_WAITING} requests that wait for transactions is reached.`,
+      );
     }
     waiting.set(hash, (waiting.get(hash) ?? 0) + 1);
     try {

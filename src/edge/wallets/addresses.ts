@@ -28,7 +28,7 @@ export function addressRoutes(app: OpenAPIHono, { networkId }: Pick<WalletEdgeOp
   route(app, "get", {
     path: "/addresses/:addressId",
     operation: "inspectAddress",
-    summary: "What an address says",
+    summary: "Inspect an address",
     params: { addressId: api.anyAddress },
     answer: api.inspected,
   }, ({ params }) => Promise.resolve(inspect(params.addressId)));
@@ -36,7 +36,7 @@ export function addressRoutes(app: OpenAPIHono, { networkId }: Pick<WalletEdgeOp
   route(app, "post", {
     path: "/addresses",
     operation: "postAnyAddress",
-    summary: "The address of some credentials",
+    summary: "Construct an address from credentials",
     body: api.addressBody,
     status: 202,
     answer: api.madeAddress,
@@ -44,7 +44,7 @@ export function addressRoutes(app: OpenAPIHono, { networkId }: Pick<WalletEdgeOp
     const of = (text: ScriptBody | undefined, keys: RegExp) =>
       text === undefined ? undefined : credentialOf(text, keys, body.validation ?? "required");
     const [payment, stake] = [of(body.payment, /^addr_(xvk|vk|vkh)$/), of(body.stake, /^stake_(xvk|vk|vkh)$/)];
-    if (payment === undefined && stake === undefined) throw malformed("neither payment nor stake is given");
+    if (payment === undefined && stake === undefined) throw malformed("neither payment nor stake is present");
     const { hex } = payment === undefined
       ? rewardAddress(networkId, stake!)
       : stake === undefined
@@ -88,16 +88,16 @@ function scriptHash(script: ScriptBody, level: ValidationLevel): string {
       return [leaf, hashOf(leaf, OF_SCRIPTS)] as const;
     }),
   );
-  if (prefixes.size > 1) throw malformed("keys of several kinds are in one script");
+  if (prefixes.size > 1) throw malformed("one script has keys of several kinds");
   const why = scriptFault(script, level);
-  if (why !== undefined) throw malformed(`the script does not pass: ${why}`);
+  if (why !== undefined) throw malformed(`the script is not valid: ${why}`);
   return nativeHash(encodeNative(toNative(script, (leaf) => hashes.get(leaf)!)));
 }
 
 /** Hash of a key in bech32 under one of some prefixes. */
 function hashOf(text: string, prefixes: RegExp): string {
   const key = readKey(text);
-  if (!key.ok) throw malformed(`something is no key: ${key.error.message}`);
+  if (!key.ok) throw malformed(`a key is not valid: ${key.error.message}`);
   if (!prefixes.test(key.value.prefix)) throw malformed(`there is a key with the prefix '${key.value.prefix}'`);
   switch (key.value.form) {
     case "hash":

@@ -69,8 +69,8 @@ function documentOf(app: OpenAPIHono) {
     info: {
       title: "Arbor wallet service",
       version: VERSION,
-      description: "Wallets on Cardano: their addresses, what they hold, transactions built, signed and submitted. " +
-        "Under a name that it was not given it answers 403 `bad_host`, to pages of other sites 403 `bad_origin`.",
+      description: "Wallets on Cardano: addresses, balances, and building, signing and submitting transactions. " +
+        "Requests with an unknown host name get 403 `bad_host`, requests from pages of other origins 403 `bad_origin`.",
     },
   });
   const routed = new Set(app.routes.map(({ path }) => path.replace(/:(\w+)/g, "{$1}")));

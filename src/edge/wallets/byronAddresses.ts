@@ -24,7 +24,7 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
   route(app, "post", {
     path: "/byron-wallets/:walletId/addresses",
     operation: "createAddress",
-    summary: "Make an address",
+    summary: "Create an address",
     params,
     body: api.newAddressBody,
     status: 201,
@@ -37,11 +37,11 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
     const row = await service.wallet(id, "random");
     const { address_index: index, passphrase } = body;
     if (index !== undefined && index < HARD) {
-      throw new HttpFailure(403, "hardened_derivation_required", `Addresses have indices from ${HARD} on.`);
+      throw new HttpFailure(403, "hardened_derivation_required", `The index of an address must be at least ${HARD}.`);
     }
     const made = answered(await makeRandomAddress(service, row, passphrase, until(), index));
     if (made === undefined) {
-      throw new HttpFailure(409, "address_already_exists", "The wallet has the address with this index already.");
+      throw new HttpFailure(409, "address_already_exists", "The wallet already has the address with this index.");
     }
     return walletAddressView({ ...made, used: false });
   });
@@ -54,7 +54,7 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
       const encrypted = address.kind === "byron" ? address.byron.derivationPath : undefined;
       const path = encrypted === undefined ? undefined : openByronPath(pathKey, encrypted);
       if (path === undefined) {
-        throw new HttpFailure(403, "key_not_found_for_address", "An address is not one of this wallet's.");
+        throw new HttpFailure(403, "key_not_found_for_address", "An address does not belong to this wallet.");
       }
       return { account: path[0], index: path[1], address: address.hex };
     });
@@ -63,7 +63,7 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
   route(app, "put", {
     path: "/byron-wallets/:walletId/addresses",
     operation: "importAddresses",
-    summary: "Bring addresses along that were made elsewhere",
+    summary: "Import addresses that were created by another program",
     params,
     body: api.importBody,
     status: 204,
@@ -72,7 +72,7 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
   route(app, "put", {
     path: "/byron-wallets/:walletId/addresses/:addressId",
     operation: "importAddress",
-    summary: "Bring an address along that was made elsewhere",
+    summary: "Import an address that was created by another program",
     params: { walletId, addressId: anyAddress },
     status: 204,
     refusals: NOT_OURS,

@@ -25,9 +25,9 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
   };
   const spec = {
     path: `/${served.prefix}/:walletId/coin-selections/random`,
-    summary: "Choose what to spend, and leave the transaction to somebody else",
+    summary: "Select coins for a transaction that another program builds",
     description:
-      "What is chosen is avoided by others for two minutes. Inputs less outputs, change and deposits are the fee.",
+      "Other builds avoid the selected outputs for two minutes. The fee is the inputs minus outputs, change and deposits.",
     params: { walletId },
     answer: coinSelection,
     refusals: BUILD,

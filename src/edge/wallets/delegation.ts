@@ -42,7 +42,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
   route(app, "delete", {
     path: "/stake-pools/*/wallets/:walletId",
     operation: "quitStakePool",
-    summary: "Take the stake key off the ledger; its deposit and all rewards come back",
+    summary: "Deregister the stake key; its deposit and all rewards are returned",
     params: { walletId },
     body,
     headers: onceHeader,
@@ -60,7 +60,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     path: "/stake-pools/:stakePoolId/wallets/:walletId",
     operation: "joinStakePool",
     summary:
-      "Delegate the stake to a pool; a wallet that never voted abstains with it, so that rewards can be withdrawn",
+      "Delegate to a stake pool; a wallet without a vote delegation also delegates to abstain, so that rewards can be withdrawn",
     params: { stakePoolId: poolId, walletId },
     body,
     headers: onceHeader,
@@ -78,7 +78,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
   route(app, "put", {
     path: "/dreps/:drepId/wallets/:walletId",
     operation: "joinDRep",
-    summary: "Delegate the vote",
+    summary: "Delegate the vote to a DRep",
     params: { drepId: drep, walletId },
     body,
     headers: onceHeader,
@@ -93,7 +93,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
   route(app, "get", {
     path: "/wallets/:walletId/delegation-fees",
     operation: "getDelegationFee",
-    summary: "What joining a pool would cost",
+    summary: "Estimate the fee and deposit of joining a pool",
     params: { walletId },
     answer: fees,
     refusals: { 403: "`not_enough_money`, `cannot_cover_fee`" },
@@ -107,7 +107,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
   route(app, "get", {
     path: "/wallets/:walletId/stake-keys",
     operation: "listStakeKeys",
-    summary: "Whose the stake of the wallet's outputs is: its own key's, others', nobody's",
+    summary: "Stake keys of the wallet's outputs: own keys, foreign keys, and outputs without a stake key",
     params: { walletId },
     answer: stakeKeys,
   }, async ({ params: { walletId: id } }) => {
@@ -147,7 +147,11 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
 }
 
 const onlyAny = () =>
-  new HttpFailure(405, "method_not_allowed", "Whoever quits names no pool: DELETE /stake-pools/*/wallets/{walletId}.");
+  new HttpFailure(
+    405,
+    "method_not_allowed",
+    "To stop delegating, use DELETE /stake-pools/*/wallets/{walletId}, without a pool id.",
+  );
 
 const ANY_POOL = "00".repeat(28);
 

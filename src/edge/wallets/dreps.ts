@@ -36,7 +36,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", {
     path: "/dreps",
     operation: "listDReps",
-    summary: "Every registered representative, those first with whom most stake votes",
+    summary: "All registered DReps, sorted by voting stake, largest first",
     query: page,
     answer: api.drepInfo.array(),
     refusals: away,
@@ -49,7 +49,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", {
     path: "/dreps/summary",
     operation: "getDRepSummary",
-    summary: "How many representatives there are, and how much stake votes with them",
+    summary: "Number of DReps and their total voting stake",
     answer: api.drepSummary,
     refusals: away,
   }, async () => {
@@ -66,10 +66,10 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", {
     path: "/dreps/suggested",
     operation: "suggestedDReps",
-    summary: "Representatives that one might choose",
+    summary: "Suggested DReps",
     description:
-      `Active ones that say who they are and may be listed, without the ${GREATEST} with whom most stake votes. What they say is ` +
-      "known where pools' metadata is fetched (`PUT /settings`).",
+      `Active DReps with metadata that allows listing, without the ${GREATEST} with the largest voting stake. Metadata is ` +
+      "available if fetching of pool metadata is enabled (`PUT /settings`).",
     query: api.suggestedQuery,
     answer: api.drepInfo.array(),
     refusals: away,

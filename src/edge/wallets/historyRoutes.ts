@@ -44,7 +44,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     path: at(""),
     operation: `list${named}Transactions`,
     cache: service.cache,
-    summary: "The wallet's transactions, the newest first unless said otherwise",
+    summary: "Transactions of the wallet, by default newest first",
     params,
     query: { ...api.historyQuery, ...page },
     answer: api.transaction.array(),
@@ -88,7 +88,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
   route(app, "delete", {
     path: at("/:transactionId"),
     operation: `delete${named}Transaction`,
-    summary: "Forget a transaction that is not in the ledger",
+    summary: "Forget a transaction that is not on the ledger",
     params: { walletId, transactionId },
     status: 204,
     refusals: {

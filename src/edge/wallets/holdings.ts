@@ -37,7 +37,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     path: at("/addresses"),
     operation: `list${named}Addresses`,
     cache: service.cache,
-    summary: "The wallet's addresses: those to receive at, then those for change that are used",
+    summary: "Addresses of the wallet: receiving addresses, then used change addresses",
     params,
     query: { ...addresses.addressesQuery, ...page },
     answer: addresses.walletAddress.array(),
@@ -56,7 +56,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     path: at("/statistics/utxos"),
     operation: `get${before}UTxOsStatistics${suffix}`,
     cache: service.cache,
-    summary: "How the unspent outputs are distributed over amounts",
+    summary: "Distribution of the unspent outputs over amounts",
     params,
     answer: distribution,
   }, async ({ params }) => {
@@ -68,7 +68,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     path: at("/utxo"),
     operation: `get${before || suffix}WalletUtxoSnapshot`,
     cache: service.cache,
-    summary: "Every unspent output",
+    summary: "All unspent outputs of the wallet",
     params,
     query: page,
     answer: snapshot,
@@ -94,7 +94,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
   route(app, "get", {
     path: at("/assets"),
     operation: `list${named}Assets`,
-    summary: "All assets that the wallet ever held",
+    summary: "All assets that the wallet holds or has held",
     params,
     query: page,
     answer: asset.array(),
@@ -107,7 +107,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     await served.require(id);
     const ever = await readAssets(store.sql, id);
     if (!ever.includes(wanted)) {
-      throw new HttpFailure(404, "asset_not_present", "The wallet never held this asset.");
+      throw new HttpFailure(404, "asset_not_present", "The wallet has never held this asset.");
     }
     return (await assetsShown(service, [wanted]))[0];
   };
@@ -115,7 +115,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
   route(app, "get", {
     path: at("/assets/:policyId/:assetName"),
     operation: `get${named}Asset`,
-    summary: "An asset that the wallet held",
+    summary: "An asset that the wallet holds or has held",
     params: { walletId, policyId, assetName },
     answer: asset,
     refusals: absent,
@@ -123,7 +123,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
   route(app, "get", {
     path: at("/assets/:policyId"),
     operation: `get${named}AssetDefault`,
-    summary: "An asset without a name that the wallet held",
+    summary: "An asset with an empty name that the wallet holds or has held",
     params: { walletId, policyId },
     answer: asset,
     refusals: absent,

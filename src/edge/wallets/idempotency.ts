@@ -14,7 +14,7 @@ const KEY = "Idempotency-Key";
 export const onceHeader = {
   "idempotency-key": z.string().min(1).max(200).optional().meta({
     description:
-      "Names the request: asked again with the same key within a day, it is not done again and gets the same transaction.",
+      "Idempotency key: a repeated request with the same key within a day is not executed again and returns the same transaction.",
   }),
 };
 /** Refusals of such a request. */
@@ -39,7 +39,7 @@ export async function madeOnce(
   const key = context.req.header(KEY);
   if (key === undefined) return await make();
   if (!/^[\x21-\x7e]{1,200}$/.test(key)) {
-    throw new HttpFailure(400, "bad_request", `${KEY} has 1 to 200 printable characters of ASCII.`);
+    throw new HttpFailure(400, "bad_request", `${KEY} must have 1 to 200 printable ASCII characters.`);
   }
   const open = Object.fromEntries(Object.entries(body).filter(([name]) => !SECRET.has(name)));
   const fingerprint = hash256(utf8(toJson([context.req.method, context.req.path, plain(open)])));
@@ -50,9 +50,13 @@ export async function madeOnce(
 
 /** Status, code and message of each failure. */
 const REFUSALS: Readonly<Record<RequestFailure["code"], readonly [status: 409, code: string, message: string]>> = {
-  busy: [409, "request_in_progress", "The request with this key is being done: ask again in a moment."],
-  taken_over: [409, "request_in_progress", "The request with this key was taken over: ask again in a moment."],
-  key_reused: [409, "idempotency_key_reused", `This ${KEY} came with another request before.`],
+  busy: [409, "request_in_progress", "A request with this key is in progress; try again later."],
+  taken_over: [
+    409,
+    "request_in_progress",
+    "The request with this key was taken over by another process; try again later.",
+  ],
+  key_reused: [409, "idempotency_key_reused", `This ${KEY} was already used for a different request.`],
 };
 
 /** A value with bytes and maps as JSON has them. */

@@ -70,7 +70,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     path: "/wallets/:walletId/signatures/:role/:index",
     operation: "signMetadata",
     summary: "Sign metadata with a key of the wallet",
-    description: "The signature, 64 bytes, is one of the metadata's hash (blake2b-256 of its CBOR).",
+    description: "Returns a signature of 64 bytes over the hash of the metadata (blake2b-256 of its CBOR).",
     params: { walletId, role, index },
     body: api.signMetadataBody,
     produces: "application/octet-stream",
@@ -89,7 +89,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", {
     path: "/wallets/:walletId/policy-key",
     operation: "getPolicyKey",
-    summary: "The key under which the wallet mints",
+    summary: "The policy key of the wallet, used for minting",
     params: { walletId },
     query: api.hashQuery,
     answer: api.keyText,
@@ -103,7 +103,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "post", {
     path: "/wallets/:walletId/policy-key",
     operation: "postPolicyKey",
-    summary: "Make the key under which the wallet mints",
+    summary: "Create the policy key of the wallet, used for minting",
     params: { walletId },
     query: api.hashQuery,
     body: api.policyKeyBody,
@@ -121,7 +121,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "post", {
     path: "/wallets/:walletId/policy-id",
     operation: "postPolicyId",
-    summary: "The policy of a script of the wallet's policy key",
+    summary: "The policy id of a script with the wallet's policy key",
     params: { walletId },
     body: api.policyIdBody,
     status: 202,
@@ -137,7 +137,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
 function missingPolicyKey(id: string): Error {
   return refusal({
     code: "missing_policy_public_key",
-    message: `The wallet ${id} has no policy key yet. Make one with POST /wallets/${id}/policy-key, then ask again.`,
+    message: `The wallet ${id} has no policy key yet. Create one with POST /wallets/${id}/policy-key, then retry.`,
   });
 }
 
@@ -165,5 +165,5 @@ export function roleKeyText(
 /** The index of a role; throws 403 for keys that need the root key. */
 function softRole(name: (typeof ROLES)[number], index: number): number {
   if (index < HARD) return ROLES.indexOf(name);
-  throw refusal({ code: "soft_derivation_required", message: "Keys of a role have soft indices, such as 0." });
+  throw refusal({ code: "soft_derivation_required", message: "The index of a role's key must be soft, such as 0." });
 }

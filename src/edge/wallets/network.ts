@@ -30,7 +30,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     path: "/network/information",
     operation: "getNetworkInformation",
     cache: cacheFor(TIP_MS),
-    summary: "How far the network and this service are",
+    summary: "Status of the network and progress of this service",
     answer: api.networkInformation,
     refusals: away,
   }, async () => {
@@ -85,12 +85,12 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
   const notLater = async (epoch: number) => {
     const { value } = answered(await port.epoch());
     if (epoch <= value.number) return;
-    throw new HttpFailure(404, "not_found", `Epoch ${epoch} has not begun: it is epoch ${value.number}.`);
+    throw new HttpFailure(404, "not_found", `Epoch ${epoch} has not started; the current epoch is ${value.number}.`);
   };
   route(app, "get", {
     path: "/network/parameters",
     operation: "getNetworkParameters",
-    summary: "What holds on the network",
+    summary: "Parameters of the network",
     query: api.epochQuery,
     answer: api.networkParameters,
     refusals: { ...away, 404: "`not_found`: no such epoch" },
@@ -99,8 +99,8 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
   route(app, "get", {
     path: "/network/clock",
     operation: "getNetworkClock",
-    summary: "How far the clock is off",
-    description: "No time server is asked: the system keeps its clock, and this service goes by it.",
+    summary: "Status of the clock",
+    description: "The service uses the system clock and does not query a time server.",
     query: api.clockQuery,
     answer: api.networkClock,
   }, () => Promise.resolve({ status: "unavailable" }));
@@ -108,12 +108,12 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
   route(app, "get", {
     path: "/blocks/latest/header",
     operation: "getBlocksLatestHeader",
-    summary: "The newest block that this service has read",
+    summary: "The last block that this service has processed",
     answer: api.blockHeader,
-    refusals: { 404: "`block_header_not_found`: no block was read yet" },
+    refusals: { 404: "`block_header_not_found`: no block has been processed yet" },
   }, async () => {
     const { at } = await readCursor(store.sql);
-    if (at.slot < 0) throw new HttpFailure(404, "block_header_not_found", "No block was read yet.");
+    if (at.slot < 0) throw new HttpFailure(404, "block_header_not_found", "No block has been processed yet.");
     return {
       header_hash: at.hash,
       slot_no: { quantity: at.slot, unit: "slot" },

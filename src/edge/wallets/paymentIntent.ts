@@ -48,7 +48,10 @@ export async function paymentIntent(body: PaymentBody, network: NetworkId): Prom
 export async function sendIntent(body: PaymentFeesBody, network: NetworkId): Promise<PaymentIntent> {
   const { withdrawal, time_to_live: ttl, ...rest } = body;
   if (Array.isArray(withdrawal)) {
-    throw refusal({ code: "not_implemented", message: "Rewards of another wallet's words are not withdrawn here." });
+    throw refusal({
+      code: "not_implemented",
+      message: "Withdrawing the rewards of another wallet by its mnemonic is not supported.",
+    });
   }
   const bound = ttl && { quantity: ttl.quantity, unit: "second" as const };
   return await paymentIntent(
@@ -73,8 +76,8 @@ function paymentIn({ address, amount, assets }: PaymentEntry, network: NetworkId
 /** An address as hexadecimal; throws 400 for one that cannot receive. */
 export function payable(address: Address, network: NetworkId, place: string): string {
   const no = (why: string) => new HttpFailure(400, "bad_request", `Error in $.${place}: ${why}`);
-  if (address.network !== network) throw no("this is an address of another network");
-  if (address.kind === "reward") throw no("nothing can be sent to a stake address");
+  if (address.network !== network) throw no("the address is on another network");
+  if (address.kind === "reward") throw no("a payment cannot be sent to a stake address");
   return address.hex;
 }
 

@@ -37,7 +37,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", {
     path: "/stake-pools",
     operation: "listStakePools",
-    summary: "Stake pools, those first that would pay most for a stake",
+    summary: "Stake pools, sorted by expected rewards for the given stake, highest first",
     query: { ...api.stakePoolsQuery, ...page },
     answer: api.stakePool.array(),
     refusals: { 400: "`query_param_missing`, `bad_request`", ...away },
@@ -59,7 +59,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", {
     path: "/stake-pools/maintenance-actions",
     operation: "getMaintenanceActions",
-    summary: "Whether the metadata of pools that are gone was collected",
+    summary: "Status of the garbage collection of pool metadata",
     answer: api.maintenance,
   }, async () => {
     const collection = await readCollection(store);
@@ -70,7 +70,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "post", {
     path: "/stake-pools/maintenance-actions",
     operation: "postMaintenanceAction",
-    summary: "Collect the metadata of pools that are gone or delisted",
+    summary: "Delete the metadata of retired and delisted pools",
     body: api.maintenanceBody,
     status: 204,
   }, () => collect({ store, book, fetch: outside, log }));
@@ -78,14 +78,14 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", {
     path: "/settings",
     operation: "getSettings",
-    summary: "What is set for the service as a whole",
+    summary: "Settings of the service",
     answer: api.settings,
   }, async () => ({ pool_metadata_source: await readSource(store.sql) }));
 
   route(app, "put", {
     path: "/settings",
     operation: "putSettings",
-    summary: "Set where pools' metadata comes from; what another source said is forgotten",
+    summary: "Set the source of pool metadata; metadata from the previous source is deleted",
     body: api.settingsBody,
     status: 204,
   }, async ({ body: { settings } }) => {
@@ -95,7 +95,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", {
     path: "/smash/health",
     operation: "getCurrentSmashHealth",
-    summary: "How a SMASH server is",
+    summary: "Health of a SMASH server",
     query: api.smashQuery,
     answer: api.smashHealth,
   }, async ({ query: { url } }) => {

@@ -45,7 +45,7 @@ export function sender(service: WalletService, kind: WalletRow["kind"]): Send {
       if (await claimTransaction(service.store.sql, id, hashOf(transaction))) return transaction;
       // built at the same time from the same coins: once it is pending, the next build avoids them
       await submitFor(service, transaction, id);
-      throw new Conflict("Another request sends the very same transaction: try again.");
+      throw new Conflict("Another request is sending the same transaction; try again.");
     };
     // under a key the first signed transaction is final, refused or not
     const hash = isNamed(context)

@@ -43,14 +43,17 @@ export async function completeWallet(service: Pick<WalletService, "store">, id: 
   if (row.sharing.complete) return row;
   throw refusal({
     code: "shared_wallet_incomplete",
-    message: "The wallet still lacks keys of its cosigners: it has no addresses and cannot build or sign.",
+    message: "The wallet lacks keys of its cosigners, so it has no addresses and cannot build or sign.",
   });
 }
 
 /** Index of an account out of a hard index; throws 403 for a soft one. */
 export function accountOf(index: number): number {
   if (index >= HARD) return index - HARD;
-  throw refusal({ code: "hardened_derivation_required", message: "Accounts have hard indices, such as 0H." });
+  throw refusal({
+    code: "hardened_derivation_required",
+    message: "The index of an account must be hardened, such as 0H.",
+  });
 }
 
 function templateOf(given: z.output<typeof api.givenTemplate>, own: Xpub): ScriptTemplate {
@@ -96,7 +99,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     path: "/shared-wallets",
     operation: "postSharedWallet",
     summary: "Create or restore a shared wallet",
-    description: "While keys of cosigners are missing it is `incomplete`; they are added by PATCH.",
+    description: "The wallet is `incomplete` until all keys of its cosigners are added by PATCH.",
     body: api.sharedWalletBody,
     status: 201,
     answer: api.sharedWallet,
@@ -163,7 +166,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
   route(app, "put", {
     path: "/shared-wallets/:walletId",
     operation: "putSharedWallet",
-    summary: "Name a shared wallet, and set how it builds",
+    summary: "Change the name and the build settings of a shared wallet",
     params,
     body: walletChange,
     answer: api.sharedWallet,
@@ -178,7 +181,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
       path: `/shared-wallets/:walletId/${credential}-script-template`,
       operation: `patchSharedWalletIn${credential === "payment" ? "Payment" : "Delegation"}`,
       summary: `Add keys of cosigners for ${credential}`,
-      description: "A key can be replaced while the wallet is incomplete, but for the wallet's own.",
+      description: "Keys of other cosigners can be replaced while the wallet is incomplete.",
       params,
       body: api.cosignerKeys,
       answer: api.sharedWallet,

@@ -31,7 +31,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
   route(app, "get", {
     path: "/shared-wallets/:walletId/keys",
     operation: "getAccountKeyShared",
-    summary: "The account's public key: what cosigners are given",
+    summary: "The account's public key, to share with the cosigners",
     params,
     query: api.keysQuery,
     answer: api.keyText,
@@ -59,7 +59,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
   route(app, "get", {
     path: "/shared-wallets/:walletId/keys/:role/:index",
     operation: "getSharedWalletKey",
-    summary: "A public key of the wallet's own",
+    summary: "A public key of this wallet",
     params: { walletId, role, index },
     query: api.hashQuery,
     answer: api.keyText,
@@ -72,9 +72,9 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
   route(app, "post", {
     path: "/shared-wallets/:walletId/transactions-sign",
     operation: "signSharedTransaction",
-    summary: "Sign a transaction beside those who signed it before",
+    summary: "Add this wallet's signatures to a transaction",
     description:
-      "Nothing is added for scripts that the signatures there already satisfy: the fee is for as many as are needed.",
+      "No signature is added for scripts that are already satisfied: the fee covers only the required number of signatures.",
     params,
     body: signBody,
     status: 202,
@@ -100,9 +100,9 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     answer: submitted,
     refusals: {
       403: "`foreign_transaction`, `missing_witnesses_in_transaction`, `shared_wallet_incomplete`; " +
-        "`created_invalid_transaction`: others have spent its inputs",
+        "`created_invalid_transaction`: its inputs are already spent",
       425: "`mempool_is_full`",
-      500: "`created_invalid_transaction`: the network refused it",
+      500: "`created_invalid_transaction`: the network rejected it",
       ...ONCE,
     },
   }, async ({ params: { walletId: id }, body, context }) => {
@@ -118,12 +118,12 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
 /** Throws 403 for a transaction without a script of the wallet's, or with one that still lacks signatures. */
 function assertSigned({ own, agrees, expected, detected }: SharedSigning & { readonly own: number }): void {
   if (own === 0) {
-    throw refusal({ code: "foreign_transaction", message: "The transaction spends nothing of this wallet's." });
+    throw refusal({ code: "foreign_transaction", message: "The transaction has no input of this wallet." });
   }
   if (agrees) return;
   throw refusal({
     code: "missing_witnesses_in_transaction",
-    message: `The wallet's scripts lack signatures: there are ${detected} of the ${expected} that they may need.`,
+    message: `The wallet's scripts lack signatures: ${detected} of at most ${expected} are present.`,
     details: { expected_number_of_key_wits: expected, detected_number_of_key_wits: detected },
   });
 }

@@ -47,10 +47,10 @@ export function streamRoutes(
   route(app, "get", {
     path: `/${served.prefix}/:walletId/events`,
     operation: `stream${served.named}Transactions`,
-    summary: "The wallet's transactions as blocks bring them, as server-sent events",
+    summary: "New transactions of the wallet as server-sent events",
     description:
-      "`event: transaction` with the transaction as data, as the list has it; `event: rolled_back` where blocks are no more, with the tip " +
-      "that is left: load the list again. Send the last `id` as Last-Event-ID when coming back, and load the list after the stream is open.",
+      "`event: transaction` has the transaction as data, in the form of the list. `event: rolled_back` has the tip after the rollback: " +
+      "load the list again. To resume, send the last `id` as Last-Event-ID. Load the list after the stream is open.",
     params: { walletId },
     query: transactionQuery,
     headers: { "last-event-id": z.string().optional() },
@@ -123,4 +123,4 @@ async function placeIn(text: string, { events }: WalletService): Promise<{ posit
   return { position, place: { slot: read.slot, index: read.index, hash: read.hash } };
 }
 
-const notGiven = () => new HttpFailure(400, "bad_request", "Last-Event-ID is no place that this stream has given.");
+const notGiven = () => new HttpFailure(400, "bad_request", "Last-Event-ID is not an id of this stream.");

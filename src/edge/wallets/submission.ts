@@ -51,7 +51,7 @@ function refused({ code, message, details }: Failure): Error {
     case "undecodable":
       return notATransaction(message);
     case "mempool_full":
-      return new HttpFailure(425, "mempool_is_full", "The mempool is full: please try again later.");
+      return new HttpFailure(425, "mempool_is_full", "The mempool is full; try again later.");
     case "refused_by_ledger": {
       const why =
         `The submitted transaction was rejected by the local node. Here's an error message that may help with debugging: ${message}`;
@@ -87,14 +87,14 @@ export async function requireOwnSignatures(
     throw refusal({
       code: "foreign_transaction",
       message:
-        "The transaction spends nothing of this wallet's: submit one that has an input or a withdrawal of its own.",
+        "The transaction has no input or withdrawal of this wallet. Submit it through the wallet that it belongs to.",
     });
   }
   if (missing === 0) return;
   throw new HttpFailure(
     403,
     "missing_witnesses_in_transaction",
-    `The transaction expects ${expected} witness(es) of this wallet and there are ${detected}: sign it first.`,
+    `The transaction requires ${expected} witness(es) of this wallet but has ${detected}; sign it first.`,
     { expected_number_of_key_wits: expected, detected_number_of_key_wits: detected },
   );
 }

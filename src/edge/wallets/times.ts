@@ -51,7 +51,7 @@ const LAST_YEAR = Date.UTC(9999, 0);
 /** A block's place. */
 export function blockView(eras: Eras, { slot, height }: Pick<Tip, "slot" | "height">): BlockView {
   const view = slotView(eras, slot);
-  if (view === undefined) throw new Error(`no time of slot ${slot}, in which there is a block`);
+  if (view === undefined) throw new Error(`the time of slot ${slot} is unknown, although the slot has a block`);
   return { ...view, height: { quantity: Math.max(0, height), unit: "block" } };
 }
 

@@ -24,15 +24,15 @@ const params = { walletId };
 /** Refusals of builds. */
 export const BUILD = {
   403:
-    "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction` and others that say why " +
-    "such a transaction cannot be built",
+    "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction` and other reasons why " +
+    "the transaction cannot be built",
 };
 /** Refusals of submissions. */
 export const SUBMIT = {
   403:
-    "`foreign_transaction`, `missing_witnesses_in_transaction`; `created_invalid_transaction`: others have spent its inputs",
+    "`foreign_transaction`, `missing_witnesses_in_transaction`; `created_invalid_transaction`: its inputs are already spent",
   425: "`mempool_is_full`",
-  500: "`created_invalid_transaction`: the network refused it",
+  500: "`created_invalid_transaction`: the network rejected it",
 };
 /** Refusals of signing. */
 export const LOCKED = "`no_root_key`, `wrong_encryption_passphrase`";
@@ -63,7 +63,7 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
   route(app, "post", {
     path: at("transactions-decode"),
     operation: `decode${served.named}Transaction`,
-    summary: "Take a transaction apart, at any stage of signing",
+    summary: "Decode an unsigned, partially signed or signed transaction",
     params,
     body: api.decodeBody,
     status: 202,
@@ -128,14 +128,14 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
     route(app, "post", {
       path: at("transactions-balance"),
       operation: "balanceTransaction",
-      summary: "Complete a partial transaction: inputs, change, collateral, units, fee",
+      summary: "Balance a partial transaction: add inputs, change, collateral, execution units and fee",
       params,
       body: api.balanceBody,
       status: 202,
       answer: api.constructed,
       refusals: {
         ...BUILD,
-        400: "`bad_request`, `unresolved_inputs`, `redeemer_script_failure` and others about its scripts",
+        400: "`bad_request`, `unresolved_inputs`, `redeemer_script_failure` and other errors of its scripts",
       },
     }, async ({ params, body }) => {
       await service.wallet(params.walletId, kind);
@@ -180,13 +180,13 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
 }
 
 const FEES = {
-  summary: "What a payment would cost",
+  summary: "Estimate the fee of a payment",
   status: 202,
   answer: api.fees,
   refusals: BUILD,
 } as const;
 const SENDS = {
-  summary: "Pay: build, sign and submit in one call",
+  summary: "Build, sign and submit a payment in one request",
   headers: onceHeader,
   status: 202,
   answer: api.transaction,
@@ -198,8 +198,8 @@ export function proxyRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "post", {
     path: "/proxy/transactions",
     operation: "postExternalTransaction",
-    summary: "Submit a transaction that was signed elsewhere",
-    description: "It is handed over as it is; no wallet lists it as pending unless it is one's own.",
+    summary: "Submit a transaction that was signed by another program",
+    description: "The transaction is submitted unchanged. Only wallets that it belongs to list it as pending.",
     consumes: "application/octet-stream",
     body: api.rawTransaction,
     headers: onceHeader,

@@ -101,7 +101,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "post", {
     path: "/byron-wallets",
     operation: "postByronWallet",
-    summary: "Create or restore a wallet of the first era",
+    summary: "Create or restore a Byron wallet",
     body: api.byronWalletBody,
     status: 201,
     answer: api.byronWallet,
@@ -109,7 +109,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
   }, async ({ body }) => {
     const { style, name, mnemonic_sentence: sentence, passphrase } = body;
     if (style !== "random") {
-      throw refusal({ code: "not_implemented", message: `Wallets of the style ${style} are not served yet.` });
+      throw refusal({ code: "not_implemented", message: `Wallets of the style ${style} are not supported.` });
     }
     const settings = {
       name,
@@ -168,7 +168,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
     route(app, "put", {
       path: `/${prefix}/:walletId`,
       operation: `put${named}Wallet`,
-      summary: "Name a wallet, and set how it builds",
+      summary: "Change the name and the build settings of a wallet",
       params,
       body: api.walletChange,
       answer,
@@ -199,14 +199,14 @@ function passphraseRoutes(app: OpenAPIHono, service: WalletService): void {
     );
     service.ring([entity]);
     await service.ask(entity, passphraseChanged(changed), { deadlineMs: APPLIED_MS }).catch((error) =>
-      service.log.warn("the actor applies a change of passphrase later", { wallet: id, reason: reason(error) })
+      service.log.warn("the change of the passphrase is applied later", { wallet: id, reason: reason(error) })
     );
   };
 
   route(app, "put", {
     path: "/wallets/:walletId/passphrase",
     operation: "putWalletPassphrase",
-    summary: "Set another passphrase",
+    summary: "Change the passphrase",
     params: { walletId },
     body: api.passphraseChange,
     status: 204,
@@ -225,7 +225,7 @@ function passphraseRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "put", {
     path: "/byron-wallets/:walletId/passphrase",
     operation: "putByronWalletPassphrase",
-    summary: "Set another passphrase",
+    summary: "Change the passphrase",
     params: { walletId },
     body: api.byronPassphraseChange,
     status: 204,

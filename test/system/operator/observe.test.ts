@@ -131,7 +131,7 @@ describe("a request", () => {
 
   it("leaves lines with its id in both processes", () => {
     expect(lines(edge)).toContainEqual(expect.objectContaining({
-      message: "a request was answered",
+      message: "request completed",
       service: "tokens",
       request: REQUEST,
       route: "/transaction",

@@ -305,7 +305,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await press(page, "Boot a token");
     expect(await refusal(page)).toBe("Connect a wallet first: it signs, and its address pays.");
     await page.goto(`${arbor.tokens}/#/token/${"0".repeat(64)}`);
-    await page.getByText(`There is no token ${"0".repeat(64)}.`).waitFor();
+    await page.getByText(`No token ${"0".repeat(64)} exists.`).waitFor();
     await page.goto(`${arbor.tokens}/#/nowhere`);
     await page.getByRole("heading", { name: "No such page" }).waitFor();
   });

@@ -39,11 +39,11 @@ test("each option is in the help, with its variable", () => {
 });
 
 test("what cannot be is said", () => {
-  expect(genesis(["--epoch-slots", "0"])).toMatch(/--epoch-slots is a whole number from 1/);
+  expect(genesis(["--epoch-slots", "0"])).toMatch(/--epoch-slots must be a whole number from 1/);
   expect(genesis(["--protocol-version", "12"])).toMatch(/from 9 to 11/);
-  expect(genesis(["--hard-fork-epoch", "0"])).toMatch(/--hard-fork-epoch is a whole number from 1/);
+  expect(genesis(["--hard-fork-epoch", "0"])).toMatch(/--hard-fork-epoch must be a whole number from 1/);
   expect(genesis(["--pools", "101"])).toMatch(/from 0 to 100/);
-  expect(genesis(["--parameters", path.join(folder, "none.json")])).toMatch(/none.json was not read/);
+  expect(genesis(["--parameters", path.join(folder, "none.json")])).toMatch(/none.json cannot be read/);
 });
 
 test("a file and a version change the parameters, and the source says so", async () => {

@@ -30,18 +30,18 @@ test("a start has its own devnet, or a node and no devnet", () => {
 });
 
 test("what does not go together is said", () => {
-  expect(read(["--provider", "node"])).toMatch(/needs --node-socket/);
-  expect(read(["--node-socket", "/run/n"])).toMatch(/goes with --provider node/);
+  expect(read(["--provider", "node"])).toMatch(/requires --node-socket/);
+  expect(read(["--node-socket", "/run/n"])).toMatch(/requires --provider node/);
   expect(read(["--provider", "node", "--node-socket", "/run/n", "--roles", "devnet"])).toMatch(
-    /the role devnet goes with/,
+    /the role devnet requires/,
   );
   const node = ["--provider", "node", "--node-socket", "/run/n"];
-  expect(read([...node, "--epoch-slots", "20"])).toBe("--epoch-slots goes with --provider devnet.");
+  expect(read([...node, "--epoch-slots", "20"])).toBe("--epoch-slots requires --provider devnet.");
   expect(read([...node, "--socket", "/run/d", "--block-ms", "0", "--pools", "1"])).toBe(
-    "--socket, --block-ms, --pools go with --provider devnet.",
+    "--socket, --block-ms, --pools require --provider devnet.",
   );
   expect(read(node, { ARBOR_EPOCH_SLOTS: "20", ARBOR_BLOCK_MS: "100" })).toMatchObject({ nodeSocket: "/run/n" });
-  expect(read(["--provider", "cloud"])).toMatch(/cloud is no provider/);
+  expect(read(["--provider", "cloud"])).toMatch(/cloud is not a provider/);
   expect(read(["--network-magic", "764824073"])).toMatch(/test network/);
   expect(read(["--network-magic", "x"])).toMatch(/whole number/);
 });
@@ -59,19 +59,19 @@ test("a Blockfrost service is one's own, or Blockfrost's of a public test networ
   });
   expect(blockfrost(["--network-magic", "1"])).toEqual({ url: "https://cardano-preprod.blockfrost.io/api/v0" });
   expect(blockfrost(["--network-magic", "2"])).toEqual({ url: "https://cardano-preview.blockfrost.io/api/v0" });
-  expect(blockfrost([])).toMatch(/needs --blockfrost-url/);
+  expect(blockfrost([])).toMatch(/requires --blockfrost-url/);
   expect(blockfrost(["--blockfrost-url", "http://dolos:3010", "--blockfrost-from", "ab".repeat(32)])).toEqual({
     url: "http://dolos:3010",
     from: "ab".repeat(32),
   });
-  expect(blockfrost(["--blockfrost-url", "http://x", "--roles", "devnet"])).toMatch(/the role devnet goes with/);
+  expect(blockfrost(["--blockfrost-url", "http://x", "--roles", "devnet"])).toMatch(/the role devnet requires/);
   for (const url of ["dolos", "ftp://dolos", "https://me:secret@x/api", "https://x/api?project_id=1"]) {
-    expect(blockfrost(["--blockfrost-url", url])).toMatch(/is a URL like/);
+    expect(blockfrost(["--blockfrost-url", url])).toMatch(/must be a URL like/);
   }
-  expect(blockfrost(["--network-magic", "1", "--blockfrost-from", "tip"])).toMatch(/the hash of a block/);
-  expect(read(["--blockfrost-url", "http://x"])).toMatch(/--blockfrost-url goes with --provider blockfrost/);
+  expect(blockfrost(["--network-magic", "1", "--blockfrost-from", "tip"])).toMatch(/must be a block hash/);
+  expect(read(["--blockfrost-url", "http://x"])).toMatch(/--blockfrost-url requires --provider blockfrost/);
   expect(read(["--provider", "node", "--node-socket", "/n", "--blockfrost-from", "ab"])).toMatch(
-    /goes with --provider blockfrost/,
+    /requires --provider blockfrost/,
   );
 });
 
@@ -91,10 +91,10 @@ test("the project id comes from a file or the environment, and goes nowhere in t
     expect(blockfrost(["--blockfrost-url", "http://127.0.0.1:3000"], env)).toMatchObject({
       projectId: "previewFromEnv",
     });
-    expect(blockfrost(["--blockfrost-url", "http://far.example"], env)).toMatch(/begins with https/);
+    expect(blockfrost(["--blockfrost-url", "http://far.example"], env)).toMatch(/must use https/);
     writeFileSync(file, "two words");
     const wrong = blockfrost([...preview, "--blockfrost-project-file", file]);
-    expect(wrong).toMatch(/a token of letters and digits/);
+    expect(wrong).toMatch(/must consist of letters/);
     expect(wrong).not.toContain("two words");
     expect(blockfrost([...preview, "--blockfrost-project-file", path.join(folder, "none")])).toMatch(/cannot be read/);
   } finally {

@@ -52,6 +52,6 @@ describe("verify", () => {
       await expect(verify(answer, TOKEN, "k", known)).rejects.toThrow("--root, --datum and --output");
     }
     await expect(verify(answer, TOKEN, "k", { datum })).rejects.toThrow("--policy");
-    await expect(verify(answer, "ab", "k", { root })).rejects.toThrow("token's id");
+    await expect(verify(answer, "ab", "k", { root })).rejects.toThrow("not a token id");
   });
 });

@@ -55,7 +55,7 @@ test("a body over the limit is 413, with and without its length told", async () 
   const [status, text] = await post("/small", "[1,2,3,4]");
   expect([status, JSON.parse(text)]).toEqual([413, {
     code: "body_too_large",
-    error: "The body is over 8 bytes.",
+    error: "The body is larger than 8 bytes.",
     details: { limit: 8 },
   }]);
   let pulled = 0;
@@ -94,7 +94,7 @@ test("failures become answers, and the inside stays inside", async () => {
   const unnamed = await app.request("/unnamed");
   expect([unnamed.status, await unnamed.json()]).toEqual([500, {
     code: "internal_error",
-    error: "Something went wrong on this side; the log says what.",
+    error: "Internal error; see the log of the service.",
   }]);
   expect(lines.some((line) => line.includes("a matter of the inside"))).toBe(true);
   const missing = await app.request("/missing");
