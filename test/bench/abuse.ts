@@ -130,12 +130,12 @@ async function under(limit: number, atOnce: number): Promise<(string | number)[]
 
 function statusOf(agent: Agent, url: string): Promise<number> {
   return new Promise((resolve) => {
-    const asked = request(url, { agent }, (answer) => {
+    const pending = request(url, { agent }, (answer) => {
       answer.resume();
       answer.once("end", () => resolve(answer.statusCode ?? 0));
       answer.once("error", () => resolve(0));
     });
-    asked.once("error", () => resolve(0));
-    asked.end();
+    pending.once("error", () => resolve(0));
+    pending.end();
   });
 }

@@ -98,8 +98,8 @@ function cpuOf(pid: number): number {
 }
 
 /** What can be told of some processes, together. */
-function total(pids: readonly number[], tell: (pid: number) => number): number {
-  return pids.length === 0 ? NaN : pids.reduce((sum, pid) => sum + (tell(pid) || 0), 0);
+function total(pids: readonly number[], valueOf: (pid: number) => number): number {
+  return pids.length === 0 ? NaN : pids.reduce((sum, pid) => sum + (valueOf(pid) || 0), 0);
 }
 
 /** The processes of the embedded PostgreSQL. */

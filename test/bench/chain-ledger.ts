@@ -162,11 +162,11 @@ export async function ledgerRows(): Promise<readonly ChainRow[]> {
       ...(scripts > 0 ? [`scripts ${share(scripts)}`] : []),
       `all other rules ${share(Math.max(0, whole - signatures - decoding - scripts))}`,
     ];
-    const beside = other === undefined ? "refuses one of them" : `${rate(other, some.transactions.length)}/s`;
+    const combined = other === undefined ? "refuses one of them" : `${rate(other, some.transactions.length)}/s`;
     rows.push([
       `ledger: ${what}`,
       `${rate(whole)}/s`,
-      `CPU (the rate is by processor time): ${shares.join(", ")}; the emulator of scalus ${beside}`,
+      `CPU (the rate is by processor time): ${shares.join(", ")}; the emulator of scalus ${combined}`,
     ]);
   }
   return rows;

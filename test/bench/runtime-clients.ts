@@ -113,10 +113,10 @@ async function run({ url, body, prefix, entities, clients, ms, once }: Load): Pr
   await Promise.all(askers.map(async (put) => {
     while (once ? next < entities : performance.now() - begun < ms) {
       const id = `${prefix}${once ? next++ : (next++ * 7_919) % entities}`;
-      const asked = performance.now();
+      const startedAt = performance.now();
       const ok = await put(id).catch(() => false);
       const now = performance.now();
-      if (ok) times.push(now - asked);
+      if (ok) times.push(now - startedAt);
       else {
         failed++;
         await new Promise((resolve) => setTimeout(resolve, 5));

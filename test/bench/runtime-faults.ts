@@ -28,10 +28,10 @@ export async function measureFaults(serverUrl: string, ms: number): Promise<Gone
       const loaded = load(prefix, 2 * ms + 4_000);
       await sleep(ms);
       const worker = cluster.workers.shift()!;
-      const told = performance.now();
+      const startedAt = performance.now();
       worker.signal(signal);
       await worker.exited;
-      const drain = performance.now() - told;
+      const drain = performance.now() - startedAt;
       const { answered, failed, longest, p99 } = await loaded;
       const [row] = await cluster.store.sql<{ n: bigint }[]>`
         select coalesce(sum((snapshot->'context'->>'count')::bigint), 0)::bigint as n from actor

@@ -87,9 +87,9 @@ if (roles.includes("worker") || roles.includes("edge")) {
       answer: z.object({ count: z.number() }),
     }, async ({ params, body }) => {
       const counter = { kind: "counter", id: params.id };
-      const told = await ask.ask(counter, { type: "ADD", amount: body.amount }, { deadlineMs: 30_000 });
-      if (told.ok) return told.value;
-      throw HttpFailure.of(503, told.error);
+      const result = await ask.ask(counter, { type: "ADD", amount: body.amount }, { deadlineMs: 30_000 });
+      if (result.ok) return result.value;
+      throw HttpFailure.of(503, result.error);
     });
     const listener = await listen(app, { host: "127.0.0.1", port: 0 });
     stops.unshift(() => listener.stop());

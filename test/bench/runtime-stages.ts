@@ -56,7 +56,7 @@ export async function measureStages(cluster: Cluster, load: () => Promise<Loaded
 }
 
 async function look({ edge, workers, store }: Cluster) {
-  const [asked, ...others] = await Promise.all([edge.ask(null), ...workers.map((worker) => worker.ask(null))]);
+  const [first, ...others] = await Promise.all([edge.ask(null), ...workers.map((worker) => worker.ask(null))]);
   const sum = (name: keyof Stages) =>
     others.reduce((all, one) => ({
       count: all.count + one[name].count,
@@ -67,7 +67,7 @@ async function look({ edge, workers, store }: Cluster) {
     select sum(fsyncs)::float8 as flushes, sum(fsync_time)::float8 as ms from pg_stat_io
     where object = 'wal' and backend_type = 'client backend'`;
   return {
-    ask: asked.ask,
+    ask: first.ask,
     command: sum("command"),
     turn: sum("turn"),
     statement: sum("statement"),

@@ -77,7 +77,7 @@ export async function benchRuntime(print: Print = console.log): Promise<void> {
 const SINGLE = "Arbor in one process, HTTP";
 
 /** Something that can be asked, and the processes that answer. */
-interface Asked {
+interface Scenario {
   readonly name: string;
   readonly url?: string;
   readonly processes: Readonly<Record<string, readonly number[]>>;
@@ -99,14 +99,19 @@ async function throughput(
   print: Print,
 ): Promise<void> {
   const shared = { client: [cluster.clients.pid], PostgreSQL: [postmaster] };
-  const house = { ...shared, bus: [cluster.bus.pid], worker: cluster.workers.map(({ pid }) => pid) };
-  const asked: Asked[] = [
-    { name: "Arbor, NATS", processes: house },
-    { name: "Arbor, HTTP", url: cluster.url, processes: { ...house, edge: [cluster.edge.pid] } },
+  const processes = { ...shared, bus: [cluster.bus.pid], worker: cluster.workers.map(({ pid }) => pid) };
+  const scenarios: Scenario[] = [
+    { name: "Arbor, NATS", processes: processes },
+    { name: "Arbor, HTTP", url: cluster.url, processes: { ...processes, edge: [cluster.edge.pid] } },
     { name: SINGLE, url: single.url, processes: { ...shared, [SINGLE]: [single.edge.pid] } },
     ...peers.map(({ name, url, pids }) => ({ name: `${name}, HTTP`, url, processes: { ...shared, [name]: pids } })),
   ];
-  const measure = async ({ url, processes }: Asked, clients: number, entities: number, ms: number): Promise<Figure> => {
+  const measure = async (
+    { url, processes }: Scenario,
+    clients: number,
+    entities: number,
+    ms: number,
+  ): Promise<Figure> => {
     const before = cpuOf(processes);
     const http = url === undefined ? {} : { url, body: '{"amount":1}' };
     const loaded = await cluster.clients.ask({ ...http, prefix: `e${entities}-`, entities, clients, ms });
@@ -116,15 +121,15 @@ async function throughput(
     );
     return { loaded, rate: loaded.answered / loaded.seconds, cpu, load: loadavg()[0]! };
   };
-  for (const one of asked) await measure(one, 64, 1_000, ROUND_MS);
+  for (const one of scenarios) await measure(one, 64, 1_000, ROUND_MS);
   const rows: (string | number)[][] = [];
   const spent: (string | number)[][] = [];
   const at64 = new Map<string, { spread: number; hot: number }>();
   for (const [clients, entities] of [[1, 1_000], [64, 1_000], [256, 1_000], [64, 1], [256, 1]] as const) {
-    const best = new Map<Asked, Figure>();
+    const best = new Map<Scenario, Figure>();
     // In turn, so that what else the machine does meets all of them.
     for (let round = 0; round < ROUNDS; round++) {
-      for (const one of asked) {
+      for (const one of scenarios) {
         const figure = await measure(one, clients, entities, ROUND_MS);
         if (figure.rate > (best.get(one)?.rate ?? 0)) best.set(one, figure);
       }

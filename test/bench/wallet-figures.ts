@@ -38,16 +38,16 @@ const LONGEST_MS = 4_000;
 const LEAST = 5;
 
 /** What a call is: method, path, and a body, made anew for each call where it is a function. */
-export type Asked = readonly [method: string, path: string, body?: unknown];
+export type HttpRequest = readonly [method: string, path: string, body?: unknown];
 
 /** Times a call, one after the other; a status that is no success ends the command. */
 export async function sample(
   { client, running }: { readonly client: Client; readonly running: Running },
-  asked: () => Asked | Promise<Asked>,
+  requestOf: () => HttpRequest | Promise<HttpRequest>,
   most = SAMPLES,
 ): Promise<Pick<Figure, "value" | "p95" | "samples" | "inside" | "cpu">> {
   const call = async () => {
-    const [method, path, body] = await asked();
+    const [method, path, body] = await requestOf();
     const answer = await client.call(method, path, body);
     if (answer.status < 300) return { method, ms: answer.ms };
     throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.json())}`);

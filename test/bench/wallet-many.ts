@@ -86,11 +86,11 @@ async function smallest(site: Site, id: string): Promise<void> {
   await site.time(at, "`GET /wallets`", ["GET", "/wallets"], LATENCY.listWallets);
   await reads(site, at, id, LATENCY);
   // an address that nobody asked for before is answered out of the database
-  let asked = 0;
+  let requestCount = 0;
   for (const path of ["", "/statistics/utxos", "/addresses", "/transactions"]) {
     await site.time(at, `\`…${path || "/wallets/{id}"}\`, nothing kept`, () => [
       "GET",
-      `/wallets/${id}${path}?asked=${asked++}`,
+      `/wallets/${id}${path}?asked=${requestCount++}`,
     ]);
   }
   await site.time(

@@ -6,7 +6,7 @@ import { lovelace } from "#src/cardano/value.ts";
 import { until } from "../support/until.ts";
 import { type Running, startArbor } from "./arbor.ts";
 import { Bank } from "./wallet-bank.ts";
-import { type Asked, type Figure, type Published, sample } from "./wallet-figures.ts";
+import { type Figure, type HttpRequest, type Published, sample } from "./wallet-figures.ts";
 import { Client } from "./wallet-http.ts";
 
 /** Slots are short, so that blocks can be made for the preparation as fast as they fill; else one comes each second, as usual. */
@@ -71,11 +71,11 @@ export class Site {
   async time(
     at: string,
     what: string,
-    asked: Asked | (() => Asked | Promise<Asked>),
+    request: HttpRequest | (() => HttpRequest | Promise<HttpRequest>),
     published?: Published,
     most?: number,
   ): Promise<void> {
-    const taken = await sample(this, typeof asked === "function" ? asked : () => asked, most);
+    const taken = await sample(this, typeof request === "function" ? request : () => request, most);
     this.add({ at, what, unit: "ms", ...taken, ...(published ? { published } : {}) });
   }
 

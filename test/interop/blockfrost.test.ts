@@ -40,8 +40,8 @@ test.skipIf(url === undefined)("a Blockfrost service answers what the services n
     expect(await port.check()).toMatchObject({ ok: true, value: { magic } });
     const tip = valueOf(await port.tip());
     await look("parameters", async () => valueOf(await port.parameters()));
-    const nobody = enterpriseAddress(0, { kind: "key", hash: "0badc0de".repeat(7) }).hex;
-    expect(await look("outputs", async () => valueOf(await port.utxosByAddress([nobody])).value)).toEqual([]);
+    const unusedAddress = enterpriseAddress(0, { kind: "key", hash: "0badc0de".repeat(7) }).hex;
+    expect(await look("outputs", async () => valueOf(await port.utxosByAddress([unusedAddress])).value)).toEqual([]);
     await look("mempool", async () => expect(valueOf(await port.inMempool("00".repeat(32)))).toBe(false));
     for (const question of ["epoch", "eras", "genesis"] as const) {
       await look(question, async () => void valueOf<unknown>(await port[question]()));

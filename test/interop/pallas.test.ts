@@ -45,7 +45,7 @@ const reaches = (steps: readonly RawStep[], hash: string) =>
   until(`the block ${hash}`, async () => chainOf(steps).at(-1) === hash, 20_000, 10);
 
 /** Names of the failures that a reason tells. */
-const told = (reason: Uint8Array) => decodeRejection(reason).map((failure) => failure.name);
+const failureNames = (reason: Uint8Array) => decodeRejection(reason).map((failure) => failure.name);
 
 test.skipIf(!hasPallas)("failures of the ledger are read by pallas", async () => {
   const corpus = [
@@ -53,8 +53,8 @@ test.skipIf(!hasPallas)("failures of the ledger are read by pallas", async () =>
     ...examples.map((failure) => encodeRejection([failure])),
   ];
   const path = socketPath();
-  let asked = 0;
-  const submit = () => Promise.resolve(corpus[asked++]);
+  let queryCount = 0;
+  const submit = () => Promise.resolve(corpus[queryCount++]);
   const server = valueOf(await serveNode({ path }, { magic: 42, submit }));
   const by = await startRelay(path, "pallas");
   const connection = valueOf(await connectNode({ path: by.path }, { magic: 42 }));
@@ -63,7 +63,7 @@ test.skipIf(!hasPallas)("failures of the ledger are read by pallas", async () =>
       const verdict = valueOf(await connection.submit(Uint8Array.of(0x80), { era: CONWAY }));
       expect(verdict.accepted ? "" : toHex(verdict.reason)).toBe(toHex(reason));
     }
-    const unread = by.verdicts.flatMap(({ unread }, i) => unread ? told(corpus[i]!) : []);
+    const unread = by.verdicts.flatMap(({ unread }, i) => unread ? failureNames(corpus[i]!) : []);
     const unwritten = by.verdicts.filter(({ unwritten }) => unwritten).length;
     console.info(`pallas: ${corpus.length} refusals, ${unread.length} unread, ${unwritten} written otherwise`);
     // kinds that are newer than its types, or told otherwise since; none of those that were recorded
@@ -123,8 +123,8 @@ describe.skipIf(!hasPallas)("through pallas", () => {
     expect(Object.entries(queries).filter(([, answer]) => answer !== "answers")).toEqual([]);
     expect(Object.keys(queries).length).toBe(21);
     const how = Object.fromEntries(relay.queries.map(({ query, answer }) => [query, answer]));
-    const anew = Object.keys(how).filter((name) => how[name] === "written anew");
-    expect(anew.sort()).toEqual([
+    const reencoded = Object.keys(how).filter((name) => how[name] === "written anew");
+    expect(reencoded.sort()).toEqual([
       "GetAccountState",
       "GetChainBlockNo",
       "GetChainPoint",
@@ -144,7 +144,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
       "GetUTxOByAddress",
       "GetUTxOByTxIn",
     ]);
-    for (const name of anew) delete how[name];
+    for (const name of reencoded) delete how[name];
     // its type of the stake is the one of before version 21
     expect(how).toEqual({
       GetInterpreter: "untyped",

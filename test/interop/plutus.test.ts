@@ -211,7 +211,7 @@ const USUAL = 1;
 /** Milliseconds. Each takes about a minute on an idle machine. */
 const LONGEST = 600_000;
 /** How many programs are told of those that differ. */
-const TOLD = Number(process.env["TOLD"] ?? 3);
+const SHOWN_DIFFERENCES = Number(process.env["TOLD"] ?? 3);
 
 const shown = (verdict: Verdict) =>
   verdict.ok ? `${verdict.result} ${verdict.steps} ${verdict.memory}` : `failure (${verdict.why})`;
@@ -234,10 +234,10 @@ async function differences(machine: Machine, jobs: readonly Job[]) {
   const known: Record<string, number> = {};
   for (const name of found) if (name !== "" && name !== "?") known[name] = (known[name] ?? 0) + 1;
   const unknown = jobs.filter((_, i) => found[i] === "?");
-  const told: string[] = [];
+  const examples: string[] = [];
   // one of each kind, as far as reasons tell them apart
   const kinds = new Map(unknown.map((job) => [reasons[jobs.indexOf(job)]!, job]));
-  for (const job of [...kinds.values()].slice(0, TOLD)) {
+  for (const job of [...kinds.values()].slice(0, SHOWN_DIFFERENCES)) {
     const { language, protocolMajor } = job.rules;
     const as = (program: Program): Job => ({ ...job, flat: encodeProgram(program) });
     const have = async (programs: readonly Program[]) =>
@@ -245,9 +245,9 @@ async function differences(machine: Machine, jobs: readonly Job[]) {
     const program = await least(decodeProgram(job.flat, language, protocolMajor), have);
     const [other] = await verdictsBy(inject(machine), [as(program)]);
     const by = `Plutus V${language} at ${protocolMajor}, ours: ${shown(ours(as(program)))}, theirs: ${shown(other!)}`;
-    told.push(`${showProgram(program)}\n${by}\n${toHex(as(program).flat)} out of ${toHex(job.flat)}`);
+    examples.push(`${showProgram(program)}\n${by}\n${toHex(as(program).flat)} out of ${toHex(job.flat)}`);
   }
-  return { known, unknown: unknown.length, told };
+  return { known, unknown: unknown.length, told: examples };
 }
 
 let contractJobs: readonly Job[] | undefined;
@@ -278,9 +278,9 @@ function makeContractJobs(): readonly Job[] {
     };
     run(meant.transaction, meant.known);
     for (const attack of attacks.filter(({ on }) => on?.(meant) ?? true)) {
-      const bent = taken(meant.transaction);
-      const more = attack.run(bent, meant) ?? [];
-      run(bound(bent), new Map([...meant.known, ...more.map(({ ref, output }) => [refKey(ref), output] as const)]));
+      const edited = taken(meant.transaction);
+      const more = attack.run(edited, meant) ?? [];
+      run(bound(edited), new Map([...meant.known, ...more.map(({ ref, output }) => [refKey(ref), output] as const)]));
     }
   }
   const flat = contractFlat();

@@ -22,7 +22,7 @@ export interface Survey {
   readonly refusal: readonly string[];
 }
 
-const nobody: Credential = { kind: "key", hash: "00".repeat(28) };
+const unusedCredential: Credential = { kind: "key", hash: "00".repeat(28) };
 
 /** Every query that is typed but for those of whole states. */
 function questions(era: number): readonly NodeQuery[] {
@@ -33,11 +33,11 @@ function questions(era: number): readonly NodeQuery[] {
     { kind: "genesis", era },
     { kind: "utxoByAddress", era, addresses: [person("nobody").enterprise] },
     { kind: "utxoByInput", era, inputs: [{ txHash: "00".repeat(32), index: 0 }] },
-    { kind: "delegations", era, credentials: [nobody] },
-    { kind: "stakeDeposits", era, credentials: [nobody] },
-    { kind: "voteDelegatees", era, credentials: [nobody] },
+    { kind: "delegations", era, credentials: [unusedCredential] },
+    { kind: "stakeDeposits", era, credentials: [unusedCredential] },
+    { kind: "voteDelegatees", era, credentials: [unusedCredential] },
     { kind: "stakePools", era },
-    { kind: "poolParameters", era, pools: [nobody.hash] },
+    { kind: "poolParameters", era, pools: [unusedCredential.hash] },
     { kind: "poolState", era, pools: undefined },
     { kind: "stakeDistribution", era },
     { kind: "stakeSnapshots", era, pools: undefined },

@@ -18,7 +18,7 @@ const world = devnetWorld();
 let devnet: Devnet;
 let yaci: Yaci;
 
-interface Told {
+interface YaciResult {
   readonly tx_hash: string;
   readonly output_index: number;
   readonly amount: readonly { readonly unit: string; readonly quantity: number }[];
@@ -63,7 +63,7 @@ function asTold(of: Parameters) {
 }
 
 /** What its service answers. Now and then it loses its place in the protocol, so that it has to be asked again. */
-async function told(at: string): Promise<unknown> {
+async function readYaci(at: string): Promise<unknown> {
   let answer = await yaci.http("GET", at);
   await until(`yaci-cli's answer to ${at}`, async () => {
     if (answer.status !== 200) answer = await yaci.http("GET", at);
@@ -74,7 +74,7 @@ async function told(at: string): Promise<unknown> {
 
 /** What it finds at an address: reference and lovelace of each output. */
 async function found(address: string): Promise<Record<string, number>> {
-  const outputs = (await told(`/addresses/${address}/utxos`) as readonly Told[]).map((one) => {
+  const outputs = (await readYaci(`/addresses/${address}/utxos`) as readonly YaciResult[]).map((one) => {
     const { quantity } = one.amount.find(({ unit }) => unit === "lovelace")!;
     return [`${one.tx_hash}#${one.output_index}`, quantity] as const;
   });
@@ -101,8 +101,8 @@ describe.skipIf(!hasYaci)("yaci-cli on the devnet's socket", () => {
     let said = "";
     await until("the tip", async () => /Hash/.test(said = await yaci.command("tip", /devnet:default>/)), 20_000, 500);
     expect(said).toMatch(new RegExp(`Block#\\] ${tip.height}\\s[^]*Slot#\\] ${tip.slot}\\s[^]*${tip.hash}`));
-    expect(await told("/epochs/latest")).toMatchObject({ epoch: Math.floor(tip.slot / 40) });
-    expect(await told("/epochs/parameters")).toMatchObject(asTold(devnet.genesis.parameters));
+    expect(await readYaci("/epochs/latest")).toMatchObject({ epoch: Math.floor(tip.slot / 40) });
+    expect(await readYaci("/epochs/parameters")).toMatchObject(asTold(devnet.genesis.parameters));
 
     const faucets = await yaci.command("show-faucet-addresses", /(addr_test1v\w+[^]*){3}devnet:default>/);
     const faucet = /addr_test1v\w+/.exec(faucets)![0];

@@ -135,13 +135,13 @@ export async function startYaci(socket: string): Promise<Yaci> {
           : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
       });
       const text = await answer.text();
-      let told: unknown = text;
+      let result: unknown = text;
       try {
-        told = JSON.parse(text);
+        result = JSON.parse(text);
       } catch {
         // no JSON
       }
-      return { status: answer.status, body: told };
+      return { status: answer.status, body: result };
     },
     stop,
   };

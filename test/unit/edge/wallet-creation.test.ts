@@ -1,11 +1,11 @@
-/** What a creation that failed is answered with. */
+/** The response to a creation that failed. */
 import { expect, it } from "vitest";
 import { refuseUnlessThere } from "#src/edge/wallets/createWallet.ts";
 
 const there = () => Promise.resolve(true);
 const absent = () => Promise.resolve(false);
 
-it("takes longer than a call may and goes on, or is refused", async () => {
+it("takes longer than a call may and continues, or is refused", async () => {
   for (const code of ["deadline", "unavailable"]) {
     await refuseUnlessThere({ code, message: "late" }, there);
     await expect(refuseUnlessThere({ code, message: "late" }, absent)).rejects.toMatchObject({ status: 503 });

@@ -149,8 +149,8 @@ describe("connecting", () => {
 
   it("answers a version query, and closes the connection", async () => {
     const { path, server } = await serve({ magic: 42 });
-    const told = await queryVersions({ path }, { magic: 42 });
-    expect(told.ok && [...told.value]).toEqual([...versionTable(VERSIONS, 42, false)]);
+    const versions = await queryVersions({ path }, { magic: 42 });
+    expect(versions.ok && [...versions.value]).toEqual([...versionTable(VERSIONS, 42, false)]);
     expect(await queryVersions({ path }, { magic: 1 })).toMatchObject({ ok: false, error: { code: "wrong_magic" } });
     await gone(server);
   });
