@@ -1,4 +1,4 @@
-/** What clients see of a worker that goes: the longest wait for an answer, and how long a worker takes to leave in order. */
+/** The loss of a worker as seen by clients: the longest wait for an answer, and how long an orderly shutdown takes. */
 import { sleep } from "#src/base/clock.ts";
 import { startCluster } from "./runtime-cluster.ts";
 
@@ -7,14 +7,14 @@ export interface Gone {
   /** Milliseconds. */
   readonly stall: number;
   readonly usual: number;
-  /** From the signal to the end of the process, in milliseconds; undefined where it had no say. */
+  /** From the signal to the end of the process, in milliseconds; undefined after a kill. */
   readonly drain: number | undefined;
   readonly answered: number;
   readonly failed: number;
   readonly counted: number;
 }
 
-/** Has one of two workers killed, and then one told to go, under 32 clients. */
+/** Kills one of two workers, and then stops one orderly, under 32 clients. */
 export async function measureFaults(serverUrl: string, ms: number): Promise<Gone[]> {
   const cluster = await startCluster(serverUrl, "bench_faults", 2);
   const gone: Gone[] = [];

@@ -1,6 +1,7 @@
 /**
- * A Blockfrost service that is already there: `ARBOR_INTEROP_BLOCKFROST` is its URL, `ARBOR_INTEROP_MAGIC` its network, `BLOCKFROST_PROJECT_ID` the
- * project id where it wants one. Nothing is changed on it. A service may lack a part of the questions: which is printed.
+ * An existing Blockfrost service: `ARBOR_INTEROP_BLOCKFROST` is its URL, `ARBOR_INTEROP_MAGIC` its network,
+ * `BLOCKFROST_PROJECT_ID` the project id if required. Nothing is changed on it. A service may lack some endpoints: this
+ * is printed.
  */
 import process from "node:process";
 import { expect, test } from "vitest";
@@ -21,7 +22,7 @@ if (url === undefined) console.warn("SKIPPED: no ARBOR_INTEROP_BLOCKFROST names 
 const BACK = 20;
 const FOLLOW_MS = 60_000;
 
-test.skipIf(url === undefined)("a Blockfrost service answers what the services need", async () => {
+test.skipIf(url === undefined)("a Blockfrost service supports what the services need", async () => {
   const secret = projectId === undefined ? {} : { projectId };
   const http = new BlockfrostHttp({ url: url!, ...secret });
   const port = blockfrostPort({ url: url!, magic, log: silentLog, ...secret });

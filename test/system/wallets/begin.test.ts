@@ -82,7 +82,7 @@ it("derives a large gap in slices, and only the missing part after an interrupti
     made.push(`${order.role}:${order.from}`);
     return Promise.resolve(hashes(order));
   };
-  await expect(beginning({ deriveSlice })({ wallet, life: 1 }, specOf(GAP))).rejects.toThrow("broken off");
+  await expect(beginning({ deriveSlice })({ wallet, life: 1 }, specOf(GAP))).rejects.toThrow("interrupted");
   // Another process.
   const begin = beginning({ deriveSlice });
   await until("it is begun", async () => "type" in await begin({ wallet, life: 1 }, specOf(GAP)));
