@@ -1,6 +1,6 @@
 /**
- * Many clients that ask for the dearest builds they can have, all at once and again: what is answered to them, and to somebody who means it. They
- * come from one address (127.0.0.2) and she from another, so that a rate limit can tell them apart.
+ * Many clients that request the most expensive builds, concurrently and repeatedly: their responses, and those of a
+ * normal user. They use one address (127.0.0.2) and the user another, so that a rate limit can distinguish them.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -17,12 +17,14 @@ import { benchRefusals } from "./refusals.ts";
 
 const CLIENTS = 400;
 const DURING_MS = 15_000;
-/** Milliseconds after which who is refused asks again, as `Retry-After` has it. */
+/** Milliseconds after which a refused client retries, as stated by `Retry-After`. */
 const RETRY_MS = 1_000;
-/** Requests a second that one client may have, where there is a limit. */
+/** Requests per second that one client may send, if there is a limit. */
 const LIMIT = 20;
 
-/** Prints what both sides get, without and with a limit; and what it costs to refuse the costliest transactions. */
+/**
+ * Prints the results of both sides, without and with a limit; and the cost of refusing the most expensive transactions.
+ */
 export async function benchAbuse(print: (line: string) => void = console.log): Promise<void> {
   await benchRefusals(print);
   print("");
@@ -100,7 +102,7 @@ async function under(limit: number, atOnce: number): Promise<(string | number)[]
         } catch {
           refused++;
         }
-        // as a person at work would, well within any limit
+        // like a person at work, well within any limit
         await sleep(150);
       }
     };
@@ -130,12 +132,12 @@ async function under(limit: number, atOnce: number): Promise<(string | number)[]
 
 function statusOf(agent: Agent, url: string): Promise<number> {
   return new Promise((resolve) => {
-    const asked = request(url, { agent }, (answer) => {
+    const pending = request(url, { agent }, (answer) => {
       answer.resume();
       answer.once("end", () => resolve(answer.statusCode ?? 0));
       answer.once("error", () => resolve(0));
     });
-    asked.once("error", () => resolve(0));
-    asked.end();
+    pending.once("error", () => resolve(0));
+    pending.end();
   });
 }

@@ -8,9 +8,9 @@ import { endChild } from "../support/child.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A service that runs. */
+/** A running service. */
 export interface Running {
-  /** Milliseconds from the start of the process until it said that it is ready. */
+  /** Milliseconds from the start of the process until it reported that it is ready. */
   readonly readyMs: number;
   readonly folder: string;
   readonly tokens: string;
@@ -18,9 +18,9 @@ export interface Running {
   readonly wallets: string;
   readonly devnet: string;
   readonly operator: string;
-  /** Ends the process and waits until it is gone: in order, or at once by SIGKILL. */
+  /** Ends the process and waits for its exit: orderly, or at once by SIGKILL. */
   end(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
-  /** Resident memory now. */
+  /** Current resident memory. */
   memory(): Memory;
   /** CPU that Arbor and PostgreSQL have used so far, in ms. */
   cpu(): number;
@@ -28,9 +28,9 @@ export interface Running {
 
 /** Megabytes. */
 export interface Memory {
-  /** Of the process of Arbor, its threads and its NATS endpoint in it. */
+  /** Of Arbor's process, including its threads and its NATS endpoint. */
   readonly arbor: number;
-  /** Of all processes of PostgreSQL; what they share is counted once. */
+  /** Of all processes of PostgreSQL; shared memory is counted once. */
   readonly postgres: number;
 }
 
@@ -74,7 +74,7 @@ function said(child: ChildProcess): Promise<string> {
   });
 }
 
-/** `Pss` divides what is shared among those who share it. NaN where the system does not tell. */
+/** `Pss` divides shared memory among the processes that share it. NaN if the system does not report it. */
 function inMemory(pid: number, kind: "Rss" | "Pss"): number {
   try {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
@@ -97,9 +97,9 @@ function cpuOf(pid: number): number {
   }
 }
 
-/** What can be told of some processes, together. */
-function total(pids: readonly number[], tell: (pid: number) => number): number {
-  return pids.length === 0 ? NaN : pids.reduce((sum, pid) => sum + (tell(pid) || 0), 0);
+/** The sum of a measurement of some processes. */
+function total(pids: readonly number[], valueOf: (pid: number) => number): number {
+  return pids.length === 0 ? NaN : pids.reduce((sum, pid) => sum + (valueOf(pid) || 0), 0);
 }
 
 /** The processes of the embedded PostgreSQL. */

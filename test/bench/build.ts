@@ -1,4 +1,4 @@
-/** How long builds take, asked of a builder thread as the service asks. */
+/** Build times in a builder thread, requested in the same way as by the service. */
 import { cpus } from "node:os";
 import { pathToFileURL } from "node:url";
 import process from "node:process";
@@ -26,7 +26,10 @@ async function timed(run: Run): Promise<number> {
   return performance.now() - begin;
 }
 
-/** Prints the median and the slowest of 21 builds of each kind (3 from all facts), by facts of the token and outputs of the wallet. */
+/**
+ * Prints the median and the slowest of 21 builds of each kind (3 from all facts), by facts of the token and outputs of
+ * the wallet.
+ */
 export async function benchBuild(print: (line: string) => void = console.log): Promise<void> {
   await initHash();
   const builders = createBuilders({ threads: 1, log: createLog("warn") });

@@ -1,7 +1,7 @@
 /**
- * How many requests an update applies, and what each costs. Inserts, updates and deletes in turn (inserts alone where there
- * are too few facts for more), values of some 20 bytes, refunds to addresses without stake, one input that
- * pays, one change output, one signature.
+ * How many requests an update applies, and the cost of each. Inserts, updates and deletes in turn (inserts alone if
+ * there are too few facts for more), values of some 20 bytes, refunds to addresses without stake, one input that pays,
+ * one change output, one signature.
  */
 import process from "node:process";
 import { pathToFileURL } from "node:url";
@@ -24,7 +24,7 @@ const alice = person("alice");
 const payer = coin(alice.enterprise, 100_000_000n);
 const refund = person("bob").enterprise;
 
-/** Figures of the largest update there is. */
+/** Figures of the largest possible update. */
 export interface Capacity {
   readonly facts: number;
   readonly requests: number;
@@ -34,7 +34,7 @@ export interface Capacity {
   readonly fee: bigint;
 }
 
-/** No update applies more requests than this; facts are changed and removed only where there are as many. */
+/** No update applies more requests than this; facts are changed and removed only if there are as many. */
 const MOST = 64;
 
 function factsOf(count: number): Forestry {
@@ -60,10 +60,13 @@ function unitsOf(built: BuiltUpdate, known: readonly Utxo[]): Units {
   return { memory: sum((units) => units.memory), steps: sum((units) => units.steps) };
 }
 
-/** The builds whose figures stand side by side. */
+/** The builds that are compared. */
 export const BUILDS: readonly BuildName[] = ["published", "cased"];
 
-/** Updates of a token with so many facts, under mainnet's limits; the script is referred to, or travels along. */
+/**
+ * Updates of a token with this many facts, under mainnet's limits; with a reference script, or with the script in the
+ * transaction.
+ */
 export class Updates {
   private readonly facts: Forestry;
   private readonly state: Utxo;
@@ -98,7 +101,7 @@ export class Updates {
     return fits;
   }
 
-  /** Figures of an update by so many requests; undefined where they do not fit. */
+  /** Figures of an update by this many requests; undefined if they do not fit. */
   of(requests: number): Capacity | undefined {
     const built = this.build(requests);
     if (!built.ok) return undefined;
@@ -109,15 +112,15 @@ export class Updates {
   }
 }
 
-/** The largest update of a token with so many facts. */
+/** The largest update of a token with this many facts. */
 export function capacity(count: number, script: CageScript, travels = false): Capacity {
   const updates = new Updates(count, script, travels);
   const largest = updates.of(updates.most());
-  if (!largest) throw new Error("what fitted once does not fit again");
+  if (!largest) throw new Error("an update that fitted once does not fit again");
   return largest;
 }
 
-/** How many requests one block applies, by as many updates like this one as it holds. */
+/** How many requests one block applies, by as many such updates as fit into it. */
 export function requestsInBlock({ requests, bytes, units }: Capacity): number {
   const { maxBlockUnits: { memory, steps }, maxBlockBodySize } = mainnetParameters;
   const updates = [memory / units.memory, steps / units.steps, BigInt(Math.floor(maxBlockBodySize / bytes))];

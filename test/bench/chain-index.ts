@@ -1,6 +1,6 @@
 /**
- * How fast the index follows: preview's blocks out of the shared vectors, repeated as one longer chain whose transactions differ in every
- * repetition, into a real PostgreSQL, with ever more watched credentials.
+ * How fast the index follows: preview's blocks from the shared vectors, repeated as one longer chain whose transactions
+ * differ in every repetition, into a real PostgreSQL, with an increasing number of watched credentials.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ export const tables = `
   create index on bench_output (from_slot);
   create index on bench_output (to_slot) where to_slot is not null;`;
 
-/** Outputs at watched payment credentials, as a wallet keeps them. */
+/** Outputs at watched payment credentials, in the form of a wallet's rows. */
 export const ownProjection: Projection = {
   name: "own",
   tables: ["bench_output"],
@@ -77,7 +77,10 @@ export function credentialsOf(block: ScannedBlock): string[] {
   return block.transactions.flatMap((one) => created(one).map(({ output }) => output.address.slice(2, 58)));
 }
 
-/** One chain of all copies of some linked blocks: later copies have later slots, other transactions, and spend what they create. */
+/**
+ * One chain of all copies of some linked blocks: later copies have later slots, other transactions, and spend their own
+ * outputs.
+ */
 export function repeated(blocks: readonly Uint8Array[], copies: number): Uint8Array[] {
   const chain: Uint8Array[] = [];
   const first = scanBlock(blocks[0]!), last = scanBlock(blocks.at(-1)!);
@@ -110,14 +113,14 @@ export function repeated(blocks: readonly Uint8Array[], copies: number): Uint8Ar
   return chain;
 }
 
-/** Where some bytes stand within others. */
+/** The position of some bytes within others. */
 function* placesOf(wanted: Uint8Array, bytes: Uint8Array): Generator<number> {
   for (let at = bytes.indexOf(wanted[0]!); at >= 0; at = bytes.indexOf(wanted[0]!, at + 1)) {
     if (wanted.every((byte, i) => bytes[at + i] === byte)) yield at;
   }
 }
 
-/** A port that gives a chain as fast as it is read. */
+/** A port that delivers a chain as fast as it is read. */
 function givenPort(blocks: readonly Uint8Array[], tip: Tip): ChainPort {
   return {
     ...memoryPort(new MemoryChain(), { random: () => 0.5 }),
@@ -134,7 +137,7 @@ function givenPort(blocks: readonly Uint8Array[], tip: Tip): ChainPort {
 
 const number = (value: number) => Math.round(value).toLocaleString("en");
 
-/** Follows a chain to its end; gives the row. */
+/** Follows a chain to its end; returns the row. */
 async function follow(
   store: Store,
   blocks: readonly Uint8Array[],
@@ -174,7 +177,7 @@ async function follow(
   await follower.run(stop.signal);
   const ms = performance.now() - begun;
   const { user, system } = process.cpuUsage(cpu);
-  if ((await readCursor(store.sql)).at.hash !== tip.hash) throw new Error("not all was read");
+  if ((await readCursor(store.sql)).at.hash !== tip.hash) throw new Error("not everything was read");
   const share = (part: number) => `${Math.round(part / ms * 100)} %`;
   return [
     `${number(blocks.length)} blocks into PostgreSQL${how.what}`,
@@ -185,7 +188,7 @@ async function follow(
   ];
 }
 
-/** Rows: blocks a second into PostgreSQL, by how many credentials are watched. */
+/** Rows: blocks per second into PostgreSQL, by the number of watched credentials. */
 export async function indexRows(): Promise<readonly ChainRow[]> {
   const chunk = chunks.find(({ file }) => file.includes("01836"));
   if (!chunk) return [];

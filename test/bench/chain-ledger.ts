@@ -1,6 +1,7 @@
 /**
- * Transactions a second through the ledger: each is decoded, judged by every rule, its scripts run for real, and what it changes is
- * applied; in one thread. Beside it the emulator of scalus, with the same transactions.
+ * Transactions per second through the ledger: each is decoded, validated by every rule, including a real run of its
+ * scripts, and its changes are applied; in one thread. For comparison the emulator of scalus, with the same
+ * transactions.
  */
 import process from "node:process";
 import scalus from "scalus";
@@ -29,7 +30,7 @@ const QUICK = process.argv.includes("--quick");
 const PLAIN = QUICK ? 500 : 3_000;
 const SCRIPTED = QUICK ? 100 : 300;
 
-/** Transactions that spend nothing of each other, and what they spend. */
+/** Transactions that are independent of each other, and their inputs. */
 interface Workload {
   readonly what: string;
   readonly transactions: readonly Uint8Array[];
@@ -44,14 +45,14 @@ function drafted(what: string, count: number, draft: (world: World) => Draft): W
   return { what, transactions, outputs: world.outputs, slot: world.slot, slots };
 }
 
-/** Updates of tokens of the published contract, of one request each: two scripts run, out of one reference script. */
+/** Updates of tokens of the published contract, of one request each: two scripts run, from one reference script. */
 function updates(count: number): Workload {
   const outputs = new Map<string, Output>();
   const transactions = Array.from({ length: count }, (_, i) => {
     const token = i.toString(16).padStart(64, "0");
     const request = requestFields(token, `key ${i}`, { type: "insert", value: Uint8Array.of(1) });
     const { whole } = updating(token, [request]);
-    // each has money of its own
+    // each has its own payment input
     const spends = whole.spends.map((one) => one === paying ? { utxo: coin(owner.enterprise, 50n * ada) } : one);
     const { transaction, utxos } = complete({ ...whole, spends });
     for (const { ref, output } of utxos) outputs.set(refKey(ref), output);
@@ -84,20 +85,23 @@ function workloads(): Workload[] {
   ];
 }
 
-/** Milliseconds of processor time that this process has taken: what others do on the machine does not count. */
+/** Milliseconds of processor time of this process: other load on the machine does not count. */
 function cpu(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }
 
-/** Milliseconds of processor time that some work takes. */
+/** Milliseconds of processor time of some work. */
 function timed(work: () => void): number {
   const began = cpu();
   work();
   return cpu() - began;
 }
 
-/** Processor time in milliseconds of the ledger for a workload, and of its parts: scripts as they ran, the others again by themselves. */
+/**
+ * Processor time in milliseconds of the ledger for a workload, and of its parts: scripts as they ran, the others again
+ * separately.
+ */
 async function judge({ transactions, outputs, slot, slots }: Workload) {
   const state = newState({ parameters, epoch: 10, outputs: new Map(outputs) });
   let scripts = 0, refused = 0;
@@ -123,11 +127,11 @@ async function judge({ transactions, outputs, slot, slots }: Workload) {
       for (const { key, signature } of witnesses.keys) checked += Number(verifySignature(key, id, signature));
     }
   });
-  if (checked < transactions.length * 2) throw new Error("not all was checked");
+  if (checked < transactions.length * 2) throw new Error("not everything was checked");
   return { whole, scripts, decoding, signatures };
 }
 
-/** Processor time in milliseconds of the emulator for a workload; undefined where it refuses a transaction. */
+/** Processor time in milliseconds of the emulator for a workload; undefined if it refuses a transaction. */
 function emulated({ transactions, outputs, slot }: Workload): number | undefined {
   const parts = [head(5, outputs.size)];
   for (const [key, { raw }] of outputs) parts.push(encode(placeOf(key)), raw);
@@ -143,14 +147,14 @@ function placeOf(key: string): [Uint8Array, number] {
   return [fromHex(txHash!), Number(index)];
 }
 
-/** Rows: transactions a second, without and with scripts. */
+/** Rows: transactions per second, without and with scripts. */
 export async function ledgerRows(): Promise<readonly ChainRow[]> {
   await initHash();
   const rows: ChainRow[] = [];
   for (const workload of workloads()) {
     const { what, transactions } = workload;
     const some = { ...workload, transactions: transactions.slice(0, transactions.length >> 2) };
-    await judge(some); // what runs for the first time is slow
+    await judge(some); // warm-up: first runs are slow
     emulated(some);
     const { whole, scripts, decoding, signatures } = await judge(workload);
     const other = emulated(some);
@@ -162,11 +166,11 @@ export async function ledgerRows(): Promise<readonly ChainRow[]> {
       ...(scripts > 0 ? [`scripts ${share(scripts)}`] : []),
       `all other rules ${share(Math.max(0, whole - signatures - decoding - scripts))}`,
     ];
-    const beside = other === undefined ? "refuses one of them" : `${rate(other, some.transactions.length)}/s`;
+    const combined = other === undefined ? "refuses one of them" : `${rate(other, some.transactions.length)}/s`;
     rows.push([
       `ledger: ${what}`,
       `${rate(whole)}/s`,
-      `CPU (the rate is by processor time): ${shares.join(", ")}; the emulator of scalus ${beside}`,
+      `CPU (the rate is by processor time): ${shares.join(", ")}; the emulator of scalus ${combined}`,
     ]);
   }
   return rows;

@@ -1,4 +1,7 @@
-/** What 10,000 transactions leave behind in memory: each spends what the one before it created, so that the ledger's state stays as large. */
+/**
+ * Memory that 10,000 transactions leave behind: each spends the output of the previous one, so that the ledger's state
+ * stays as large.
+ */
 import process from "node:process";
 import v8 from "node:v8";
 import vm from "node:vm";
@@ -9,10 +12,10 @@ import { ada, alice, asset, type Draft, World } from "../support/draft.ts";
 import type { ChainRow } from "./chain.ts";
 
 const COUNT = process.argv.includes("--quick") ? 2_000 : 10_000;
-/** Of so many transactions one runs a script. */
+/** One in this many transactions runs a script. */
 const SCRIPT_EVERY = 20;
 
-/** Collects what nobody holds any more, where the runtime lets it. */
+/** Collects garbage, if the runtime allows it. */
 function collector(): (() => void) | undefined {
   try {
     v8.setFlagsFromString("--expose-gc");
@@ -23,7 +26,7 @@ function collector(): (() => void) | undefined {
   }
 }
 
-/** Applies transactions one after the other; gives the last one's output. */
+/** Applies transactions one after the other; returns the last one's output. */
 async function run(world: World, coin: Utxo, count: number): Promise<Utxo> {
   const plutus: Draft = {
     mint: new Map([[asset(plutusHash(3, agrees)), 1n]]),
@@ -33,14 +36,14 @@ async function run(world: World, coin: Utxo, count: number): Promise<Utxo> {
   for (let i = 0; i < count; i++) {
     const applied = await world.apply({ ...(i % SCRIPT_EVERY === 0 ? plutus : {}), inputs: [coin] });
     coin = applied.created[0]!;
-    // without the collateral that a transaction was given
+    // without the collateral of the transaction
     world.outputs.clear();
     world.outputs.set(refKey(coin.ref), coin.output);
   }
   return coin;
 }
 
-/** Row: heap and resident memory before and after, and the same again, so that what is only warming up is told from a leak. */
+/** Row: heap and resident memory before and after, and the same again, so that warm-up is distinguished from a leak. */
 export async function memoryRows(): Promise<readonly ChainRow[]> {
   await initHash();
   const collect = collector();

@@ -1,4 +1,4 @@
-/** How fast blocks are scanned: preview's chain out of the shared vectors, in one thread. */
+/** How fast blocks are scanned: preview's chain from the shared vectors, in one thread. */
 import process from "node:process";
 import { readAuxiliaryData } from "#src/cardano/auxiliary.ts";
 import { created, spent } from "#src/cardano/block.ts";
@@ -9,7 +9,7 @@ import { Walk } from "#src/cardano/walk.ts";
 import { blocksOf, chunks } from "../support/blocks.ts";
 import type { ChainRow } from "./chain.ts";
 
-/** Each measure is the best of so many passes: others on the machine make a pass slower, never faster. */
+/** Each measurement is the best of this many passes: other load makes a pass slower, never faster. */
 const PASSES = process.argv.includes("--quick") ? 5 : 40;
 
 /** Milliseconds of the best pass. */
@@ -25,7 +25,7 @@ function best(pass: () => void): number {
 
 const number = (value: number) => Math.round(value).toLocaleString("en");
 
-/** Rows: blocks a second, by how much of a block is read. */
+/** Rows: blocks per second, by the part of a block that is read. */
 export async function scanRows(): Promise<readonly ChainRow[]> {
   const chunk = chunks.find(({ file }) => file.includes("01836"));
   if (!chunk) return [];
@@ -36,7 +36,7 @@ export async function scanRows(): Promise<readonly ChainRow[]> {
     const { header, transactions } = scanBlock(block);
     return { header, bodies: transactions.map(({ body }) => body) };
   });
-  // what is read is added up, so that nothing can be left out as unused
+  // results are summed, so that nothing can be optimised away
   let read = 0;
   const each = (work: (block: Uint8Array) => number) => best(() => blocks.forEach((block) => read += work(block)));
 

@@ -1,4 +1,4 @@
-/** The node's socket: blocks that one process serves itself over a UNIX socket, each header read and hashed. */
+/** The node's socket: blocks that one process serves to itself over a UNIX socket, each header decoded and hashed. */
 import process from "node:process";
 import { initHash } from "#src/cardano/hash.ts";
 import { connectNode } from "#src/node/client/connection.ts";
@@ -11,7 +11,10 @@ import type { ChainRow } from "./chain.ts";
 /** Blocks followed for one figure. */
 const COUNT = process.argv.includes("--quick") ? 2_000 : 20_000;
 
-/** A rate by the clock, and by the processor time that both sides took together: what is left of it on a machine that is shared. */
+/**
+ * A rate by wall-clock time, and by the processor time of both sides together, which is the meaningful one on a shared
+ * machine.
+ */
 interface Rate {
   readonly perSecond: number;
   /** Microseconds of processor time for a block. */
@@ -30,7 +33,7 @@ function meter(): (count: number) => Rate {
   };
 }
 
-/** Follows `blocks` again and again until `total` were told. */
+/** Follows `blocks` repeatedly until `total` were received. */
 async function measure(blocks: readonly ChainBlock[], total: number, depth: number): Promise<Rate> {
   const tip = { slot: 0, hash: "00".repeat(32), height: 1e9 };
   async function* follow(): AsyncGenerator<SyncStep> {
@@ -59,7 +62,7 @@ async function measure(blocks: readonly ChainBlock[], total: number, depth: numb
   return rate;
 }
 
-/** Rows: blocks a second over a socket, by the number asked for ahead. */
+/** Rows: blocks per second over a socket, by the number of pipelined requests. */
 export async function socketRows(): Promise<readonly ChainRow[]> {
   const blocks = readChunk("01836");
   if (blocks.length === 0) return [];

@@ -1,6 +1,6 @@
 /**
- * The longest write transactions of the index: a rollback of 2,160 blocks, every output of which is somebody's, and an address with
- * 20,000 outputs that comes to be watched and lapses.
+ * The longest write transactions of the index: a rollback of 2,160 blocks, every output of which belongs to a wallet,
+ * and an address with 20,000 outputs that becomes watched and lapses.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ import { histogram, measured, type MeasuredStore } from "./writes.ts";
 const BLOCKS = 4_500;
 const BACK = 2_160;
 const OUTPUTS = 20_000;
-/** Outputs of somebody in each of the blocks that are rolled back, beside those that the chain has. */
+/** Wallet outputs in each of the blocks that are rolled back, in addition to the chain's own. */
 const PER_BLOCK = 40;
 const ADDRESS = "70" + "ab".repeat(28);
 
@@ -132,7 +132,7 @@ async function measure(store: Store, blocks: readonly Uint8Array[]): Promise<Cha
   return rows;
 }
 
-/** Rows: how long the longest pieces of work take, and their write transactions. */
+/** Rows: durations of the longest operations, and of their write transactions. */
 export async function writeRows(): Promise<readonly ChainRow[]> {
   const chunk = chunks.find(({ file }) => file.includes("01836"));
   if (!chunk) return [];

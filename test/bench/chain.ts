@@ -1,6 +1,7 @@
 /**
- * The chain in figures, one function for each row or group of rows; a new figure is a new function in the list. Each says what was
- * measured, how much of it a second, and what limits it; without its data it says so aloud and gives no row.
+ * Benchmarks of the chain modules, one function for each row or group of rows; a new benchmark is a new function in the
+ * list. Each states what was measured, its rate per second, and what limits it; without its data it prints a message
+ * and gives no row.
  */
 import { indexRows } from "./chain-index.ts";
 import { ledgerRows } from "./chain-ledger.ts";
@@ -10,7 +11,7 @@ import { socketRows } from "./chain-socket.ts";
 import { writeRows } from "./chain-writes.ts";
 import { table } from "./machine.ts";
 
-/** What was measured, its rate, what limits it. */
+/** What was measured, its rate, its limiting factor. */
 export type ChainRow = readonly [what: string, rate: string, limit: string];
 
 const ROWS: readonly (() => Promise<readonly ChainRow[]>)[] = [

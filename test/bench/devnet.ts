@@ -1,4 +1,4 @@
-/** The devnet in figures: transactions into the mempool, blocks, a rollback; on a real database and a real bus. */
+/** Benchmarks of the devnet: transactions into the mempool, blocks, a rollback; on a real database and a real bus. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,13 +25,13 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 const rate = (count: number, ms: number) => `${Math.round(count / ms * 1_000).toLocaleString("en")}/s`;
 
-/** Hands over a transaction that must be accepted. */
+/** Submits a transaction that must be accepted. */
 async function submit(devnet: Devnet, cbor: Uint8Array): Promise<void> {
   const said = await devnet.submit(cbor);
   if (!said.ok || said.value.outcome !== "accepted") throw new Error("a transaction was not accepted");
 }
 
-/** Empties the mempool into blocks; a line for each of the first ones. */
+/** Moves the mempool's transactions into blocks; a line for each of the first ones. */
 async function drain(devnet: Devnet): Promise<string[]> {
   const lines: string[] = [];
   for (let waiting = devnet.mempool().length; waiting > 0; waiting = devnet.mempool().length) {

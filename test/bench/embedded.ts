@@ -1,4 +1,4 @@
-/** The embedded parts in figures: what the NATS endpoint carries, and how soon PostgreSQL is there. */
+/** Benchmarks of the embedded parts: the throughput of the NATS endpoint, and the start time of PostgreSQL. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { arch, availableParallelism, cpus, loadavg, platform, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,12 +15,12 @@ const BODY = new Uint8Array(128).fill(120);
 
 type Row = [what: string, figure: string];
 
-/** The value at a share of a sorted list. */
+/** The quantile of a sorted list. */
 function quantile(sorted: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
 }
 
-/** Requests of 128 bytes and their answers, `width` at a time, for about `ms` milliseconds. */
+/** Requests of 128 bytes and their responses, `width` at a time, for about `ms` milliseconds. */
 async function requests(client: NatsConnection, width: number, ms: number): Promise<Row> {
   const times: number[] = [];
   const began = performance.now();
@@ -39,7 +39,7 @@ async function requests(client: NatsConnection, width: number, ms: number): Prom
   return [`NATS request and reply, c=${width}`, `${rate}/s, p50 ${p50} ms, p99 ${p99} ms`];
 }
 
-/** Messages of 128 bytes from one publisher to some subscribers, counted where they arrive. */
+/** Messages of 128 bytes from one publisher to some subscribers, counted by the subscribers. */
 async function messages(
   endpoint: NatsEndpoint,
   publisher: NatsConnection,
@@ -87,7 +87,7 @@ async function natsRows(ms: number): Promise<Row[]> {
   return rows;
 }
 
-/** Starts until the first answer to a query: on nothing, and then on what is there. */
+/** Start times until the first answer to a query: on a new folder, and then on an existing one. */
 async function postgresRows(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), "arbor-bench-"));
   const start = async () => {
@@ -113,7 +113,7 @@ async function postgresRows(): Promise<Row[]> {
   ];
 }
 
-/** Measures and prints a table; `ms` is how long each throughput is measured. */
+/** Measures and prints a table; `ms` is the duration of each throughput measurement. */
 export async function embeddedBench(ms = 3_000): Promise<void> {
   const rows = [...await natsRows(ms), ...await postgresRows()];
   const runtime = "Deno" in globalThis

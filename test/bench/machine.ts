@@ -1,4 +1,4 @@
-/** What a figure was measured on, and tables to print it in. */
+/** The machine of a measurement, and tables of results. */
 import os from "node:os";
 import process from "node:process";
 
@@ -18,7 +18,7 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   return [line(head), line(head.map(() => "---")), ...rows.map(line)];
 }
 
-/** The value below which a share of sorted values lies. */
+/** The quantile of sorted values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;

@@ -1,4 +1,4 @@
-/** `deno task bench [name…] [--quick]`: figures as tables, with the machine they were measured on. */
+/** `deno task bench [name…] [--quick]`: results as tables, with the machine they were measured on. */
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { benchAbuse } from "./abuse.ts";
@@ -36,7 +36,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   "wallet-keys": benchWalletKeys,
 };
 
-// some have options of their own, which they read themselves
+// some benchmarks have options of their own, which they parse themselves
 const { positionals: names, values: { help } } = parseArgs({
   args: process.argv.slice(2),
   strict: false,

@@ -1,29 +1,29 @@
 /**
- * Measures one Plutus machine in a process of its own and prints the figures as a line of JSON. Arguments: the name of the machine, and
- * the folder where peers that are no dependency are installed.
+ * Measures one Plutus machine in a process of its own and prints the results as a line of JSON. Arguments: the name of
+ * the machine, and the folder of the installed peers that are no dependency.
  */
 import { createRequire } from "node:module";
 import { performance } from "node:perf_hooks";
 import process from "node:process";
 
-/** What a machine makes of a program. */
+/** A machine's result of a program. */
 export interface Verdict {
   readonly ok: boolean;
-  /** The result in one form, where the machine shows it. */
+  /** The result in canonical form, if the machine reports it. */
   readonly result?: string;
   readonly steps: bigint;
   readonly memory: bigint;
 }
 
-/** Figures of a machine. Times are ms of processor time, sizes MB. */
+/** Measurements of a machine. Times are ms of processor time, sizes MB. */
 export interface MachineFigures {
   readonly load: number;
   readonly memory: number;
-  /** Absent where the machine takes whole transactions only. */
+  /** Absent if the machine runs whole transactions only. */
   readonly suite?: {
     readonly programs: number;
     readonly verdicts: number;
-    /** Absent where the machine does not show results. */
+    /** Absent if the machine does not report results. */
     readonly results?: number;
     readonly budgeted: number;
     readonly budgets: number;
@@ -51,7 +51,7 @@ async function arbor(): Promise<Run> {
   };
 }
 
-/** It takes its prices from itself, and everything but unit for a failure. */
+/** It uses its own costs, and treats every result except unit as a failure. */
 async function scalus(): Promise<Run> {
   const { default: { Scalus } } = await import("scalus");
   const [{ encode }, { toHex }] = [await import("#src/cardano/cbor.ts"), await import("#src/base/bytes.ts")];
@@ -130,7 +130,7 @@ async function suite(name: string, run: Run): Promise<NonNullable<MachineFigures
   const { conformancePrograms, mainnetCostModels, PARSE_ERROR } = await import("../support/plutus_programs.ts");
   const model = mainnetCostModels()[3];
   const programs = conformancePrograms().filter(({ flat }) => flat);
-  // a program that comes to unit whatever it comes to, three steps longer
+  // a program whose result is unit, whatever the original's result is, three steps longer
   const wrapped = (flat: Uint8Array): Uint8Array => {
     try {
       const program = decodeProgram(flat, 3, 11);
@@ -163,7 +163,7 @@ async function suite(name: string, run: Run): Promise<NonNullable<MachineFigures
 
 const ROUNDS = 5;
 
-/** Runs of our contract at the prices of protocol version 10, which every machine knows. */
+/** Runs of our contract at the costs of protocol version 10, which every machine supports. */
 async function contract(run: Run): Promise<NonNullable<MachineFigures["contract"]>> {
   const { mainnetParametersAt } = await import("#src/ledger/parameters.ts");
   const { decodeProgram } = await import("#src/plutus/machine/flat.ts");

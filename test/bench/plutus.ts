@@ -1,4 +1,7 @@
-/** Plutus machines side by side: the conformance suite, our contract, loading and memory. Each runs in a process of its own. */
+/**
+ * Comparison of Plutus machines: the conformance suite, our contract, loading and memory. Each runs in a process of its
+ * own.
+ */
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import os from "node:os";
@@ -13,7 +16,7 @@ const execute = promisify(execFile);
 const child = fileURLToPath(new URL("plutus-machine.ts", import.meta.url));
 const MOST = 600_000;
 
-/** Peers that are no dependency, in versions that go together. */
+/** Peers that are no dependency, in compatible versions. */
 const PEERS = [
   "@harmoniclabs/plutus-machine@3.0.2",
   "@harmoniclabs/uplc@2.0.7",
@@ -53,7 +56,7 @@ function row(label: string, { load, memory, suite, contract }: MachineFigures): 
   ];
 }
 
-/** Prints how the machines agree with the suite and with ours on the contract, what loading them takes, and how fast they are. */
+/** Prints how the machines agree with the suite and with ours on the contract, their load time, and their speed. */
 export async function benchPlutus(print: (line: string) => void = console.log): Promise<void> {
   const folder = path.join(os.tmpdir(), "arbor-bench-plutus");
   const rows: (string | number)[][] = [];

@@ -1,4 +1,7 @@
-/** Proofs of facts over HTTP (without the socket): how long one takes by the number of facts, and how long the loop that serves is held. */
+/**
+ * Proofs of facts over HTTP (without the socket): the time of one by the number of facts, and how long the event loop
+ * is blocked.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -21,7 +24,10 @@ import { percentile, table } from "./machine.ts";
 
 const ROUNDS = 200;
 
-/** Prints how long the first proof at a root takes and how long others, with their bytes and the longest hold of the loop meanwhile. */
+/**
+ * Prints the time of the first proof at a root and of later ones, with their bytes and the longest block of the event
+ * loop.
+ */
 export async function benchProofs(print: (line: string) => void = console.log): Promise<void> {
   await initHash();
   const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-bench-"));

@@ -1,4 +1,7 @@
-/** What it costs the devnet's loop to refuse transactions of 16 kB that are made to be costly: nobody pays for them. */
+/**
+ * The cost to the devnet's event loop of refusing 16 kB transactions that are made to be expensive: nobody pays fees
+ * for them.
+ */
 import { setImmediate } from "node:timers";
 import { initHash } from "#src/cardano/hash.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
@@ -11,10 +14,10 @@ import { costlyTransactions } from "../support/costly_transactions.ts";
 import { percentile, table } from "./machine.ts";
 
 const ROUNDS = 20;
-/** Milliseconds for which no refusal should hold the loop. */
+/** Milliseconds for which no refusal should block the event loop. */
 const TARGET = 20;
 
-/** A table of all of them, the costliest first. */
+/** A table of all of them, the most expensive first. */
 export async function benchRefusals(print: (line: string) => void = console.log): Promise<void> {
   await initHash();
   const { world, transactions } = costlyTransactions();
@@ -47,7 +50,7 @@ export async function benchRefusals(print: (line: string) => void = console.log)
   print(`${rows.length} transactions, ${over.length} of them hold the loop for over ${TARGET} ms.`);
 }
 
-/** Reads, judges and answers; how long the loop was held at the most, and how long all took. */
+/** Decodes, validates and answers; returns the longest block of the event loop, and the total time. */
 async function once({ state }: ReturnType<typeof costlyTransactions>["world"], bytes: Uint8Array) {
   const loop = watched();
   const began = performance.now();
@@ -65,7 +68,7 @@ async function once({ state }: ReturnType<typeof costlyTransactions>["world"], b
   };
 }
 
-/** Watches the loop; the function it gives ends that and says how long no other had a turn, at the most. */
+/** Watches the event loop; the returned function stops that and returns the longest time that it was blocked. */
 function watched(): () => Promise<number> {
   let longest = 0;
   let last = performance.now();

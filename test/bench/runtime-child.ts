@@ -1,4 +1,6 @@
-/** A process of a benchmark: it is told its settings, says when it is ready, and answers what it is asked, in lines of JSON. */
+/**
+ * A process of a benchmark: it receives its settings, reports when it is ready, and answers requests, in lines of JSON.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
@@ -19,7 +21,7 @@ export interface Child<Ready, Question, Answer> {
 
 const running = new Set<ChildProcess>();
 
-/** Starts a script beside this file on Deno, or `command` where one is given; resolves when it is ready. */
+/** Starts a script of this folder on Deno, or `command` if one is given; resolves when it is ready. */
 export async function startChild<Ready, Question = never, Answer = never>(
   script: string,
   settings: unknown,
@@ -73,7 +75,7 @@ export function settings<T>(): T {
   return JSON.parse(process.env[SETTINGS]!) as T;
 }
 
-/** In a child: says that it is ready, and answers what comes; questions may overlap only where their answers are alike. */
+/** In a child: reports that it is ready, and answers requests; requests may overlap only if their answers are alike. */
 export function serve<Question, Answer>(ready: unknown, answer?: (question: Question) => Promise<Answer>): void {
   const say = (value: unknown) => process.stdout.write(`${MARK}${JSON.stringify(value ?? null)}\n`);
   say(ready);

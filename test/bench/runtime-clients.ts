@@ -1,6 +1,7 @@
 /**
- * The clients of the benchmark, in a process of their own: each asks, waits for the answer and asks again. Over HTTP they all
- * speak to their server in the same way, whoever it is: one kept connection a client, one request at a time.
+ * The clients of the benchmark, in a process of their own: each sends a request, waits for the response and repeats
+ * that. Over HTTP they all use their server in the same way, whichever it is: one kept-alive connection per client, one
+ * request at a time.
  */
 import { connect, type Socket } from "node:net";
 import { createAsk } from "#src/runtime/bus/ask.ts";
@@ -15,13 +16,13 @@ export interface ClientSettings {
 }
 
 export interface Load {
-  /** Where to send requests; over NATS unless given. `ID` in it becomes the entity's. */
+  /** Where to send requests; over NATS by default. `ID` in it is replaced by the entity's. */
   readonly url?: string;
   readonly body?: string;
   readonly prefix: string;
   readonly entities: number;
   readonly clients: number;
-  /** How long to go on, in milliseconds. */
+  /** Duration, in milliseconds. */
   readonly ms: number;
   /** Answered in the end, however long it takes: each entity once instead of `ms`. */
   readonly once?: boolean;
@@ -36,7 +37,7 @@ export interface Loaded {
   readonly p50: number;
   readonly p99: number;
   readonly longest: number;
-  /** When the first answer came, in milliseconds after the start. */
+  /** When the first response arrived, in milliseconds after the start. */
   readonly first: number;
 }
 
@@ -48,7 +49,7 @@ async function overNats(): Promise<(id: string) => Promise<boolean>> {
   return async (id) => (await ask.ask({ kind: "counter", id }, { type: "ADD", amount: 1 }, { deadlineMs: 30_000 })).ok;
 }
 
-/** One client of HTTP/1.1 on one kept connection; it gives whether the answer was a 200. */
+/** One client of HTTP/1.1 on one kept-alive connection; returns whether the response was a 200. */
 async function overHttp(url: string, body: string): Promise<(id: string) => Promise<boolean>> {
   const { hostname, port, host } = new URL(url);
   const path = url.slice(url.indexOf("/", 8));
@@ -88,7 +89,7 @@ async function overHttp(url: string, body: string): Promise<(id: string) => Prom
   };
 }
 
-/** Where an answer ends, with a length or in chunks. */
+/** The end of a response, with a length or in chunks. */
 function endOf(text: string): number | undefined {
   const head = text.indexOf("\r\n\r\n");
   if (head < 0) return undefined;
@@ -113,10 +114,10 @@ async function run({ url, body, prefix, entities, clients, ms, once }: Load): Pr
   await Promise.all(askers.map(async (put) => {
     while (once ? next < entities : performance.now() - begun < ms) {
       const id = `${prefix}${once ? next++ : (next++ * 7_919) % entities}`;
-      const asked = performance.now();
+      const startedAt = performance.now();
       const ok = await put(id).catch(() => false);
       const now = performance.now();
-      if (ok) times.push(now - asked);
+      if (ok) times.push(now - startedAt);
       else {
         failed++;
         await new Promise((resolve) => setTimeout(resolve, 5));

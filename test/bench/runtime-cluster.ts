@@ -18,11 +18,11 @@ export interface Cluster {
   readonly clients: Child<null, Load, Loaded>;
   readonly natsUrl: string;
   readonly natsToken: string;
-  /** Where counters are asked over HTTP; `ID` stands for a counter's id. */
+  /** URL of counters over HTTP; `ID` stands for a counter's id. */
   readonly url: string;
   /** Starts one more worker. */
   addWorker(): Promise<Host>;
-  /** Waits until as many workers as given share all partitions. */
+  /** Waits until the given number of workers share all partitions. */
   settled(workers: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -30,8 +30,8 @@ export interface Cluster {
 const PARTITIONS = 64;
 
 /**
- * Starts everything on a new database of a server; resolves when it answers. Bus, edge and worker are processes of their own,
- * or with 0 workers one process that is all of them.
+ * Starts everything on a new database of a server; resolves when it answers. Bus, edge and worker are separate
+ * processes, or with 0 workers one process with all roles.
  */
 export async function startCluster(serverUrl: string, name: string, workers: number): Promise<Cluster> {
   const admin = openStore(serverUrl, { max: 1 });

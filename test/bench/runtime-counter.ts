@@ -1,4 +1,4 @@
-/** The kind of actor that the benchmark asks: a counter that answers with its value, like those of the peers. */
+/** The kind of actor in the benchmark: a counter that answers with its value, like those of the peers. */
 import { assign, setup } from "xstate";
 import { z } from "zod";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
@@ -31,7 +31,7 @@ const machine = setup({
   },
 });
 
-/** A counter: its commands add, its events say so. */
+/** A counter: its commands add, its events report that. */
 export const counterKind: ActorKind = {
   kind: "counter",
   version: 1,

@@ -1,7 +1,7 @@
 /** CPU time and memory of processes, as Linux counts them. */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Seconds of CPU that each group of processes has used, all its threads and what it started included. */
+/** Seconds of CPU that each group of processes has used, including all threads and child processes. */
 export function cpuOf<Name extends string>(groups: Readonly<Record<Name, readonly number[]>>): Record<Name, number> {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -18,7 +18,7 @@ export function cpuOf<Name extends string>(groups: Readonly<Record<Name, readonl
     for (const pid of parents.keys()) {
       if (!within(pid, roots)) continue;
       const fields = statOf(pid);
-      // Its own, and what those used that it started and that have ended.
+      // Its own, and those of its ended children.
       if (fields !== undefined) ticks += [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i]), 0);
     }
     seconds[name] = ticks / 100;

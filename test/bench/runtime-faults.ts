@@ -1,4 +1,4 @@
-/** What clients see of a worker that goes: the longest wait for an answer, and how long a worker takes to leave in order. */
+/** The loss of a worker as seen by clients: the longest wait for an answer, and how long an orderly shutdown takes. */
 import { sleep } from "#src/base/clock.ts";
 import { startCluster } from "./runtime-cluster.ts";
 
@@ -7,14 +7,14 @@ export interface Gone {
   /** Milliseconds. */
   readonly stall: number;
   readonly usual: number;
-  /** From the signal to the end of the process, in milliseconds; undefined where it had no say. */
+  /** From the signal to the end of the process, in milliseconds; undefined after a kill. */
   readonly drain: number | undefined;
   readonly answered: number;
   readonly failed: number;
   readonly counted: number;
 }
 
-/** Has one of two workers killed, and then one told to go, under 32 clients. */
+/** Kills one of two workers, and then stops one orderly, under 32 clients. */
 export async function measureFaults(serverUrl: string, ms: number): Promise<Gone[]> {
   const cluster = await startCluster(serverUrl, "bench_faults", 2);
   const gone: Gone[] = [];
@@ -28,10 +28,10 @@ export async function measureFaults(serverUrl: string, ms: number): Promise<Gone
       const loaded = load(prefix, 2 * ms + 4_000);
       await sleep(ms);
       const worker = cluster.workers.shift()!;
-      const told = performance.now();
+      const startedAt = performance.now();
       worker.signal(signal);
       await worker.exited;
-      const drain = performance.now() - told;
+      const drain = performance.now() - startedAt;
       const { answered, failed, longest, p99 } = await loaded;
       const [row] = await cluster.store.sql<{ n: bigint }[]>`
         select coalesce(sum((snapshot->'context'->>'count')::bigint), 0)::bigint as n from actor

@@ -1,4 +1,4 @@
-/** A process of the benchmarked system, with the roles that it is told: `nats`, `worker`, `edge`, alone or together. */
+/** A process of the benchmarked system, with the given roles: `nats`, `worker`, `edge`, alone or together. */
 import process from "node:process";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
@@ -20,7 +20,7 @@ export interface HostSettings {
   readonly roles: readonly ("nats" | "worker" | "edge")[];
   readonly id: string;
   readonly databaseUrl: string;
-  /** Where the bus is, unless this process is it. */
+  /** URL of the bus, unless this process is the bus. */
   readonly natsUrl?: string;
   readonly natsToken: string;
   readonly leaseMs?: number;
@@ -31,10 +31,10 @@ export interface HostReady {
   readonly edgeUrl: string | undefined;
 }
 
-/** How often each stage of a turn was gone through in this process, and for how many seconds in all. */
+/** How often each stage of a turn ran in this process, and its total seconds. */
 export type Stages = Readonly<Record<"ask" | "command" | "turn" | "statement", { count: number; seconds: number }>>;
 
-/** What this process has measured of itself, as Prometheus would read it. */
+/** This process's own metrics, in Prometheus's form. */
 async function stages(): Promise<Stages> {
   const families = new Map((await metrics.registry.getMetricsAsJSON()).map((family) => [family.name, family.values]));
   const total = (stage: string) => {
@@ -86,9 +86,9 @@ if (roles.includes("worker") || roles.includes("edge")) {
       answer: z.object({ count: z.number() }),
     }, async ({ params, body }) => {
       const counter = { kind: "counter", id: params.id };
-      const told = await ask.ask(counter, { type: "ADD", amount: body.amount }, { deadlineMs: 30_000 });
-      if (told.ok) return told.value;
-      throw HttpFailure.of(503, told.error);
+      const result = await ask.ask(counter, { type: "ADD", amount: body.amount }, { deadlineMs: 30_000 });
+      if (result.ok) return result.value;
+      throw HttpFailure.of(503, result.error);
     });
     const listener = await listen(app, { host: "127.0.0.1", port: 0 });
     stops.unshift(() => listener.stop());

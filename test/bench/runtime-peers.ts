@@ -1,7 +1,7 @@
 /**
- * The systems that the runtime is measured beside, each as its makers ship it, with a counter behind HTTP: Restate's server and
- * a virtual object, and a DBOS workflow with one step on the same PostgreSQL. What they need lives under test/peers and is
- * installed from npm when it is missing.
+ * The systems that the runtime is compared with, each in its published form, with a counter behind HTTP: Restate's
+ * server and a virtual object, and a DBOS workflow with one step on the same PostgreSQL. Their packages are listed in
+ * test/peers and installed from npm if missing.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,16 +18,16 @@ import { startChild } from "./runtime-child.ts";
 
 export interface Peer {
   readonly name: string;
-  /** Where its counters are asked; `ID` stands for a counter's id. */
+  /** URL of its counters; `ID` stands for a counter's id. */
   readonly url: string;
-  /** Its processes, PostgreSQL aside. */
+  /** Its processes, without PostgreSQL. */
   readonly pids: readonly number[];
   stop(): Promise<void>;
 }
 
 const folder = (name: string) => fileURLToPath(new URL(`../peers/${name}/`, import.meta.url));
 
-/** Starts the peers that can be started; says aloud which cannot. */
+/** Starts the available peers; prints which are not. */
 export async function startPeers(databaseUrl: string, print: (line: string) => void): Promise<Peer[]> {
   const peers: Peer[] = [];
   for (const [name, start] of [["Restate", startRestate], ["DBOS", startDbos]] as const) {
@@ -40,7 +40,7 @@ export async function startPeers(databaseUrl: string, print: (line: string) => v
   return peers;
 }
 
-/** Has npm install what a peer needs, once. */
+/** Installs a peer's packages with npm, once. */
 async function install(peer: string): Promise<string> {
   const cwd = folder(peer);
   if (existsSync(join(cwd, "node_modules"))) return cwd;

@@ -1,4 +1,4 @@
-/** Memory of a worker, and how soon workers answer again when all of them start anew, by how many entities there are. */
+/** Memory of a worker, and how soon workers answer again after a restart of all, by the number of entities. */
 import { startCluster } from "./runtime-cluster.ts";
 import { residentMb } from "./runtime-cpu.ts";
 
@@ -19,7 +19,7 @@ export interface Restart {
   readonly thousand: number;
 }
 
-/** Measures one worker with nothing, with `active` entities in memory, and with `known` ones in the database. */
+/** Measures one worker without entities, with `active` ones in memory, and with `known` ones in the database. */
 export async function measureSizes(
   serverUrl: string,
   active: number,
@@ -54,7 +54,7 @@ export async function measureSizes(
     await memory(active + 500, active + 500);
     await restart(active, "SIGTERM");
     await restart(active, "SIGKILL");
-    // The rows that as many commands would have left, without waiting for them.
+    // The rows that this many commands would have left, without waiting for them.
     await cluster.store.sql`
       insert into actor (kind, id, partition, version, input_seq, snapshot, machine_version, state)
       select kind, 'x' || n, n % 64, version, input_seq, snapshot, machine_version, state

@@ -1,10 +1,13 @@
-/** Where the time of a turn goes: what every process measures of itself, and PostgreSQL of its flushes. Means, in microseconds. */
+/**
+ * The time of a turn by stages: as measured by every process itself, and by PostgreSQL for its flushes. Means, in
+ * microseconds.
+ */
 import type { Store } from "#src/store/store.ts";
 import type { Loaded } from "./runtime-clients.ts";
 import type { Cluster } from "./runtime-cluster.ts";
 import type { Stages } from "./runtime-host.ts";
 
-/** The stages of a turn, in the order of a command's way. */
+/** The stages of a turn, in the order of a command's path. */
 export const STAGES = [
   "HTTP: client, connection, edge",
   "the bus, there and back",
@@ -21,13 +24,13 @@ export interface Spent {
   readonly flushesPerTurn: number;
 }
 
-/** Has PostgreSQL take the time of its flushes. */
+/** Enables PostgreSQL's timing of its flushes. */
 export async function timeFlushes(store: Store): Promise<void> {
   await store.sql`alter system set track_wal_io_timing = on`;
   await store.sql`select pg_reload_conf()`;
 }
 
-/** Puts a load on a cluster and says where the time of its turns went. */
+/** Puts a load on a cluster and returns the time of its turns by stage. */
 export async function measureStages(cluster: Cluster, load: () => Promise<Loaded>, http: boolean): Promise<Spent> {
   const before = await look(cluster);
   const loaded = await load();
@@ -56,7 +59,7 @@ export async function measureStages(cluster: Cluster, load: () => Promise<Loaded
 }
 
 async function look({ edge, workers, store }: Cluster) {
-  const [asked, ...others] = await Promise.all([edge.ask(null), ...workers.map((worker) => worker.ask(null))]);
+  const [first, ...others] = await Promise.all([edge.ask(null), ...workers.map((worker) => worker.ask(null))]);
   const sum = (name: keyof Stages) =>
     others.reduce((all, one) => ({
       count: all.count + one[name].count,
@@ -67,7 +70,7 @@ async function look({ edge, workers, store }: Cluster) {
     select sum(fsyncs)::float8 as flushes, sum(fsync_time)::float8 as ms from pg_stat_io
     where object = 'wal' and backend_type = 'client backend'`;
   return {
-    ask: asked.ask,
+    ask: first.ask,
     command: sum("command"),
     turn: sum("turn"),
     statement: sum("statement"),

@@ -1,10 +1,10 @@
 /**
- * What the runtime does a second, beside its peers, in one run on one machine: durable turns over NATS and over HTTP, transitions
- * told to a subscriber, what clients see of a worker that goes, memory, and starting anew.
+ * The runtime's throughput compared with its peers, in one run on one machine: durable turns over NATS and over HTTP,
+ * transitions at a subscriber, the loss of a worker as seen by clients, memory, and restarts.
  *
- * Everything that is measured runs in processes of its own: a bus, an edge, a worker unless said otherwise, the clients; and
- * once more with bus, edge and worker in one process, as `deno task start` has them. Over HTTP all are asked by the same clients
- * for a counter each, and none answers before its answer is durable.
+ * Everything measured runs in separate processes: a bus, an edge, one worker by default, the clients; and once more
+ * with bus, edge and worker in one process, like `deno task start`. Over HTTP all systems get the same requests from
+ * the same clients for a counter each, and none answers before its answer is durable.
  */
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -28,14 +28,14 @@ import { measureStages, STAGES, timeFlushes } from "./runtime-stages.ts";
 
 type Print = (line: string) => void;
 
-/** `--quick`, or a share of the usual time in ARBOR_BENCH_SCALE, makes it shorter and its figures rougher. */
+/** `--quick`, or a share of the usual time in ARBOR_BENCH_SCALE, makes it shorter and less precise. */
 const scale = Number(process.env.ARBOR_BENCH_SCALE ?? (process.argv.includes("--quick") ? 0.3 : 1));
 const workers = Number(process.env.ARBOR_BENCH_WORKERS ?? 1);
-/** How often each figure is measured; the best counts, for everyone, because others use the machine too. */
+/** How often each measurement is repeated; the best counts, for all systems, because of other load on the machine. */
 const ROUNDS = scale < 1 ? 1 : 3;
 const ROUND_MS = 2_500 * Math.min(1, 2 * scale);
 
-/** Prints the figures as tables. */
+/** Prints the results as tables. */
 export async function benchRuntime(print: Print = console.log): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "arbor-bench-"));
   const server = await startPostgres({ folder, log: createLog("warn") });
@@ -76,14 +76,14 @@ export async function benchRuntime(print: Print = console.log): Promise<void> {
 
 const SINGLE = "Arbor in one process, HTTP";
 
-/** Something that can be asked, and the processes that answer. */
-interface Asked {
+/** A system under test, and its processes. */
+interface Scenario {
   readonly name: string;
   readonly url?: string;
   readonly processes: Readonly<Record<string, readonly number[]>>;
 }
 
-/** A figure of one of them, with the CPU that each part used for a turn, in microseconds. */
+/** A measurement of one of them, with the CPU that each part used per turn, in microseconds. */
 interface Figure {
   readonly loaded: Loaded;
   readonly rate: number;
@@ -99,14 +99,19 @@ async function throughput(
   print: Print,
 ): Promise<void> {
   const shared = { client: [cluster.clients.pid], PostgreSQL: [postmaster] };
-  const house = { ...shared, bus: [cluster.bus.pid], worker: cluster.workers.map(({ pid }) => pid) };
-  const asked: Asked[] = [
-    { name: "Arbor, NATS", processes: house },
-    { name: "Arbor, HTTP", url: cluster.url, processes: { ...house, edge: [cluster.edge.pid] } },
+  const processes = { ...shared, bus: [cluster.bus.pid], worker: cluster.workers.map(({ pid }) => pid) };
+  const scenarios: Scenario[] = [
+    { name: "Arbor, NATS", processes: processes },
+    { name: "Arbor, HTTP", url: cluster.url, processes: { ...processes, edge: [cluster.edge.pid] } },
     { name: SINGLE, url: single.url, processes: { ...shared, [SINGLE]: [single.edge.pid] } },
     ...peers.map(({ name, url, pids }) => ({ name: `${name}, HTTP`, url, processes: { ...shared, [name]: pids } })),
   ];
-  const measure = async ({ url, processes }: Asked, clients: number, entities: number, ms: number): Promise<Figure> => {
+  const measure = async (
+    { url, processes }: Scenario,
+    clients: number,
+    entities: number,
+    ms: number,
+  ): Promise<Figure> => {
     const before = cpuOf(processes);
     const http = url === undefined ? {} : { url, body: '{"amount":1}' };
     const loaded = await cluster.clients.ask({ ...http, prefix: `e${entities}-`, entities, clients, ms });
@@ -116,15 +121,15 @@ async function throughput(
     );
     return { loaded, rate: loaded.answered / loaded.seconds, cpu, load: loadavg()[0]! };
   };
-  for (const one of asked) await measure(one, 64, 1_000, ROUND_MS);
+  for (const one of scenarios) await measure(one, 64, 1_000, ROUND_MS);
   const rows: (string | number)[][] = [];
   const spent: (string | number)[][] = [];
   const at64 = new Map<string, { spread: number; hot: number }>();
   for (const [clients, entities] of [[1, 1_000], [64, 1_000], [256, 1_000], [64, 1], [256, 1]] as const) {
-    const best = new Map<Asked, Figure>();
-    // In turn, so that what else the machine does meets all of them.
+    const best = new Map<Scenario, Figure>();
+    // In turn, so that other load on the machine affects all of them.
     for (let round = 0; round < ROUNDS; round++) {
-      for (const one of asked) {
+      for (const one of scenarios) {
         const figure = await measure(one, clients, entities, ROUND_MS);
         if (figure.rate > (best.get(one)?.rate ?? 0)) best.set(one, figure);
       }
@@ -181,7 +186,7 @@ async function throughput(
   }
 }
 
-/** What a turn waits for, stage by stage. */
+/** The waits of a turn, stage by stage. */
 async function stages(cluster: Cluster, print: Print): Promise<void> {
   const columns: { name: string; spent: Awaited<ReturnType<typeof measureStages>> }[] = [];
   for (const clients of [1, 64]) {
@@ -205,7 +210,7 @@ async function stages(cluster: Cluster, print: Print): Promise<void> {
   ]).forEach((line) => print(line));
 }
 
-/** Transitions a second at a subscriber without a token, while 64 clients ask. */
+/** Transitions per second at a subscriber without a token, under 64 clients. */
 async function transitions(cluster: Cluster, print: Print): Promise<void> {
   const bus = await connectBus({ url: cluster.natsUrl });
   const heard = new Set<string>();

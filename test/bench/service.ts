@@ -1,4 +1,4 @@
-/** The whole service from outside: time from start to first answer, cold and warm, reads beside builds, memory. */
+/** The whole service from outside: time from start to first answer, cold and warm, reads during builds, memory. */
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -9,7 +9,7 @@ import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { type Running, startArbor } from "./arbor.ts";
 import { percentile, table } from "./machine.ts";
 
-/** Prints start times, how long steps take over HTTP, reads of a token while another one is worked on, and memory. */
+/** Prints start times, the durations of steps over HTTP, of reads of a token during work on another one, and memory. */
 export async function benchService(print: (line: string) => void = console.log): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-bench-"));
   try {

@@ -14,7 +14,7 @@ function perSecond(count: number, work: () => void): number {
   return Math.round(count / ((performance.now() - start) / 1000));
 }
 
-/** Prints inserts, bulk loads, proofs and batches on a cut, each second or in ms. */
+/** Prints inserts, bulk loads, proofs and batches on a cut, per second or in ms. */
 export async function benchTrie(print: (line: string) => void = console.log): Promise<void> {
   await initHash();
   const rows: (string | number)[][] = [];

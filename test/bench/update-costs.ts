@@ -1,6 +1,6 @@
 /**
- * What an update costs: size, units and fee for 1, 5, 10, 20 and the most requests on 0 to 100,000 facts, as the rows of the README's table, and
- * beside them what is known of the published MPFS contract.
+ * The cost of an update: size, units and fee for 1, 5, 10, 20 and the maximum number of requests on 0 to 100,000 facts,
+ * as the rows of the README's table, and for comparison the known figures of the published MPFS contract.
  */
 import process from "node:process";
 import { pathToFileURL } from "node:url";
@@ -15,11 +15,14 @@ interface Published {
   readonly facts: number;
   readonly requests: number;
   readonly bytes: number;
-  /** Units, as far as they were told: millions of memory, billions of steps. */
+  /** Units, as far as published: millions of memory, billions of steps. */
   readonly units: readonly [memory: number, steps: number];
 }
 
-/** Figures of the published contract, its script in the transaction, from its own measurements: the largest updates, and one alone. */
+/**
+ * Figures of the published contract, its script in the transaction, from its own measurements: the largest updates, and
+ * one alone.
+ */
 const PUBLISHED: readonly Published[] = [
   { facts: 0, requests: 32, bytes: 15_606, units: [11.3, 4.1] },
   { facts: 100, requests: 24, bytes: 15_564, units: [8.2, 2.55] },

@@ -1,6 +1,6 @@
 /**
- * Somebody with money on a devnet who pays many at once: transactions made and signed here go over the node's socket straight to the
- * mempool, block after block.
+ * A payer on a devnet who pays many outputs at once: transactions made and signed here go over the node's socket
+ * directly to the mempool, block after block.
  */
 import { createPrivateKey, sign } from "node:crypto";
 import path from "node:path";
@@ -21,7 +21,7 @@ import { call } from "#src/client/http.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { until } from "../support/until.ts";
 
-/** What the faucet gives at once at most. */
+/** The faucet's maximum payment. */
 const FUNDS = 1_000_000_000_000n;
 /** Enough for every transaction that is made here. */
 const FEE = 1_000_000n;
@@ -31,7 +31,7 @@ const OUTPUTS = 200;
 const BLOCK_BYTES = 88_000;
 const MAGIC = 42;
 
-/** An output of somebody else that goes into a payment, and how its owner signs. */
+/** Another owner's output that is an input of a payment, and how its owner signs. */
 export interface Contribution {
   readonly ref: OutRef;
   readonly amount: bigint;
@@ -54,7 +54,7 @@ export class Bank {
 
   private constructor(private readonly devnet: string) {}
 
-  /** Somebody new, with a million ada. `folder` is that of the service. */
+  /** A new payer, with a million ada. `folder` is that of the service. */
   static async open(devnet: string, folder: string): Promise<Bank> {
     const bank = new Bank(devnet);
     const connected = await connectNode({ path: path.join(folder, "devnet", "node.socket") }, { magic: MAGIC });
@@ -79,11 +79,11 @@ export class Bank {
     await call(this.devnet, "POST", "/blocks", { count: 1 });
   }
 
-  /** One transaction that pays these outputs; gives its hash. */
+  /** One transaction that pays these outputs; returns its hash. */
   async pay(outputs: readonly NewOutput[], with_: readonly Contribution[] = [], mint: Assets = noAssets) {
     const amount = this.#purse.amount + with_.reduce((sum, { amount }) => sum + amount, 0n) - FEE -
       outputs.reduce((sum, { value }) => sum + value.lovelace, 0n);
-    if (amount < 10_000_000n) throw new Error("the bank is empty");
+    if (amount < 10_000_000n) throw new Error("the payer has no funds left");
     const unsigned = encodeTransaction({
       inputs: [this.#purse.ref, ...with_.map(({ ref }) => ref)],
       outputs: [...outputs, { address: this.#address.hex, value: lovelace(amount) }],
@@ -102,13 +102,13 @@ export class Bank {
     return hash;
   }
 
-  /** As many transactions as it takes, in the order of the outputs. */
+  /** As many transactions as needed, in the order of the outputs. */
   async payAll(outputs: readonly NewOutput[]): Promise<void> {
     for (let from = 0; from < outputs.length; from += OUTPUTS) await this.pay(outputs.slice(from, from + OUTPUTS));
     await this.block();
   }
 
-  /** The script under which it mints. */
+  /** The script of its minting policy. */
   get script(): Uint8Array {
     return encodeNative({ kind: "key", hash: keyHash(this.#public) });
   }
@@ -117,7 +117,7 @@ export class Bank {
     return nativeHash(this.script);
   }
 
-  /** Where it receives. */
+  /** Its receiving address. */
   get address(): string {
     return addressText(this.#address);
   }
@@ -126,7 +126,7 @@ export class Bank {
     return this.#address.hex;
   }
 
-  /** What fills a block has one made. */
+  /** Makes a block when one would be full. */
   async #submit(transaction: Uint8Array): Promise<void> {
     if (this.#waiting + transaction.length > BLOCK_BYTES) await this.block();
     const answer = await this.#socket!.submit(transaction);

@@ -1,53 +1,55 @@
-/** Figures of the wallet service beside those that the real system has published. */
+/** Measurements of the wallet service compared with the published ones of cardano-wallet. */
 import type { Running } from "./arbor.ts";
 import type { Client } from "./wallet-http.ts";
 import { percentile } from "./machine.ts";
 
-/** A figure that cardano-wallet published, in the unit of ours. */
+/** A figure that cardano-wallet published, in our unit. */
 export interface Published {
   readonly value: number;
-  /** Where it is from, and under what condition it was measured. */
+  /** Its source, and the condition under which it was measured. */
   readonly under: string;
-  /** Why the two are not alike, where they are not. */
+  /** Why the two are not comparable, if so. */
   readonly unlike?: string;
 }
 
 /** One line of the table. */
 export interface Figure {
-  /** What it was measured on. */
+  /** The measured operation. */
   readonly at: string;
   readonly what: string;
   readonly unit: "ms" | "s" | "MB";
-  /** The figure; of several samples their median. */
+  /** The measured value; of several samples their median. */
   readonly value: number;
   readonly p95?: number;
   readonly samples: number;
-  /** Mean of the time from a request's arrival to its answer as the service itself measures it, as the published ones were. */
+  /**
+   * Mean of the time from a request's arrival to its response, measured by the service itself like the published ones.
+   */
   readonly inside?: number;
   /** CPU of Arbor and PostgreSQL for each call, in ms. */
   readonly cpu?: number;
   readonly published?: Published;
 }
 
-/** Calls that are made before those that count; of those that only read as many as a second has. */
+/** Warm-up calls; for reads as many as fit into a second. */
 export const WARM_UP = 3;
 const WARM_UP_MS = 1_000;
-/** Samples of a call, and how long they may take together: at least five are taken. */
+/** Samples of a call, and their maximum total time: at least five are taken. */
 const SAMPLES = 40;
 const LONGEST_MS = 4_000;
 const LEAST = 5;
 
-/** What a call is: method, path, and a body, made anew for each call where it is a function. */
-export type Asked = readonly [method: string, path: string, body?: unknown];
+/** A call: method, path, and a body, built for each call if it is a function. */
+export type HttpRequest = readonly [method: string, path: string, body?: unknown];
 
-/** Times a call, one after the other; a status that is no success ends the command. */
+/** Times a call, sequentially; an error status ends the command. */
 export async function sample(
   { client, running }: { readonly client: Client; readonly running: Running },
-  asked: () => Asked | Promise<Asked>,
+  requestOf: () => HttpRequest | Promise<HttpRequest>,
   most = SAMPLES,
 ): Promise<Pick<Figure, "value" | "p95" | "samples" | "inside" | "cpu">> {
   const call = async () => {
-    const [method, path, body] = await asked();
+    const [method, path, body] = await requestOf();
     const answer = await client.call(method, path, body);
     if (answer.status < 300) return { method, ms: answer.ms };
     throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.json())}`);
@@ -73,7 +75,7 @@ export async function sample(
   };
 }
 
-/** Seconds and requests of the wallet service so far, out of its own numbers. */
+/** Seconds and requests of the wallet service so far, from its own metrics. */
 async function measuredInside({ operator }: Running): Promise<{ readonly sum: number; readonly count: number }> {
   const text = await fetch(`${operator}/metrics`).then((answer) => answer.text());
   const all = (name: string) =>
@@ -82,12 +84,12 @@ async function measuredInside({ operator }: Running): Promise<{ readonly sum: nu
   return { sum: all("sum"), count: all("count") };
 }
 
-/** A number with as many digits as say something. */
+/** A number with its significant digits. */
 export function shown(value: number): string {
   return value < 10 ? value.toFixed(value < 1 ? 2 : 1) : Math.round(value).toLocaleString("en");
 }
 
-/** How many times ours is ahead, by like measures; a sentence where that cannot be said. */
+/** The ratio in our favour, for comparable measurements; otherwise a sentence. */
 function ratio({ value, inside, published }: Figure): string {
   if (!published) return "";
   if (published.unlike) return `not alike: ${published.unlike}`;
@@ -96,7 +98,7 @@ function ratio({ value, inside, published }: Figure): string {
 
 const HEAD = ["on", "what", "Arbor: p50, p95", "inside", "CPU", "samples", "cardano-wallet", "ratio", "its condition"];
 
-/** The table with everything, in Markdown. */
+/** The complete table, in Markdown. */
 export function fullTable(figures: readonly Figure[]): string[] {
   return markdown(
     HEAD,
@@ -114,7 +116,7 @@ export function fullTable(figures: readonly Figure[]): string[] {
   );
 }
 
-/** The rows for the README: what is beside a published figure, and the greatest of the others. */
+/** The rows for the README: those with a published figure, and the largest of the others. */
 export function readmeTable(figures: readonly Figure[]): string[] {
   return markdown(
     ["what, of the wallets", "Arbor: p50, p95", "inside", "cardano-wallet", "ratio"],
@@ -132,7 +134,7 @@ function measured({ value, p95, unit }: Figure): string {
   return `${shown(value)}${p95 === undefined ? "" : `, ${shown(p95)}`} ${unit}`;
 }
 
-/** A table as the formatter of the repository leaves it. */
+/** A table in the repository formatter's form. */
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = head.map((cell, i) => Math.max(3, cell.length, ...rows.map((row) => row[i]!.length)));
   const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(" | ")} |`;

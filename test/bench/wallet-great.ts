@@ -1,4 +1,4 @@
-/** Great wallets: many unspent outputs, many transactions and used addresses, a great gap. */
+/** Large wallets: many unspent outputs, many transactions and used addresses, a large gap. */
 import { lovelace } from "#src/cardano/value.ts";
 import { GREAT_GAP, HISTORY, RESTORE, UTXOS } from "./wallet-published.ts";
 import type { Contribution } from "./wallet-bank.ts";
@@ -7,9 +7,9 @@ import type { Site } from "./wallet-site.ts";
 
 const GREAT_GAP_SIZE = 100_000;
 const CREATED = 10;
-/** What each payment of the history brings, in lovelace. */
+/** Lovelace of each payment of the history. */
 const PAID = 3_000_000n;
-/** Of the history's transactions one in so many spends an output of the wallet. */
+/** One in this many transactions of the history spends an output of the wallet. */
 const SPENDS = 10;
 
 const payment = (site: Site, count = 1) => ({
@@ -58,7 +58,7 @@ async function calls(
   );
 }
 
-/** Wallets with more and more unspent outputs, each output at an address of its own. */
+/** Wallets with an increasing number of unspent outputs, each output at an address of its own. */
 export async function manyUtxos(site: Site, sizes: readonly number[]): Promise<void> {
   for (const size of sizes) {
     const owner = new Owner();
@@ -71,7 +71,7 @@ export async function manyUtxos(site: Site, sizes: readonly number[]): Promise<v
   }
 }
 
-/** One wallet with so many used addresses and transactions; then read again from the beginning. */
+/** One wallet with this many used addresses and transactions; then restored from the beginning. */
 export async function longHistory(site: Site, parts: ReadonlySet<string>, size: number): Promise<void> {
   const owner = new Owner();
   const { id } = await site.create(owner.body("history"));
@@ -114,7 +114,7 @@ async function restored(site: Site, owner: Owner, id: string, at: string, size: 
   });
 }
 
-/** New wallets with the usual gap and the greatest. */
+/** New wallets with the default gap and the largest one. */
 export async function created(site: Site): Promise<void> {
   const answers: number[] = [];
   const ready: number[] = [];

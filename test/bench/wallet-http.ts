@@ -1,16 +1,16 @@
 /**
- * A client over one kept connection that measures little of itself: the time of a call is from the first byte sent to the last byte received, JSON
- * is read afterwards. `fetch` alone takes as long as the shortest calls.
+ * A client over one kept-alive connection with little overhead: the time of a call is from the first byte sent to the
+ * last byte received, JSON is parsed afterwards. `fetch` alone takes as long as the shortest calls.
  */
 import { connect, type Socket } from "node:net";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 
-/** An answer, and what it took. */
+/** A response, and its time. */
 export interface Timed {
   readonly status: number;
   readonly ms: number;
   readonly bytes: number;
-  /** Reads the body. */
+  /** Parses the body. */
   json(): Json;
 }
 
@@ -19,7 +19,7 @@ const BREAK = "\r\n\r\n";
 export class Client {
   private constructor(private readonly socket: Socket, private readonly base: URL) {}
 
-  /** Connects to a service; paths are put behind its address. */
+  /** Connects to a service; paths are appended to its URL. */
   static async open(base: string): Promise<Client> {
     const url = new URL(base);
     const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
@@ -27,7 +27,7 @@ export class Client {
     return new Client(socket, url);
   }
 
-  /** Asks; one call at a time. */
+  /** Sends a request; one call at a time. */
   call(method: string, path: string, body?: unknown): Promise<Timed> {
     const content = body === undefined ? "" : toJson(body);
     const request = [

@@ -1,6 +1,6 @@
 /**
- * The wallets' index at its greatest: one wallet with 15,000 used addresses and transactions and 10,000 unspent outputs, beside 1,000 small
- * ones, read out of a real PostgreSQL, and how fast it is restored.
+ * The wallets' index at its largest: one wallet with 15,000 used addresses and transactions and 10,000 unspent outputs,
+ * along with 1,000 small ones, read from a real PostgreSQL, and the speed of its restore.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ const great = "aa".repeat(20);
 const foreign = `60${"ee".repeat(28)}`;
 const { derive, state } = deriver();
 
-/** Begins wallets together; each has its id, or another text, as its account. */
+/** Adds wallets at the same time; each has its id, or another text, as its account. */
 async function begin(store: Store, wallets: readonly string[], account?: string, gap = 20): Promise<void> {
   const prepared = await Promise.all(wallets.map((wallet) => {
     const own = account ?? wallet;
@@ -94,7 +94,7 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<void> 
   );
 }
 
-/** Prints the figures. */
+/** Prints the results. */
 export async function benchWalletIndex(): Promise<void> {
   await initHash();
   const folder = await mkdtemp(join(tmpdir(), "arbor-bench-"));

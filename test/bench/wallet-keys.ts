@@ -1,4 +1,6 @@
-/** Keys of wallets: what a passphrase costs, and keys in bulk beside the same keys one by one and by libsodium. */
+/**
+ * Keys of wallets: the cost of a passphrase, and bulk derivation compared with single derivation and with libsodium.
+ */
 import process from "node:process";
 import sodium from "libsodium-wrappers-sumo";
 import { silentLog } from "#src/base/log.ts";
@@ -100,7 +102,7 @@ async function threads(print: (line: string) => void): Promise<void> {
   await builders.stop();
 }
 
-/** Prints what keys cost. */
+/** Prints the costs of keys. */
 export async function benchWalletKeys(print: (line: string) => void = console.log): Promise<void> {
   await Promise.all([sodium.ready, initHash()]);
   await bulk(print);

@@ -1,4 +1,7 @@
-/** Many wallets beside each other: what each call costs with 2, 10, 100 and 1,000 of them, and how soon all are there again after a kill. */
+/**
+ * Many wallets at once: the cost of each call with 2, 10, 100 and 1,000 of them, and how soon all are available after a
+ * kill.
+ */
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { LATENCY, LIST_OF, MEMORY, RESTORE } from "./wallet-published.ts";
@@ -6,7 +9,7 @@ import { addressesOf, Owner, PASSPHRASE, strangeAccount } from "./wallet-owner.t
 import { Client } from "./wallet-http.ts";
 import type { Site } from "./wallet-site.ts";
 
-/** What the two wallets of the smallest case have received: so many payments of 1,000 ada. */
+/** Payments to the two wallets of the smallest case: this many of 1,000 ada. */
 const PAYMENTS = 10;
 /** Outputs of each other wallet, 5 ada each. */
 const EACH = 2;
@@ -14,7 +17,7 @@ const EACH = 2;
 const AT_ONCE = 16;
 const RESTARTS = 3;
 
-/** `parts` says whether calls, or restarts, or both are wanted. */
+/** `parts` selects calls, restarts, or both. */
 export async function manyWallets(site: Site, parts: ReadonlySet<string>, most: number): Promise<void> {
   const calls = parts.has("wallets");
   if (calls) memory(site, "at its start", true);
@@ -85,12 +88,12 @@ async function smallest(site: Site, id: string): Promise<void> {
   const at = "2 wallets";
   await site.time(at, "`GET /wallets`", ["GET", "/wallets"], LATENCY.listWallets);
   await reads(site, at, id, LATENCY);
-  // an address that nobody asked for before is answered out of the database
-  let asked = 0;
+  // a query string that is new each time bypasses the response cache
+  let requestCount = 0;
   for (const path of ["", "/statistics/utxos", "/addresses", "/transactions"]) {
     await site.time(at, `\`…${path || "/wallets/{id}"}\`, nothing kept`, () => [
       "GET",
-      `/wallets/${id}${path}?asked=${asked++}`,
+      `/wallets/${id}${path}?asked=${requestCount++}`,
     ]);
   }
   await site.time(
@@ -130,7 +133,7 @@ async function among(site: Site, id: string, count: number): Promise<void> {
   );
 }
 
-/** More wallets that watch, each paid. */
+/** More watch-only wallets, each paid. */
 async function grow(site: Site, count: number): Promise<void> {
   const accounts = Array.from({ length: count }, strangeAccount);
   const waiting = accounts.entries();

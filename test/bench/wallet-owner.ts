@@ -1,4 +1,4 @@
-/** A wallet's keys as its owner has them: addresses in bulk, and signatures, without asking the service. */
+/** A wallet's keys on its owner's side: addresses in bulk, and signatures, without the service. */
 import { toHex } from "#src/base/bytes.ts";
 import { baseAddress } from "#src/cardano/address.ts";
 import { accountKey, derive, derivePath, ROLES, rootKey, type SecretNode, toPublic } from "#src/cardano/derivation.ts";
@@ -28,24 +28,24 @@ export class Owner {
     this.xpub = writeXpub(toPublic(this.#account));
   }
 
-  /** What creates the wallet. */
+  /** The body that creates the wallet. */
   body(name: string, gap = 20) {
     return { name, mnemonic_sentence: this.words, passphrase: PASSPHRASE, address_pool_gap: gap };
   }
 
-  /** Signs under the key of an address to receive at. */
+  /** Signs with the key of a receiving address. */
   signer(index: number): (message: Uint8Array) => KeyWitness {
     const { key } = derive(this.#external, index);
     return (message) => ({ key: publicKey(key), signature: sign(key, message) });
   }
 }
 
-/** A new account without anybody who can sign for it. */
+/** A new account without a signer. */
 export function strangeAccount(): string {
   return writeXpub({ key: publicKey(newSeed()), chainCode: crypto.getRandomValues(new Uint8Array(32)) });
 }
 
-/** The first addresses to receive at of an account, bytes in hexadecimal. */
+/** The first receiving addresses of an account, bytes in hexadecimal. */
 export async function addressesOf(xpub: string, count: number): Promise<string[]> {
   const derived = await deriveCredentials({ account: xpub, role: ROLES.external, from: 0, count });
   if (!derived.ok) throw new Error("no addresses");

@@ -1,6 +1,6 @@
 /**
- * What cardano-wallet published about itself. Of a range the better figure stands here. Times of requests are means of ten, each from the
- * request's arrival to its answer as the service's own log has them, without the way to the client.
+ * Figures that cardano-wallet published about itself. Of a range, the better value is used. Times of requests are means
+ * of ten, each from the request's arrival to its response in the service's own log, without the network to the client.
  */
 import type { Published } from "./wallet-figures.ts";
 

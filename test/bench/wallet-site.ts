@@ -1,4 +1,4 @@
-/** A service that runs for figures: with somebody who pays, and wallets that are waited for. */
+/** A service under measurement: with a payer, and functions that wait for wallets. */
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -6,10 +6,13 @@ import { lovelace } from "#src/cardano/value.ts";
 import { until } from "../support/until.ts";
 import { type Running, startArbor } from "./arbor.ts";
 import { Bank } from "./wallet-bank.ts";
-import { type Asked, type Figure, type Published, sample } from "./wallet-figures.ts";
+import { type Figure, type HttpRequest, type Published, sample } from "./wallet-figures.ts";
 import { Client } from "./wallet-http.ts";
 
-/** Slots are short, so that blocks can be made for the preparation as fast as they fill; else one comes each second, as usual. */
+/**
+ * Slots are short, so that blocks can be made for the preparation as fast as they fill; otherwise one is made each
+ * second, as usual.
+ */
 const OPTIONS = ["--slot-ms", "50"];
 
 const PATIENCE_MS = 600_000;
@@ -50,7 +53,7 @@ export class Site {
     }
   }
 
-  /** Kills the service, starts it again and connects; `since` is when it was started, as `performance.now()` has it. */
+  /** Kills the service, starts it again and connects; `since` is the time of its start, from `performance.now()`. */
   async restart(): Promise<{ readonly since: number }> {
     await this.running.end("SIGKILL");
     this.client.close();
@@ -67,19 +70,19 @@ export class Site {
     this.note(`${at}: ${what} ${value.toFixed(2)} ${unit}${more}`);
   }
 
-  /** Times a call and keeps the figure. */
+  /** Times a call and records the result. */
   async time(
     at: string,
     what: string,
-    asked: Asked | (() => Asked | Promise<Asked>),
+    request: HttpRequest | (() => HttpRequest | Promise<HttpRequest>),
     published?: Published,
     most?: number,
   ): Promise<void> {
-    const taken = await sample(this, typeof asked === "function" ? asked : () => asked, most);
+    const taken = await sample(this, typeof request === "function" ? request : () => request, most);
     this.add({ at, what, unit: "ms", ...taken, ...(published ? { published } : {}) });
   }
 
-  /** Asks, and gives the JSON of a good answer. */
+  /** Sends a request, and returns the JSON of a success. */
   async ask<T>(method: string, path: string, body?: unknown): Promise<T> {
     const answer = await this.client.call(method, path, body);
     const json = answer.json();
@@ -87,7 +90,7 @@ export class Site {
     return json as T;
   }
 
-  /** Creates a wallet; gives its id, and how long the answer took in ms. */
+  /** Creates a wallet; returns its id, and the response time in ms. */
   async create(body: object): Promise<{ readonly id: string; readonly ms: number }> {
     const answer = await this.client.call("POST", "/wallets", body);
     const json = answer.json() as { id: string };
@@ -95,12 +98,12 @@ export class Site {
     return { id: json.id, ms: answer.ms };
   }
 
-  /** Pays addresses (bytes in hexadecimal), each an output, in as many transactions as that takes. */
+  /** Pays addresses (bytes in hexadecimal), one output each, in as many transactions as needed. */
   async fund(addresses: readonly string[], ada: number): Promise<void> {
     await this.bank.payAll(addresses.map((address) => ({ address, value: lovelace(BigInt(ada) * 1_000_000n) })));
   }
 
-  /** Waits until a wallet has read the chain as far as it is now, and is ready. */
+  /** Waits until a wallet has read the chain up to the current tip, and is ready. */
   async caughtUp(id: string): Promise<void> {
     const { node_tip } = await this.ask<{ node_tip: { height: { quantity: number } } }>("GET", "/network/information");
     const { height } = await fetch(`${this.running.devnet}/tip`).then((answer) => answer.json()) as { height: number };

@@ -1,6 +1,7 @@
 /**
- * `deno task bench wallet [--part wallets|utxos|history|restore|create|restart]… [--quick] [--markdown]`: the wallet service as its users
- * see it, over HTTP on loopback, on services started as users start them, beside what cardano-wallet has published.
+ * `deno task bench wallet [--part wallets|utxos|history|restore|create|restart]… [--quick] [--markdown]`: the wallet
+ * service as seen by its users, over HTTP on loopback, on services started as users start them, compared with
+ * cardano-wallet's published figures.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -11,7 +12,7 @@ import { Site } from "./wallet-site.ts";
 
 const PARTS = ["wallets", "restart", "utxos", "history", "restore", "create"] as const;
 
-/** Prints the figures. */
+/** Prints the results. */
 export async function benchWallet(print: (line: string) => void = console.log): Promise<void> {
   const { values } = parseArgs({
     args: process.argv.slice(2),

@@ -1,18 +1,18 @@
-/** How long write transactions take: from the answer to BEGIN to that of COMMIT, whoever opens them through the store. */
+/** Durations of write transactions: from the response to BEGIN to that of COMMIT, for all callers of the store. */
 import type { Store } from "#src/store/store.ts";
 import { percentile } from "./machine.ts";
 
-/** A store that notes every transaction. */
+/** A store that records every transaction. */
 export interface MeasuredStore {
   readonly store: Store;
-  /** Milliseconds of the transactions since the last look, which empties the list. */
+  /** Milliseconds of the transactions since the last reading, which clears the list. */
   taken(): number[];
 }
 
 /** Bounds of the histogram in milliseconds. */
 const BOUNDS = [10, 30, 50, 100, 200];
 
-/** Notes the transactions of a store from now on. */
+/** Records the transactions of a store from now on. */
 export function measured(store: Store): MeasuredStore {
   let times: number[] = [];
   const begin = async (work: (sql: unknown) => Promise<unknown>) => {
@@ -37,7 +37,7 @@ export function measured(store: Store): MeasuredStore {
   };
 }
 
-/** In words: how many, the 99th percentile, the longest, and how many fall between the bounds of a histogram. */
+/** As text: how many, the 99th percentile, the longest, and how many fall between the bounds of a histogram. */
 export function histogram(times: readonly number[]): string {
   const counts = [...BOUNDS, Infinity].map((bound, i) => {
     const least = BOUNDS[i - 1] ?? 0;

@@ -50,7 +50,7 @@ async function takeAll({ tokens, operator, devnet }: Arbor): Promise<void> {
   await browser.close();
 }
 
-/** A token with two facts and an open request; gives its id. */
+/** A token with two facts and an open request; returns its id. */
 async function livingToken(client: TokenClient, devnet: string): Promise<string> {
   const key = newSeed();
   const address = addressText(addressOf(key));

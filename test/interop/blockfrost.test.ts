@@ -1,6 +1,7 @@
 /**
- * A Blockfrost service that is already there: `ARBOR_INTEROP_BLOCKFROST` is its URL, `ARBOR_INTEROP_MAGIC` its network, `BLOCKFROST_PROJECT_ID` the
- * project id where it wants one. Nothing is changed on it. A service may lack a part of the questions: which is printed.
+ * An existing Blockfrost service: `ARBOR_INTEROP_BLOCKFROST` is its URL, `ARBOR_INTEROP_MAGIC` its network,
+ * `BLOCKFROST_PROJECT_ID` the project id if required. Nothing is changed on it. A service may lack some endpoints: this
+ * is printed.
  */
 import process from "node:process";
 import { expect, test } from "vitest";
@@ -21,7 +22,7 @@ if (url === undefined) console.warn("SKIPPED: no ARBOR_INTEROP_BLOCKFROST names 
 const BACK = 20;
 const FOLLOW_MS = 60_000;
 
-test.skipIf(url === undefined)("a Blockfrost service answers what the services need", async () => {
+test.skipIf(url === undefined)("a Blockfrost service supports what the services need", async () => {
   const secret = projectId === undefined ? {} : { projectId };
   const http = new BlockfrostHttp({ url: url!, ...secret });
   const port = blockfrostPort({ url: url!, magic, log: silentLog, ...secret });
@@ -40,8 +41,8 @@ test.skipIf(url === undefined)("a Blockfrost service answers what the services n
     expect(await port.check()).toMatchObject({ ok: true, value: { magic } });
     const tip = valueOf(await port.tip());
     await look("parameters", async () => valueOf(await port.parameters()));
-    const nobody = enterpriseAddress(0, { kind: "key", hash: "0badc0de".repeat(7) }).hex;
-    expect(await look("outputs", async () => valueOf(await port.utxosByAddress([nobody])).value)).toEqual([]);
+    const unusedAddress = enterpriseAddress(0, { kind: "key", hash: "0badc0de".repeat(7) }).hex;
+    expect(await look("outputs", async () => valueOf(await port.utxosByAddress([unusedAddress])).value)).toEqual([]);
     await look("mempool", async () => expect(valueOf(await port.inMempool("00".repeat(32)))).toBe(false));
     for (const question of ["epoch", "eras", "genesis"] as const) {
       await look(question, async () => void valueOf<unknown>(await port[question]()));

@@ -1,4 +1,7 @@
-/** Builds and installs what others made before the tests; where that cannot be done, says so aloud, and their tests are skipped. */
+/**
+ * Builds and installs other implementations before the tests; if that is not possible, prints a message, and their
+ * tests are skipped.
+ */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
@@ -8,19 +11,19 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Folder with the program of Dingo and the configuration of its devnet; empty where it could not be built. */
+    /** Folder with the program of Dingo and the configuration of its devnet; empty if it could not be built. */
     dingo: string;
-    /** Program of the relay on gouroboros; empty where it could not be built. */
+    /** Program of the relay on gouroboros; empty if it could not be built. */
     relay: string;
-    /** Program of the relay on pallas; empty where it could not be built. */
+    /** Program of the relay on pallas; empty if it could not be built. */
     pallas: string;
-    /** Program of plutigo's Plutus machine; empty where it could not be built. */
+    /** Program of plutigo's Plutus machine; empty if it could not be built. */
     plutigo: string;
-    /** Program of aiken's Plutus machine; empty where it could not be built. */
+    /** Program of aiken's Plutus machine; empty if it could not be built. */
     uplc: string;
-    /** Folder of npm's cardano-wallet-js; empty where it could not be installed. */
+    /** Folder of npm's cardano-wallet-js; empty if it could not be installed. */
     walletJs: string;
-    /** Folder of yaci-cli and its configuration; empty where it could not be installed. */
+    /** Folder of yaci-cli and its configuration; empty if it could not be installed. */
     yaci: string;
   }
 }
@@ -30,7 +33,7 @@ const root = here("../../.arbor/interop");
 const YACI = "@bloxbean/yaci-devkit-linux-x64";
 const YACI_VERSION = "0.10.6";
 
-/** Runs a tool; gives what it printed, else says aloud why it did not do its work and what is not tested for it. */
+/** Runs a tool; returns its output, or prints why it failed and what is not tested because of that. */
 function printed(tool: string, args: readonly string[], cwd: string, env: Record<string, string>, without: string) {
   const ran = spawnSync(tool, args, { cwd, encoding: "utf8", timeout: 1_800_000, env: { ...process.env, ...env } });
   if (ran.status === 0) return ran.stdout;
@@ -40,12 +43,12 @@ function printed(tool: string, args: readonly string[], cwd: string, env: Record
   return undefined;
 }
 
-/** Runs a tool; gives whether it did its work. */
+/** Runs a tool; returns whether it succeeded. */
 function done(...run: Parameters<typeof printed>): boolean {
   return printed(...run) !== undefined;
 }
 
-/** Builds a Go module beside this file. */
+/** Builds a Go module of this folder. */
 function goProgram(module: string, name: string, without: string): string {
   const program = path.join(root, name);
   const args = ["build", "-buildvcs=false", "-mod=readonly", "-o", program, "."];
@@ -57,8 +60,8 @@ const DINGO = "github.com/blinklabs-io/dingo";
 const DINGO_VERSION = "v0.72.0";
 
 /**
- * The node Dingo, without its archives of blocks: the module of their protocol is not on every proxy. The first build takes some minutes; its
- * modules are checked against the sums that it states.
+ * The node Dingo, without its archives of blocks: the module of their protocol is not on every proxy. The first build
+ * takes some minutes; its modules are checked against the checksums that it states.
  */
 function dingo(): string {
   const folder = path.join(root, `dingo-${DINGO_VERSION}`);
@@ -85,8 +88,8 @@ function dingo(): string {
 }
 
 /**
- * Builds a crate beside this file, one dependency after the other and at low priority: the first build takes some minutes, and others may want
- * the processors.
+ * Builds a crate of this folder, one dependency after the other and at low priority: the first build takes some
+ * minutes, and other work may need the processors.
  */
 function crate(name: string, without: string): string {
   const target = path.join(root, name);
@@ -103,7 +106,7 @@ function yaci(): string {
     console.warn(`SKIPPED: yaci-cli is there for Linux on x64 alone. ${without}`);
     return "";
   }
-  // it wants a terminal
+  // it requires a terminal
   if (!done("script", ["--version"], root, {}, without)) return "";
   if (existsSync(path.join(installed, "yaci-cli"))) return installed;
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,7 @@
-/** Real blocks of every era, served by us, read by others and told to our client: what they read in each is what our scanner reads. */
+/**
+ * Real blocks of every era, served by us, decoded by other implementations and sent on to our client: their results for
+ * each equal our scanner's.
+ */
 import { afterEach, describe, expect, test } from "vitest";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { readHeader } from "#src/node/client/header.ts";
@@ -15,7 +18,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** Serves blocks through a relay; gives how our client heard them. */
+/** Serves blocks through a relay; returns what our client received. */
 async function relayed(
   blocks: readonly Uint8Array[],
   by: "relay" | "pallas",
@@ -37,7 +40,7 @@ async function relayed(
   return { relay, heard };
 }
 
-/** A certificate of this block names a pool with twice the digits that a pool's hash has. */
+/** A certificate of this block names a pool with twice the digits of a pool's hash. */
 const LONG_POOL = "8c21f437fde62128f7dde93f9efc5c6ba7a19b88fe73e1d23cc5e5c6730ed78f";
 
 const relays = [

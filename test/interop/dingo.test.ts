@@ -1,4 +1,7 @@
-/** Dingo (Go), a whole node: what it answers, a wallet's life on it, and its service in the manner of Blockfrost. The life of a token on it: service.test.ts. */
+/**
+ * Dingo (Go), a complete node: its answers, a wallet's life on it, and its Blockfrost-like service. The life of a token
+ * on it: service.test.ts.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { parseAddress } from "#src/cardano/address.ts";
@@ -25,7 +28,7 @@ describe.skipIf(!hasDingo)("Dingo", () => {
   });
   afterAll(() => dingo?.stop());
 
-  it("answers what the services need, and hangs up on what it does not know", async () => {
+  it("supports what the services need, and closes the connection on unknown queries", async () => {
     const { queries, refusal, ...seen } = await survey(dingo.path, DINGO_MAGIC, 1);
     expect(seen).toEqual({ version: 21, blocks: 1 });
     const lacking = Object.entries(queries).filter(([, answer]) => answer !== "answers").map(([kind]) => kind);
@@ -33,7 +36,7 @@ describe.skipIf(!hasDingo)("Dingo", () => {
     expect(refusal).toEqual(["ConwayMempoolFailure"]);
   });
 
-  it("keeps a wallet: created, paid, pays with metadata, told of it, restored, as the node says", async () => {
+  it("supports a wallet: created, paid, pays with metadata, notified of it, restored, in agreement with the node", async () => {
     const infra = await sharedInfra();
     const arbor = await Arbor.start({
       infra,
@@ -74,11 +77,11 @@ describe.skipIf(!hasDingo)("Dingo", () => {
       await has(mine, left);
       await has(other, 3n * ADA);
 
-      // the node's own word
+      // the node's own answer
       const { value: outputs } = valueOf(await port.utxosByAddress([valueOf(parseAddress(to!.id)).hex]));
       expect(outputs.map(({ ref, output }) => [ref.txHash, output.value.lovelace])).toEqual([[id, 3n * ADA]]);
 
-      // read anew from the chain
+      // read again from the chain
       await client.delete(mine);
       expect(await create(words[0])).toBe(mine);
       await has(mine, left);
@@ -90,7 +93,7 @@ describe.skipIf(!hasDingo)("Dingo", () => {
     }
   });
 
-  it("in the manner of Blockfrost answers questions, but tells no chain that could be followed", async () => {
+  it("with its Blockfrost-like service answers queries, but serves no chain that could be followed", async () => {
     const port = blockfrostPort({ url: dingo.blockfrost, magic: DINGO_MAGIC, log: silentLog });
     try {
       expect(await port.check()).toMatchObject({

@@ -1,4 +1,6 @@
-/** Dingo (Go), a whole node of others with a devnet of its own: it forges a block in each slot out of its mempool. */
+/**
+ * Dingo (Go), an independent complete node with a devnet of its own: it forges a block in each slot from its mempool.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { openSync } from "node:fs";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -20,19 +22,19 @@ import { socketPath } from "../support/node_chain.ts";
 import { until } from "../support/until.ts";
 import { person } from "../support/wallet.ts";
 
-/** Whether there is a Dingo to start. */
+/** Whether Dingo is available. */
 export const hasDingo = inject("dingo") !== "";
 
 /** The network's magic, as its genesis states it. */
 export const DINGO_MAGIC = 42;
 
-/** A Dingo that runs. */
+/** A running Dingo. */
 export interface Dingo {
-  /** Where it is a node for clients. */
+  /** Its node socket. */
   readonly path: string;
-  /** Its service in the manner of Blockfrost. */
+  /** Its Blockfrost-like service. */
   readonly blockfrost: string;
-  /** Pays lovelace to an address (bytes in hexadecimal) out of its genesis; gives the transaction's hash. */
+  /** Pays lovelace to an address (bytes in hexadecimal) from its genesis; returns the transaction's hash. */
   give(address: string, lovelace: bigint): Promise<string>;
   /** SIGKILL: its chain is kept. */
   kill(): Promise<void>;

@@ -1,9 +1,9 @@
-/** What tests through a relay look at: a chain as its steps come, and parameters as anyone may write them. */
+/** What tests through a relay compare: a chain from its steps, and parameters in a canonical form. */
 import { expect } from "vitest";
 import { scanBlock } from "#src/cardano/scan.ts";
 import type { RawChainPort, RawStep } from "#src/chain/provider/port.ts";
 
-/** Steps of a followed chain, as they come. */
+/** Steps of a followed chain, in order. */
 export function following(port: RawChainPort, from: readonly { slot: number; hash: string }[] = []) {
   const steps: RawStep[] = [];
   const controller = new AbortController();
@@ -19,7 +19,7 @@ export function following(port: RawChainPort, from: readonly { slot: number; has
   };
 }
 
-/** The chain that steps lead to: hashes of its blocks. */
+/** The chain that results from steps: hashes of its blocks. */
 export function chainOf(steps: readonly RawStep[]): string[] {
   const chain: { slot: number; hash: string }[] = [];
   for (const step of steps) {
@@ -32,7 +32,7 @@ export function chainOf(steps: readonly RawStep[]): string[] {
   return chain.map(({ hash }) => hash);
 }
 
-/** The same with its fractions in lowest terms, in which others write them. */
+/** The same with its fractions in lowest terms, the form of other implementations. */
 export function lowestTerms<T extends object>(parameters: T): Record<string, unknown> {
   const gcd = (a: bigint, b: bigint): bigint => b === 0n ? a : gcd(b, a % b);
   const lower = (value: unknown): unknown => {

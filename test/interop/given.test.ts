@@ -1,4 +1,7 @@
-/** A node that is already there: `ARBOR_INTEROP_SOCKET` names its socket, `ARBOR_INTEROP_MAGIC` its network. Nothing is changed on it. */
+/**
+ * An existing node: `ARBOR_INTEROP_SOCKET` names its socket, `ARBOR_INTEROP_MAGIC` its network. Nothing is changed on
+ * it.
+ */
 import process from "node:process";
 import { expect, test } from "vitest";
 import { connectNode } from "#src/node/client/connection.ts";
@@ -11,7 +14,7 @@ const path = process.env.ARBOR_INTEROP_SOCKET;
 const magic = Number(process.env.ARBOR_INTEROP_MAGIC ?? 42);
 if (path === undefined) console.warn("SKIPPED: no ARBOR_INTEROP_SOCKET names the socket of a node to look at.");
 
-test.skipIf(path === undefined)("a node's socket serves what the services need", async () => {
+test.skipIf(path === undefined)("a node's socket supports what the services need", async () => {
   const seen = await survey(path!, magic);
   console.info(JSON.stringify(seen, undefined, 2));
   expect(seen.blocks).toBeGreaterThan(0);

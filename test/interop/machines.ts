@@ -1,6 +1,6 @@
 /**
- * Plutus machines of others in processes of their own: aiken's `uplc` (Rust) and plutigo (Go). A line for each set of rules and for each
- * program goes in, a line for each program comes out.
+ * Independent Plutus machines in processes of their own: aiken's `uplc` (Rust) and plutigo (Go). Input is a line for
+ * each set of rules and for each program, output a line for each program.
  */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -17,7 +17,7 @@ export interface Job {
   readonly limit: Units;
 }
 
-/** What a machine makes of a program: its result in the form of `showTerm` and the units, or why it fails. */
+/** A machine's verdict on a program: its result in the form of `showTerm` and the units, or why it fails. */
 export type Verdict =
   | { readonly ok: true; readonly result: string; readonly steps: bigint; readonly memory: bigint }
   | { readonly ok: false; readonly why: string };
@@ -30,7 +30,7 @@ export function ours({ flat, rules, limit }: Job): Verdict {
     : { ok: false, why: `${outcome.kind}: ${outcome.message}` };
 }
 
-/** A verdict of each program by the machine of others at a path. One that ends its process has failed. */
+/** The verdict on each program by the machine at a path. One that ends its process has failed. */
 export async function verdictsBy(machine: string, jobs: readonly Job[]): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   while (verdicts.length < jobs.length) {
@@ -43,7 +43,7 @@ export async function verdictsBy(machine: string, jobs: readonly Job[]): Promise
 
 async function answers(machine: string, jobs: readonly Job[]): Promise<Verdict[]> {
   const child = spawn(machine, [], { stdio: ["pipe", "pipe", "ignore"] });
-  // one that ends early is found by what it did not answer
+  // a process that ends early is detected by its missing answers
   child.stdin.on("error", () => {});
   child.stdin.end(linesOf(jobs));
   const verdicts: Verdict[] = [];
@@ -58,7 +58,7 @@ async function answers(machine: string, jobs: readonly Job[]): Promise<Verdict[]
   return verdicts;
 }
 
-/** Rules where they come first, programs by the place of their rules. */
+/** Rules where they come first, programs by the position of their rules. */
 function linesOf(jobs: readonly Job[]): string {
   const places = new Map<string, number>();
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The node's socket with pallas (Rust) in the middle: its typed client towards our devnet, and its server towards our client. What comes
- * through must be what the devnet's rows say.
+ * The node's socket with pallas (Rust) in the middle: its typed client towards our devnet, and its server towards our
+ * client. The results must equal the devnet's rows.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
@@ -44,17 +44,17 @@ async function connect(): Promise<NodeConnection> {
 const reaches = (steps: readonly RawStep[], hash: string) =>
   until(`the block ${hash}`, async () => chainOf(steps).at(-1) === hash, 20_000, 10);
 
-/** Names of the failures that a reason tells. */
-const told = (reason: Uint8Array) => decodeRejection(reason).map((failure) => failure.name);
+/** Names of the failures in a reason. */
+const failureNames = (reason: Uint8Array) => decodeRejection(reason).map((failure) => failure.name);
 
-test.skipIf(!hasPallas)("failures of the ledger are read by pallas", async () => {
+test.skipIf(!hasPallas)("failures of the ledger are decoded by pallas", async () => {
   const corpus = [
     ...captured.map(({ cbor }) => fromHex(cbor)),
     ...examples.map((failure) => encodeRejection([failure])),
   ];
   const path = socketPath();
-  let asked = 0;
-  const submit = () => Promise.resolve(corpus[asked++]);
+  let queryCount = 0;
+  const submit = () => Promise.resolve(corpus[queryCount++]);
   const server = valueOf(await serveNode({ path }, { magic: 42, submit }));
   const by = await startRelay(path, "pallas");
   const connection = valueOf(await connectNode({ path: by.path }, { magic: 42 }));
@@ -63,10 +63,10 @@ test.skipIf(!hasPallas)("failures of the ledger are read by pallas", async () =>
       const verdict = valueOf(await connection.submit(Uint8Array.of(0x80), { era: CONWAY }));
       expect(verdict.accepted ? "" : toHex(verdict.reason)).toBe(toHex(reason));
     }
-    const unread = by.verdicts.flatMap(({ unread }, i) => unread ? told(corpus[i]!) : []);
+    const unread = by.verdicts.flatMap(({ unread }, i) => unread ? failureNames(corpus[i]!) : []);
     const unwritten = by.verdicts.filter(({ unwritten }) => unwritten).length;
     console.info(`pallas: ${corpus.length} refusals, ${unread.length} unread, ${unwritten} written otherwise`);
-    // kinds that are newer than its types, or told otherwise since; none of those that were recorded
+    // kinds that are newer than its types, or encoded differently since; none of the recorded ones
     expect(unread).toEqual([
       "VRFKeyHashAlreadyRegistered",
       "DepositIncorrectDELEG",
@@ -96,7 +96,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
     await relay?.stop();
   });
 
-  test("the handshake agrees on version 23 on both sides; what does not fit is refused", async () => {
+  test("the handshake agrees on version 23 on both sides; mismatches are refused", async () => {
     const connection = await connect();
     expect(connection.version).toBe(23);
     valueOf(await connection.acquire("tip"));
@@ -111,7 +111,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
     old.close();
   });
 
-  test("each query is answered, and read by pallas where it has a type for it", async () => {
+  test("each query is answered, and decoded by pallas if it has a type for it", async () => {
     await give(devnet, person("nobody").enterprise, ada);
     for (let i = 0; i < 5; i++) await makeBlock(devnet);
     const { queries, ...seen } = await survey(relay.path, 42);
@@ -123,8 +123,8 @@ describe.skipIf(!hasPallas)("through pallas", () => {
     expect(Object.entries(queries).filter(([, answer]) => answer !== "answers")).toEqual([]);
     expect(Object.keys(queries).length).toBe(21);
     const how = Object.fromEntries(relay.queries.map(({ query, answer }) => [query, answer]));
-    const anew = Object.keys(how).filter((name) => how[name] === "written anew");
-    expect(anew.sort()).toEqual([
+    const reencoded = Object.keys(how).filter((name) => how[name] === "written anew");
+    expect(reencoded.sort()).toEqual([
       "GetAccountState",
       "GetChainBlockNo",
       "GetChainPoint",
@@ -144,7 +144,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
       "GetUTxOByAddress",
       "GetUTxOByTxIn",
     ]);
-    for (const name of anew) delete how[name];
+    for (const name of reencoded) delete how[name];
     // its type of the stake is the one of before version 21
     expect(how).toEqual({
       GetInterpreter: "untyped",
@@ -153,7 +153,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
     });
   });
 
-  test("what the port gives is what the rows say, at the origin and later", async () => {
+  test("the port gives what the rows contain, at the origin and later", async () => {
     expect(await node.network()).toEqual(await world.rows.network());
     expect(await node.tip()).toEqual(await world.rows.tip());
     const coin = await give(devnet, alice.enterprise, 10n * ada);
@@ -198,7 +198,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
     expect(valueOf(await node.genesis())).toMatchObject(genesis);
   });
 
-  test("a state is held at a point; a point that is not on the chain is refused", async () => {
+  test("a state is acquired at a point; a point that is not on the chain is refused", async () => {
     const first = await makeBlock(devnet);
     for (let i = 0; i < 3; i++) await makeBlock(devnet);
     const connection = await connect();
@@ -211,7 +211,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
     valueOf(await connection.acquire("tip")).release();
   });
 
-  test("transactions are taken, seen waiting, found in a block, refused by name", async () => {
+  test("transactions are accepted, in the mempool, in a block, and refused by name", async () => {
     const coin = await give(devnet, alice.enterprise, 10n * ada);
     await makeBlock(devnet);
     const payment = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 9n * ada]] });
@@ -221,7 +221,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
     expect(valueOf(await snapshot.next())?.bytes).toEqual(payment.cbor);
     expect(valueOf(await snapshot.next())).toBeUndefined();
     snapshot.release();
-    // pallas has the id as text in the question after one: it hangs up, and the mempool is gone through
+    // pallas has the id as text in the next query: it closes the connection, and the mempool is read as a whole
     expect(valueOf(await node.inMempool(payment.hash))).toBe(true);
     const tip = await makeBlock(devnet);
     const follow = following(node);
@@ -244,7 +244,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
       names[name] = there.outcome === "refused" ? there.failures.map((failure) => failure.name) : [];
       const { unread, reason } = await relay.verdict(hash);
       expect([name, unread]).toEqual([name, undefined]);
-      // pallas calls the failures as we do, but for the suffix of the room that they stand in
+      // pallas names the failures like we do, without the suffix of their rule
       for (const failure of names[name]) expect(reason).toContain(failure.replace(/UTXOW$/, ""));
     }
     expect(names).toEqual({

@@ -1,6 +1,7 @@
 /**
- * Second opinions on our Plutus machine: aiken's `uplc` (Rust) and plutigo (Go) run the same programs. Result or failure, and the units of
- * what succeeds, are the same, or the difference is of a kind that is named and counted here, with what decides it.
+ * Second opinions on our Plutus machine: aiken's `uplc` (Rust) and plutigo (Go) run the same programs. Result or
+ * failure, and the units of successes, are the same, or the difference is of a kind that is named and counted here,
+ * with the source that decides it.
  */
 import process from "node:process";
 import { beforeAll, describe, expect, inject, it } from "vitest";
@@ -43,10 +44,10 @@ import { type Job, ours, type Verdict, verdictsBy } from "./machines.ts";
 const MACHINES = ["uplc", "plutigo"] as const;
 type Machine = (typeof MACHINES)[number];
 
-/** No program of these tests comes near it, save those that do not end. */
+/** Far above the budget of these tests' programs, except those that do not terminate. */
 const LIMIT: Units = { memory: 14_000_000n, steps: 10_000_000_000n };
 
-/** The prices of a language under a protocol version on mainnet. */
+/** The cost model of a language under a protocol version on mainnet. */
 const costModels: Readonly<Record<number, Parameters["costModels"]>> = {
   9: mainnetParametersAt(9).costModels,
   10: mainnetParametersAt(10).costModels,
@@ -65,15 +66,15 @@ function applied(flat: Uint8Array, args: readonly Data[], { language, protocolMa
   return encodeProgram({ ...program, term });
 }
 
-/** A difference of a kind that is known; comments say what decides it. */
+/** A known kind of difference; comments state the source that decides it. */
 interface Known {
   readonly name: string;
-  /** How often it is found in calls at bounds, and in random programs of the usual seed. */
+  /** How often it occurs in calls at limits, and in random programs of the default seed. */
   readonly found: readonly [bounds: number, random: number];
   readonly holds: (job: Job, ours: Verdict, theirs: Verdict) => boolean;
 }
 
-/** Names of the functions that a program has, and whether it has constants that are or hold some of a type. */
+/** Names of the functions in a program, and whether it has constants that are or hold some of a type. */
 function partsOf({ flat, rules: { language, protocolMajor } }: Job) {
   const functions = new Set<string>();
   const types = new Set<number>();
@@ -112,12 +113,15 @@ const uses = (job: Job, names: readonly string[], type: number) => {
 };
 const failsBy = (verdict: Verdict, pattern: RegExp) => !verdict.ok && pattern.test(verdict.why);
 
-/** Neither checks that the first two arguments of `sliceByteString` have 64 bits, as Plutus does when it unlifts an `Int`; they are clamped. */
+/**
+ * Neither checks that the first two arguments of `sliceByteString` have 64 bits, as Plutus does when it unlifts an
+ * `Int`; they are clamped.
+ */
 const slices: Known["holds"] = (job, own, theirs) =>
   failsBy(own, /an integer is beyond 64 bits/) && theirs.ok && partsOf(job).functions.has("sliceByteString");
 /**
- * Bounds that Plutus has put on arguments since version 11 (a universe of its own for Cardano): integers of 32 kB, byte strings of 64 kB, scalars
- * of 512 bytes, and what `expModInteger` takes (PlutusCore.Crypto.ExpMod) among them.
+ * Limits of arguments in Plutus since version 11 (a universe of its own for Cardano): integers of 32 kB, byte strings
+ * of 64 kB, scalars of 512 bytes, and those of `expModInteger` (PlutusCore.Crypto.ExpMod) among them.
  */
 const unbounded: Known["holds"] = ({ rules }, own, theirs) =>
   rules.protocolMajor >= 11 && theirs.ok &&
@@ -159,7 +163,7 @@ const KNOWN: Readonly<Record<Machine, readonly Known[]>> = {
         /\((lam|delay) .*\((constr|case) /.test(theirs.result),
     },
     {
-      // Plutus bounds it since version 11
+      // Plutus limits it since version 11
       name: "1.1.24 bounds the number of constrData before version 11",
       found: [30, 40],
       holds: ({ rules }, own, theirs) => rules.protocolMajor < 11 && own.ok && failsBy(theirs, /overflow/),
@@ -185,14 +189,15 @@ const KNOWN: Readonly<Record<Machine, readonly Known[]>> = {
         rules.language < 3 && rules.protocolMajor >= 11 && failsBy(theirs, /consByteString: int does not fit/),
     },
     {
-      // they come in pieces of 64 bytes (PlutusCore.Data, `encodeInteger`), which is longer and costs more where it goes on
+      // they are encoded in chunks of 64 bytes (PlutusCore.Data, `encodeInteger`), which is longer and costs more where
+      // it is evaluated further
       name: "v0.4.0 serialises integers of over 64 bytes in one piece",
       found: [0, 2],
       holds: (job, own, theirs) =>
         theirs.ok && (own.ok || failsBy(own, /^budget/)) && partsOf(job).functions.has("serialiseData"),
     },
     {
-      // they are written as any integer (PlutusCore.Data, `encodeData`); there are none since version 11
+      // they are encoded like any integer (PlutusCore.Data, `encodeData`); there are none since version 11
       name: "v0.4.0 does not serialise constructors' numbers beyond 64 bits",
       found: [0, 1],
       holds: ({ rules }, _, theirs) => rules.protocolMajor < 11 && failsBy(theirs, /outside the Word64 CBOR range/),
@@ -202,21 +207,24 @@ const KNOWN: Readonly<Record<Machine, readonly Known[]>> = {
   ],
 };
 
-/** How often each known difference is to be found. */
+/** Expected number of each known difference. */
 const expected = (machine: Machine, where: 0 | 1) =>
   Object.fromEntries(KNOWN[machine].flatMap(({ name, found }) => found[where] > 0 ? [[name, found[where]]] : []));
 
-/** The seed of random programs, unless `FUZZ_SEED` says another. */
+/** The seed of random programs; default of `FUZZ_SEED`. */
 const USUAL = 1;
 /** Milliseconds. Each takes about a minute on an idle machine. */
 const LONGEST = 600_000;
-/** How many programs are told of those that differ. */
-const TOLD = Number(process.env["TOLD"] ?? 3);
+/** How many of the differing programs are shown. */
+const SHOWN_DIFFERENCES = Number(process.env["TOLD"] ?? 3);
 
 const shown = (verdict: Verdict) =>
   verdict.ok ? `${verdict.result} ${verdict.steps} ${verdict.memory}` : `failure (${verdict.why})`;
 
-/** Names of the differences between our verdicts and those of another machine: "" where there is none, "?" for one that is not known. */
+/**
+ * Names of the differences between our verdicts and those of another machine: "" if there is none, "?" for an unknown
+ * one.
+ */
 async function compared(machine: Machine, jobs: readonly Job[]) {
   const theirs = await verdictsBy(inject(machine), jobs);
   return jobs.map((job, i) => {
@@ -227,17 +235,17 @@ async function compared(machine: Machine, jobs: readonly Job[]) {
   });
 }
 
-/** How often each known difference was found, and the programs of others, made as small as they can be. */
+/** How often each known difference occurred, and the programs with other differences, reduced as far as possible. */
 async function differences(machine: Machine, jobs: readonly Job[]) {
   const verdicts = await compared(machine, jobs);
   const [found, reasons] = [verdicts.map(({ name }) => name), verdicts.map(({ reason }) => reason)];
   const known: Record<string, number> = {};
   for (const name of found) if (name !== "" && name !== "?") known[name] = (known[name] ?? 0) + 1;
   const unknown = jobs.filter((_, i) => found[i] === "?");
-  const told: string[] = [];
-  // one of each kind, as far as reasons tell them apart
+  const examples: string[] = [];
+  // one of each kind, distinguished by reason
   const kinds = new Map(unknown.map((job) => [reasons[jobs.indexOf(job)]!, job]));
-  for (const job of [...kinds.values()].slice(0, TOLD)) {
+  for (const job of [...kinds.values()].slice(0, SHOWN_DIFFERENCES)) {
     const { language, protocolMajor } = job.rules;
     const as = (program: Program): Job => ({ ...job, flat: encodeProgram(program) });
     const have = async (programs: readonly Program[]) =>
@@ -245,14 +253,14 @@ async function differences(machine: Machine, jobs: readonly Job[]) {
     const program = await least(decodeProgram(job.flat, language, protocolMajor), have);
     const [other] = await verdictsBy(inject(machine), [as(program)]);
     const by = `Plutus V${language} at ${protocolMajor}, ours: ${shown(ours(as(program)))}, theirs: ${shown(other!)}`;
-    told.push(`${showProgram(program)}\n${by}\n${toHex(as(program).flat)} out of ${toHex(job.flat)}`);
+    examples.push(`${showProgram(program)}\n${by}\n${toHex(as(program).flat)} out of ${toHex(job.flat)}`);
   }
-  return { known, unknown: unknown.length, told };
+  return { known, unknown: unknown.length, told: examples };
 }
 
 let contractJobs: readonly Job[] | undefined;
 
-/** Runs of the contract in transactions that are meant, under attacks, and in mutants. */
+/** Runs of the contract in honest transactions, under attacks, and in mutants. */
 function makeContractJobs(): readonly Job[] {
   const rules = [10, 11].map((major) => rulesOf(3, major));
   const jobs: Job[] = [];
@@ -262,7 +270,7 @@ function makeContractJobs(): readonly Job[] {
   for (const meant of meantTransactions().filter(({ runs }) => runs)) {
     const run = (transaction: Uint8Array, known: ReadonlyMap<string, Output>) => {
       const decoded = readTransaction(transaction);
-      // some attacks make no transaction
+      // some attacks result in no transaction
       if (!decoded.ok) return;
       const collected = collectScripts({
         transaction: decoded.value,
@@ -278,9 +286,9 @@ function makeContractJobs(): readonly Job[] {
     };
     run(meant.transaction, meant.known);
     for (const attack of attacks.filter(({ on }) => on?.(meant) ?? true)) {
-      const bent = taken(meant.transaction);
-      const more = attack.run(bent, meant) ?? [];
-      run(bound(bent), new Map([...meant.known, ...more.map(({ ref, output }) => [refKey(ref), output] as const)]));
+      const edited = taken(meant.transaction);
+      const more = attack.run(edited, meant) ?? [];
+      run(bound(edited), new Map([...meant.known, ...more.map(({ ref, output }) => [refKey(ref), output] as const)]));
     }
   }
   const flat = contractFlat();
@@ -291,7 +299,7 @@ function makeContractJobs(): readonly Job[] {
 beforeAll(initHash);
 
 describe.each(MACHINES)("%s", (machine) => {
-  it.skipIf(inject(machine) === "")("runs the scripts of the ledger's transitions as we do", async () => {
+  it.skipIf(inject(machine) === "")("runs the scripts of the ledger's transitions like our machine", async () => {
     const jobs: Job[] = [];
     for (const transition of transitions(vectors("ledger-conformance"))) {
       await follow(transition, ({ transaction, utxos, parameters: { protocolVersion, costModels } }) => {
@@ -315,7 +323,7 @@ describe.each(MACHINES)("%s", (machine) => {
   }, LONGEST);
 
   it.skipIf(inject(machine) === "")(
-    "runs the contract as we do, in attacks and in mutants of transactions",
+    "runs the contract like our machine, in attacks and in mutants of transactions",
     async () => {
       const jobs = contractJobs ??= makeContractJobs();
       console.info(`${machine}: ${jobs.length} runs of the contract`);
@@ -324,7 +332,7 @@ describe.each(MACHINES)("%s", (machine) => {
     },
   );
 
-  it.skipIf(inject(machine) === "")("bounds the arguments of functions as we do", async () => {
+  it.skipIf(inject(machine) === "")("limits the arguments of functions like our machine", async () => {
     const jobs = [...boundaryPrograms()].map(({ flat, language, protocolMajor }): Job => ({
       flat,
       rules: rulesOf(language, protocolMajor),
@@ -334,7 +342,7 @@ describe.each(MACHINES)("%s", (machine) => {
     expect({ ...rest, known }).toEqual({ unknown: 0, told: [], known: expected(machine, 0) });
   }, LONGEST);
 
-  it.skipIf(inject(machine) === "")("runs random programs as we do, up to the last unit", async () => {
+  it.skipIf(inject(machine) === "")("runs random programs like our machine, up to the last unit", async () => {
     const seed = Number(process.env["FUZZ_SEED"] ?? USUAL);
     const jobs = Array.from({ length: 10_000 }, (_, i): Job => {
       const { program, language, protocolMajor } = randomProgram(seed * 1_000_000 + i);

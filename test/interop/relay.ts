@@ -1,4 +1,7 @@
-/** A relay of others, on gouroboros (Go) or pallas (Rust), between a node's socket and its client: what passes is read and written anew by it. */
+/**
+ * A relay on gouroboros (Go) or pallas (Rust), between a node's socket and its client: it decodes and encodes
+ * everything that passes.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -9,61 +12,61 @@ import { endChild } from "../support/child.ts";
 import { until } from "../support/until.ts";
 import { socketPath } from "../support/node_chain.ts";
 
-/** Whether there is a relay on gouroboros to start. */
+/** Whether the relay on gouroboros is available. */
 export const hasRelay = inject("relay") !== "";
-/** Whether there is one on pallas. */
+/** Whether the one on pallas is available. */
 export const hasPallas = inject("pallas") !== "";
 
-/** A block as the relay read it, or why it could not. */
+/** A block as decoded by the relay, or the error. */
 export interface RelayedBlock {
   readonly slot: number;
   readonly height: number;
   readonly hash: string;
   readonly previous: string;
   readonly transactions: number;
-  /** Hashes of its transactions; pallas tells them. */
+  /** Hashes of its transactions; only from pallas. */
   readonly ids?: readonly string[];
   readonly error?: string;
 }
 
-/** What was said of a transaction that was handed over. */
+/** The verdict on a submitted transaction. */
 export interface RelayedVerdict {
   readonly hash: string;
   readonly bytes: number;
-  /** Scripts that are run. */
+  /** Number of scripts that run. */
   readonly redeemers: number;
-  /** Why gouroboros' rules refuse it; undefined where they do not. */
+  /** Why gouroboros' rules refuse it; undefined if they do not. */
   readonly gouroboros?: string;
   /** CBOR of the node's refusal; undefined where it was accepted. */
   readonly node?: string;
-  /** The refusal as the relay reads it. */
+  /** The refusal as decoded by the relay. */
   readonly reason?: string;
-  /** Why it could not. */
+  /** The error of its decoder. */
   readonly unread?: string;
-  /** Set where pallas writes it otherwise than the node: the node's own words are passed on then. */
+  /** Set if pallas encodes it differently from the node: the node's own bytes are forwarded then. */
   readonly unwritten?: true;
 }
 
-/** A query that passed, as pallas read it. */
+/** A query, as decoded by pallas. */
 export interface RelayedQuery {
-  /** Its name; undefined where it could not be read. */
+  /** Its name; undefined if it could not be decoded. */
   readonly query?: string;
-  /** "written anew", "read", "untyped", or why the answer could not be read. */
+  /** "written anew", "read", "untyped", or why the answer could not be decoded. */
   readonly answer?: string;
 }
 
 export interface Relay {
-  /** Where it is a node for clients. */
+  /** Its node socket. */
   readonly path: string;
   readonly blocks: RelayedBlock[];
   readonly verdicts: RelayedVerdict[];
-  /** What pallas says. */
+  /** What pallas reports. */
   readonly queries: RelayedQuery[];
-  /** Versions of the protocol that pallas agreed on with the node, by connection. */
+  /** Versions of the protocol that pallas negotiated with the node, by connection. */
   readonly versions: number[];
-  /** How often the node told pallas to wait. */
+  /** How often the node made pallas wait. */
   readonly awaits: () => number;
-  /** What was first said of a transaction; waits for it. */
+  /** The first verdict on a transaction; waits for it. */
   verdict(hash: string): Promise<RelayedVerdict>;
   /** Why connections ended. */
   readonly closed: string[];

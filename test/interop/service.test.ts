@@ -1,6 +1,7 @@
 /**
- * The life of a token on a node of others: Dingo; and with a relay of others between the service and the devnet. gouroboros (Go) judges
- * each transaction a second time, with its own Plutus machine; pallas (Rust) reads and passes on.
+ * The life of a token on an independent node, Dingo; and with an independent relay between the service and the devnet.
+ * gouroboros (Go) validates each transaction a second time, with its own Plutus machine; pallas (Rust) decodes and
+ * forwards.
  */
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,11 +15,11 @@ import { until } from "../support/until.ts";
 import { fund, http, land, User } from "../support/user.ts";
 import { hasPallas, hasRelay, type Relay, startRelay } from "./relay.ts";
 
-/** What the service has its chain from. */
+/** The service's provider. */
 interface Far {
   /** The node's socket. */
   readonly path: string;
-  /** How it says that a signature is missing. */
+  /** Its failure for a missing signature. */
   readonly unsigned: string;
   fund(service: Arbor, user: User): Promise<void>;
   kill(): Promise<void>;
@@ -80,7 +81,7 @@ for (const { name, by, version } of cases) {
       relay = far.relay;
       return far;
     });
-    it("was read, and judged, alike on both sides", () => judgedAlike(name, by, relay));
+    it("was decoded, and judged, alike on both sides", () => judgedAlike(name, by, relay));
   });
 }
 describe.skipIf(!hasDingo)("tokens on Dingo", () => life(dingo));
@@ -127,7 +128,7 @@ function life(begin: () => Promise<Far>): void {
     await near?.stop();
   });
 
-  it("boots a token, changes its facts, takes a request back", async () => {
+  it("boots a token, changes its facts, retracts a request", async () => {
     const built = await get(`/transaction/${owner.address}/boot-token`);
     expect(built.status).toBe(200);
     token = built.body.value;
@@ -142,7 +143,7 @@ function life(begin: () => Promise<Far>): void {
     expect(await facts()).toEqual({ tree: "elm", flower: "aster" });
   });
 
-  it("goes on when the node is killed and comes back", async () => {
+  it("continues when the node is killed and comes back", async () => {
     const ready = async () => (await http(service.health, "GET", "/ready")).status;
     await far.kill();
     await until("the service knows that the node is away", async () => await ready() === 503);
@@ -161,9 +162,9 @@ function life(begin: () => Promise<Far>): void {
   });
 }
 
-/** What a relay saw of a life, and said of it. */
+/** What a relay recorded of a life, and its verdicts. */
 function judgedAlike(name: string, by: "relay" | "pallas", relay: Relay): void {
-  // one that is handed over again stands already
+  // a resubmitted one is listed already
   const verdicts = relay.verdicts.filter(({ hash }, i, all) => all.findIndex((one) => one.hash === hash) === i);
   const accepted = verdicts.filter(({ node }) => node === undefined);
   expect(accepted.filter(({ gouroboros }) => gouroboros !== undefined)).toEqual([]);
@@ -172,7 +173,7 @@ function judgedAlike(name: string, by: "relay" | "pallas", relay: Relay): void {
   console.info(
     `${name}: ${accepted.length} transactions with ${scripts} redeemers accepted, ${blocks} blocks read`,
   );
-  // boot, two updates of three requests, a deletion, a request taken back, the end
+  // boot, two updates of three requests, a deletion, a retracted request, the end
   expect(accepted.length).toBe(11);
   expect(scripts).toBeGreaterThanOrEqual(11);
   const refused = verdicts.filter(({ node }) => node !== undefined);

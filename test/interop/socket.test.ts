@@ -1,6 +1,6 @@
 /**
- * The node's socket with gouroboros (Go) in the middle, a client towards our devnet and a node towards our port: what the port gives must
- * be what the devnet's rows say.
+ * The node's socket with gouroboros (Go) in the middle, a client towards our devnet and a node towards our port: the
+ * port's results must equal the devnet's rows.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
@@ -28,7 +28,7 @@ let devnet: Devnet;
 let relay: Relay;
 let node: NodePort;
 
-/** What gouroboros holds to be the least fee, in lovelace. */
+/** The minimum fee by gouroboros' rules, in lovelace. */
 const leastFee = (said: string) => BigInt(/minimum (\d+)/.exec(said)![1]!);
 
 const reaches = (steps: readonly RawStep[], tip: Tip) =>
@@ -46,11 +46,11 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
     await relay?.stop();
   });
 
-  test("the handshake agrees on version 21, and another network is refused in a sentence", async () => {
+  test("the handshake agrees on version 21, and another network is refused with a message", async () => {
     const connection = valueOf(await connectNode({ path: relay.path }, { magic: 42 }));
     expect(connection.version).toBe(21);
     connection.close();
-    // gouroboros closes right after its refusal, which may overtake it
+    // gouroboros closes right after its refusal, which may arrive later
     expect(await connectNode({ path: relay.path }, { magic: 1 })).toMatchObject({
       ok: false,
       error: {
@@ -64,7 +64,7 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
     });
   });
 
-  test("what the port gives is what the rows say, at the origin and later", async () => {
+  test("the port gives what the rows contain, at the origin and later", async () => {
     expect(await node.network()).toEqual(await world.rows.network());
     expect(await node.tip()).toEqual(await world.rows.tip());
     const coin = await give(devnet, alice.enterprise, 10n * ada);
@@ -76,7 +76,7 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
     const utxos = async (asking: (port: ChainPort) => ReturnType<ChainPort["utxosByRef"]>) => {
       const [there, here] = [valueOf(await asking(node)), valueOf(await asking(world.rows))];
       expect(there.point).toEqual(here.point);
-      // in which order a map is written is a node's own affair
+      // the order of a map is up to the node
       const byRef = (found: readonly Utxo[]) => new Map(found.map((utxo) => [refKey(utxo.ref), utxo.output]));
       expect(byRef(there.value)).toEqual(byRef(here.value));
       return there.value.length;
@@ -88,7 +88,7 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
     expect(lowestTerms(value)).toEqual(expect.objectContaining(lowestTerms(devnet.genesis.parameters)));
   });
 
-  test("accounts are told with their delegations; what the other side cannot tell is said to be so", async () => {
+  test("accounts have their delegations; what the other side cannot encode is reported as missing", async () => {
     const coin = await give(devnet, alice.base, 10n * ada);
     await makeBlock(devnet);
     const pool = devnet.genesis.pools[0]!.id;
@@ -119,7 +119,7 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
     expect(valueOf(await node.tip())).toEqual(devnet.tip());
   });
 
-  test("a query that the other side does not know ends its connection alone", async () => {
+  test("a query that the other side does not support ends only its own connection", async () => {
     for (let i = 0; i < 5; i++) await makeBlock(devnet);
     const { queries, ...seen } = await survey(relay.path, 42);
     expect(seen).toEqual({
@@ -134,7 +134,7 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
     expect(valueOf(await node.tip())).toEqual(devnet.tip());
   });
 
-  test("payments are taken, seen waiting, found in a block, refused by name", async () => {
+  test("payments are accepted, in the mempool, in a block, and refused by name", async () => {
     const coin = await give(devnet, alice.enterprise, 10n * ada);
     await makeBlock(devnet);
     const payment = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 9n * ada]] });
@@ -157,13 +157,13 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
       unsigned: spend({ from: alice, inputs: [paid!], outputs: [[alice.enterprise, 8n * ada]] }),
       cheap: spend({ from: bob, inputs: [paid!], outputs: [[alice.enterprise, 9n * ada - 1n]] }),
       dust: spend({ from: bob, inputs: [paid!], outputs: [[alice.enterprise, 1n], [bob.enterprise, 8n * ada]] }),
-      // gouroboros' rules look at the beginning of the interval alone
+      // gouroboros' rules check only the beginning of the interval
       early: spend({ from: bob, inputs: [paid!], outputs: [[alice.enterprise, 8n * ada]], validFrom: 10_000_000 }),
     };
     const names: Record<string, string[]> = {};
     for (const [name, { cbor, hash }] of Object.entries(cases)) {
       const there = valueOf(await node.submit(cbor));
-      // over the wire an output is told itself beside its index
+      // over the wire an output itself is sent next to its index
       expect(there).toMatchObject(valueOf(await world.rows.submit(cbor)));
       names[name] = there.outcome === "refused" ? there.failures.map((failure) => failure.name) : [];
       // gouroboros' own rules refuse it too

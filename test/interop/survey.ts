@@ -1,4 +1,4 @@
-/** What a node says and does not say, whoever made it; nothing is changed on its network. */
+/** What a node supports, in any implementation; nothing is changed on its network. */
 import type { Credential } from "#src/cardano/address.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
@@ -10,21 +10,21 @@ import { valueOf } from "../support/devnet_world.ts";
 import { spend } from "../support/devnet.ts";
 import { coin, person } from "../support/wallet.ts";
 
-/** What was found of a node. */
+/** The findings about a node. */
 export interface Survey {
-  /** The version of the protocol that was agreed on. */
+  /** The negotiated version of the protocol. */
   readonly version: number;
-  /** Blocks that were followed from the origin on, each linked to the one before. */
+  /** Blocks that were followed from the origin on, each linked to the previous one. */
   readonly blocks: number;
   /** By query: "answers", or the code of the failure. */
   readonly queries: Readonly<Record<string, string>>;
-  /** Names of the failures with which a transaction out of nothing is refused. */
+  /** Names of the failures for a transaction without inputs on the chain. */
   readonly refusal: readonly string[];
 }
 
-const nobody: Credential = { kind: "key", hash: "00".repeat(28) };
+const unusedCredential: Credential = { kind: "key", hash: "00".repeat(28) };
 
-/** Every query that is typed but for those of whole states. */
+/** Every typed query except those of whole states. */
 function questions(era: number): readonly NodeQuery[] {
   const ofEra: readonly EraQuery[] = [
     { kind: "ledgerTip", era },
@@ -33,11 +33,11 @@ function questions(era: number): readonly NodeQuery[] {
     { kind: "genesis", era },
     { kind: "utxoByAddress", era, addresses: [person("nobody").enterprise] },
     { kind: "utxoByInput", era, inputs: [{ txHash: "00".repeat(32), index: 0 }] },
-    { kind: "delegations", era, credentials: [nobody] },
-    { kind: "stakeDeposits", era, credentials: [nobody] },
-    { kind: "voteDelegatees", era, credentials: [nobody] },
+    { kind: "delegations", era, credentials: [unusedCredential] },
+    { kind: "stakeDeposits", era, credentials: [unusedCredential] },
+    { kind: "voteDelegatees", era, credentials: [unusedCredential] },
     { kind: "stakePools", era },
-    { kind: "poolParameters", era, pools: [nobody.hash] },
+    { kind: "poolParameters", era, pools: [unusedCredential.hash] },
     { kind: "poolState", era, pools: undefined },
     { kind: "stakeDistribution", era },
     { kind: "stakeSnapshots", era, pools: undefined },
@@ -54,7 +54,7 @@ function questions(era: number): readonly NodeQuery[] {
   return [...plain, ...ofEra];
 }
 
-/** Looks at a node that has a block at the least; `most` blocks of its chain are read. */
+/** Surveys a node that has at least one block; `most` blocks of its chain are read. */
 export async function survey(path: string, magic: number, most = 100): Promise<Survey> {
   const using = async <T>(work: (connection: NodeConnection) => Promise<T>): Promise<T> => {
     const connection = valueOf(await connectNode({ path }, { magic }));
@@ -70,7 +70,7 @@ export async function survey(path: string, magic: number, most = 100): Promise<S
   });
   const queries: Record<string, string> = {};
   for (const query of questions(first.era)) {
-    // on a connection of its own: a node hangs up on what it does not know
+    // on a connection of its own: a node closes it on an unsupported query
     queries[query.kind] = await using(async (connection) => {
       const session = valueOf(await connection.acquire("tip"));
       const answer = await sendQuery(session, query, AbortSignal.timeout(60_000));

@@ -1,6 +1,9 @@
 import { defineConfig } from "vitest/config";
 
-/** The node's socket with other implementations of the protocol on the other end of it; needs Go, Rust and npm, each for its own tests. */
+/**
+ * The node's socket with other implementations of the protocol on the other end of it; needs Go, Rust and npm, each for
+ * its own tests.
+ */
 export default defineConfig({
   test: {
     name: "interop",

@@ -1,4 +1,4 @@
-/** A wallet's life driven by npm's `cardano-wallet-js`, a client that others wrote for the servers of the field. */
+/** A wallet's life driven by npm's `cardano-wallet-js`, an independent client of wallet servers. */
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
@@ -8,7 +8,7 @@ import { sharedInfra } from "../support/infra.ts";
 import { until } from "../support/until.ts";
 import { http } from "../support/user.ts";
 
-/** As much of the package as is used; it has no types that a strict compiler takes. */
+/** The used part of the package; it has no types that a strict compiler accepts. */
 interface Server {
   getNetworkInformation(): Promise<{ sync_progress: { status: string } }>;
   getNetworkParameters(): Promise<{ eras: { shelley: { epoch_number: number } } }>;
@@ -62,7 +62,7 @@ describe.skipIf(folder === "")("cardano-wallet-js", () => {
     await infra?.stop();
   });
 
-  it("knows the network", async () => {
+  it("reads the network", async () => {
     expect((await server.getNetworkInformation()).sync_progress.status).toBe("ready");
     expect((await server.getNetworkParameters()).eras.shelley.epoch_number).toBe(0);
     expect(["available", "unavailable"]).toContain((await server.getNetworkClock()).status);
@@ -83,7 +83,7 @@ describe.skipIf(folder === "")("cardano-wallet-js", () => {
     expect((await mine.getUsedAddresses()).map(({ id }) => id)).toEqual([address!.id]);
     expect((await mine.getUtxoStatistics()).total.quantity).toBe(50_000_000);
 
-    // which it makes of the wallet's keys by itself
+    // which it derives from the wallet's keys by itself
     const third = (await other.getUnusedAddresses())[3]!.id;
     expect((await other.getAddressAt(3)).id).toBe(third);
     const to = [new AddressWallet(third)];

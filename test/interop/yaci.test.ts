@@ -1,4 +1,7 @@
-/** yaci-cli (Java) as a client of the devnet's socket: it reads the ledger's state, builds a transaction out of it, and hands it over. */
+/**
+ * yaci-cli (Java) as a client of the devnet's socket: it reads the ledger's state, builds a transaction from it, and
+ * submits it.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addressText, parseAddress, readAddressHex } from "#src/cardano/address.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
@@ -18,7 +21,7 @@ const world = devnetWorld();
 let devnet: Devnet;
 let yaci: Yaci;
 
-interface Told {
+interface YaciResult {
   readonly tx_hash: string;
   readonly output_index: number;
   readonly amount: readonly { readonly unit: string; readonly quantity: number }[];
@@ -26,7 +29,7 @@ interface Told {
 
 const share = ({ numerator, denominator }: Ratio) => Number(numerator) / Number(denominator);
 
-/** Parameters by the names, and in the units, in which yaci-cli tells them. */
+/** Parameters with yaci-cli's names and units. */
 function asTold(of: Parameters) {
   const models = [...of.costModels].map(([language, costs]) => {
     const digits = (index: number) => String(index).padStart(3, "0");
@@ -62,8 +65,8 @@ function asTold(of: Parameters) {
   };
 }
 
-/** What its service answers. Now and then it loses its place in the protocol, so that it has to be asked again. */
-async function told(at: string): Promise<unknown> {
+/** The answer of its service. Occasionally it loses its position in the protocol, so that the request is repeated. */
+async function readYaci(at: string): Promise<unknown> {
   let answer = await yaci.http("GET", at);
   await until(`yaci-cli's answer to ${at}`, async () => {
     if (answer.status !== 200) answer = await yaci.http("GET", at);
@@ -72,9 +75,9 @@ async function told(at: string): Promise<unknown> {
   return answer.body;
 }
 
-/** What it finds at an address: reference and lovelace of each output. */
+/** The outputs that it finds at an address: reference and lovelace of each. */
 async function found(address: string): Promise<Record<string, number>> {
-  const outputs = (await told(`/addresses/${address}/utxos`) as readonly Told[]).map((one) => {
+  const outputs = (await readYaci(`/addresses/${address}/utxos`) as readonly YaciResult[]).map((one) => {
     const { quantity } = one.amount.find(({ unit }) => unit === "lovelace")!;
     return [`${one.tx_hash}#${one.output_index}`, quantity] as const;
   });
@@ -95,14 +98,14 @@ describe.skipIf(!hasYaci)("yaci-cli on the devnet's socket", () => {
   });
   afterEach(() => yaci?.stop());
 
-  test("reads tip, epoch and parameters, finds outputs, hands over a payment, sees a rollback", async () => {
+  test("reads tip, epoch and parameters, finds outputs, submits a payment, detects a rollback", async () => {
     expect(new Set(yaci.versions)).toEqual(new Set([17]));
     const tip = devnet.tip();
     let said = "";
     await until("the tip", async () => /Hash/.test(said = await yaci.command("tip", /devnet:default>/)), 20_000, 500);
     expect(said).toMatch(new RegExp(`Block#\\] ${tip.height}\\s[^]*Slot#\\] ${tip.slot}\\s[^]*${tip.hash}`));
-    expect(await told("/epochs/latest")).toMatchObject({ epoch: Math.floor(tip.slot / 40) });
-    expect(await told("/epochs/parameters")).toMatchObject(asTold(devnet.genesis.parameters));
+    expect(await readYaci("/epochs/latest")).toMatchObject({ epoch: Math.floor(tip.slot / 40) });
+    expect(await readYaci("/epochs/parameters")).toMatchObject(asTold(devnet.genesis.parameters));
 
     const faucets = await yaci.command("show-faucet-addresses", /(addr_test1v\w+[^]*){3}devnet:default>/);
     const faucet = /addr_test1v\w+/.exec(faucets)![0];
@@ -115,7 +118,7 @@ describe.skipIf(!hasYaci)("yaci-cli on the devnet's socket", () => {
     const { hash } = devnet.mempool()[0]!.transaction;
     expect(await found(text(bob.enterprise))).toEqual({});
     const block = await makeBlock(devnet);
-    // what it answers itself is no matter: it may have lost its place while it waited for the block
+    // its own answer does not matter: it may have lost its position while it waited for the block
     await paying;
     const paid = async () => (await found(text(bob.enterprise)))[`${hash}#0`] === 5_000_000;
     await until("the payment at its address", paid, 20_000);

@@ -1,6 +1,6 @@
 /**
- * yaci-cli (Java, as a native program) as a client of a node's socket: it believes that it starts a node of its own, which is a script that
- * puts the socket where it looks for one.
+ * yaci-cli (Java, as a native program) as a client of a node's socket: it assumes that it starts a node of its own,
+ * which is a script that puts the socket at the expected path.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
@@ -15,16 +15,20 @@ import { endChild } from "../support/child.ts";
 import { socketPath } from "../support/node_chain.ts";
 import { until } from "../support/until.ts";
 
-/** Whether there is a yaci-cli to start. */
+/** Whether yaci-cli is available. */
 export const hasYaci = inject("yaci") !== "";
 
-/** A yaci-cli that runs. */
+/** A running yaci-cli. */
 export interface Yaci {
-  /** Types a command, and gives what was printed, without the terminal's control sequences, until it is as it should be. */
+  /**
+   * Types a command, and returns its output, without the terminal's control sequences, once it has the expected form.
+   */
   command(text: string, until: RegExp): Promise<string>;
-  /** Its HTTP service of administration: the answer's status and body. Bytes are sent as CBOR, anything else as JSON. */
+  /**
+   * Its HTTP service of administration: the response's status and body. Bytes are sent as CBOR, anything else as JSON.
+   */
   http(method: string, at: string, body?: unknown): Promise<{ status: number; body: unknown }>;
-  /** Versions of the protocol that were agreed on, by connection. */
+  /** Negotiated versions of the protocol, by connection. */
   readonly versions: readonly number[];
   stop(): Promise<void>;
 }
@@ -38,7 +42,7 @@ done
 exec sleep 3600
 `;
 
-/** A socket in front of another one that notes what the node's side answers to the handshake. */
+/** A proxy of another socket that records the node's answers to the handshake. */
 async function tap(socket: string): Promise<{ path: string; versions: number[]; close: () => void }> {
   const path = socketPath();
   const versions: number[] = [];
@@ -63,7 +67,7 @@ async function tap(socket: string): Promise<{ path: string; versions: number[]; 
   return { path, versions, close };
 }
 
-/** A port that nobody listens at just now. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -72,7 +76,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts it, with a network of its own that is the node's at a socket, which has to make blocks meanwhile. */
+/** Starts it, with a network of its own that is the node's at a socket, which has to make blocks in the meantime. */
 export async function startYaci(socket: string): Promise<Yaci> {
   const [port, peers, submission] = [await freePort(), await freePort(), await freePort()];
   const tapped = await tap(socket);
@@ -135,13 +139,13 @@ export async function startYaci(socket: string): Promise<Yaci> {
           : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
       });
       const text = await answer.text();
-      let told: unknown = text;
+      let result: unknown = text;
       try {
-        told = JSON.parse(text);
+        result = JSON.parse(text);
       } catch {
         // no JSON
       }
-      return { status: answer.status, body: told };
+      return { status: answer.status, body: result };
     },
     stop,
   };

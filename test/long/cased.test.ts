@@ -1,4 +1,7 @@
-/** The contract's build for protocol version 11, which is not published: what `test/unit/cage/cased.test.ts` has no time for. */
+/**
+ * The contract's unpublished build for protocol version 11: the tests that are too long for
+ * `test/unit/cage/cased.test.ts`.
+ */
 import "../support/cased_build.ts";
 import "../unit/cage/crown.test.ts";
 import "../unit/cage/forms.test.ts";

@@ -1,4 +1,7 @@
-/** Worker processes of the whole service whose machine's clock is hours off, by libfaketime: payments go on, also after such a worker is killed. */
+/**
+ * Worker processes of the whole service whose machine's clock is hours off, by libfaketime: payments continue, also
+ * after such a worker is killed.
+ */
 import { existsSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
@@ -40,7 +43,7 @@ describe.skipIf(library === undefined || native === undefined)("a worker whose c
       return arbor;
     };
     const skewed = { LD_PRELOAD: library!, FAKETIME: skew, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
-    // The devnet begins on a wrong clock and goes on with a right one.
+    // The devnet begins with a wrong clock and continues with a right one.
     const first = await start("devnet", skewed);
     await first.end();
     const front = await start("edge,devnet,follower");
@@ -52,7 +55,7 @@ describe.skipIf(library === undefined || native === undefined)("a worker whose c
     });
 
     let longest = 0;
-    /** What a step took, in milliseconds. */
+    /** The duration of a step, in milliseconds. */
     const timed = async <T>(work: () => Promise<T>): Promise<T> => {
       const begun = performance.now();
       const done = await work();
@@ -82,7 +85,7 @@ describe.skipIf(library === undefined || native === undefined)("a worker whose c
     const send = ({ id, address }: { id: string; address: string }) =>
       timed(async () => {
         const payments = [{ address, amount: { quantity: ADA, unit: "lovelace" } }];
-        // A worker that was killed is asked again.
+        // Requests to a killed worker are repeated.
         const sent = await until("it is accepted", async () => {
           const sent = await http(front.wallets, "POST", `/wallets/${id}/transactions`, {
             passphrase: PASSPHRASE,
@@ -109,7 +112,7 @@ describe.skipIf(library === undefined || native === undefined)("a worker whose c
     const sending = Promise.all(wallets.map(send));
     wrong.signal("SIGKILL");
     await sending;
-    // Nothing waits for a time that only the wrong clock knows.
+    // Nothing waits for a time of the wrong clock.
     const [rows] = await store.sql<{ effects: number; reminders: number; apart: number }[]>`
       select (select count(*)::int from effect where not done and next_attempt > now() + interval '1 minute') as effects,
         (select count(*)::int from reminder where at > now() + interval '2 hours' and at < now() + interval '4 hours'

@@ -1,4 +1,4 @@
-/** Faults under load on real servers: PostgreSQL and nats-server with JetStream, each killed in its turn. */
+/** Faults under load on real servers: PostgreSQL and nats-server with JetStream, each killed in turn. */
 import process from "node:process";
 import { describe } from "vitest";
 import { sleep } from "#src/base/clock.ts";
@@ -16,7 +16,7 @@ if (given !== undefined) {
 
 const load = { pauseMs: 0, aroundMs: 3_000 };
 
-/** A server of the test's own, or a database of its own on the server of DATABASE_URL. */
+/** A server for this test, or a separate database on the server of DATABASE_URL. */
 async function startDatabase(): Promise<Pick<PostgresServer, "name" | "url" | "stop"> & Partial<PostgresServer>> {
   if (native !== undefined) return await startInstalledServer(native);
   const admin = openStore(given!, { max: 1 });

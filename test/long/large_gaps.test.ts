@@ -1,4 +1,7 @@
-/** Thirty wallets with the greatest gap that there is, created together: all become ready, and nobody else waits for them. */
+/**
+ * Thirty wallets with the largest possible gap, created at the same time: all become ready, and other requests do not
+ * wait for them.
+ */
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { createLog } from "#src/base/log.ts";
@@ -13,7 +16,7 @@ const WITHIN_MS = 15 * 60_000;
 const WALLETS = 30;
 const GAP = 100_000;
 
-describe.skipIf(native === undefined)("great gaps", () => {
+describe.skipIf(native === undefined)("large gaps", () => {
   it(`${WALLETS} wallets with a gap of ${GAP}`, async () => {
     const server = await startInstalledServer(native!);
     const token = randomBytes(16).toString("hex");

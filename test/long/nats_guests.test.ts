@@ -1,6 +1,6 @@
 /**
- * Guests of the NATS endpoint that subscribe hundreds of times and never read, on the whole service in one process: what the other clients
- * notice. Prints a row for the README's table of faults.
+ * Guests of the NATS endpoint that subscribe hundreds of times and never read, on the whole service in one process: the
+ * effect on the other clients. Prints a row for the README's table of faults.
  */
 import { readFileSync } from "node:fs";
 import { connect as connectSocket, type Socket } from "node:net";
@@ -40,7 +40,10 @@ function memory(): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${arbor.child.pid}/status`, "utf8"))![1]) * 1024;
 }
 
-/** Publishes events at a rate for some time; gives how many a second were heard meanwhile, the latest of them, and the largest memory. */
+/**
+ * Publishes events at a rate for some time; returns how many per second were received, the largest delay, and the
+ * largest memory.
+ */
 async function measure(publisher: NatsConnection, reader: NatsConnection, ms: number) {
   let heard = 0;
   let latest = 0;
@@ -64,7 +67,7 @@ async function measure(publisher: NatsConnection, reader: NatsConnection, ms: nu
   return { rate, latest, largest };
 }
 
-test("200 guests that subscribe 250 times each and never read leave the others their events", async () => {
+test("200 guests that subscribe 250 times each and never read do not delay events for others", async () => {
   const [publisher, reader] = await Promise.all([1, 2].map(() => connect({ servers: nats, token: TOKEN })));
   // As long as the attack: the service itself grows at the beginning.
   const alone = await measure(publisher!, reader!, 40_000);
@@ -79,14 +82,14 @@ test("200 guests that subscribe 250 times each and never read leave the others t
       socket.write(SUBSCRIPTIONS);
     });
     sockets.add(socket);
-    // An empty line, by which a socket that reads nothing notices that it was cut.
+    // An empty line, by which a socket that reads nothing detects that it was cut.
     const beat = setInterval(() => socket.write("\r\n"), 1_000);
     socket.on("error", () => {});
     socket.on("close", () => {
       clearInterval(beat);
       sockets.delete(socket);
       cut++;
-      // It comes back at once, as long as the attack lasts.
+      // It reconnects at once, as long as the attack lasts.
       if (!over) attack();
     });
   };

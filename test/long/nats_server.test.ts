@@ -1,4 +1,7 @@
-/** A nats-server with the configuration that is shipped: what a client without credentials may do, with the whole service on it. */
+/**
+ * A nats-server with the shipped configuration: the permissions of a client without credentials, with the whole service
+ * on it.
+ */
 import { connect, createInbox, type NatsConnection, StringCodec } from "nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fileURLToPath } from "node:url";
@@ -39,7 +42,7 @@ describe.skipIf(!hasNatsServer())("a nats-server with the shipped configuration"
     await infra?.stop();
   });
 
-  test("serves Arbor, and a guest hears its events, which the stream keeps", async () => {
+  test("serves Arbor, and a guest receives its events, which the stream keeps", async () => {
     const heard: string[] = [];
     guest.subscribe("arbor.event.>", { callback: (_, message) => void heard.push(message.subject) });
     await guest.flush();
@@ -72,7 +75,7 @@ describe.skipIf(!hasNatsServer())("a nats-server with the shipped configuration"
       forger.publish(subject, encode("forged"), { reply: createInbox() });
       await forger.flush();
       expect(await refused).toBe(true);
-      // What the server would have passed on is there by now.
+      // Messages that the server would have forwarded have arrived by now.
       await member.flush();
       expect(heard.filter((one) => one === subject)).toEqual([]);
       subscription.unsubscribe();

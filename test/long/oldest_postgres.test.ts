@@ -1,4 +1,4 @@
-/** The whole service on the PostgreSQL that is installed: with Debian's 15, the oldest that a start accepts. */
+/** The whole service on the installed PostgreSQL: with Debian's 15, the oldest that a start accepts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";

@@ -1,4 +1,7 @@
-/** PostgreSQL is ended at once under clients of every service and comes back 4 s later: each answer is 503 with `Retry-After`, or good. */
+/**
+ * PostgreSQL is stopped under clients of every service and comes back 4 s later: each answer is 503 with `Retry-After`,
+ * or good.
+ */
 import { describe, expect, it } from "vitest";
 import { postgresAway } from "../support/postgres_away.ts";
 import { findPostgres, startInstalledServer } from "../support/postgresServer.ts";

@@ -1,4 +1,4 @@
-/** Thousands of requests that are never sent to their end, on the whole product with its own deadlines. */
+/** Thousands of requests that are never completed, on the whole product with its default deadlines. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Arbor } from "../support/arbor.ts";
 import { type Infra, sharedInfra } from "../support/infra.ts";
@@ -6,7 +6,7 @@ import { halfBody, halfHead, unfinished } from "../support/slow_http.ts";
 import { fund, http, User } from "../support/user.ts";
 
 const CONNECTIONS = 5_000;
-/** Clients beside them, and for how long each asks, in milliseconds. */
+/** Normal clients in the meantime, and for how long each sends requests, in milliseconds. */
 const [CLIENTS, ASKING_MS] = [8, 6_000];
 /** When the last of them must be ended, in milliseconds: the longest deadline, and as much again for a busy machine. */
 const ENDED_MS = 60_000;
@@ -25,7 +25,9 @@ afterAll(async () => {
   await infra?.stop();
 });
 
-/** Reads and builds of some clients at once: how many a second were answered well, and how long the slowest of 95 % took. */
+/**
+ * Reads and builds of some concurrent clients: successful responses per second, and the 95th percentile of their time.
+ */
 async function served(): Promise<{ readonly perSecond: number; readonly p95: number; readonly refused: number }> {
   const times: number[] = [];
   let refused = 0;
@@ -47,7 +49,7 @@ async function served(): Promise<{ readonly perSecond: number; readonly p95: num
   };
 }
 
-test("5,000 unfinished requests change nothing for others, and are ended", async () => {
+test("5,000 unfinished requests do not affect others, and are ended", async () => {
   const port = Number(new URL(arbor.tokens).port);
   const build = `/transaction/${user.address}/request-insert/${"ab".repeat(32)}`;
   await served();
@@ -72,6 +74,6 @@ test("5,000 unfinished requests change nothing for others, and are ended", async
   ];
   console.log(`| ${row.join(" | ")} |`);
   expect([before.refused, during.refused]).toEqual([0, 0]);
-  // silent connections may be ended without an answer
+  // silent connections may be ended without a response
   expect(timedOut).toBeGreaterThanOrEqual(CONNECTIONS * 3 / 4);
 });

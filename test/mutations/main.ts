@@ -1,12 +1,13 @@
 /**
- * `deno task test:mutations [--build=published] [--count=1000000] [--whole=10000] [--threads=2] [--seed=…]`: so many mutants of honest
- * transactions of the contract must be refused by its scripts: those of the published build, or of the one for protocol version 11
- * (`--build=cased`), where every five hundredth is judged by both.
+ * `deno task test:mutations [--build=published] [--count=1000000] [--whole=10000] [--threads=2] [--seed=…]`: this many
+ * mutants of honest transactions of the contract must be refused by its scripts: those of the published build, or of
+ * the one for protocol version 11 (`--build=cased`), where both judge every five hundredth.
  *
- * `count` are mutants of every kind of transaction as script contexts (`contract_mutants.ts`): all scripts of each are run, as a JavaScript
- * form of the very term whose encoding is published; every five hundredth also by the product's own machine. What the scripts let
- * through is judged by `contract_promises.ts`; it counts as no refusal. `whole` are complete, balanced, signed transactions,
- * judged by every rule of the ledger and the published code (`whole_mutants.ts`).
+ * `count` are mutants of every kind of transaction as script contexts (`contract_mutants.ts`): all scripts of each run,
+ * as a JavaScript form of the very term whose encoding is published; every five hundredth also by the product's own
+ * machine. Mutants that the scripts accept are judged by `contract_promises.ts` and do not count as refusals. `whole`
+ * are complete, balanced, signed transactions, judged by every rule of the ledger and the published code
+ * (`whole_mutants.ts`).
  */
 import process from "node:process";
 import { parseArgs } from "node:util";

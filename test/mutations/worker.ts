@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { initHash } from "#src/forestry/hash.ts";
 import { type BuildName, chooseBuild } from "../support/contract_build.ts";
 
-/** What a thread is to do: how many mutants must be refused on each way, and which of the former two machines judge. */
+/** The task of a thread: how many mutants must be refused in each way, and which of the former two machines judge. */
 export interface Work {
   readonly build: BuildName;
   readonly seed: number;
@@ -14,7 +14,7 @@ export interface Work {
 
 const work = workerData as Work;
 chooseBuild(work.build);
-// what runs the contract looks at once which build it is
+// the modules that run the contract read at once which build it is
 const { mutate } = await import("../support/contract_mutants.ts");
 const { worsen } = await import("../support/whole_mutants.ts");
 await initHash();

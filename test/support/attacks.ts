@@ -23,14 +23,14 @@ export interface Attack {
   readonly why: string;
   readonly on?: (meant: Meant) => boolean;
   /** Changes the transaction; returns outputs that the attacker puts on the ledger (or claims to be there). */
-  run(bent: Editable, meant: Meant): readonly Utxo[] | void;
+  run(edited: Editable, meant: Meant): readonly Utxo[] | void;
 }
 
 const ADA = 1_000_000n;
 const OUTPUTS = 1n;
 const FEE = 2n;
 
-const outputs = (bent: Editable): Encodable[] => bent.body.get(OUTPUTS) as Encodable[];
+const outputs = (edited: Editable): Encodable[] => edited.body.get(OUTPUTS) as Encodable[];
 
 /** The current outputs. */
 function read(meant: Meant): readonly Output[] {
@@ -49,24 +49,24 @@ function changeIndex(meant: Meant): number {
 }
 
 function put(
-  bent: Editable,
+  edited: Editable,
   index: number,
   output: { address: string; lovelace: bigint; assets?: Assets; datum?: Uint8Array; script?: Uint8Array },
 ): void {
   const { address, lovelace, assets = noAssets, datum, script } = output;
-  outputs(bent)[index] = new Encoded(encodeOutput({ address, value: { lovelace, assets }, datum, script }));
+  outputs(edited)[index] = new Encoded(encodeOutput({ address, value: { lovelace, assets }, datum, script }));
 }
 
 /** Takes lovelace out of the requester's change. */
-function take(bent: Editable, meant: Meant, amount: bigint): void {
+function take(edited: Editable, meant: Meant, amount: bigint): void {
   const index = changeIndex(meant);
   const { address, value } = read(meant)[index]!;
-  put(bent, index, { address, lovelace: value.lovelace - amount, assets: value.assets });
+  put(edited, index, { address, lovelace: value.lovelace - amount, assets: value.assets });
 }
 
 /** Replaces an output. */
 function redo(
-  bent: Editable,
+  edited: Editable,
   meant: Meant,
   index: number,
   change: (
@@ -75,7 +75,7 @@ function redo(
 ): void {
   const output = read(meant)[index]!;
   const { address, value: { lovelace, assets }, datum, script } = output;
-  put(bent, index, {
+  put(edited, index, {
     address,
     lovelace,
     assets,
@@ -96,8 +96,8 @@ const retracts = ({ intent }: Meant) => intent.type === "retract";
 const runs = ({ runs }: Meant) => runs;
 
 function request(change: (request: Request) => Partial<Request>) {
-  return (bent: Editable, meant: Meant) =>
-    redo(bent, meant, 0, ({ datum }) => {
+  return (edited: Editable, meant: Meant) =>
+    redo(edited, meant, 0, ({ datum }) => {
       const found = decodeDatum(datum!);
       if (found?.type !== "request") throw new TypeError("no request");
       return { datum: encodeDatum({ type: "request", request: { ...found.request, ...change(found.request) } }) };
@@ -105,8 +105,8 @@ function request(change: (request: Request) => Partial<Request>) {
 }
 
 function state(change: (state: State) => Partial<State>) {
-  return (bent: Editable, meant: Meant) =>
-    redo(bent, meant, 0, ({ datum }) => {
+  return (edited: Editable, meant: Meant) =>
+    redo(edited, meant, 0, ({ datum }) => {
       const found = decodeDatum(datum!);
       if (found?.type !== "state") throw new TypeError("no state");
       return { datum: encodeDatum({ type: "state", state: { ...found.state, ...change(found.state) } }) };
@@ -114,34 +114,34 @@ function state(change: (state: State) => Partial<State>) {
 }
 
 /** Another output of the requester's that is also spent; its value goes to `to`. */
-function spendMore(bent: Editable, meant: Meant, to: string | undefined): Utxo[] {
+function spendMore(edited: Editable, meant: Meant, to: string | undefined): Utxo[] {
   const more = utxo({ address: own(meant).base, value: lovelace(50n * ADA) }, newRef());
-  elements(bent.body, 0n).push(refOf(more));
-  if (to === undefined) bent.body.set(FEE, (bent.body.get(FEE) as bigint) + 50n * ADA);
-  else outputs(bent).push(new Encoded(encodeOutput({ address: to, value: lovelace(50n * ADA) })));
+  elements(edited.body, 0n).push(refOf(more));
+  if (to === undefined) edited.body.set(FEE, (edited.body.get(FEE) as bigint) + 50n * ADA);
+  else outputs(edited).push(new Encoded(encodeOutput({ address: to, value: lovelace(50n * ADA) })));
   return [more];
 }
 
 const refOf = ({ ref }: Utxo): Encodable => [fromHex(ref.txHash), BigInt(ref.index)];
 const hash = (byte: string) => fromHex(byte.repeat(28));
-const set = (field: bigint, value: Encodable | ((meant: Meant) => Encodable)) => (bent: Editable, meant: Meant) =>
-  void bent.body.set(field, typeof value === "function" ? value(meant) : value);
+const set = (field: bigint, value: Encodable | ((meant: Meant) => Encodable)) => (edited: Editable, meant: Meant) =>
+  void edited.body.set(field, typeof value === "function" ? value(meant) : value);
 const keyCredential = (hex: string): Encodable => [0n, fromHex(hex)];
 
 function certificate(...parts: readonly Encodable[]) {
-  return (bent: Editable) => void elements(bent.body, 4n).push(parts);
+  return (edited: Editable) => void elements(edited.body, 4n).push(parts);
 }
 
 /** Adds a redeemer to an array or map of redeemers. */
-function moreRedeemers(bent: Editable, tag: bigint): void {
-  const redeemers = bent.witnesses.get(5n) as Fields | undefined ?? new Map<Encodable, Encodable>();
+function moreRedeemers(edited: Editable, tag: bigint): void {
+  const redeemers = edited.witnesses.get(5n) as Fields | undefined ?? new Map<Encodable, Encodable>();
   redeemers.set([tag, 0n], [new Encoded(encodeData(constr(0))), [1n, 1n]]);
-  bent.witnesses.set(5n, redeemers);
-  if (!bent.body.has(11n)) bent.body.set(11n, new Uint8Array(32));
+  edited.witnesses.set(5n, redeemers);
+  if (!edited.body.has(11n)) edited.body.set(11n, new Uint8Array(32));
 }
 
-function redeemer(bent: Editable, change: (data: Encodable, index: number) => Encodable): void {
-  const redeemers = bent.witnesses.get(5n) as Fields;
+function redeemer(edited: Editable, change: (data: Encodable, index: number) => Encodable): void {
+  const redeemers = edited.witnesses.get(5n) as Fields;
   [...redeemers].forEach(([key, value], i) => {
     const [data, units] = value as [Encodable, Encodable];
     redeemers.set(key, [change(data, i), units]);
@@ -149,213 +149,213 @@ function redeemer(bent: Editable, change: (data: Encodable, index: number) => En
 }
 
 /** A body with one duplicate field: `first` before, `second` after. */
-export function twice(bent: Editable, field: bigint, first: Encodable, second: Encodable): void {
-  bent.body.delete(field);
-  bent.body.set(field, first);
-  bent.body.set(new Encoded(encode(field)), second);
+export function twice(edited: Editable, field: bigint, first: Encodable, second: Encodable): void {
+  edited.body.delete(field);
+  edited.body.set(field, first);
+  edited.body.set(new Encoded(encode(field)), second);
 }
 
 export const attacks: readonly Attack[] = [
   {
     name: "pays a stranger out of the change",
     why: "payment",
-    run(bent, meant) {
-      take(bent, meant, ADA);
-      outputs(bent).push(new Encoded(encodeOutput({ address: mallory.enterprise, value: lovelace(ADA) })));
+    run(edited, meant) {
+      take(edited, meant, ADA);
+      outputs(edited).push(new Encoded(encodeOutput({ address: mallory.enterprise, value: lovelace(ADA) })));
     },
   },
   {
     name: "pays a stranger a single lovelace of the fee",
     why: "payment",
-    run(bent) {
-      bent.body.set(FEE, (bent.body.get(FEE) as bigint) - 1n);
-      outputs(bent).push(new Encoded(encodeOutput({ address: mallory.enterprise, value: lovelace(1n) })));
+    run(edited) {
+      edited.body.set(FEE, (edited.body.get(FEE) as bigint) - 1n);
+      outputs(edited).push(new Encoded(encodeOutput({ address: mallory.enterprise, value: lovelace(1n) })));
     },
   },
   {
     name: "sends the change to a stranger",
     why: "payment",
-    run: (bent, meant) => redo(bent, meant, changeIndex(meant), () => ({ address: mallory.base })),
+    run: (edited, meant) => redo(edited, meant, changeIndex(meant), () => ({ address: mallory.base })),
   },
   {
     name: "sends the change to the requester's key with a stranger's stake",
     why: "payment",
-    run: (bent, meant) =>
-      redo(bent, meant, changeIndex(meant), () => ({
+    run: (edited, meant) =>
+      redo(edited, meant, changeIndex(meant), () => ({
         address: baseAddress(0, { kind: "key", hash: own(meant).key }, { kind: "key", hash: mallory.stake }).hex,
       })),
   },
   {
     name: "sends the change to the contract",
     why: "payment",
-    run: (bent, meant) => redo(bent, meant, changeIndex(meant), () => ({ address: cageAddress })),
+    run: (edited, meant) => redo(edited, meant, changeIndex(meant), () => ({ address: cageAddress })),
   },
   {
     name: "puts a datum on the change",
     why: "payment",
-    run: (bent, meant) => redo(bent, meant, changeIndex(meant), () => ({ datum: encodeData(5n) })),
+    run: (edited, meant) => redo(edited, meant, changeIndex(meant), () => ({ datum: encodeData(5n) })),
   },
   {
     name: "puts a script on the change",
     why: "payment",
-    run: (bent, meant) =>
-      redo(bent, meant, changeIndex(meant), () => ({ script: encode([3, cageScript.compiledCode]) })),
+    run: (edited, meant) =>
+      redo(edited, meant, changeIndex(meant), () => ({ script: encode([3, cageScript.compiledCode]) })),
   },
   {
     name: "takes the foreign assets of the requester",
     why: "payment",
-    run(bent, meant) {
+    run(edited, meant) {
       const assets = new Map([["cd".repeat(28) + "01", 7n]]);
       const more = utxo({ address: own(meant).base, value: { lovelace: 2n * ADA, assets } }, newRef());
-      elements(bent.body, 0n).push(refOf(more));
-      outputs(bent).push(new Encoded(encodeOutput({ address: mallory.base, value: { lovelace: 2n * ADA, assets } })));
+      elements(edited.body, 0n).push(refOf(more));
+      outputs(edited).push(new Encoded(encodeOutput({ address: mallory.base, value: { lovelace: 2n * ADA, assets } })));
       return [more];
     },
   },
   {
     name: "burns the foreign assets of the requester",
     why: "unknown_policy",
-    run(bent, meant) {
+    run(edited, meant) {
       const assets = new Map([["cd".repeat(28) + "01", 7n]]);
       const more = utxo({ address: own(meant).base, value: { lovelace: 2n * ADA, assets } }, newRef());
-      elements(bent.body, 0n).push(refOf(more));
-      outputs(bent).push(new Encoded(encodeOutput({ address: own(meant).base, value: lovelace(2n * ADA) })));
-      const mint = bent.body.get(9n) as Fields | undefined ?? new Map<Encodable, Encodable>();
+      elements(edited.body, 0n).push(refOf(more));
+      outputs(edited).push(new Encoded(encodeOutput({ address: own(meant).base, value: lovelace(2n * ADA) })));
+      const mint = edited.body.get(9n) as Fields | undefined ?? new Map<Encodable, Encodable>();
       mint.set(hash("cd"), new Map([[fromHex("01"), -7n]]));
-      bent.body.set(9n, mint);
+      edited.body.set(9n, mint);
       return [more];
     },
   },
   {
     name: "makes an output of nothing",
     why: "amount",
-    run: (bent, meant) =>
-      void outputs(bent).push(new Encoded(encodeOutput({ address: own(meant).base, value: lovelace(0n) }))),
+    run: (edited, meant) =>
+      void outputs(edited).push(new Encoded(encodeOutput({ address: own(meant).base, value: lovelace(0n) }))),
   },
   {
     name: "makes an output of less than nothing",
     why: "amount",
-    run(bent, meant) {
-      take(bent, meant, -ADA);
-      outputs(bent).push(new Encoded(encodeOutput({ address: own(meant).base, value: lovelace(-ADA) })));
+    run(edited, meant) {
+      take(edited, meant, -ADA);
+      outputs(edited).push(new Encoded(encodeOutput({ address: own(meant).base, value: lovelace(-ADA) })));
     },
   },
   {
     name: "raises the fee beyond what is meant",
     why: "fee",
-    run(bent, meant) {
-      take(bent, meant, 2n * ADA);
-      bent.body.set(FEE, (bent.body.get(FEE) as bigint) + 2n * ADA);
+    run(edited, meant) {
+      take(edited, meant, 2n * ADA);
+      edited.body.set(FEE, (edited.body.get(FEE) as bigint) + 2n * ADA);
     },
   },
   {
     name: "raises the fee, and takes it from nowhere",
     why: "unbalanced",
-    run: (bent) => void bent.body.set(FEE, (bent.body.get(FEE) as bigint) + 1n),
+    run: (edited) => void edited.body.set(FEE, (edited.body.get(FEE) as bigint) + 1n),
   },
-  { name: "has a negative fee", why: "fee", run: (bent) => void bent.body.set(FEE, -1n) },
+  { name: "has a negative fee", why: "fee", run: (edited) => void edited.body.set(FEE, -1n) },
   {
     name: "spends more of the requester's, for a stranger",
     why: "payment",
-    run: (bent, meant) => spendMore(bent, meant, mallory.base),
+    run: (edited, meant) => spendMore(edited, meant, mallory.base),
   },
   {
     name: "spends more of the requester's, for the fee",
     why: "fee",
-    run: (bent, meant) => spendMore(bent, meant, undefined),
+    run: (edited, meant) => spendMore(edited, meant, undefined),
   },
   {
     name: "spends another output of the requester's key for a stranger",
     why: "input",
-    run(bent, meant) {
+    run(edited, meant) {
       const more = utxo({ address: own(meant).enterprise, value: lovelace(5n * ADA) }, newRef());
-      elements(bent.body, 0n).push(refOf(more));
-      outputs(bent).push(new Encoded(encodeOutput({ address: mallory.base, value: lovelace(5n * ADA) })));
+      elements(edited.body, 0n).push(refOf(more));
+      outputs(edited).push(new Encoded(encodeOutput({ address: mallory.base, value: lovelace(5n * ADA) })));
       return [more];
     },
   },
   {
     name: "spends a stranger's, who gets it back",
     why: "input",
-    run(bent) {
+    run(edited) {
       const more = utxo({ address: mallory.base, value: lovelace(5n * ADA) }, newRef());
-      elements(bent.body, 0n).push(refOf(more));
-      outputs(bent).push(new Encoded(encodeOutput({ address: mallory.base, value: lovelace(5n * ADA) })));
+      elements(edited.body, 0n).push(refOf(more));
+      outputs(edited).push(new Encoded(encodeOutput({ address: mallory.base, value: lovelace(5n * ADA) })));
       return [more];
     },
   },
   {
     name: "spends what nobody knows",
     why: "input",
-    run: (bent) => void elements(bent.body, 0n).push([new Uint8Array(32).fill(7), 0n]),
+    run: (edited) => void elements(edited.body, 0n).push([new Uint8Array(32).fill(7), 0n]),
   },
   {
     name: "spends one output twice",
     why: "unknown_encoding",
-    run(bent) {
-      const inputs = elements(bent.body, 0n);
+    run(edited) {
+      const inputs = elements(edited.body, 0n);
       inputs.push(inputs[0]!);
     },
   },
-  { name: "is valid for ever", why: "valid_until", run: (bent) => void bent.body.delete(3n) },
+  { name: "is valid for ever", why: "valid_until", run: (edited) => void edited.body.delete(3n) },
   { name: "is valid for longer", why: "valid_until", run: set(3n, ({ intent }) => BigInt(intent.validUntil!) + 1n) },
   { name: "is valid for longer than a double can tell", why: "valid_until", run: set(3n, (1n << 64n) - 1n) },
   { name: "is valid later", why: "valid_from", run: set(8n, 8_000n) },
   {
     name: "asks for a stranger's signature",
     why: "signer",
-    run: (bent) => void elements(bent.body, 14n).push(fromHex(mallory.key)),
+    run: (edited) => void elements(edited.body, 14n).push(fromHex(mallory.key)),
   },
   {
     name: "asks for the signature of the requester's stake key",
     why: "signer",
-    run: (bent, meant) => void elements(bent.body, 14n).push(fromHex(own(meant).stake)),
+    run: (edited, meant) => void elements(edited.body, 14n).push(fromHex(own(meant).stake)),
   },
   {
     name: "delegates the requester's stake",
     why: "unknown_certificate",
-    run: (bent, meant) => certificate(2n, keyCredential(own(meant).stake), hash("ee"))(bent),
+    run: (edited, meant) => certificate(2n, keyCredential(own(meant).stake), hash("ee"))(edited),
   },
   {
     name: "registers a stake key with a deposit",
     why: "unknown_certificate",
-    run(bent, meant) {
-      take(bent, meant, 2n * ADA);
-      certificate(7n, keyCredential(mallory.stake), 2n * ADA)(bent);
+    run(edited, meant) {
+      take(edited, meant, 2n * ADA);
+      certificate(7n, keyCredential(mallory.stake), 2n * ADA)(edited);
     },
   },
   {
     name: "unregisters the requester's stake key, and keeps the deposit",
     why: "unknown_certificate",
-    run(bent, meant) {
-      certificate(8n, keyCredential(own(meant).stake), 2n * ADA)(bent);
-      outputs(bent).push(new Encoded(encodeOutput({ address: mallory.base, value: lovelace(2n * ADA) })));
+    run(edited, meant) {
+      certificate(8n, keyCredential(own(meant).stake), 2n * ADA)(edited);
+      outputs(edited).push(new Encoded(encodeOutput({ address: mallory.base, value: lovelace(2n * ADA) })));
     },
   },
   {
     name: "delegates the requester's vote",
     why: "unknown_certificate",
-    run: (bent, meant) => certificate(9n, keyCredential(own(meant).stake), [0n, hash("ee")])(bent),
+    run: (edited, meant) => certificate(9n, keyCredential(own(meant).stake), [0n, hash("ee")])(edited),
   },
-  { name: "has a certificate that is none", why: "unknown_certificate", run: (bent) => certificate(99n)(bent) },
+  { name: "has a certificate that is none", why: "unknown_certificate", run: (edited) => certificate(99n)(edited) },
   {
     name: "withdraws the requester's rewards",
     why: "unknown_withdrawal",
-    run(bent, meant) {
-      bent.body.set(5n, new Map([[fromHex(`e0${own(meant).stake}`), 3n * ADA]]));
-      outputs(bent).push(new Encoded(encodeOutput({ address: mallory.base, value: lovelace(3n * ADA) })));
+    run(edited, meant) {
+      edited.body.set(5n, new Map([[fromHex(`e0${own(meant).stake}`), 3n * ADA]]));
+      outputs(edited).push(new Encoded(encodeOutput({ address: mallory.base, value: lovelace(3n * ADA) })));
     },
   },
   {
     name: "withdraws nothing",
     why: "unknown_withdrawal",
-    run: (bent, meant) => void bent.body.set(5n, new Map([[fromHex(`e0${own(meant).stake}`), 0n]])),
+    run: (edited, meant) => void edited.body.set(5n, new Map([[fromHex(`e0${own(meant).stake}`), 0n]])),
   },
   {
     name: "votes",
     why: "unknown_vote",
-    run: (bent, meant) =>
-      void bent.body.set(
+    run: (edited, meant) =>
+      void edited.body.set(
         19n,
         new Map([[[2n, fromHex(own(meant).key)], new Map([[[new Uint8Array(32), 0n], [1n, null]]])]]),
       ),
@@ -363,8 +363,8 @@ export const attacks: readonly Attack[] = [
   {
     name: "proposes",
     why: "unknown_proposal",
-    run: (bent, meant) =>
-      void bent.body.set(20n, [[ADA, fromHex(`e0${own(meant).stake}`), [6n], [
+    run: (edited, meant) =>
+      void edited.body.set(20n, [[ADA, fromHex(`e0${own(meant).stake}`), [6n], [
         "https://example.org",
         new Uint8Array(32),
       ]]]),
@@ -372,9 +372,9 @@ export const attacks: readonly Attack[] = [
   {
     name: "donates to the treasury",
     why: "unknown_donation",
-    run(bent, meant) {
-      take(bent, meant, ADA);
-      bent.body.set(22n, ADA);
+    run(edited, meant) {
+      take(edited, meant, ADA);
+      edited.body.set(22n, ADA);
     },
   },
   { name: "states what the treasury holds", why: "unknown_treasury", run: set(21n, 0n) },
@@ -385,11 +385,11 @@ export const attacks: readonly Attack[] = [
   {
     name: "mints an asset of another policy to the requester",
     why: "unknown_policy",
-    run(bent, meant) {
-      const mint = bent.body.get(9n) as Fields | undefined ?? new Map<Encodable, Encodable>();
+    run(edited, meant) {
+      const mint = edited.body.get(9n) as Fields | undefined ?? new Map<Encodable, Encodable>();
       mint.set(hash("dd"), new Map([[fromHex("aa"), 1n]]));
-      bent.body.set(9n, mint);
-      redo(bent, meant, changeIndex(meant), ({ value }) => ({
+      edited.body.set(9n, mint);
+      redo(edited, meant, changeIndex(meant), ({ value }) => ({
         assets: new Map([...value.assets, ["dd".repeat(28) + "aa", 1n]]),
       }));
     },
@@ -397,9 +397,9 @@ export const attacks: readonly Attack[] = [
   {
     name: "carries metadata",
     why: "metadata",
-    run(bent) {
-      bent.auxiliary = new Map([[674n, "text"]]);
-      bent.body.set(7n, blake2b256(encode(bent.auxiliary)));
+    run(edited) {
+      edited.auxiliary = new Map([[674n, "text"]]);
+      edited.body.set(7n, blake2b256(encode(edited.auxiliary)));
     },
   },
   {
@@ -410,37 +410,37 @@ export const attacks: readonly Attack[] = [
   {
     name: "carries metadata that it does not speak of",
     why: "unknown_auxiliary_hash",
-    run: (bent) => void (bent.auxiliary = new Map([[1n, 1n]])),
+    run: (edited) => void (edited.auxiliary = new Map([[1n, 1n]])),
   },
   {
     name: "carries a script as auxiliary data",
     why: "unknown_auxiliary_script",
-    run(bent) {
-      bent.auxiliary = new Tagged(259, new Map([[1n, [[0n, hash("aa")]]]]));
-      bent.body.set(7n, blake2b256(encode(bent.auxiliary)));
+    run(edited) {
+      edited.auxiliary = new Tagged(259, new Map([[1n, [[0n, hash("aa")]]]]));
+      edited.body.set(7n, blake2b256(encode(edited.auxiliary)));
     },
   },
   {
     name: "has a native script",
     why: "unknown_attached_script",
-    run: (bent) => void elements(bent.witnesses, 1n).push([0n, hash("aa")]),
+    run: (edited) => void elements(edited.witnesses, 1n).push([0n, hash("aa")]),
   },
-  { name: "has a datum", why: "unknown_datum", run: (bent) => void elements(bent.witnesses, 4n).push(5n) },
+  { name: "has a datum", why: "unknown_datum", run: (edited) => void elements(edited.witnesses, 4n).push(5n) },
   {
     name: "has another Plutus script",
     why: "unknown_attached_script",
-    run: (bent) => void elements(bent.witnesses, 7n).push(fromHex("4401020304")),
+    run: (edited) => void elements(edited.witnesses, 7n).push(fromHex("4401020304")),
   },
   {
     name: "has a Plutus script of an older language",
     why: "unknown_attached_script",
-    run: (bent) => void elements(bent.witnesses, 6n).push(cageScript.compiledCode),
+    run: (edited) => void elements(edited.witnesses, 6n).push(cageScript.compiledCode),
   },
   {
     name: "has a signature of a Byron key",
     why: "unknown_bootstrap",
-    run: (bent) =>
-      void elements(bent.witnesses, 2n).push([
+    run: (edited) =>
+      void elements(edited.witnesses, 2n).push([
         new Uint8Array(32),
         new Uint8Array(64),
         new Uint8Array(32),
@@ -450,12 +450,16 @@ export const attacks: readonly Attack[] = [
   {
     name: "has a witness that nobody knows",
     why: "unknown_witness_field",
-    run: (bent) => void bent.witnesses.set(9n, 1n),
+    run: (edited) => void edited.witnesses.set(9n, 1n),
   },
-  { name: "runs a script for a certificate", why: "unknown_redeemer", run: (bent) => moreRedeemers(bent, 2n) },
-  { name: "runs a script for a withdrawal", why: "unknown_redeemer", run: (bent) => moreRedeemers(bent, 3n) },
-  { name: "says that its scripts fail", why: "invalid", run: (bent) => void (bent.valid = false) },
-  { name: "has two fees", why: "unknown_encoding", run: (bent) => twice(bent, FEE, 170_000n, bent.body.get(FEE)!) },
+  { name: "runs a script for a certificate", why: "unknown_redeemer", run: (edited) => moreRedeemers(edited, 2n) },
+  { name: "runs a script for a withdrawal", why: "unknown_redeemer", run: (edited) => moreRedeemers(edited, 3n) },
+  { name: "says that its scripts fail", why: "invalid", run: (edited) => void (edited.valid = false) },
+  {
+    name: "has two fees",
+    why: "unknown_encoding",
+    run: (edited) => twice(edited, FEE, 170_000n, edited.body.get(FEE)!),
+  },
   {
     name: "has two fees, the larger first",
     why: "unknown_encoding",

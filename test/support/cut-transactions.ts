@@ -44,8 +44,8 @@ const url = new URL(databaseUrl);
 url.port = String(way.port);
 // The server detects during its sleep that its client has gone.
 const store = openStore(url.href, { max: MAX, application, settings: { client_connection_check_interval: "50" } });
-const beside = openStore(databaseUrl, { max: 1, application: "cut-beside" });
-await beside.sql`create table stray (n int)`;
+const control = openStore(databaseUrl, { max: 1, application: "cut-beside" });
+await control.sql`create table stray (n int)`;
 
 const swallow = () => {};
 const own = new Error("an error of the work's own");
@@ -138,7 +138,7 @@ async function run(
       const [row] = await sql`select pg_backend_pid() as pid`;
       const pid = (row as { pid: number }).pid;
       const cut = async () => {
-        if (how === "terminate") await beside.sql`select pg_terminate_backend(${pid}, 10000)`;
+        if (how === "terminate") await control.sql`select pg_terminate_backend(${pid}, 10000)`;
         else way.cut(pid, how);
       };
       await work(sql, { cut, lost });
@@ -190,7 +190,7 @@ for (
 
 /** The number of the server's connections from the pool. */
 const counted = async () => {
-  const [row] = await beside
+  const [row] = await control
     .sql`select count(*)::int as n from pg_stat_activity where application_name = ${application}`;
   return (row as { n: number }).n;
 };
@@ -207,12 +207,12 @@ const pids = await Promise.all(Array.from({ length: MAX }, () =>
     await gate;
     return (row as { pid: number }).pid;
   })));
-const strays = (await beside.sql`select n from stray`).length;
+const strays = (await control.sql`select n from stray`).length;
 // A pool that was replaced may still be closing.
 const left = await until("the replaced pools end", async () => await counted() === MAX && MAX).catch(counted);
 await store.close();
 const closed = await until("the pool ends", async () => await counted() === 0 && "0").then(Number, counted);
-await beside.close();
+await control.close();
 await way.close();
 const report: CutTransactions = { outcomes, bystanders, strays, together: new Set(pids).size, left, closed };
 console.log(JSON.stringify(report));

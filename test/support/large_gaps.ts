@@ -58,7 +58,7 @@ export async function greatGaps(
   const refused: string[] = [];
   let failed = 0;
   let over = false;
-  const beside = async (work: () => Promise<void>, pauseMs: number) => {
+  const concurrently = async (work: () => Promise<void>, pauseMs: number) => {
     while (!over) {
       await work();
       await sleep(pauseMs);
@@ -74,19 +74,19 @@ export async function greatGaps(
     ...Array.from({ length: wallets }, () => create(arbor, gap, "great")),
   ]);
   const others = Promise.all([
-    beside(async () => {
+    concurrently(async () => {
       const startedAt = performance.now();
       const { status, body } = await build();
       builds.push(performance.now() - startedAt);
       if (status !== 200) refused.push(`${status} ${JSON.stringify(body)}`);
     }, 500),
-    beside(async () => {
+    concurrently(async () => {
       const startedAt = performance.now();
       const id = await create(arbor, 20, "small");
       await until("a small wallet is ready", () => isReady(arbor, id), 60_000);
       small.push(performance.now() - startedAt);
     }, 5_000),
-    beside(async () => {
+    concurrently(async () => {
       const [row] = await store.sql<{ failed: number }[]>`select coalesce(max(attempts), 0) as failed from effect`;
       failed = Math.max(failed, row!.failed);
     }, 500),

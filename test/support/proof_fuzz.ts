@@ -150,10 +150,10 @@ export function fuzzProofs(seed: number, until: (tally: Tally) => boolean): Tall
     if (!proof.ok || proof.value.length === 0) continue;
     const after = trie.root;
     for (let i = 0; i < 8 && !until(tally); i++) {
-      let bent = bend(proof.value, roll);
-      while (bent.length > 0 && roll(3) === 0) bent = bend(bent, roll);
+      let mutated = bend(proof.value, roll);
+      while (mutated.length > 0 && roll(3) === 0) mutated = bend(mutated, roll);
       tally.tried++;
-      judge(tally, { key, path, value, inserting, before, after, bent, honest: proof.value });
+      judge(tally, { key, path, value, inserting, before, after, mutated: mutated, honest: proof.value });
     }
   }
   return tally;
@@ -166,20 +166,20 @@ interface Case {
   readonly inserting: boolean;
   readonly before: Uint8Array;
   readonly after: Uint8Array;
-  readonly bent: Proof;
+  readonly mutated: Proof;
   readonly honest: Proof;
 }
 
-function judge(tally: Tally, { key, path, value, inserting, before, after, bent, honest }: Case): void {
-  const [without, present] = [rootWithout(path, bent), rootWith(path, value, bent)];
+function judge(tally: Tally, { key, path, value, inserting, before, after, mutated: mutated, honest }: Case): void {
+  const [without, present] = [rootWithout(path, mutated), rootWith(path, value, mutated)];
   const [from, to] = inserting ? [without, present] : [present, without];
   const claim = from && to && equalBytes(from, before) ? to : undefined;
   const operation = constr(inserting ? 0 : 1, utf8("v"));
   // the contract is run for the honest next root, and for the verifier's result
-  const script = scriptFollows(before, utf8(key), operation, proofData(bent), claim ?? after);
+  const script = scriptFollows(before, utf8(key), operation, proofData(mutated), claim ?? after);
   const report = (what: string) =>
     tally.violations.push(
-      `${what}: ${inserting ? "insert" : "delete"} ${key}, ${describe(honest)} bent to ${describe(bent)}`,
+      `${what}: ${inserting ? "insert" : "delete"} ${key}, ${describe(honest)} bent to ${describe(mutated)}`,
     );
   if (claim) tally.believed++;
   if (claim && !equalBytes(claim, after)) report("another root");

@@ -95,8 +95,8 @@ function bentProof({ whole, actions, modified, requests, facts }: Honest, roll: 
   const { path, value } = leafOf(utf8(key), operation.type === "update" ? operation.old : operation.value);
   const found = operation.type === "insert" ? rootWithout(path, proof) : rootWith(path, value, proof);
   if (found && toHex(found) === toHex(before.root)) return undefined;
-  const bent = actions.map((one, i): Action => i === at ? { type: "apply", proof } : one);
-  return { ...whole, spends: [modified(bent), ...whole.spends.slice(1)] };
+  const changed = actions.map((one, i): Action => i === at ? { type: "apply", proof } : one);
+  return { ...whole, spends: [modified(changed), ...whole.spends.slice(1)] };
 }
 
 /** Has the ledger judge such transactions until `until` returns true. */

@@ -66,7 +66,7 @@ describe("the OpenAPI document", () => {
     };
     for (const [name, { parameters = [], requestBody, responses }] of operationsOf(document)) {
       for (const { name: parameter, required, schema, example = schema.example } of parameters) {
-        // an optional parameter may have its description alone
+        // an optional parameter may have only its description
         if (required || example !== undefined) check(`${name} ${parameter}`, schema, example);
       }
       const good = Object.entries(responses).flatMap(([status, of]) => status.startsWith("2") ? [of] : []);
@@ -75,7 +75,7 @@ describe("the OpenAPI document", () => {
           Object.entries(one?.content ?? {})
         )
       ) {
-        // bytes and a whole module are no texts of a document
+        // bytes and a whole module are not JSON of a document
         if (!["application/octet-stream", "text/javascript"].includes(type)) check(`${name} ${type}`, schema, example);
       }
     }
@@ -85,7 +85,7 @@ describe("the OpenAPI document", () => {
 
 const browser = await startBrowser();
 
-/** What axe finds in Swagger UI itself, which is not ours to change. */
+/** Violations that axe finds in Swagger UI itself, which this project cannot change. */
 const KNOWN_VIOLATIONS: readonly string[] = [
   "color-contrast",
   "heading-order",

@@ -1,5 +1,5 @@
 /**
- * PostgreSQL is ended at once under clients of every service: each answer is good, or 503 with `Retry-After`, and every
+ * PostgreSQL is stopped under clients of every service: each answer is good, or 503 with `Retry-After`, and every
  * payment is made once.
  */
 import { expect, it } from "vitest";
@@ -18,7 +18,7 @@ it("without PostgreSQL every service answers 503 with Retry-After, and its keys 
     expect(found.broken).toEqual([]);
     expect(found.statuses.get(503)).toBeGreaterThan(0);
     expect(found.sends).toBeGreaterThan(0);
-    // A key that is not freed stays taken for a minute.
+    // A key that is not released stays taken for a minute.
     expect(found.keyHeld).toBeLessThan(30_000);
   } finally {
     await server.stop();

@@ -1,5 +1,5 @@
 /**
- * Starts that cannot go on: each ends with one sentence that says what to do, no stack trace, and a code that is not 0.
+ * Starts that fail: each ends with one sentence that says what to do, no stack trace, and an exit code other than 0.
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -21,7 +21,7 @@ afterAll(async () => {
   await infra?.stop();
 });
 
-/** The last line of a process that refuses to start on a database, after checks of what every refusal keeps. */
+/** The last line of a process that refuses to start on a database, after the checks that apply to every refusal. */
 async function refusal(databaseUrl: string): Promise<string> {
   const started = Arbor.start({ infra: { ...infra, databaseUrl }, roles: "edge" });
   const error = await started.then((arbor) => arbor.end("SIGKILL"), (error: Error) => error);
@@ -41,7 +41,7 @@ function at(port: number): string {
 }
 
 describe("a start is refused", () => {
-  it("on a database that a later version of the program has changed, which stays as it is", async () => {
+  it("on a database that a later version of the program has changed, which stays unchanged", async () => {
     await store.sql`create table migration (id text primary key, applied_at timestamptz not null default now())`;
     await store.sql`insert into migration (id) values ('runtime-999')`;
     const sentence = await refusal(infra.databaseUrl);
@@ -52,7 +52,7 @@ describe("a start is refused", () => {
     await store.sql`drop table migration`;
   });
 
-  it("on a PostgreSQL that is older than the oldest tested", async () => {
+  it("on a PostgreSQL that is older than the oldest tested version", async () => {
     const { hostname, port } = new URL(infra.databaseUrl);
     // The running server's own answer, with another major version in it.
     const older = await startProxy({
@@ -74,7 +74,7 @@ describe("a start is refused", () => {
       (socket) => void socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")),
     ],
     ["closes each connection", (socket) => void socket.destroy()],
-  ])("where the port of the database %s", async (_, serve) => {
+  ])("if the port of the database %s", async (_, serve) => {
     const server = createServer((socket) => {
       socket.on("error", () => {});
       serve(socket);

@@ -1,6 +1,6 @@
 /**
- * The service as it runs in earnest: every role a process of its own, two of each that can stand by for the other. Who
- * is ready, why not, and what others see of it when one is killed, cut off or ended.
+ * The service as in production: every role in its own process, two of each role that has a standby. Which processes are
+ * ready, why others are not, and what the others observe when one is killed, cut off or stopped.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
@@ -28,9 +28,9 @@ describe("every role a process of its own", () => {
   let workers: Arbor[];
   let edges: Arbor[];
 
-  const start = async (roles: string, ground: Infra = infra): Promise<Arbor> => {
+  const start = async (roles: string, infraOfTest: Infra = infra): Promise<Arbor> => {
     const env = { ARBOR_HEALTH_PORT: "0", ARBOR_LEASE_MS: "1500", ARBOR_BUILDERS: "1" };
-    const arbor = await Arbor.start({ infra: ground, roles, env });
+    const arbor = await Arbor.start({ infra: infraOfTest, roles, env });
     running.add(arbor);
     return arbor;
   };
@@ -74,7 +74,7 @@ describe("every role a process of its own", () => {
     await infra?.stop();
   });
 
-  it("an edge that is there first lives, and is not ready while nobody serves", async () => {
+  it("an edge that starts first is live, and is not ready while no worker serves", async () => {
     edges = [await start("edge")];
     expect((await http(edges[0]!.health, "GET", "/health")).body).toMatchObject({ status: "alive", roles: ["edge"] });
     expect(await unready(edges[0]!, /^partitions/)).toBe("partitions: no worker was ever here");
@@ -82,7 +82,7 @@ describe("every role a process of its own", () => {
     expect([status, body.reasons]).toEqual([503, expect.arrayContaining(["partitions: no worker was ever here"])]);
   });
 
-  it("the others come at the same time, and everybody becomes ready", async () => {
+  it("the others start at the same time, and every process becomes ready", async () => {
     const database = new URL(infra.databaseUrl);
     database.host = `127.0.0.1:${databaseWay.port}`;
     const far = { ...infra, databaseUrl: database.href, natsUrl: `nats://127.0.0.1:${natsWay.port}` };
@@ -115,7 +115,7 @@ describe("every role a process of its own", () => {
     await seen(edges[0]!, await boot(edges[1]!));
   });
 
-  it("kill -9 of the follower: the one that stood by follows", async () => {
+  it("kill -9 of the follower: the standby follows", async () => {
     const killed = (await until("a follower", leader))!;
     await killed.end("SIGKILL");
     running.delete(killed);
@@ -148,7 +148,7 @@ describe("every role a process of its own", () => {
       ["PostgreSQL", () => databaseWay, /^database/],
       ["NATS", () => natsWay, /^nats/],
     ] as const,
-  )("without %s processes say so, live, and are ready when it is back", async (_, way, why) => {
+  )("without %s processes report that, stay live, and are ready when it is back", async (_, way, why) => {
     const [near, ...far] = [...running];
     expect(near).toBe(edges[0]);
     await way().cut();
@@ -156,7 +156,7 @@ describe("every role a process of its own", () => {
       await unready(arbor, why);
       expect((await http(arbor.health, "GET", "/health")).status).toBe(200);
     }
-    // Longer than anything is held; who has both is told that nobody serves.
+    // Longer than any lease; a process with both roles learns that no worker serves.
     if (way() === databaseWay) await unready(near!, /^partitions: 64 of 64/);
     else await sleep(2_000);
     await way().mend();
@@ -168,7 +168,7 @@ describe("every role a process of its own", () => {
     console.log(`all are ready ${took} ms after it was back`);
   });
 
-  it("the last worker ends: edges say that nobody serves, and are ready with the next one", async () => {
+  it("the last worker ends: edges report that no worker serves, and are ready with the next one", async () => {
     const last = workers.pop()!;
     await last.end();
     running.delete(last);
@@ -180,7 +180,7 @@ describe("every role a process of its own", () => {
     for (const edge of edges) await ready(edge);
   });
 
-  it("SIGTERM ends each of them in order, whoever went before", async () => {
+  it("SIGTERM ends each of them in order, in any sequence", async () => {
     for (const arbor of [...workers, ...followers, devnet, ...edges]) {
       const began = performance.now();
       await arbor.end();

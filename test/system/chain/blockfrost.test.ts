@@ -115,26 +115,27 @@ describe("tokens on a Blockfrost service", () => {
   });
 
   it("does not start with another project id or for another network, and says why", async () => {
-    const ground = await sharedInfra();
+    const infraOfTest = await sharedInfra();
     const begin = (more: Record<string, string>) =>
-      Arbor.start({ infra: ground, env: { ...env(served.url), ...more } });
+      Arbor.start({ infra: infraOfTest, env: { ...env(served.url), ...more } });
     try {
       await expect(begin({ BLOCKFROST_PROJECT_ID: "another" })).rejects.toThrow(
         /does not accept the project id: .*Invalid project token.* BLOCKFROST_PROJECT_ID/,
       );
       await expect(begin({ ARBOR_NETWORK_MAGIC: "1" })).rejects.toThrow(/magic 42, not of 1/);
     } finally {
-      await ground.stop();
+      await infraOfTest.stop();
     }
   });
 
   it("lets a new index begin at a later block, and continue from there at the next start", async () => {
-    const ground = await sharedInfra();
+    const infraOfTest = await sharedInfra();
     const { body: tip } = await http(devnet.devnet, "GET", "/health");
     const height = tip.tip.height - 3;
     const [block] = await store.sql<{ hash: string }[]>`select hash from devnet_block where height = ${height}`;
-    const begin = () => Arbor.start({ infra: ground, env: { ...env(served.url), ARBOR_BLOCKFROST_FROM: block!.hash } });
-    const index = openStore(ground.databaseUrl, { max: 1 });
+    const begin = () =>
+      Arbor.start({ infra: infraOfTest, env: { ...env(served.url), ARBOR_BLOCKFROST_FROM: block!.hash } });
+    const index = openStore(infraOfTest.databaseUrl, { max: 1 });
     let arbor = await begin();
     try {
       const { address } = owner;
@@ -154,7 +155,7 @@ describe("tokens on a Blockfrost service", () => {
     } finally {
       await arbor.end();
       await index.close();
-      await ground.stop();
+      await infraOfTest.stop();
     }
   });
 
@@ -179,9 +180,9 @@ describe("tokens on a Blockfrost service", () => {
       });
       expect(begun(ours)).toEqual(begun(theirs));
       const { activeSlots, hash: _, ...genesis } = valueOf(await own.genesis());
-      const { activeSlots: told, ...rest } = valueOf(await port.genesis());
+      const { activeSlots: reportedSlots, ...rest } = valueOf(await port.genesis());
       expect(rest).toEqual({ hash: undefined, ...genesis });
-      expect(told.numerator * activeSlots.denominator).toBe(activeSlots.numerator * told.denominator);
+      expect(reportedSlots.numerator * activeSlots.denominator).toBe(activeSlots.numerator * reportedSlots.denominator);
       expect(await port.pools()).toMatchObject({ ok: false, error: { code: "query_unsupported" } });
       served.lacks = ["/network/eras"];
       expect(await port.eras()).toMatchObject({ ok: false, error: { code: "query_unsupported" } });

@@ -52,7 +52,7 @@ const nowhere = "ab".repeat(32);
  * Has the index follow a session of invalid steps and then the chain; gives the lowest height of its cursor, and what
  * it logged.
  */
-async function follow(lies: readonly RawStep[]): Promise<{ lowest: number; said: string }> {
+async function follow(falseSteps: readonly RawStep[]): Promise<{ lowest: number; said: string }> {
   const honest = memoryPort(chain, { random: () => 0 });
   let sessions = 0;
   let lowest = Infinity;
@@ -62,7 +62,7 @@ async function follow(lies: readonly RawStep[]): Promise<{ lowest: number; said:
     port: {
       ...honest,
       async *follow(points, signal) {
-        if (sessions++ === 0) yield* lies;
+        if (sessions++ === 0) yield* falseSteps;
         else yield* honest.follow(points, signal);
       },
     },
@@ -91,10 +91,10 @@ async function follow(lies: readonly RawStep[]): Promise<{ lowest: number; said:
 const blocks = () => store.sql`select slot, hash, height, previous from chain_block order by slot`;
 
 test.each<[what: string, lowest: number, said: RegExp, ...steps: RawStep[]]>([
-  ["back to a block that nobody has", Infinity, /deeper/, back({ slot: 35, hash: nowhere })],
-  ["back to a block that is to come", Infinity, /deeper/, back({ slot: 1_000_000, hash: nowhere })],
-  ["back further than anything is kept", Infinity, /deeper/, back(at(tip.height - KEPT - 5))],
-  ["back to the beginning", Infinity, /deeper/, back(origin)],
+  ["a rollback to an unknown block", Infinity, /deeper/, back({ slot: 35, hash: nowhere })],
+  ["a rollback to a future block", Infinity, /deeper/, back({ slot: 1_000_000, hash: nowhere })],
+  ["a rollback beyond the kept blocks", Infinity, /deeper/, back(at(tip.height - KEPT - 5))],
+  ["a rollback to the origin", Infinity, /deeper/, back(origin)],
   ["another chain", Infinity, /does not follow/, back(tip), block(other, 41)],
   ["another chain, from a point that both have", 38, /does not follow/, back(at(38)), block(other, 39)],
   ["all but one block", 36, /does not follow/, back(at(36)), block(chain, 38)],
@@ -102,19 +102,25 @@ test.each<[what: string, lowest: number, said: RegExp, ...steps: RawStep[]]>([
   ["a block twice", 36, /does not follow/, back(at(36)), block(chain, 37), block(chain, 38), block(chain, 37)],
   ["no block", Infinity, /expected/, back(tip), bytes(new Uint8Array(200))],
   ["half a block", Infinity, /truncated/, back(tip), bytes(chain.blocks[3]!.bytes.subarray(0, 50))],
-  ["a block of an era to come", Infinity, /era 9/, back(tip), bytes(encode([9, new Encoded(chain.blocks[3]!.bytes)]))],
-])("a network that tells %s", async (_, lowest, said, ...lies) => {
+  [
+    "a block of an unsupported era",
+    Infinity,
+    /era 9/,
+    back(tip),
+    bytes(encode([9, new Encoded(chain.blocks[3]!.bytes)])),
+  ],
+])("a network that sends %s", async (_, lowest, said, ...falseSteps) => {
   await follow([]);
   await prune(store.sql, KEPT);
   const before = await blocks();
   expect(before.length).toBeLessThan(chain.blocks.length);
-  const told = await follow(lies);
-  expect(told.lowest).toBe(lowest);
-  expect(told.said).toMatch(said);
+  const result = await follow(falseSteps);
+  expect(result.lowest).toBe(lowest);
+  expect(result.said).toMatch(said);
   expect(await blocks()).toEqual(before);
 });
 
-test("a block of an era to come stops the index before it, said once, until the chain goes on without it", async () => {
+test("a block of an unsupported era stops the index before it, reported once, until the chain continues without it", async () => {
   await follow([]);
   const before = chain.tip;
   chain.add();
@@ -130,7 +136,7 @@ test("a block of an era to come stops the index before it, said once, until the 
       async *follow(points, signal) {
         halted.push(follower.halted?.code);
         const [newest] = points;
-        // the block before it is read, and stays
+        // the previous block is read, and stays
         expect(newest?.slot).toBe(halted.length === 1 ? before.slot : last.slot);
         if (halted.length <= 3) {
           yield back(newest!);

@@ -21,7 +21,7 @@ const EPOCH = 5;
 const alice = person("alice"), cold = person("alice's pool").seed;
 const stake: Credential = { kind: "key", hash: alice.stake };
 const poolId = keyHash(publicKey(cold));
-const stranger = (number: number): Credential => ({
+const unregistered = (number: number): Credential => ({
   kind: number % 2 ? "key" : "script",
   hash: number.toString(16).padStart(56, "0"),
 });
@@ -53,7 +53,7 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
   /**
    * Submits a transaction of Alice that spends everything she has and pays it back to her, and makes a block with it.
    */
-  async function doing(what: Partial<Spending>): Promise<void> {
+  async function transact(what: Partial<Spending>): Promise<void> {
     const inputs = valueOf(await port.utxosByAddress([alice.base])).value;
     const left = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n) - ada - (what.deposit ?? 0n);
     const signers = [alice.stakeSeed, cold];
@@ -75,7 +75,7 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
 
     const pool = devnet.genesis.pools[0]!.id;
     const joining = [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)];
-    await doing({ certificates: joining, deposit: 2n * ada });
+    await transact({ certificates: joining, deposit: 2n * ada });
     const joined = {
       credential: stake,
       registered: true,
@@ -112,7 +112,7 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
     await begin({ pools: 3 });
     await makeBlock(devnet);
     const owners = devnet.genesis.pools.map(({ id, registered: { terms: { ownerHash: hash } } }) => ({ id, hash }));
-    const many = Array.from({ length: 12_000 }, (_, i) => stranger(i));
+    const many = Array.from({ length: 12_000 }, (_, i) => unregistered(i));
     const wanted: Credential[] = [...many];
     // some in each query, and one of them twice
     for (const [i, { hash }] of owners.entries()) wanted.splice(i * 5_500 + 5, 0, { kind: "key", hash });
@@ -167,7 +167,7 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
       ["https://pool.example/a.json", new Uint8Array(32).fill(9)],
     ];
     const founding = [certificates.register(alice), stated(170n * ada), certificates.delegate(alice, poolId)];
-    await doing({ certificates: founding, deposit: 502n * ada });
+    await transact({ certificates: founding, deposit: 502n * ada });
     const mine = async () => (await now(port.pools())).find(({ pool }) => pool === poolId);
     const registered = {
       pool: poolId,
@@ -198,12 +198,12 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
     expect((await now(port.pools())).map(({ pool }) => pool)).toEqual([first!.pool, poolId].sort());
 
     const { number } = await now(port.epoch());
-    await doing({ certificates: [stated(200n * ada)] });
+    await transact({ certificates: [stated(200n * ada)] });
     expect(await mine()).toMatchObject({ cost: 170n * ada, future: { ...registered, cost: 200n * ada } });
     await enter(number + 1);
     expect(await mine()).toMatchObject({ cost: 200n * ada, future: undefined });
 
-    await doing({ certificates: [certificates.retire(poolId, number + 3)] });
+    await transact({ certificates: [certificates.retire(poolId, number + 3)] });
     const retiring = devnet.tip().height;
     expect(await mine()).toMatchObject({ retiring: number + 3 });
     const { rewards } = await account();

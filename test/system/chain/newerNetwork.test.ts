@@ -1,4 +1,7 @@
-/** A network that is ahead of this release: its provider states protocol version 12, and whoever starts, operates or builds is told. */
+/**
+ * A network that is ahead of this release: its provider states protocol version 12, which the start, the health and
+ * builds report.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { silentLog } from "#src/base/log.ts";
@@ -27,7 +30,7 @@ let service: Arbor;
 
 beforeAll(async () => {
   [far, near] = await Promise.all([sharedInfra(), sharedInfra()]);
-  // Blockfrost tells the length of a slot in whole seconds
+  // Blockfrost gives the length of a slot in whole seconds
   const whole = { ARBOR_SLOT_MS: "1000", ARBOR_BLOCK_MS: "1000", ARBOR_BUILDERS: "1" };
   devnet = await Arbor.start({ infra: far, roles: "devnet", env: whole });
   store = openStore(far.databaseUrl, { max: 4 });
@@ -64,7 +67,7 @@ afterAll(async () => {
 
 const code = "protocol_version_unknown";
 
-test("the start says it, and each service in its health, where it stays healthy", async () => {
+test("the start reports it, and each service in its health, where it stays healthy", async () => {
   await until("the start says it", async () => service.printed.includes(code));
   const protocolVersion = { network: { major: 12, minor: 0 }, newestKnown: 11, unknown: true };
   for (const place of [service.tokens, service.wallets.replace("/v2", ""), service.operator, service.health]) {
@@ -78,7 +81,7 @@ test("the start says it, and each service in its health, where it stays healthy"
   });
 });
 
-test("a wallet's transaction that runs scripts says so", async () => {
+test("a wallet's transaction that runs scripts reports it", async () => {
   const client = new WalletClient(service.wallets);
   const { id } = await client.create({
     name: "ahead",
@@ -107,7 +110,7 @@ test("a wallet's transaction that runs scripts says so", async () => {
   expect((await client.balance(id, { transaction: bare })).warnings).toBeUndefined();
 });
 
-test("builds that run scripts say so, and what they build is still worth submitting", async () => {
+test("builds that run scripts report it, and their transactions can still be submitted", async () => {
   const boot = await http(service.tokens, "GET", `/transaction/${owner.address}/boot-token`);
   expect(boot).toMatchObject({ status: 200, body: { warnings: [{ code }] } });
   await land(service.tokens, owner.sign(boot.body.unsignedTransaction));

@@ -367,7 +367,7 @@ test("continues after its connections were cut, with everything that was acknowl
   const acknowledged = new Set<string>();
   let refused = 0;
   for (let round = 0; round < 6; round++) {
-    const doing = [
+    const actions = [
       ...Array.from({ length: 15 }, async () => {
         const paid = await devnet.faucet.pay(alice.enterprise, 2n * ada);
         if (paid.ok) acknowledged.add(paid.value.txHash);
@@ -378,7 +378,7 @@ test("continues after its connections were cut, with everything that was acknowl
     await admin.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = 'arbor'`;
-    await Promise.all(doing);
+    await Promise.all(actions);
     await expect.poll(async () => (await devnet.makeBlock()).ok, { timeout: 10_000 }).toBe(true);
   }
   await admin.close();

@@ -69,7 +69,7 @@ async function coins(): Promise<Utxo[]> {
 }
 
 /** Submits a transaction of Alice that spends everything she has and pays it back to her. */
-async function doing(what: Partial<Spending>): Promise<Submission> {
+async function transact(what: Partial<Spending>): Promise<Submission> {
   const inputs = await coins();
   const withdrawn = (what.withdrawals ?? []).reduce((sum, [, lovelace]) => sum + lovelace, 0n);
   const left = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n) - ada - (what.deposit ?? 0n) +
@@ -95,11 +95,11 @@ test("stake earns rewards, which are withdrawn with a delegated vote; the deposi
   await blocks(1);
   expect(await seen()).toMatchObject({ registered: false, outputs: 1_000_000_000_000, rewards: 0 });
 
-  expect(await doing({ certificates: [certificates.delegate(alice, pool.hash)] })).toMatchObject(
+  expect(await transact({ certificates: [certificates.delegate(alice, pool.hash)] })).toMatchObject(
     refused("StakeKeyNotRegisteredDELEG"),
   );
   const joining = [certificates.register(alice), certificates.delegate(alice, pool.hash)];
-  expect(await doing({ certificates: joining, deposit: 2n * ada })).toEqual(accepted);
+  expect(await transact({ certificates: joining, deposit: 2n * ada })).toEqual(accepted);
   await blocks(1);
   expect(await seen()).toMatchObject({ registered: true, pool: pool.id, deposit: 2_000_000, rewards: 0 });
   const joined = (await get("/epoch")).epoch as number;
@@ -117,12 +117,12 @@ test("stake earns rewards, which are withdrawn with a delegated vote; the deposi
   await whole(devnet);
 
   const withdraw = { withdrawals: [[account, more] as const] };
-  expect(await doing(withdraw)).toMatchObject(refused("ConwayWdrlNotDelegatedToDRep"));
-  expect(await doing({ certificates: [certificates.abstain(alice)] })).toEqual(accepted);
+  expect(await transact(withdraw)).toMatchObject(refused("ConwayWdrlNotDelegatedToDRep"));
+  expect(await transact({ certificates: [certificates.abstain(alice)] })).toEqual(accepted);
   await blocks(1);
   expect(await seen()).toMatchObject({ drep: "abstain" });
-  expect(await doing({ withdrawals: [[account, more - 1n]] })).toMatchObject({ outcome: "refused" });
-  expect(await doing(withdraw)).toEqual(accepted);
+  expect(await transact({ withdrawals: [[account, more - 1n]] })).toMatchObject({ outcome: "refused" });
+  expect(await transact(withdraw)).toEqual(accepted);
   const before = (await coins())[0]!.output.value.lovelace;
   await blocks(1);
   expect(await rewards()).toBe(0n);
@@ -131,11 +131,11 @@ test("stake earns rewards, which are withdrawn with a delegated vote; the deposi
   await until(joined + 6);
   const last = await rewards();
   expect(last).toBeGreaterThan(0n);
-  expect(await doing({ certificates: [certificates.unregister(alice)], deposit: -2n * ada })).toMatchObject({
+  expect(await transact({ certificates: [certificates.unregister(alice)], deposit: -2n * ada })).toMatchObject({
     outcome: "refused",
   });
   const leaving = { certificates: [certificates.unregister(alice)], deposit: -2n * ada };
-  expect(await doing({ ...leaving, withdrawals: [[account, last]] })).toEqual(accepted);
+  expect(await transact({ ...leaving, withdrawals: [[account, last]] })).toEqual(accepted);
   await blocks(1);
   expect(await seen()).toMatchObject({ registered: false, rewards: 0 });
   await until(joined + 7);
@@ -153,11 +153,11 @@ test("a withdrawal pending over an epoch boundary is validated against what the 
   await post("/faucet", { address: addressText(address.value), lovelace: 1_000_000_000_000 });
   await blocks(1);
   const joining = [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)];
-  expect(await doing({ certificates: joining, deposit: 2n * ada })).toEqual(accepted);
+  expect(await transact({ certificates: joining, deposit: 2n * ada })).toEqual(accepted);
   await until(4);
   const earned = await rewards();
   expect(earned).toBeGreaterThan(0n);
-  expect(await doing({ withdrawals: [[account, earned]] })).toEqual(accepted);
+  expect(await transact({ withdrawals: [[account, earned]] })).toEqual(accepted);
   world.clock.advance(EPOCH * 1_000);
   await blocks(1);
   expect(await get("/mempool")).toMatchObject({ size: 0 });
@@ -180,7 +180,7 @@ test("a newly registered pool produces blocks, retires, and its deposit is retur
     certificates.pool(alice, id, 900_000n * ada),
     certificates.delegate(alice, id),
   ];
-  expect(await doing({ certificates: founding, deposit: 502n * ada, signers: [alice.stakeSeed, cold] })).toEqual(
+  expect(await transact({ certificates: founding, deposit: 502n * ada, signers: [alice.stakeSeed, cold] })).toEqual(
     accepted,
   );
   await blocks(1);
@@ -195,7 +195,7 @@ test("a newly registered pool produces blocks, retires, and its deposit is retur
   expect(all.every(({ issuer, slot }) => issuer !== key || slot >= (begun + 2) * EPOCH)).toBe(true);
 
   const gone = begun + 13;
-  expect(await doing({ certificates: [certificates.retire(id, gone)], signers: [cold] })).toEqual(accepted);
+  expect(await transact({ certificates: [certificates.retire(id, gone)], signers: [cold] })).toEqual(accepted);
   await blocks(1);
   expect(await get(`/pools/${id}`)).toMatchObject({ retiring: gone });
   const before = await rewards();
@@ -215,7 +215,10 @@ test("a pause passes many epochs; rolling back over them, also after a restart, 
   await post("/faucet", { address: addressText(address.value), lovelace: 1_000_000_000_000 });
   await blocks(1);
   const pool = devnet.genesis.pools[1]!.id;
-  await doing({ certificates: [certificates.register(alice), certificates.delegate(alice, pool)], deposit: 2n * ada });
+  await transact({
+    certificates: [certificates.register(alice), certificates.delegate(alice, pool)],
+    deposit: 2n * ada,
+  });
   const then = new Map<number, unknown>(), stakeThen = new Map<number, unknown>();
   for (let i = 0; i < 12; i++) {
     await blocks(1);
@@ -249,14 +252,17 @@ test("epochs entered again after a rollback are reported as they are then", asyn
   await give(devnet, alice.base, 1_000_000n * ada);
   const before = await makeBlock(devnet);
   const pool = devnet.genesis.pools[0]!.id;
-  await doing({ certificates: [certificates.register(alice), certificates.delegate(alice, pool)], deposit: 2n * ada });
+  await transact({
+    certificates: [certificates.register(alice), certificates.delegate(alice, pool)],
+    deposit: 2n * ada,
+  });
   await until(4);
   const stakes = async () => {
     const { value } = (await readLedger(world.store))!;
     const { pools, total } = stakeSnapshots(value);
-    const [told] = (await get("/pools")).pools as { stake: Record<string, number> }[];
+    const [listedPool] = (await get("/pools")).pools as { stake: Record<string, number> }[];
     const { mark, set, go } = pools.get(pool)!;
-    expect(told!.stake).toEqual({ mark: Number(mark), set: Number(set), go: Number(go) });
+    expect(listedPool!.stake).toEqual({ mark: Number(mark), set: Number(set), go: Number(go) });
     expect((await get("/epoch")).activeStake).toBe(Number(total.set));
     return { mark, set, go };
   };
@@ -285,16 +291,16 @@ test.each(
   const [row] = await world.store.sql<{ major: number }[]>`select major from devnet_block order by height desc limit 1`;
   expect(row!.major).toBe(major);
   const wrong = [[7, [0, fromHex(alice.stake)], 3_000_000]];
-  expect(await doing({ certificates: wrong, deposit: 3n * ada })).toMatchObject({
+  expect(await transact({ certificates: wrong, deposit: 3n * ada })).toMatchObject({
     outcome: "refused",
     failures: expect.arrayContaining([expect.objectContaining({ name: failure })]),
   });
   const pool = devnet.genesis.pools[0]!.id;
   const joining = [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)];
-  expect(await doing({ certificates: joining, deposit: 2n * ada })).toEqual(accepted);
+  expect(await transact({ certificates: joining, deposit: 2n * ada })).toEqual(accepted);
   await until(4);
   const earned = await rewards();
-  expect(await doing({ withdrawals: [[account, earned]] })).toEqual(accepted);
+  expect(await transact({ withdrawals: [[account, earned]] })).toEqual(accepted);
   await blocks(1);
   expect([earned > 0n, await rewards()]).toEqual([true, 0n]);
   await whole(devnet);

@@ -1,4 +1,6 @@
-/** A devnet whose protocol version changes with an epoch: parameters, cost models and rules are others from its first block on. */
+/**
+ * A devnet whose protocol version changes with an epoch: parameters, cost models and rules change with its first block.
+ */
 import { expect, test } from "vitest";
 import { VirtualClock } from "#src/base/clock.ts";
 import { parseJson } from "#src/base/json.ts";
@@ -27,7 +29,7 @@ const before = mainnetParametersAt(10);
 const after = mainnetParametersAt(11);
 
 const world = devnetWorld();
-/** Starts a devnet that forks, on the clock of the world. */
+/** Starts a devnet that forks, on the world's clock. */
 async function start(clock = world.clock): Promise<Devnet> {
   const devnet = valueOf(
     await startDevnet({
@@ -51,7 +53,7 @@ async function until(devnet: Devnet, epoch: number): Promise<void> {
 const parameters = async (): Promise<Parameters> => valueOf(await world.rows.parameters()).value;
 const lengths = ({ costModels }: Parameters) => [...costModels.values()].map(({ length }) => length);
 
-test("parameters are others from the first block of the epoch on, wherever they are read", async () => {
+test("parameters change with the first block of the epoch, for every reader", async () => {
   const devnet = await start();
   const { node } = await world.serve(devnet);
   const app = devnetApp({ devnet, store: world.store, port: world.rows, files: [], health: () => {}, log: silentLog });
@@ -81,7 +83,7 @@ test("parameters are others from the first block of the epoch on, wherever they 
   expect(majors.map(({ major }) => major)).toEqual([11, 10]);
   await checkRows(world.store);
 
-  // undone and redone; a state before it is still read with what held there
+  // undone and redone; a state before it is still read with its own parameters
   valueOf(await devnet.rollback({ blocks: 1 }));
   expect(devnet.tip()).toEqual(last);
   await everywhere(before);
@@ -94,7 +96,7 @@ test("parameters are others from the first block of the epoch on, wherever they 
   expect(await devnet.query(allLovelace)).toBe(45_000_000_000n * ada);
 });
 
-test("it outlives a restart, before and after", async () => {
+test("the fork survives a restart, before and after it", async () => {
   const first = await start();
   await until(first, FORK - 1);
   await first.stop();
@@ -111,7 +113,7 @@ test("it outlives a restart, before and after", async () => {
   expect(await third.query((state) => state.parameters)).toEqual(before);
 });
 
-test("an epoch without blocks is no obstacle", async () => {
+test("an epoch without blocks does not prevent it", async () => {
   const devnet = await start();
   await makeBlock(devnet);
   world.clock.advance(1_000 * EPOCH * (FORK + 3));
@@ -148,7 +150,7 @@ function unlock(locked: Utxo, coin: Utxo, parameters: Parameters): Uint8Array {
   return signed(balanced.value.transaction, alice);
 }
 
-test("what was built with the cost models before it is refused after it, and leaves the mempool", async () => {
+test("a transaction built with the earlier cost models is refused after the fork, and leaves the mempool", async () => {
   const devnet = await start();
   const locked = [await give(devnet, script, 10n * ada), await give(devnet, script, 11n * ada)] as const;
   const coins = [
@@ -173,7 +175,7 @@ test("what was built with the cost models before it is refused after it, and lea
   await checkRows(world.store);
 });
 
-test("what was built with the cost models after it returns to the mempool over a rollback, and into the next block", async () => {
+test("a transaction built with the new cost models returns to the mempool after a rollback, and is in the next block", async () => {
   const devnet = await start();
   const locked = await give(devnet, script, 10n * ada);
   const coin = await give(devnet, alice.enterprise, 20n * ada);
@@ -188,7 +190,7 @@ test("what was built with the cost models after it returns to the mempool over a
   valueOf(await devnet.rollback({ slot: FORK * EPOCH - 1 }));
   expect(await parameters()).toEqual(before);
   expect(hash()).toBe(built);
-  // the same after a restart: the next block is one of version 11
+  // the same after a restart: the next block has version 11
   await devnet.stop();
   const again = await start(new VirtualClock(world.clock.now() + 1_000 * EPOCH * (FORK + 1)));
   expect(again.mempool().map(({ transaction }) => transaction.hash)).toEqual([built]);

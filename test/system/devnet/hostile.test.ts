@@ -99,7 +99,7 @@ describe("transactions", () => {
     const int = (n: number) => Math.floor(random() * n);
     const good = whole().cbor;
     const heads = ["9f", "bf", "5f", "ff", "9bffffffffffffffff", "5b00000000ffffffff", "d81c", "f97e00", "61ff"];
-    const bent = (): Uint8Array => {
+    const mutated = (): Uint8Array => {
       const at = int(good.length);
       const kind = random();
       if (kind < 0.15) return good.subarray(0, at);
@@ -115,7 +115,7 @@ describe("transactions", () => {
     const connection = await connect();
     const outcomes = { undecodable: 0, refused: 0, rejected: 0 };
     for (let round = 0; round < 1_500; round++) {
-      const bytes = bent();
+      const bytes = mutated();
       if (equalBytes(bytes, good)) continue;
       if (round % 3 === 0) {
         const verdict = valueOf(await connection.submit(bytes));

@@ -1,6 +1,6 @@
 /**
- * Every published version of the contract lives a token's whole life on a devnet of protocol version 11, and so does the build that uses what this
- * version brought.
+ * Every published version of the contract supports a token's whole life on a devnet of protocol version 11, and so does
+ * the build that uses the features of this version.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { equalBytes, toHex, utf8 } from "#src/base/bytes.ts";
@@ -85,7 +85,7 @@ afterAll(async () => {
 
 const remember = (outputs: readonly Utxo[]) => outputs.forEach((one) => unspent.set(refKey(one.ref), one));
 
-/** Signs a transaction, has the ledger take it, and gives its outputs. */
+/** Signs a transaction, submits it to the ledger, and returns its outputs. */
 async function land(built: Built, who: Person): Promise<readonly Utxo[]> {
   const transaction = signed(built.transaction, who);
   expect(await devnet.submit(transaction)).toEqual({ ok: true, value: { outcome: "accepted" } });

@@ -1,4 +1,7 @@
-/** The commands and programs of the documentation, run against a service, and its JSON beside what that service answers. */
+/**
+ * The commands and programs of the documentation, run against a service, and its JSON compared with the service's
+ * answers.
+ */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -10,7 +13,7 @@ import { type Infra, sharedInfra } from "../../support/infra.ts";
 
 const RUN = ["sh", "ts"];
 
-/** Pages with something to run. */
+/** Pages with code to run. */
 const withBlocks = pages.map((page) => [page, blocksOf(readPage(page))] as const)
   .filter(([, blocks]) => blocks.some(({ language, notRun }) => RUN.includes(language) && notRun === undefined));
 
@@ -21,10 +24,10 @@ let infra: Infra;
 let arbor: Arbor;
 let folder: string;
 const children = new Set<ChildProcess>();
-/** Begun with the service, because it takes as long as that and the pages. */
+/** Started with the service, because it takes as long as the service and the pages. */
 let types: ReturnType<typeof checkTypes>;
 
-/** Ends a child with all that it has started. */
+/** Ends a child with all processes that it has started. */
 function end(child: ChildProcess): void {
   children.delete(child);
   try {
@@ -60,7 +63,7 @@ exec deno "$@"
   }
 }
 
-/** The addresses of the documentation are those of a start without options; here are those of this one. */
+/** The URLs of the documentation are those of a start without options; these replace them here. */
 function here(code: string): string {
   const places: Readonly<Record<string, string>> = {
     "127.0.0.1:3000": arbor.tokens,
@@ -75,7 +78,7 @@ function here(code: string): string {
 /** A program of the documentation is in the root; here it is in a folder of the test. */
 const inRoot = (program: string) => program.replaceAll('"./src/', `"${root}src/`);
 
-/** Checks the types of all programs of the documentation by one process; gives what that said. */
+/** Checks the types of all programs of the documentation in one process; returns its output. */
 async function checkTypes(): Promise<{ code: unknown; said: string }> {
   const programs = withBlocks.flatMap(([page, blocks]) =>
     blocks.filter(({ language }) => language === "ts").map(({ code, line }) => {
@@ -98,7 +101,7 @@ async function checkTypes(): Promise<{ code: unknown; said: string }> {
   return { code, said };
 }
 
-/** Runs the blocks of a page one after the other in one shell; gives what each printed. */
+/** Runs the blocks of a page one after the other in one shell; returns the output of each. */
 async function run(page: string, blocks: readonly Block[]): Promise<string[]> {
   const home = path.join(folder, page.replace(/\W/g, "_"));
   mkdirSync(home);
@@ -127,7 +130,7 @@ async function run(page: string, blocks: readonly Block[]): Promise<string[]> {
   });
   children.add(child);
   const code = await new Promise((resolve) => child.once("exit", resolve));
-  end(child); // a stream that a block has read enough of
+  end(child); // a stream of which a block has read enough
   const read = (name: string) => readFileSync(path.join(home, name), "utf8");
   if (code !== 0) {
     const at = Number(read("at"));
@@ -162,7 +165,7 @@ describe.skipIf(!able)("the documentation", () => {
     ));
   });
 
-  it.each(withBlocks)("%s says what happens", async (page, blocks) => {
+  it.each(withBlocks)("%s is right about the service's behaviour", async (page, blocks) => {
     const programs = blocks.filter(({ language, notRun }) => RUN.includes(language) && notRun === undefined);
     const printed = await run(page, programs);
     const wrong: string[] = [];
@@ -179,7 +182,7 @@ describe.skipIf(!able)("the documentation", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("has programs that the types allow", async () => {
+  it("has programs that type-check", async () => {
     expect(await types).toEqual({ code: 0, said: "" });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Answers that are kept never hide what was committed before they were asked for, whoever wrote it and however
- * transactions overlap.
+ * Cached responses never hide a commit from before the request, whichever process wrote it and however transactions
+ * overlap.
  */
 import { Hono } from "hono";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -25,7 +25,7 @@ afterAll(async () => {
   await infra?.stop();
 });
 
-it("each reader sees at least what was committed when it asked", async () => {
+it("each reader sees at least everything committed before its request", async () => {
   const app = new Hono();
   const keep = cacheWhileUnchanged(reading.sql);
   app.get("/:id", (c) =>
@@ -37,7 +37,7 @@ it("each reader sees at least what was committed when it asked", async () => {
   let writers = COUNTERS;
   const write = async (id: number) => {
     for (let n = 1; n <= WRITES; n++) {
-      // older transactions end after younger ones: that alone must be a change as well
+      // older transactions end after younger ones: that alone must count as a change
       await writing.sql.begin(async (sql) => {
         await sql`update counter set count = ${n} where id = ${id}`;
         if (n % 3 === id % 3) await sql.savepoint((inner) => inner`select pg_sleep(0.004)`);

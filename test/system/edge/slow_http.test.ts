@@ -1,4 +1,4 @@
-/** Requests that are not sent to their end, on a listener with short deadlines. */
+/** Requests that are not completed, on a listener with short deadlines. */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { type Listener, serve } from "#src/edge/serve.ts";
 import { publicApp } from "#src/edge/service.ts";
 import { halfBody, halfHead, unfinished } from "../../support/slow_http.ts";
 
-/** Builds that one client may have under way. */
+/** Concurrent builds allowed for one client. */
 const BUILDS = 2;
 const KEY = "k".repeat(1_000);
 
@@ -43,7 +43,7 @@ describe("a listener", () => {
     await listener?.stop();
   });
 
-  it("ends connections that send nothing, and heads that are not sent to their end, with 408", async () => {
+  it("ends connections that send nothing, and incomplete heads, with 408", async () => {
     const [silent, half] = [
       await unfinished(listener.port, 20, () => ""),
       await unfinished(listener.port, 20, () => halfHead("/read")),
@@ -53,7 +53,7 @@ describe("a listener", () => {
     expect(half.answers).toHaveLength(20);
   });
 
-  it("does not wait longer for a head that comes letter by letter", async () => {
+  it("does not wait longer for a head that arrives byte by byte", async () => {
     const socket = connect(listener.port, "127.0.0.1");
     socket.write(halfHead("/read"));
     const drip = setInterval(() => socket.write("x"), 50);
@@ -67,7 +67,7 @@ describe("a listener", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it("answers bodies that do not come in time with 408, announced or not, and ends their connections", async () => {
+  it("answers bodies that do not arrive in time with 408, announced or not, and ends their connections", async () => {
     const bodies = await unfinished(listener.port, 20, (i) => halfBody("/build", i % 2 === 0 ? 100 : undefined));
     await bodies.ended(60_000);
     expect(bodies.answers).toHaveLength(20);
@@ -78,7 +78,7 @@ describe("a listener", () => {
     }
   });
 
-  it("takes a body that comes slowly but steadily", async () => {
+  it("accepts a body that arrives slowly but steadily", async () => {
     const text = JSON.stringify({ key: KEY });
     const pieces = [text.slice(0, 300), text.slice(300, 600), text.slice(600)];
     const body = new ReadableStream({
@@ -93,7 +93,7 @@ describe("a listener", () => {
     expect([answer.status, await answer.json()]).toEqual([200, { length: KEY.length }]);
   });
 
-  it("keeps a build's place for those whose body is there", async () => {
+  it("reserves a build's slot for requests whose body has arrived", async () => {
     const bodies = await unfinished(listener.port, 10 * BUILDS, () => halfBody("/build", 60_000));
     expect(bodies.open).toBe(10 * BUILDS);
     const answer = await build(JSON.stringify({ key: KEY }));
@@ -102,13 +102,13 @@ describe("a listener", () => {
     bodies.stop();
   });
 
-  it("ends connections that stay idle after an answer", async () => {
+  it("ends connections that stay idle after a response", async () => {
     const idle = await unfinished(listener.port, 5, () => "GET /read HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
     await idle.ended(60_000);
     for (const answer of idle.answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it("answers others while hundreds of requests are unfinished", async () => {
+  it("answers other clients while hundreds of requests are unfinished", async () => {
     const crowd = await unfinished(
       listener.port,
       600,
@@ -121,7 +121,7 @@ describe("a listener", () => {
     crowd.stop();
   });
 
-  it("takes an address that names a key of 16 kB", async () => {
+  it("accepts a URL that names a key of 16 kB", async () => {
     const prefix = "\u00e9".repeat(8_192);
     const answer = await fetch(url(`/read?prefix=${encodeURIComponent(prefix)}`));
     expect([answer.status, await answer.json()]).toEqual([200, { prefix: prefix.length }]);

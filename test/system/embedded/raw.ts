@@ -19,16 +19,16 @@ export async function raw(port: number): Promise<Raw> {
   let received = "";
   let over = false;
   const listeners = new Set<() => void>();
-  const tell = () => [...listeners].forEach((listener) => listener());
+  const notify = () => [...listeners].forEach((listener) => listener());
   socket.on("data", (chunk: Buffer) => {
     received += chunk.toString("latin1");
-    tell();
+    notify();
   });
   socket.on("error", () => {});
   const ended = new Promise<string>((resolve) =>
     socket.on("close", () => {
       over = true;
-      tell();
+      notify();
       resolve(received);
     })
   );

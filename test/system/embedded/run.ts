@@ -53,18 +53,18 @@ export function run(args: string[], options: RunOptions = {}): Run {
   let rest = "";
   let errors = "";
   let over: number | string | undefined;
-  const tell = () => [...listeners].forEach((listener) => listener());
+  const notify = () => [...listeners].forEach((listener) => listener());
   child.stdout!.on("data", (chunk: { toString(): string }) => {
     const lines = (rest + chunk.toString()).split("\n");
     rest = lines.pop()!;
     said.push(...lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as Said));
-    tell();
+    notify();
   });
   child.stderr!.on("data", (chunk: { toString(): string }) => errors += chunk.toString());
   const ended = new Promise<number | string>((resolve) =>
     child.once("close", (code, signal) => {
       resolve(over = code ?? signal ?? "unknown");
-      tell();
+      notify();
     })
   );
   const next = (wanted: (said: Said) => boolean) =>

@@ -1,6 +1,6 @@
 /**
- * A database that an earlier release wrote and left with work of every kind pending, opened by this one: all of it finishes, nothing is lost
- * and nothing is done twice.
+ * A database that an earlier release wrote and left with pending work of every kind, opened by this release: all work
+ * finishes, nothing is lost and nothing is done twice.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { schemaMigrations } from "#src/app/schema.ts";
@@ -46,7 +46,10 @@ describe("a database of an earlier release", () => {
     const { balance } = await client.get<{ balance: { available: { quantity: number } } }>(`/${prefix}/${id}`);
     return BigInt(balance.available.quantity);
   };
-  /** Lovelace of a wallet by the ledger: at addresses with its stake key; by its own account of what came and went where it has none. */
+  /**
+   * Lovelace of a wallet according to the ledger: at addresses with its stake key; according to its own history if it
+   * has none.
+   */
   const held = async (label: string): Promise<bigint> => {
     const { id, prefix } = own[label]!;
     if (prefix !== "wallets") {
@@ -109,7 +112,7 @@ describe("a database of an earlier release", () => {
     for (const [label, { wallet }] of landing) if (wallet) expect((await found(label)).status, label).toBe("in_ledger");
   });
 
-  it("answers a payment whose answer was lost with that payment, and a migration with its transactions", async () => {
+  it("answers a payment whose answer was lost with that payment, and a wallet migration with its transactions", async () => {
     const { id } = own.payer!;
     const before = (await client.transactions(id)).length;
     const again = await client.pay(id, work.keyed.body as never, { key: work.keyed.key });
@@ -144,14 +147,14 @@ describe("a database of an earlier release", () => {
     const key = fromHex(work.owner);
     const address = addressText(addressOf(key));
     const open = [work.requests.open!, work.requests.pending!];
-    const asked = (await tokens.token(id) as unknown as { requests: { outputRefId: string }[] }).requests;
-    expect(asked.map(({ outputRefId }) => outputRefId).sort()).toEqual([...open].sort());
+    const requests = (await tokens.token(id) as unknown as { requests: { outputRefId: string }[] }).requests;
+    expect(requests.map(({ outputRefId }) => outputRefId).sort()).toEqual([...open].sort());
     const built = await tokens.apply(address, id, open);
     await tokens.submitAndWait(signTransaction(built.unsignedTransaction, key));
     expect(await tokens.facts(id)).toEqual({ ...facts, open: "request", pending: "request" });
   });
 
-  it("has every wallet where it should be, holding what the ledger says", async () => {
+  it("has every wallet in the right state, with the ledger's balance", async () => {
     for (const [label, { id, prefix }] of Object.entries(own)) {
       const kind = prefix === "shared-wallets" ? "shared-wallet" : "wallet";
       const gone = label === "deleted";
@@ -220,10 +223,10 @@ describe("a database of an earlier release", () => {
       const { entity, version } = data as { entity: { id: string }; version: number };
       versions.set(entity.id, [...versions.get(entity.id) ?? [], version]);
     }
-    const told = await store.sql<{ id: string; versions: number[] }[]>`
+    const transitions = await store.sql<{ id: string; versions: number[] }[]>`
       select id, array_agg((event->'data'->>'version')::int order by n) as versions from webhook_delivery group by 1`;
-    expect(told.length).toBe(Object.keys(ownTokens).length);
-    for (const { id, versions: queued } of told) {
+    expect(transitions.length).toBe(Object.keys(ownTokens).length);
+    for (const { id, versions: queued } of transitions) {
       expect(queued).toEqual(queued.map((_, i) => queued[0]! + i));
       expect(versions.get(id)).toEqual(queued);
     }

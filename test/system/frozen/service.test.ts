@@ -1,4 +1,4 @@
-/** What a running service shows of itself to others, as it is frozen: no name of the code plays a part here. */
+/** The frozen external interfaces of a running service, independent of names in the code. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { openStore } from "#src/store/store.ts";
@@ -15,7 +15,7 @@ const WORKER = "the-worker";
 let infra: Infra;
 let proxy: Proxy;
 let arbor: Arbor;
-/** What each connection sent to the NATS server. */
+/** The messages that each connection sent to the NATS server. */
 const sent = new Map<number, string>();
 
 beforeAll(async () => {
@@ -79,9 +79,9 @@ it("the NATS subjects", async () => {
     [...sent.values()].flatMap((text) =>
       [...text.matchAll(/^(?:SUB|PUB|HPUB) (\S+) /gm)].map(([, subject]) =>
         subject!.replace(WORKER, "<worker>").replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "<process>")
-          // which leases were taken by now is a matter of time
+          // which leases are taken by now depends on timing
           .replace(/^(arbor\.alive\.lease)\..+$/, "$1.<lease>")
-          // within one process most replies do not go through the server
+          // within one process most replies do not use the server
           .replace(/^_INBOX\..*$/, "_INBOX.<inbox>")
           .replace(/^(arbor\.event)\.[^.>]+\.[^.]+\.[^.]+$/, "$1.<kind>.<id>.<transition>")
       )

@@ -82,9 +82,9 @@ describe("tokens on a node", () => {
   });
 
   it("leaves the database unassigned to a network when a start is refused", async () => {
-    const ground = await sharedInfra();
+    const infraOfTest = await sharedInfra();
     const begin = (env: Record<string, string>, roles?: string) =>
-      Arbor.start({ infra: ground, ...(roles ? { roles } : {}), env: { ARBOR_BUILDERS: "1", ...env } });
+      Arbor.start({ infra: infraOfTest, ...(roles ? { roles } : {}), env: { ARBOR_BUILDERS: "1", ...env } });
     const onNode = { ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: path };
     try {
       await expect(begin({ ...onNode, ARBOR_NETWORK_MAGIC: "1" })).rejects.toThrow(/with the magic 42, not 1/);
@@ -92,7 +92,7 @@ describe("tokens on a node", () => {
       await expect(begin({ ARBOR_SOCKET: long }, "devnet")).rejects.toThrow(
         /--socket: The socket's path has \d+ bytes/,
       );
-      const store = openStore(ground.databaseUrl, { max: 1 });
+      const store = openStore(infraOfTest.databaseUrl, { max: 1 });
       expect((await store.sql`select magic from devnet_meta`).length).toBe(0);
       await store.close();
       await (await begin(onNode)).end();
@@ -101,7 +101,7 @@ describe("tokens on a node", () => {
         "belongs to the network with magic 42, not to 1. Another database or --folder",
       );
     } finally {
-      await ground.stop();
+      await infraOfTest.stop();
     }
   });
 

@@ -102,12 +102,12 @@ test("a client that would have to wait for others is refused at once", async () 
   const two = await hold();
   await makeBlock(devnet);
   const end = await stall();
-  const asked = [one.utxos(), two.utxos()];
+  const pending = [one.utxos(), two.utxos()];
   try {
     expect(await states.acquire("tip")).toMatchObject({ ok: false, error: { code: "busy" } });
   } finally {
     await end();
-    await Promise.all(asked);
+    await Promise.all(pending);
   }
   expect((await states.acquire("tip")).ok).toBe(true);
 });

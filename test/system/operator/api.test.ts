@@ -1,4 +1,4 @@
-/** The operator's endpoints over HTTP, before two worker processes. */
+/** The operator's endpoints over HTTP, in front of two worker processes. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as api from "#src/api/operator.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
@@ -123,7 +123,7 @@ describe("lists", () => {
 });
 
 describe("one actor", () => {
-  test("shows its state, what it may do next, what waits for it, and who owns it", async () => {
+  test("shows its state, its possible events, what waits for it, and its owner", async () => {
     const at = Date.now() + 3_600_000;
     await ask("whole", { type: "ADD", amount: 10 });
     await ask("whole", { type: "REMEMBER", at });
@@ -156,7 +156,7 @@ describe("one actor", () => {
     void paying;
   });
 
-  test("tells its history with times and causes, newest first, page by page", async () => {
+  test("returns its history with times and causes, newest first, page by page", async () => {
     for (let i = 0; i < 7; i++) await ask("told", { type: "ADD", amount: 1 }, `told-${i}`);
     const first = await operator.read("/actors/account/told/history?limit=3", api.history);
     expect(first.transitions.map(({ at: _, ...rest }) => rest)).toEqual([7, 6, 5].map((version) => ({
@@ -179,18 +179,18 @@ describe("one actor", () => {
     expect(Math.abs(Date.parse(first.transitions[0]!.at) - Date.now())).toBeLessThan(60_000);
   });
 
-  test("is found whatever its id is made of", async () => {
+  test("is found with any characters in its id", async () => {
     for (const id of ["a/b", "%41", "ü 🌳", "a?b#c", ".."]) {
       await ask(id, { type: "ADD", amount: 1 });
       const path = `/actors/account/${encodeURIComponent(id).replaceAll(".", "%2E")}`;
-      // A client resolves dots before it asks, however they are written.
+      // A client resolves dots before it sends the request, in any notation.
       if (id !== "..") expect((await operator.read(path, api.actor)).entity.id).toBe(id);
       const { actors } = await operator.read(`/actors?kind=account&q=${encodeURIComponent(id)}`, api.actors);
       expect(actors.map((actor) => actor.id)).toEqual([id]);
     }
   });
 
-  test("is forgotten by its worker until it is needed", async () => {
+  test("is evicted by its worker until it is needed", async () => {
     await ask("sleepy", { type: "ADD", amount: 5 });
     expect((await operator.read("/actors/account/sleepy", api.actor)).mailbox).toMatchObject({ resident: true });
     expect((await operator.post("/actors/account/sleepy/passivate")).body).toEqual({ passivated: true });
@@ -213,7 +213,7 @@ describe("one actor", () => {
   });
 });
 
-describe("the house", () => {
+describe("the cluster", () => {
   test("a kind's machine as nodes and arrows", async () => {
     const machine = await operator.read("/kinds/account/machine", api.machine);
     expect(machine).toMatchObject({ kind: "account", machineVersion: 1, initial: "open" });
@@ -255,7 +255,7 @@ describe("the house", () => {
     expect(overview.kinds.map(({ kind }) => kind)).toContain("account");
   });
 
-  test("a partition moves to another worker, and its actors go on there", async () => {
+  test("a partition moves to another worker, and its actors continue there", async () => {
     await ask("mover", { type: "ADD", amount: 1 });
     const id = partitionOf({ kind: "account", id: "mover" }, 16);
     const { owner } = await operator.read("/actors/account/mover", api.actor);
@@ -271,7 +271,7 @@ describe("the house", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refusals", () => {
   const refusals: readonly [
     what: string,
     method: string,
@@ -368,7 +368,7 @@ describe("what is refused", () => {
     expect(await operator.read("/actors/account/kept", api.actor)).toMatchObject({ paused: false });
   });
 
-  test("where there is a token: everything without it, but the pages and whether it lives", async () => {
+  test("if there is a token: everything without it, except the pages and the liveness check", async () => {
     const get = (path: string, headers: Record<string, string> = {}) => guarded.call("GET", path, undefined, headers);
     for (const authorization of ["", "Bearer", "Bearer ", "Bearer 0123456789abcdeX", "Basic abc", TOKEN]) {
       const said = await get("/kinds", { authorization });
@@ -384,7 +384,7 @@ describe("what is refused", () => {
       .toMatchObject({ status: 200 });
     expect(await get("/kinds", { ...right, host: "arbor.example", origin: "https://evil.example" }))
       .toMatchObject({ status: 403, body: { code: "bad_origin" } });
-    // Nobody serves these here; the guard lets them through.
+    // No worker serves these here; the guard accepts them.
     for (const path of ["/", "/ui/assets/app.js", "/health", "/ready"]) {
       expect(await get(path)).toMatchObject({ status: 404, body: { code: "not_found" } });
     }
@@ -392,7 +392,7 @@ describe("what is refused", () => {
   });
 });
 
-test("the OpenAPI document has every endpoint, with what the guard wants", async () => {
+test("the OpenAPI document has every endpoint, with the guard's requirements", async () => {
   const { status, body } = await operator.get("/openapi.json");
   expect(status).toBe(200);
   const document = body as {

@@ -1,6 +1,6 @@
 /**
- * Transitions over server-sent events: in commit order, without gaps, from any kept position, whatever commits
- * meanwhile.
+ * Transitions over server-sent events: in commit order, without gaps, from any retained position, whatever commits in
+ * the meantime.
  */
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -42,7 +42,7 @@ afterAll(async () => {
 const account = (id: string) => ({ kind: "account", id });
 const add = (id: string) => cluster.ask.ask(account(id), { type: "ADD", amount: 1 });
 
-/** The next events of a stream that pass, at most `count`, within 20 s. */
+/** The next events of a stream that satisfy a condition, at most `count`, within 20 s. */
 async function take(
   path: string,
   count: number,
@@ -79,7 +79,7 @@ async function expectOnlyLater(id: string) {
 }
 
 describe("GET /events", () => {
-  test("two workers commit at the same time, a reader reconnects again and again: no gap, nothing twice, in order", async () => {
+  test("two workers commit at the same time, a reader reconnects repeatedly: no gap, no duplicate, in order", async () => {
     const steady = subscribeSse(service.url);
     const restless = subscribeSse(service.url, { cutEvery: 37 });
     await load(cluster.ask, { prefix: "e", count: 6_000, clients: 32, entities: 60 });
@@ -96,7 +96,7 @@ describe("GET /events", () => {
     await Promise.all([steady.stop(), restless.stop()]);
   });
 
-  test("filters by kind, id and transition, and goes on behind any position", async () => {
+  test("filters by kind, id and transition, and continues after any position", async () => {
     await add("f.1 é");
     await cluster.ask.ask(account("f.1 é"), { type: "PAY", amount: 1 });
     await until("the payment", async () => (await add("f.1 é")).ok);
@@ -116,11 +116,11 @@ describe("GET /events", () => {
     expect(behind.map(idOf)).toEqual([idOf(all[3]!)]);
   });
 
-  test("from now: nothing of before, and what comes comes at once", async () => {
+  test("a reader that starts at now gets no earlier transition, and new ones at once", async () => {
     await expectOnlyLater("now1");
   });
 
-  test("from now gives nothing of before while an older transaction of another database is open", async () => {
+  test("a reader that starts at now gets no earlier transition while an older transaction of another database is open", async () => {
     const other = postgres(Object.assign(new URL(infra.databaseUrl), { pathname: "/postgres" }).href, { max: 1 });
     try {
       await other.begin(async (sql) => {
@@ -132,7 +132,7 @@ describe("GET /events", () => {
     }
   });
 
-  test("silence is kept alive, and moves the place from which to go on", async () => {
+  test("an idle stream sends keep-alives, which advance the position to resume from", async () => {
     const [first, second] = await take(
       "/events?kind=nothing",
       2,
@@ -141,7 +141,7 @@ describe("GET /events", () => {
     expect(BigInt(second!.id!)).toBeGreaterThanOrEqual(BigInt(first!.id!));
   });
 
-  test("refuses what is no position, no kind, or one reader too many", async () => {
+  test("refuses an invalid position, an unknown kind, and one reader too many", async () => {
     expect((await fetch(`${service.url}/events?from=yesterday`)).status).toBe(400);
     expect((await fetch(`${service.url}/events?from=5.account.1.%25zz`)).status).toBe(400);
     expect((await fetch(`${service.url}/events?kind=No`)).status).toBe(400);
@@ -157,9 +157,9 @@ describe("GET /events", () => {
     await until("they are gone", async () => events.readers() === 0);
   });
 
-  test("a transaction that stays open elsewhere holds nothing up; one that writes transitions holds them up, and is named", async () => {
+  test("an open transaction of another database delays nothing; one that writes transitions delays them, and is named", async () => {
     const other = openStore(infra.databaseUrl, { max: 1, application: "patient" });
-    // postgres.js reserves nothing on a connection that has not been used yet.
+    // postgres.js reserves nothing on a connection that was not used yet.
     await other.sql`select 1`;
     const reserved = await other.sql.reserve();
     try {
@@ -193,7 +193,7 @@ describe("GET /events", () => {
     }
   });
 
-  test("who was away for longer than transitions are kept is told so, and goes on with what is kept", async () => {
+  test("a reader that was away for longer than transitions are kept is notified, and continues with the retained ones", async () => {
     const [old] = await take("/events?from=start", 1, isTransition);
     await until(
       "all are marked as told",
@@ -214,7 +214,7 @@ describe("GET /events", () => {
     expect(idOf(start[0]!)).toBe(kept!.key);
   });
 
-  test("what was not told yet is not deleted", async () => {
+  test("unpublished transitions are not deleted", async () => {
     await cluster.store.sql`update outbox set published = false where id = 'open1' and version = 1`;
     await pruneEvents(cluster.store, 0);
     const rows = await cluster.store.sql`select 1 from outbox where id = 'open1' and version >= 1`;

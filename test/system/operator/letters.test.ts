@@ -1,4 +1,4 @@
-/** Events that fail are set aside, and come back in the way in which they came. */
+/** Events that fail become dead letters, and are replayed in the way in which they arrived. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { z } from "zod";
@@ -30,7 +30,7 @@ const command = z.discriminatedUnion("type", [
 const told = z.object({ type: z.literal("TOLD"), n: z.number() });
 const called = z.object({ type: z.literal("CALLED"), n: z.number() });
 
-/** What is broken in the machine at the moment: the events of these types throw. */
+/** The events of these types throw in the machine. */
 const broken = new Set<string>();
 let calls = 0;
 
@@ -159,7 +159,7 @@ afterAll(async () => {
 });
 
 describe("a command that fails", () => {
-  test("is set aside, said once without its values, and holds nobody up", async () => {
+  test("is set aside, reported once without its values, and blocks no other command", async () => {
     await say("c", "first");
     broken.add("NOTE");
     const answers = await Promise.all([say("c", "secret-42", "c-1"), ask.ask(entity("c"), { type: "CLOSE" })]);
@@ -181,7 +181,7 @@ describe("a command that fails", () => {
     expect(JSON.stringify(lines)).not.toContain("secret-42");
   });
 
-  test("is applied once however many operators ask at once, and its letter is gone", async () => {
+  test("is applied once for any number of concurrent requests, and its letter is removed", async () => {
     broken.add("NOTE");
     await say("d", "again");
     const { n } = await letter("d");
@@ -198,7 +198,7 @@ describe("a command that fails", () => {
     expect(transitions).toMatchObject([{ event: "NOTE", cause: `dead-letter:${n}:0` }]);
   });
 
-  test("that fails again leaves one new letter in place of the old one", async () => {
+  test("that fails again leaves one new letter instead of the old one", async () => {
     broken.add("NOTE");
     await say("e", "still");
     const { n } = await letter("e");
@@ -224,7 +224,7 @@ describe("a command that fails", () => {
     expect(await notes("f")).toEqual(["CLOSE", "OPEN", "later"]);
   });
 
-  test("stays while the entity is paused, or nobody answers, and is then applied once", async () => {
+  test("stays while the entity is paused, or no worker answers, and is then applied once", async () => {
     await say("g", "row");
     broken.add("NOTE");
     await say("g", "wait");
@@ -242,7 +242,7 @@ describe("a command that fails", () => {
     expect(await notes("g")).toEqual(["row", "wait"]);
   });
 
-  test("is dropped when it is not wanted", async () => {
+  test("is dropped on request", async () => {
     broken.add("NOTE");
     await say("h", "unwanted");
     const { n } = await letter("h");
@@ -252,8 +252,8 @@ describe("a command that fails", () => {
   });
 });
 
-describe("what the input log told and failed", () => {
-  test("is applied in its place when nothing was read after it", async () => {
+describe("an event of the input log that failed", () => {
+  test("is applied in its place if no later one was read", async () => {
     await say("i", "begun");
     broken.add("TOLD");
     await tell("i", 1);
@@ -269,7 +269,7 @@ describe("what the input log told and failed", () => {
     expect(await retry(n)).toMatchObject({ status: 404 });
   });
 
-  test("comes before what is on its way, even if that turn is about to be written", async () => {
+  test("comes before waiting events, even if their turn is about to be written", async () => {
     await say("j", "begun");
     broken.add("TOLD");
     await tell("j", 1);
@@ -291,7 +291,7 @@ describe("what the input log told and failed", () => {
     expect(await notes("j")).toEqual(["begun", "TOLD 1", "TOLD 2"]);
   });
 
-  test("is refused behind its successors, and when its row is gone", async () => {
+  test("is refused after later events, and if its row is deleted", async () => {
     await say("k", "begun");
     broken.add("TOLD");
     await tell("k", 1);
@@ -310,7 +310,7 @@ describe("what the input log told and failed", () => {
     expect(await letters("l")).toHaveLength(1);
   });
 
-  test("may be the first thing that an entity hears of", async () => {
+  test("may be the first event of an entity", async () => {
     broken.add("TOLD");
     await tell("m", 1);
     const { n } = await letter("m");
@@ -334,7 +334,7 @@ describe("what the input log told and failed", () => {
 });
 
 describe("a reminder that fails", () => {
-  test("is due again, unless a later one of its name stands", async () => {
+  test("is due again, unless a later one of its name is set", async () => {
     broken.add("WOKEN");
     await ask.ask(entity("r"), { type: "REMEMBER", at: Date.now(), text: "one" });
     const { n, source, cause } = await letter("r");
@@ -351,7 +351,7 @@ describe("a reminder that fails", () => {
 });
 
 describe("the outcome of an effect that fails", () => {
-  test("comes of running the effect again, and who asked gets the answer", async () => {
+  test("results from running the effect again, and the caller gets the answer", async () => {
     broken.add("CALLED");
     const before = calls;
     const asked = ask.ask(entity("o"), { type: "CALL" }, { commandId: "o-call", deadlineMs: 20_000 });
@@ -364,7 +364,7 @@ describe("the outcome of an effect that fails", () => {
     expect(await letters("o")).toEqual([]);
   });
 
-  test("is refused when the effect's row is gone", async () => {
+  test("is refused if the effect's row is deleted", async () => {
     broken.add("CALLED");
     void ask.ask(entity("q"), { type: "CALL" }, { deadlineMs: 1_000 });
     const { n } = await letter("q");

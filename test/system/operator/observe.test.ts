@@ -1,4 +1,4 @@
-/** One request seen from outside: its trace through two processes down to SQL, its lines, and the numbers. */
+/** One request as seen by an operator: its trace through two processes down to SQL, its log lines, and the metrics. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/arbor.ts";
 import { exposition } from "../../support/exposition.ts";
@@ -71,7 +71,7 @@ describe("a request", () => {
         : undefined;
     };
     const { served, turns, of } = await until("the spans", async () => whole());
-    // OpenTelemetry's conventions leave the attribute out where a request has no query.
+    // OpenTelemetry's conventions omit the attribute if a request has no query.
     expect(served.attributes["url.query"]).toBeUndefined();
     expect(served).toMatchObject({
       service: EDGE,
@@ -83,7 +83,7 @@ describe("a request", () => {
       parentSpanId: served.spanId,
       attributes: { "arbor.entity": hash, "arbor.what": "SUBMIT", "arbor.request": REQUEST },
     });
-    // The turn of the command, the effect that it asked for, and the turn of the outcome.
+    // The turn of the command, the effect that it requested, and the turn of the outcome.
     const first = turns.find(({ parentSpanId }) => parentSpanId === ask!.spanId)!;
     expect(first).toMatchObject({ service: WORKER, attributes: { "arbor.kind": "transaction", "arbor.entity": hash } });
     const [effect] = of("effect submit");
@@ -105,17 +105,17 @@ describe("a request", () => {
     expect(of("write turns").map(({ parentSpanId }) => parentSpanId)).toEqual(
       expect.arrayContaining([first.spanId, second.spanId]),
     );
-    for (const told of of("publish")) expect(parentOf(told)?.name).toBe("turn transaction");
+    for (const published of of("publish")) expect(parentOf(published)?.name).toBe("turn transaction");
   });
 
-  it("that asks for a build is traced into the builders' threads", async () => {
+  it("for a build is traced into the builders' threads", async () => {
     const token = await until(
       "the token",
       async () => (await http(edge.tokens, "GET", "/tokens")).body.tokens[0]?.tokenId,
     );
     const body = { key: "k", newValue: "v" };
-    const asked = await http(edge.tokens, "POST", `/transaction/${owner.address}/request-insert/${token}`, body);
-    expect(asked.status).toBe(200);
+    const request = await http(edge.tokens, "POST", `/transaction/${owner.address}/request-insert/${token}`, body);
+    expect(request.status).toBe(200);
     const chain = (span: ReceivedSpan | undefined): ReceivedSpan[] => span ? [span, ...chain(parentOf(span))] : [];
     const [job, build, ask, served] = await until("the spans", async () => {
       const found = chain(spans("builder request")[0]);
@@ -154,7 +154,7 @@ describe("a request", () => {
     }
   });
 
-  it("counts, beside what waits in rows", async () => {
+  it("is counted, and so are waiting rows", async () => {
     const response = await fetch(edge.places.get("operator service")! + "/metrics");
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     const read = exposition(await response.text());

@@ -1,4 +1,4 @@
-/** The operator pages in a browser, on the whole house: what happens over HTTP appears on the open page. */
+/** The operator pages in a browser, on the whole service: changes over HTTP appear on the open page. */
 /// <reference lib="dom" />
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import axe from "axe-core";
@@ -19,8 +19,8 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
   let arbor: Arbor;
   const user = new User();
   const contexts: BrowserContext[] = [];
-  /** What the pages asked for, and what went wrong in them. */
-  const asked: string[] = [];
+  /** The pages' requests and errors. */
+  const requested: string[] = [];
   const faults: string[] = [];
 
   beforeAll(async () => {
@@ -41,11 +41,11 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
   const open = async (path: string, options: BrowserContextOptions = {}, base = arbor.operator): Promise<Page> => {
     const context = await browser!.newContext(options);
     contexts.push(context);
-    context.on("request", (request) => asked.push(request.url()));
+    context.on("request", (request) => requested.push(request.url()));
     const page = await context.newPage();
     page.on("pageerror", (error) => faults.push(String(error.stack)));
     page.on("console", (message) => {
-      // A browser reports each answer that is an error; the pages show those.
+      // A browser reports each error response; the pages show those.
       if (message.type() === "error" && !/^Failed to load resource/.test(message.text())) faults.push(message.text());
     });
     await page.addInitScript(() => {
@@ -56,7 +56,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       }).observe({ type: "layout-shift", buffered: true });
     });
     await page.goto(base + path);
-    // Gone if the page was loaded anew.
+    // Lost if the page was reloaded.
     await page.evaluate(() => Object.assign(globalThis, { here: true }));
     return page;
   };
@@ -69,7 +69,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     "/ui/dead-letters",
     "/ui/webhooks",
   ];
-  /** axe finds nothing, in the light and in the dark. */
+  /** axe finds no violation, in the light and in the dark theme. */
   const asAxeWants = async (page: Page, name: string) => {
     await page.evaluate(axe.source);
     for (const colorScheme of ["light", "dark"] as const) {
@@ -82,7 +82,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       expect([name, colorScheme, named]).toEqual([name, colorScheme, []]);
     }
   };
-  /** The tabulator leads through the page, and each stop is seen. */
+  /** The Tab key reaches every part of the page, with a visible focus. */
   const showsFocus = async (page: Page) => {
     const seen = new Set<string>();
     for (let i = 0; i < 14; i++) {
@@ -107,7 +107,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
   };
   const live = (page: Page) => page.locator("#link[data-state=live]").waitFor();
 
-  /** The transaction that boots a token, ready to be sent. */
+  /** The transaction that boots a token, ready for submission. */
   const bootToken = async () => {
     const built = await http(arbor.tokens, "GET", `/transaction/${user.address}/boot-token`);
     expect(built.status).toBe(200);
@@ -125,7 +125,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     return token;
   };
   let one: Promise<string> | undefined;
-  /** A token for tests that change nothing in it. */
+  /** A token for tests that do not change it. */
   const someToken = () => one ??= booted();
   const actor = (kind: string, id: string) => http(arbor.operator, "GET", `/actors/${kind}/${encodeURIComponent(id)}`);
 
@@ -144,7 +144,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect(await isTheSame(page)).toBe(true);
   });
 
-  it("moves the statechart of an actor that is watched, from before its birth on", async () => {
+  it("updates the statechart of a watched actor, from before its creation on", async () => {
     const { token, signed, hash } = await bootToken();
     const [watched, sent] = await Promise.all([
       open(`/ui/actors/token/${token}`),
@@ -157,8 +157,8 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await land(arbor.tokens, signed);
     await watched.locator('.chart .lit[data-lit="live"]').waitFor();
     await sent.locator('.chart .lit[data-lit="in_ledger"]').waitFor();
-    // The arrow that was taken last: the machine says of every state that a block leads to in_ledger, so it is a line
-    // there.
+    // The arrow that was taken last: every state of the machine can change to in_ledger by a block, so it is drawn as a
+    // line there.
     await sent.locator(".chart text.row.taken", { hasText: "IN_LEDGER" }).waitFor();
     await watched.locator(".timeline li", { hasText: "BOOTED" }).waitFor();
     expect(await watched.locator(".badges .chip").innerText()).toBe("live");
@@ -176,7 +176,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect([await isTheSame(watched), await isTheSame(sent)]).toEqual([true, true]);
   });
 
-  it("holds its rows while one of them has the focus, and keeps folded what was folded", async () => {
+  it("keeps its rows while one of them has the focus, and keeps folded parts folded", async () => {
     const token = await booted();
     const page = await open("/");
     const watched = await open(`/ui/actors/token/${token}`);
@@ -207,7 +207,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect(await summary.evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
-  it("pauses and resumes by keyboard alone, and gives the focus back", async () => {
+  it("pauses and resumes by keyboard alone, and returns the focus", async () => {
     const token = await booted();
     const page = await open(`/ui/actors/token/${token}`);
     const focusOn = async (name: string) => {
@@ -215,13 +215,13 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
         await page.keyboard.press("Tab");
         if (await page.evaluate((text) => document.activeElement?.textContent === text, name)) return;
       }
-      throw new Error(`no way to ${name} with the tabulator`);
+      throw new Error(`the Tab key does not reach ${name}`);
     };
     await page.getByRole("button", { name: "Pause" }).waitFor();
     await focusOn("Pause");
     await page.keyboard.press("Enter");
     await page.locator("dialog[open]").waitFor();
-    // Away and nothing done; then in earnest.
+    // Cancelled first, then confirmed.
     await page.keyboard.press("Escape");
     await page.locator("dialog").waitFor({ state: "detached" });
     expect((await actor("token", token)).body.paused).toBe(false);
@@ -239,7 +239,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect((await actor("token", token)).body.paused).toBe(false);
   });
 
-  it("shows why something was not possible, where it was asked for", async () => {
+  it("shows why an action was refused, next to its control", async () => {
     const token = await someToken();
     const page = await open(`/ui/actors/token/${token}`);
     await page.getByRole("button", { name: "Passivate" }).waitFor();
@@ -253,7 +253,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.keyboard.press("Escape");
   });
 
-  it("follows links, filters and the way back without loading anew", async () => {
+  it("follows links, filters and the back button without a reload", async () => {
     const token = await someToken();
     const page = await open("/");
     await page.getByRole("link", { name: "Actors" }).click();
@@ -279,7 +279,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect(await isTheSame(page)).toBe(true);
   });
 
-  it("fits a phone, and does not jump as its answers come", async () => {
+  it("fits a phone, and does not shift as responses arrive", async () => {
     const token = await someToken();
     const page = await open("/", PHONE);
     for (const path of everyPage(token)) {
@@ -287,14 +287,14 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       await live(page);
       await narrow(page);
       const shifts = await page.evaluate(() => (globalThis as unknown as { shifts: { sum: number } }).shifts.sum);
-      // What the Web Vitals call good; 0.02 at most was seen, and 0.5 where panels fill one after the other.
+      // The limit of the Web Vitals for good; 0.02 at most was observed, and 0.5 where panels fill one after the other.
       expect([path, shifts < 0.1]).toEqual([path, true]);
     }
   });
 
-  it("is what axe asks of a page, in the light and in the dark, and shows where the focus is", async () => {
+  it("has no axe violations, in the light and in the dark theme, and shows where the focus is", async () => {
     const token = await someToken();
-    // Without motion, so that no colour is measured in the middle of a change.
+    // Without motion, so that no colour is measured in the middle of a transition.
     const page = await open("/", { reducedMotion: "reduce" });
     for (const path of [...everyPage(token), "/ui/nowhere"]) {
       await page.goto(arbor.operator + path);
@@ -309,7 +309,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await asAxeWants(page, "a dialog");
   });
 
-  it("adds a webhook, shows its secret once, keeps open what was opened, and removes it", async () => {
+  it("adds a webhook, shows its secret once, keeps opened parts open, and removes it", async () => {
     const page = await open("/ui/webhooks");
     await live(page);
     await page.getByRole("button", { name: "Add a webhook" }).press("Enter");
@@ -318,7 +318,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await url.fill("https://127.0.0.1/hook");
     await page.keyboard.press("Enter");
     await page.locator("dialog [role=alert]", { hasText: "private networks" }).waitFor();
-    // No name of a machine, now or ever (RFC 2606).
+    // A host name that never resolves (RFC 2606).
     await url.fill("https://nobody.invalid/hook");
     await page.getByLabel("Of actors of").selectOption("token");
     await page.getByLabel("Only this transition").fill("ROLLED_BACK");
@@ -332,7 +332,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect(await page.content()).not.toContain("whsec_");
     await row.locator("summary").click();
     await row.locator("details .nothing", { hasText: "None." }).waitFor();
-    // As when the page is seen again, which has it loaded anew.
+    // As when the page becomes visible again, which reloads its data.
     const again = page.waitForResponse((response) => response.url().endsWith("/webhooks"));
     await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
     await again;
@@ -343,8 +343,8 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect((await http(arbor.operator, "GET", "/webhooks")).body).toEqual({ webhooks: [] });
   });
 
-  it("runs nothing that ids, contexts, causes and errors say", async () => {
-    // Markup, a template, an override of the writing direction, Arabic, and no place to break a line: 200 characters.
+  it("executes nothing from ids, contexts, causes and errors", async () => {
+    // Markup, a template, an override of the writing direction, Arabic, and no line break opportunity: 200 characters.
     const evil = (`"><img src=x onerror="globalThis.taken=1"><script>globalThis.taken=1</script>'\${taken=1}` +
       `\u202e\u0645\u0631\u062d\u0628\u0627`).padEnd(200, "W");
     const store = openStore(infra.databaseUrl, { max: 1 });
@@ -375,7 +375,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.locator("h1", { hasText: evil }).waitFor();
     await page.locator(".context li", { hasText: evil }).first().waitFor();
     await page.locator(".timeline .cause", { hasText: evil }).waitFor();
-    // Its direction ends where it ends: the version stands at the right of the line.
+    // The override ends with the text: the version is at the right end of the line.
     const version = await page.locator(".timeline .version").first().boundingBox();
     expect(version!.x).toBeGreaterThan(PHONE.viewport.width / 2);
     await unharmed(page);
@@ -396,7 +396,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await unharmed(page);
   });
 
-  it("asks for the token where the service wants one, moves a partition, says when it is stale and catches up", async () => {
+  it("requests the token if the service requires one, moves a partition, reports stale data and catches up", async () => {
     const token = "a-token-of-the-operator";
     const env = { ARBOR_OPERATOR_TOKEN: token };
     const start = (port: string) =>
@@ -409,7 +409,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       await asAxeWants(page, "the login");
       await field.fill("not-the-right-token");
       await page.keyboard.press("Enter");
-      // Several calls of the page are refused; what is typed meanwhile stays.
+      // Several calls of the page are refused; input in the meantime stays.
       await page.getByRole("alert").filter({ hasText: "refused" }).waitFor();
       await field.pressSequentially("typed meanwhile", { delay: 20 });
       expect(await field.inputValue()).toBe("typed meanwhile");
@@ -436,7 +436,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       await page.locator("dialog button[type=submit]").press("Enter").catch(() => {});
       await until("another owner", async () => await cell.locator(".owner").innerText() !== before);
 
-      // The service ends and comes back: what happened meanwhile is there, without a reload.
+      // The service stops and comes back: changes in the meantime appear without a reload.
       await page.getByRole("link", { name: "Overview" }).click();
       await live(page);
       await page.locator(".kind-row").first().waitFor();
@@ -452,9 +452,9 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     }
   });
 
-  it("asked nobody but its own service", () => {
-    expect(asked.length).toBeGreaterThan(50);
-    const origins = new Set(asked.map((url) => new URL(url).origin));
+  it("sent requests to its own service only", () => {
+    expect(requested.length).toBeGreaterThan(50);
+    const origins = new Set(requested.map((url) => new URL(url).origin));
     for (const origin of origins) expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(origins.size).toBe(2);
   });

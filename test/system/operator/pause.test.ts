@@ -1,4 +1,4 @@
-/** Pausing actors: at once, before everything that waits, across hand-overs, whatever the worker has heard. */
+/** Pausing actors: at once, before everything that waits, across hand-overs, whatever messages the worker received. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as api from "#src/api/operator.ts";
 import { sleep } from "#src/base/clock.ts";
@@ -62,7 +62,7 @@ describe("one worker in this process", () => {
       log: silentLog,
       partitions: 8,
       leaseMs: 600,
-      // Nothing here is to depend on a sweep.
+      // No sweep may run in this test.
       sweepMs: 60_000,
       ...more,
     });
@@ -70,7 +70,7 @@ describe("one worker in this process", () => {
     await until("it serves every partition", async () => worker.state().owned.length === 8);
     return worker;
   };
-  /** A bus on which a worker does not hear what operators tell it. */
+  /** A bus on which a worker does not receive operators' messages. */
   const deaf = (): Bus => ({
     ...bus,
     subscribe: (subject, handle) => subject.startsWith("arbor.control.") ? () => {} : bus.subscribe(subject, handle),
@@ -84,7 +84,7 @@ describe("one worker in this process", () => {
     expect(said).toMatchObject({ status: 200, body: { paused: false } });
   };
 
-  test("a pause comes before everything that waits, the turn that is about to be written included", async () => {
+  test("a pause comes before everything that waits, including the turn that is about to be written", async () => {
     let open = () => {};
     const gate = new Promise<void>((resolve) => open = resolve);
     let reached = false;
@@ -122,7 +122,7 @@ describe("one worker in this process", () => {
     expect(await readActor(store, account("queue"))).toMatchObject({ version: 102, context: { balance: 102 } });
   });
 
-  test("a turn that was written first stands, and the pause comes after it", async () => {
+  test("a turn that was written first stays, and the pause comes after it", async () => {
     let open = () => {};
     const gate = new Promise<void>((resolve) => open = resolve);
     let written = false;
@@ -148,7 +148,7 @@ describe("one worker in this process", () => {
     await resume("after");
   });
 
-  test("a worker that did not hear of it can write nothing either", async () => {
+  test("a worker that did not receive the message cannot write either", async () => {
     await start({ bus: deaf() });
     await ask.ask(account("deaf"), ADD);
     await pause("deaf");
@@ -168,7 +168,7 @@ describe("one worker in this process", () => {
     expect(await ask.ask(account("deaf"), ADD, { commandId: "deaf-1" })).toMatchObject({ ok: true });
   });
 
-  test("builds stop with it, and reads go on", async () => {
+  test("builds stop with it, and reads continue", async () => {
     await start();
     await ask.ask(account("b"), ADD);
     expect(await ask.build(account("b"), "quote", { amount: 1 })).toMatchObject({ ok: true });
@@ -181,7 +181,7 @@ describe("one worker in this process", () => {
     expect(await ask.build(account("b"), "quote", { amount: 1 })).toMatchObject({ ok: true });
   });
 
-  test("what the chain says waits, and is applied in its order at once when the actor goes on", async () => {
+  test("events of the chain wait, and are applied in order as soon as the actor resumes", async () => {
     await start();
     await ask.ask(account("c"), ADD);
     await pause("c");
@@ -201,7 +201,7 @@ describe("one worker in this process", () => {
     expect((await readActor(store, account("c")))!.context.seen).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("reminders and effects wait as well, and a reminder is not fired by hand", async () => {
+  test("reminders and effects wait as well, and a reminder cannot be fired manually", async () => {
     await start({ sweepMs: 50 });
     await ask.ask(account("r"), { type: "ADD", amount: 10 });
     await ask.ask(account("r"), { type: "REMEMBER", at: Date.now() + 400 });
@@ -210,7 +210,7 @@ describe("one worker in this process", () => {
     await until("it pays", async () => (await readActor(store, account("e")))?.state === "paying");
     await pause("r");
     await pause("e");
-    // Who waits for a reply that was left open is not kept waiting, and not told that it was refused.
+    // A caller whose reply was left open is not kept waiting, and not answered with a refusal.
     expect(await paying).toMatchObject({
       ok: false,
       error: { code: "unavailable", message: expect.stringMatching(/applied/) },
@@ -248,7 +248,7 @@ describe("one worker in this process", () => {
     expect(await ask.ask(account("h"), ADD)).toMatchObject({ ok: true, value: { adds: 2 } });
   });
 
-  test("pausing twice is pausing, and resuming what goes on is nothing", async () => {
+  test("pausing twice equals pausing once, and resuming a running actor has no effect", async () => {
     await start();
     await ask.ask(account("t"), ADD);
     await resume("t");
@@ -260,7 +260,7 @@ describe("one worker in this process", () => {
   });
 });
 
-test("under load, with a worker killed: nothing is lost, nothing is doubled, nothing is written while paused", async () => {
+test("under load, with a worker killed: nothing is lost, nothing is duplicated, nothing is written while paused", async () => {
   const cluster = await startCluster(await sharedInfra(), { plain: true });
   await migrate(cluster.store, chainMigrations);
   const operator = await startOperator(cluster, [accountKind(wire(cluster.store))]);
@@ -282,7 +282,7 @@ test("under load, with a worker killed: nothing is lost, nothing is doubled, not
             deadlineMs: 20_000,
           });
           if (answer.ok) break;
-          // Asked again under the same id until it is applied.
+          // Sent again under the same id until it is applied.
           expect(["paused", "unavailable"]).toContain(answer.error.code);
           refused++;
           await sleep(20);

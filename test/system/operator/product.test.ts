@@ -1,6 +1,6 @@
 /**
- * What the whole product tells its subscribers: over NATS, as server-sent events and to a webhook, as CloudEvents and
- * as its AsyncAPI document says.
+ * Events of the whole product for its subscribers: over NATS, as server-sent events and to a webhook, as CloudEvents
+ * and according to its AsyncAPI document.
  */
 import { CloudEvent, HTTP } from "cloudevents";
 import { connect, type NatsConnection } from "nats";
@@ -14,7 +14,7 @@ import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { fund, http, land, User } from "../../support/user.ts";
 import { until } from "../../support/until.ts";
 
-/** A message as it came: its text, its headers and where it was heard. */
+/** A received message: its text, its headers and its channel. */
 interface Heard {
   readonly text: string;
   readonly headers?: Record<string, string>;
@@ -77,13 +77,13 @@ describe("subscribers of the product", () => {
     await infra?.stop();
   });
 
-  it("are told the same, each in its way", () => {
+  it("get the same events, each in its format", () => {
     expect(ids("SSE")).toEqual(ids("NATS"));
     expect(ids("webhook")).toEqual(ids("NATS"));
     expect(receiver.forged).toBe(0);
   });
 
-  it.each(["NATS", "SSE", "webhook"] as const)("are told CloudEvents 1.0, strictly, over %s", (way) => {
+  it.each(["NATS", "SSE", "webhook"] as const)("get CloudEvents 1.0, strictly, over %s", (way) => {
     for (const { text, headers } of heard[way]) {
       const event = headers === undefined
         ? new CloudEvent(JSON.parse(text), true)
@@ -94,35 +94,38 @@ describe("subscribers of the product", () => {
     }
   });
 
-  it.each(["NATS", "SSE", "webhook"] as const)("are told over %s what the AsyncAPI document says", async (way) => {
-    const { status, headers, body } = await operator.get("/asyncapi.json");
-    expect([status, headers["content-type"]]).toEqual([200, "application/json; charset=utf-8"]);
-    const document = body as Parameters<typeof validatorOf>[0] & { channels: Record<string, { address: string }> };
-    const faults = validatorOf(document);
-    const kinds = new Set<string>();
-    for (const { text, headers, subject } of heard[way]) {
-      const event = JSON.parse(text);
-      const { kind } = event.data.entity;
-      kinds.add(kind);
-      expect(faults(way === "webhook" ? `webhook-${kind}` : kind, event), text).toEqual([]);
-      for (const wrong of [{ ...event, type: "x" }, { ...event, data: { ...event.data, to: "x" } }]) {
-        expect(faults(kind, wrong)).not.toEqual([]);
+  it.each(["NATS", "SSE", "webhook"] as const)(
+    "get events over %s that conform to the AsyncAPI document",
+    async (way) => {
+      const { status, headers, body } = await operator.get("/asyncapi.json");
+      expect([status, headers["content-type"]]).toEqual([200, "application/json; charset=utf-8"]);
+      const document = body as Parameters<typeof validatorOf>[0] & { channels: Record<string, { address: string }> };
+      const faults = validatorOf(document);
+      const kinds = new Set<string>();
+      for (const { text, headers, subject } of heard[way]) {
+        const event = JSON.parse(text);
+        const { kind } = event.data.entity;
+        kinds.add(kind);
+        expect(faults(way === "webhook" ? `webhook-${kind}` : kind, event), text).toEqual([]);
+        for (const wrong of [{ ...event, type: "x" }, { ...event, data: { ...event.data, to: "x" } }]) {
+          expect(faults(kind, wrong)).not.toEqual([]);
+        }
+        if (subject !== undefined) {
+          const form = document.channels[kind]!.address.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^.]+");
+          expect(subject).toMatch(new RegExp(`^${form}$`));
+        }
+        if (headers === undefined) continue;
+        const given = Object.fromEntries(
+          Object.entries(headers).filter(([name]) => /^(webhook-.*|content-type|user-agent)$/.test(name)),
+        );
+        expect(faults(`webhook-${kind}`, given, "headers")).toEqual([]);
+        expect(faults(`webhook-${kind}`, { ...given, "webhook-signature": "v1,x" }, "headers")).not.toEqual([]);
       }
-      if (subject !== undefined) {
-        const form = document.channels[kind]!.address.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^.]+");
-        expect(subject).toMatch(new RegExp(`^${form}$`));
-      }
-      if (headers === undefined) continue;
-      const given = Object.fromEntries(
-        Object.entries(headers).filter(([name]) => /^(webhook-.*|content-type|user-agent)$/.test(name)),
-      );
-      expect(faults(`webhook-${kind}`, given, "headers")).toEqual([]);
-      expect(faults(`webhook-${kind}`, { ...given, "webhook-signature": "v1,x" }, "headers")).not.toEqual([]);
-    }
-    expect([...kinds].sort()).toEqual(["token", "transaction"]);
-  });
+      expect([...kinds].sort()).toEqual(["token", "transaction"]);
+    },
+  );
 
-  it("of a webhook's try are told as the document says", async () => {
+  it("get the test event of a webhook that conforms to the document", async () => {
     const before = receiver.messages.length;
     expect(await operator.post(`/webhooks/${webhook}/test`)).toMatchObject({ status: 200, body: { delivered: true } });
     const sent = receiver.messages.slice(before).find(({ text }) => text.includes("arbor.webhook.test"))!;
@@ -130,7 +133,7 @@ describe("subscribers of the product", () => {
     expect(faults("webhook-test", JSON.parse(sent.text))).toEqual([]);
   });
 
-  it("may not begin where nobody was yet, nor ask for what is no text", async () => {
+  it("may not start at a position in the future, nor filter by invalid text", async () => {
     const ahead = "9000000000000000000";
     for (
       const [path, code] of [

@@ -1,4 +1,4 @@
-/** What is old enough goes, and nothing that is still open, however old. */
+/** Old data is deleted, except what is still open, however old. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
@@ -68,7 +68,7 @@ afterAll(async () => {
   await infra?.stop();
 });
 
-/** Has an account do a bit of everything: five results, an effect, two inputs, a dead letter. */
+/** Has an account do everything once: five results, an effect, two inputs, a dead letter. */
 async function live(id: string): Promise<void> {
   await ask.ask(account(id), { type: "ADD", amount: 10 }, { commandId: `${id}-add` });
   await ask.ask(account(id), { type: "PAY", amount: 4 }, { commandId: `${id}-pay` });
@@ -85,12 +85,12 @@ async function live(id: string): Promise<void> {
   );
 }
 
-test("answers, history, effects, inputs and dead letters go when their time is over, and not before", async () => {
+test("answers, history, effects, inputs and dead letters are deleted after their retention time, and not before", async () => {
   await live("a");
   expect(await prune(store, KEEP)).toEqual({ results: 0, history: 0, effects: 0, inputs: 0, deadLetters: 0 });
   await age(25);
   expect(await prune(store, KEEP)).toEqual({ results: 3, history: 0, effects: 1, inputs: 2, deadLetters: 0 });
-  // An id whose answer went is a new command.
+  // An id whose answer was deleted is a new command.
   expect(await ask.ask(account("a"), { type: "ADD", amount: 10 }, { commandId: "a-add" })).toMatchObject({
     ok: true,
     value: { balance: 16, adds: 2 },
@@ -105,7 +105,7 @@ test("answers, history, effects, inputs and dead letters go when their time is o
   expect(await readActor(store, account("a"))).toMatchObject({ version: 7, context: { seen: [1, 2] } });
 });
 
-test("what is open stays: replies, effects, unread input, transitions that were not told", async () => {
+test("open items stay: replies, effects, unread input, unpublished transitions", async () => {
   await store.sql`truncate outbox, command_result, effect, input_log, dead_letter`;
   await ask.ask(account("b"), { type: "ADD", amount: 10 }, { commandId: "b-add" });
   const paying = ask.ask(account("b"), { type: "PAY", amount: 4, slowly: true }, { commandId: "b-pay" });
@@ -130,7 +130,7 @@ test("what is open stays: replies, effects, unread input, transitions that were 
   void paying;
 });
 
-test("many rows go in batches, and a signal stops it between two", async () => {
+test("many rows are deleted in batches, and a signal stops it between two", async () => {
   await store.sql`truncate command_result`;
   await store.sql`
     insert into command_result (kind, id, command, result, created)
@@ -158,7 +158,7 @@ test("many rows go in batches, and a signal stops it between two", async () => {
   expect(JSON.stringify(plan)).toContain("command_result_old");
 });
 
-test("one process at a time keeps house, and another one goes on when it ends", async () => {
+test("one process at a time deletes, and another one continues when it ends", async () => {
   await store.sql`truncate command_result`;
   const spend = (n: number) =>
     store.sql`
@@ -180,7 +180,7 @@ test("one process at a time keeps house, and another one goes on when it ends", 
   await until("the other one does it", async () => other.epoch() !== undefined && await count("command_result") === 0);
 });
 
-test("workers that said no goodbye are forgotten once they hold nothing", async () => {
+test("workers that ended without a sign-off are removed once they hold nothing", async () => {
   await store
     .sql`insert into worker (id, seen) values ('gone', now() - interval '6 minutes'), ('late', now() - interval '1 minute')`;
   await prune(store, KEEP);

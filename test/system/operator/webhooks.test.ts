@@ -1,4 +1,7 @@
-/** Webhooks: signed, in order, at least once; receivers that fail, hang, redirect or are private; senders that die. */
+/**
+ * Webhooks: signed, in order, at least once; receivers that fail, hang, redirect or are private; senders that are
+ * killed.
+ */
 import { CloudEvent } from "cloudevents";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createLog } from "#src/base/log.ts";
@@ -107,7 +110,7 @@ describe("webhooks", () => {
     expect(more.deliveries[0].n).toBe(deliveries[4].n - 1);
   });
 
-  test("filter as readers do, and begin where they are told", async () => {
+  test("filter like readers, and start at their configured position", async () => {
     for (const id of ["f1", "f2"]) await add(id);
     const one = await receive({ kind: "account", id: "f1", from: "start" });
     const paid = await receive({ transition: "paid" });
@@ -119,7 +122,7 @@ describe("webhooks", () => {
     expect(paid.taken.map(({ id }) => id)).toEqual(["account/f1:4"]);
   });
 
-  test("a receiver that fails, hangs or redirects is tried again; others' transitions go on", async () => {
+  test("a receiver that fails, hangs or redirects is retried; others' transitions continue", async () => {
     const receiver = await receive();
     let trouble = 3;
     receiver.refuse = (event, response) => {
@@ -140,7 +143,7 @@ describe("webhooks", () => {
     expect(lines.some((line) => line.includes("a webhook fails"))).toBe(true);
   });
 
-  test("too many failures disable it, with the reason; resumed it gets everything that waited", async () => {
+  test("too many failures disable it, with the reason; after a resume it gets all waiting transitions", async () => {
     const receiver = await receive();
     receiver.refuse = (_, response) => {
       response.writeHead(503).end("x".repeat(5_000));
@@ -166,7 +169,7 @@ describe("webhooks", () => {
     await until("it wants no more", async () => (await call("GET", path)).status === "disabled");
   });
 
-  test("the process that sends is killed again and again: nothing is lost, the order of first deliveries stands", async () => {
+  test("the sending process is killed repeatedly: nothing is lost, and first deliveries stay in order", async () => {
     await sender.stop();
     const receiver = await receive();
     receiver.refuse = (event, response) => {
@@ -207,7 +210,7 @@ describe("webhooks", () => {
     sender = start();
   });
 
-  test("transitions that were deleted before they were delivered are told of", async () => {
+  test("transitions that were deleted before their delivery are reported", async () => {
     const receiver = await receive();
     await call("GET", `/webhooks/${receiver.id}`);
     await sender.stop();
@@ -257,7 +260,7 @@ describe("webhooks", () => {
     ) {
       expect((await call("POST", "/webhooks", { url }, 422, strict)).code).toBe("bad_url");
     }
-    // Made where it was allowed: refused again at the moment of sending.
+    // Created when it was allowed: refused again when sending.
     const tested = await call("POST", `/webhooks/${made.id}/test`, undefined, 200, strict);
     expect(tested).toMatchObject({ delivered: false, code: null, error: expect.stringContaining("do not go to") });
     await call("POST", "/webhooks", { url: "https://example.com/", kind: "No" }, 400);
@@ -268,7 +271,7 @@ describe("webhooks", () => {
     await call("POST", "/webhooks/wh_unknown1/resume", undefined, 404);
   });
 
-  test("a test event is sent at once and told what became of", async () => {
+  test("a test event is sent at once, and its result is returned", async () => {
     const receiver = await receive({ kind: "nothing" });
     expect(await call("POST", `/webhooks/${receiver.id}/test`)).toEqual({
       delivered: true,

@@ -1,4 +1,4 @@
-/** What callers of one healthy runtime of two workers see. */
+/** A healthy runtime of two workers as seen by its callers. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 
 describe("commands", () => {
-  test("change an entity and its table, and give their answer again when asked again", async () => {
+  test("change an entity and its table, and return the same answer when sent again", async () => {
     const { ask } = cluster.ask;
     const first = await ask(account("a"), { type: "ADD", amount: 5 }, { commandId: "a-1" });
     expect(first).toEqual({ ok: true, value: { balance: 5, adds: 1 } });
@@ -37,7 +37,7 @@ describe("commands", () => {
     expect(await cluster.store.sql`select 1 from test_balance where account = 'a'`).toHaveLength(0);
   });
 
-  test("that the state does not allow are refused, write nothing but that, and stay refused", async () => {
+  test("that the state does not allow are refused, write only the refusal, and stay refused", async () => {
     const { ask } = cluster.ask;
     const refused = await ask(account("poor"), { type: "PAY", amount: 1 }, { commandId: "poor-1" });
     expect(refused).toMatchObject({
@@ -69,7 +69,7 @@ describe("commands", () => {
     expect(await readActor(cluster.store, account("m"))).toBeUndefined();
   });
 
-  test("that spoil a snapshot or cannot be written are set aside, and the entity goes on", async () => {
+  test("that invalidate a snapshot or cannot be written are set aside, and the entity continues", async () => {
     const { ask } = cluster.ask;
     await ask(account("s"), { type: "ADD", amount: 1 });
     const answers = await Promise.all([
@@ -103,11 +103,11 @@ describe("commands", () => {
   });
 
   test("whose id repeats within one fold are applied once", async () => {
-    const asked = Array.from(
+    const pending = Array.from(
       { length: 40 },
       (_, i) => cluster.ask.ask(account("twice"), { type: "ADD", amount: 1 }, { commandId: `twice-${i % 8}` }),
     );
-    const answers = await Promise.all(asked);
+    const answers = await Promise.all(pending);
     expect(answers.every((answer) => answer.ok)).toBe(true);
     expect(answers[0]).toEqual(answers[8]);
     expect((await readActor(cluster.store, account("twice")))!.version).toBe(8);
@@ -115,7 +115,7 @@ describe("commands", () => {
 });
 
 describe("effects", () => {
-  test("run after the commit, and the reply that was left open comes with their outcome", async () => {
+  test("run after the commit, and the open reply comes with their outcome", async () => {
     const { ask } = cluster.ask;
     await ask(account("e"), { type: "ADD", amount: 10 });
     const both = await Promise.all([
@@ -130,7 +130,7 @@ describe("effects", () => {
     expect(await readActor(cluster.store, account("e"))).toMatchObject({ state: "open", version: 3 });
   });
 
-  test("that throw are run again, later and later, until there is an outcome", async () => {
+  test("that throw run again, at increasing intervals, until there is an outcome", async () => {
     const { ask } = cluster.ask;
     await ask(account("f"), { type: "ADD", amount: 10 });
     await cluster.store.sql`alter table test_outside add constraint no_sevens check (amount <> 7)`;
@@ -145,7 +145,7 @@ describe("effects", () => {
 });
 
 describe("reminders", () => {
-  test("apply their event once, in time; one that is taken back does not", async () => {
+  test("apply their event once, in time; a cancelled one does not", async () => {
     const { ask } = cluster.ask;
     const at = Date.now() + 700;
     expect(await ask(account("r"), { type: "REMEMBER", at })).toEqual({ ok: true, value: null });
@@ -164,7 +164,7 @@ describe("the input log", () => {
     cluster.store.sql.begin((sql) =>
       appendInputs(sql, numbers.map((n) => ({ entity: account(id), event: { type: "SEEN", n } })))
     );
-  test("is read in order, after a notification and without one; an event that does not fit is passed over", async () => {
+  test("is read in order, with a notification and without one; an event that does not fit is skipped", async () => {
     await append("i", [1, 2, -3, 4]);
     notifyInputs(cluster.bus, [account("i")]);
     const seen = async () => (await readActor(cluster.store, account("i")))?.context.seen as number[] ?? [];
@@ -184,7 +184,7 @@ describe("the input log", () => {
 });
 
 describe("builds", () => {
-  test("see the state, change nothing, and are checked", async () => {
+  test("see the state, change nothing, and are validated", async () => {
     await cluster.ask.ask(account("b"), { type: "ADD", amount: 9 });
     expect(await cluster.ask.build(account("b"), "quote", { amount: 4 })).toEqual({
       ok: true,
@@ -198,7 +198,7 @@ describe("builds", () => {
 });
 
 describe("subscribers", () => {
-  test("without a token see every transition, and can say nothing", async () => {
+  test("without a token receive every transition, and can publish nothing", async () => {
     const bus = await connectBus({ url: cluster.natsUrl });
     const heard: { subject: string; body: unknown }[] = [];
     bus.subscribe("arbor.event.>", (body, _, subject) => void heard.push({ subject, body }));

@@ -1,4 +1,4 @@
-/** Workers whose clocks are hours off: what is due, and when something happened, goes by the database's clock. */
+/** Workers whose clocks are hours off: due times and timestamps follow the database's clock. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { EntityRef } from "#src/runtime/types.ts";
@@ -25,7 +25,7 @@ describe.each([["ahead", HOURS], ["behind", -HOURS]] as const)("a worker whose c
     expect(await cluster.ask.ask(entity, event as never)).toMatchObject({ ok: true });
   const woken = async (entity: EntityRef) => (await readActor(cluster.store, entity))!.context.woken;
 
-  it("says when something happened", async () => {
+  it("records the right time of an event", async () => {
     const entity = await cluster.ownedBy(wrong);
     await ask(entity, { type: "ADD", amount: 1 });
     const [row] = await cluster.store.sql<{ apart: number }[]>`

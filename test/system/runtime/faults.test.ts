@@ -1,4 +1,4 @@
-/** Workers that die, stop and come back, at any step of their work. */
+/** Workers that are killed, stopped and continued, at any step of their work. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
@@ -12,7 +12,7 @@ import { until } from "../../support/until.ts";
 let cluster: Cluster;
 let steady: WorkerProcess;
 let subscriber: Bus;
-/** Versions in the order in which a subscriber without a token first heard of them, by entity. */
+/** Versions in the order in which a subscriber without a token first received them, by entity. */
 const heard = new Map<string, number[]>();
 let number = 0;
 
@@ -65,31 +65,34 @@ const steps: readonly { at: WorkerStage["at"]; of: "command" | "effect"; outside
 ];
 
 describe("kill -9", () => {
-  test.each(steps)("$at of the $of: nothing lost, nothing doubled, the asker answered", async ({ at, of, outside }) => {
-    const { ask } = cluster.ask;
-    const shaky = await joined();
-    const entity = await cluster.ownedBy(shaky);
-    await ask(entity, { type: "ADD", amount: 10 });
-    const id = `pay-${entity.id}`;
-    const cause = of === "command" ? id : `effect:account/${entity.id}:`;
-    await shaky.arm({ at, cause, signal: "SIGKILL" });
-    const answer = await ask(entity, { type: "PAY", amount: 4 }, { commandId: id, deadlineMs: 20_000 });
-    expect(answer).toMatchObject({ ok: true, value: { paid: expect.any(Number) } });
-    await shaky.exited;
-    expect(await ask(entity, { type: "PAY", amount: 4 }, { commandId: id })).toEqual(answer);
-    expect(await readActor(cluster.store, entity)).toMatchObject({
-      state: "open",
-      context: { balance: 6, payments: 1 },
-    });
-    const touched = await cluster.store.sql`
+  test.each(steps)(
+    "$at of the $of: nothing lost, nothing duplicated, the caller answered",
+    async ({ at, of, outside }) => {
+      const { ask } = cluster.ask;
+      const shaky = await joined();
+      const entity = await cluster.ownedBy(shaky);
+      await ask(entity, { type: "ADD", amount: 10 });
+      const id = `pay-${entity.id}`;
+      const cause = of === "command" ? id : `effect:account/${entity.id}:`;
+      await shaky.arm({ at, cause, signal: "SIGKILL" });
+      const answer = await ask(entity, { type: "PAY", amount: 4 }, { commandId: id, deadlineMs: 20_000 });
+      expect(answer).toMatchObject({ ok: true, value: { paid: expect.any(Number) } });
+      await shaky.exited;
+      expect(await ask(entity, { type: "PAY", amount: 4 }, { commandId: id })).toEqual(answer);
+      expect(await readActor(cluster.store, entity)).toMatchObject({
+        state: "open",
+        context: { balance: 6, payments: 1 },
+      });
+      const touched = await cluster.store.sql`
       select 1 from test_outside where effect like ${`effect:account/${entity.id}:%`}`;
-    expect(touched).toHaveLength(outside);
-    await expectWhole(entity, 3);
-  });
+      expect(touched).toHaveLength(outside);
+      await expectWhole(entity, 3);
+    },
+  );
 });
 
 describe("SIGSTOP longer than the lease", () => {
-  test("the worker that wakes up cannot write", async () => {
+  test("the worker that continues cannot write", async () => {
     const { ask } = cluster.ask;
     const shaky = await joined();
     const entity = await cluster.ownedBy(shaky);
@@ -114,7 +117,7 @@ describe("SIGSTOP longer than the lease", () => {
 });
 
 describe("SIGTERM", () => {
-  test("gives the partitions back at once", async () => {
+  test("releases the partitions at once", async () => {
     const shaky = await joined();
     const entity = await cluster.ownedBy(shaky);
     await cluster.ask.ask(entity, { type: "ADD", amount: 1 });
@@ -129,14 +132,14 @@ describe("SIGTERM", () => {
 });
 
 describe("reminders", () => {
-  test("that came due while nobody served them fire once", async () => {
+  test("that came due while no worker served them fire once", async () => {
     const shaky = await joined();
     const entity = await cluster.ownedBy(shaky);
     await cluster.ask.ask(entity, { type: "REMEMBER", at: Date.now() + 300 });
     shaky.signal("SIGKILL");
     await shaky.exited;
     await until("the reminder", async () => (await readActor(cluster.store, entity))!.context.woken === 1);
-    // what has no row cannot fire again
+    // a deleted row cannot fire again
     await until(
       "its row is gone",
       async () => (await cluster.store.sql`select 1 from reminder where id = ${entity.id}`).length === 0,
@@ -146,7 +149,7 @@ describe("reminders", () => {
 });
 
 describe("the input log", () => {
-  test("is applied exactly, in order, whatever dies meanwhile", async () => {
+  test("is applied exactly, in order, whatever process dies in the meantime", async () => {
     const entities: EntityRef[] = Array.from({ length: 12 }, (_, i) => ({ kind: "account", id: `log${i}` }));
     const each = 60;
     let shaky = await joined();

@@ -1,4 +1,4 @@
-/** What a worker refuses, puts off or moves on from. The workers run in this process. */
+/** What a worker refuses, delays or skips. The workers run in this process. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { z } from "zod";
@@ -56,7 +56,7 @@ async function start(kinds: ActorKind[], more: Partial<WorkerOptions> = {}): Pro
   return worker;
 }
 
-test("a full mailbox refuses, and what it took is done", async () => {
+test("a full mailbox refuses, and accepted commands are applied", async () => {
   let open = () => {};
   const gate = new Promise<void>((resolve) => open = resolve);
   let reached = false;
@@ -80,7 +80,7 @@ test("a full mailbox refuses, and what it took is done", async () => {
   expect((await readActor(store, account("full")))!.version).toBe(6);
 });
 
-test("a command that is asked again while it waits takes no more room, and is not refused as one too many", async () => {
+test("a command that is sent again while it waits uses no more capacity, and is not refused as one too many", async () => {
   let open = () => {};
   const gate = new Promise<void>((resolve) => open = resolve);
   let reached = false;
@@ -95,14 +95,14 @@ test("a command that is asked again while it waits takes no more room, and is no
   const add = (commandId: string) => ask.ask(account("again"), { type: "ADD", amount: 1 }, { commandId });
   const taken = [add("again-1")];
   await until("the first is being written", async () => reached);
-  // Whoever does not wait any more takes no room either.
+  // A caller that no longer waits uses no capacity either.
   for (let i = 0; i < 3; i++) {
     const late = await ask.ask(account("again"), { type: "ADD", amount: 1 }, { deadlineMs: 50 });
     expect(late).toMatchObject({ error: { code: "unavailable" } });
   }
   for (let i = 2; i <= 6; i++) taken.push(add(`again-${i}`));
   await until("five wait", async () => worker.state().waiting === 5);
-  // Longer than an asker waits before it puts its question again.
+  // Longer than a caller waits before it repeats its request.
   await sleep(2_000);
   expect(worker.state().waiting).toBe(5);
   expect(await add("again-7")).toMatchObject({ error: { code: "overloaded" } });
@@ -111,7 +111,7 @@ test("a command that is asked again while it waits takes no more room, and is no
   expect((await readActor(store, account("again")))!.version).toBe(6);
 });
 
-test("a command whose time is up before its turn is not applied", async () => {
+test("a command whose deadline passes before its turn is not applied", async () => {
   let open = () => {};
   const gate = new Promise<void>((resolve) => open = resolve);
   let reached = false;
@@ -128,12 +128,12 @@ test("a command whose time is up before its turn is not applied", async () => {
   expect(late).toMatchObject({ ok: false, error: { code: "unavailable" } });
   open();
   expect(await first).toMatchObject({ ok: true });
-  // one that comes after it has its turn, so the late one would have had it
+  // a later one has its turn, so the late one would have had it
   expect(await ask.ask(account("late"), { type: "ADD", amount: 1 })).toMatchObject({ ok: true, value: { adds: 2 } });
   expect((await readActor(store, account("late")))!.version).toBe(2);
 });
 
-test("a paused entity says so, and goes on when it is resumed", async () => {
+test("a paused entity reports that, and continues when it is resumed", async () => {
   const worker = await start([accountKind(wire(store))]);
   await ask.ask(account("p"), { type: "ADD", amount: 1 });
   await worker.stop();
@@ -147,7 +147,7 @@ test("a paused entity says so, and goes on when it is resumed", async () => {
   expect(await ask.ask(account("p"), { type: "ADD", amount: 1 })).toMatchObject({ ok: true });
 });
 
-test("an answer that does not fit into a message is refused with its size", async () => {
+test("a response that does not fit into a message is refused with its size", async () => {
   const kind = accountKind(wire(store));
   const large = defineBuild({
     input: z.object({ n: z.number() }),
@@ -177,7 +177,7 @@ test("a build that takes too long, or throws, ends with a reason", async () => {
   });
 });
 
-test("a question says how long somebody waits, whatever the clock of its asker", async () => {
+test("a request states how long its caller waits, whatever the caller's clock", async () => {
   const worker = await start([accountKind(wire(store))]);
   const entity = account("clock");
   const question = { ask: "command", id: "clock-1", entity, event: { type: "ADD", amount: 1 } };
@@ -187,12 +187,12 @@ test("a question says how long somebody waits, whatever the clock of its asker",
   expect(await put(2_000)).toMatchObject({ ok: true });
 });
 
-test("nobody there is `unavailable` at the deadline", async () => {
-  const asked = performance.now();
+test("without a worker the result is `unavailable` at the deadline", async () => {
+  const startedAt = performance.now();
   expect(await ask.ask(account("n"), { type: "ADD", amount: 1 }, { deadlineMs: 400 })).toMatchObject({
     error: { code: "unavailable" },
   });
-  expect(performance.now() - asked).toBeLessThan(1_500);
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
 });
 
 test("a bus that goes away and comes back loses no command and no transition", async () => {
@@ -210,7 +210,7 @@ test("a bus that goes away and comes back loses no command and no transition", a
     if (!heard.includes(version)) heard.push(version);
   });
   await open.flush();
-  // A guest that is not back yet hears nothing: the turn after the outage waits for it.
+  // A guest that has not reconnected receives nothing: the turn after the outage waits for it.
   let back = Promise.resolve();
   const worker = await start([accountKind(wire(store))], {
     bus: mine,
@@ -220,7 +220,7 @@ test("a bus that goes away and comes back loses no command and no transition", a
   const asker = createAsk({ bus: theirs, store });
   const add = (deadlineMs: number) => asker.ask(account("outage"), { type: "ADD", amount: 1 }, { deadlineMs });
   expect(await add(5_000)).toMatchObject({ ok: true });
-  // A reply comes before its transition is told.
+  // A reply comes before its transition is published.
   await until("the first transition is told", async () => heard.length === 1);
   back = new Promise((resolve) => open.onReconnect(() => void open.flush().then(resolve)));
   await endpoint.stop();
@@ -238,14 +238,14 @@ test("a bus that goes away and comes back loses no command and no transition", a
   await endpoint.stop();
 });
 
-test("a turn whose answer was lost is told before the next one", async () => {
+test("a turn whose commit was not acknowledged is published before the next one", async () => {
   const entity = account("doubtful");
   const heard: number[] = [];
   const end = bus.subscribe(`arbor.event.account.${entity.id}.*`, (body) => {
     heard.push((body as unknown as { data: { version: number } }).data.version);
   });
   await bus.flush();
-  // Written, and the connection is lost before the answer.
+  // Written, and the connection is lost before the acknowledgement.
   let lose = false;
   const losing = (real: Store): Store => ({
     ...real,
@@ -289,7 +289,7 @@ test("a bus of several servers is reached through any of them", async () => {
   await two.stop();
 });
 
-test("transitions are told one round after the other, whoever finds them; and it is known when many wait", async () => {
+test("transitions are published one round after the other, whichever process finds them; and a backlog is detected", async () => {
   await start([accountKind(wire(store))]);
   await ask.ask(account("rounds"), { type: "ADD", amount: 1 });
   let atOnce = 0;
@@ -324,7 +324,7 @@ test("reminders go by the worker's clock", async () => {
   await until("an hour later", async () => (await readActor(store, account("v")))!.context.woken === 1);
 });
 
-test("an effect that has more to do goes on in later attempts, and has not failed", async () => {
+test("an effect with more work continues in later attempts, and has not failed", async () => {
   const attempts: number[] = [];
   const slices: EffectRun = (_, { attempt }) => {
     attempts.push(attempt);
@@ -359,7 +359,7 @@ test("an effect of a partition that moved away is aborted here and run there", a
   expect(runs).toEqual(["here starts", "here aborted", "there starts"]);
 });
 
-test("what an entity that cannot be read does not take comes again later each time, and keeps others from nothing", async () => {
+test("input of an entity that cannot be loaded is retried at increasing intervals, and blocks no other", async () => {
   let runs = 0;
   const unreadable: EffectRun = async () => {
     if (++runs === 1) await store.sql`update actor set machine_version = 99, version = version + 1 where id = 'odd'`;
@@ -390,7 +390,7 @@ test("what an entity that cannot be read does not take comes again later each ti
   await store.sql`update effect set done = true`;
 });
 
-test("an answer, an effect or a row that is no JSON fails by itself, and the entity goes on", async () => {
+test("an answer, an effect or a row that is not JSON fails by itself, and the entity continues", async () => {
   const cyclic: { self?: unknown } = {};
   cyclic.self = cyclic;
   const kind = accountKind(wire(store));
@@ -413,7 +413,7 @@ test("an answer, an effect or a row that is no JSON fails by itself, and the ent
   );
 });
 
-test("a turn in which code of the worker throws leaves nothing that waits without an end", async () => {
+test("a turn in which the worker's code throws leaves no caller waiting without an end", async () => {
   const kind = accountKind(async () => ({ type: "PAID", n: 3 }));
   let broken = 2;
   await start([kind], {
@@ -431,7 +431,7 @@ test("a turn in which code of the worker throws leaves nothing that waits withou
   });
 });
 
-test("an older machine's snapshot is brought up when it is loaded", async () => {
+test("an older machine's snapshot is migrated when it is loaded", async () => {
   const events = z.object({ type: z.literal("GO") });
   const machine = (by: number) =>
     setup({ types: { context: {} as { n: number }, events: {} as { type: "GO" } }, actions: turnActions })
@@ -466,26 +466,26 @@ test("an older machine's snapshot is brought up when it is loaded", async () => 
   expect(row!.machine_version).toBe(2);
 });
 
-test("what holds on is in the input log once while its entity does not read it", async () => {
+test("a standing event is in the input log once while its entity has not read it", async () => {
   await createPartitions(store, 8);
-  const tell = (standing: boolean) =>
+  const report = (standing: boolean) =>
     appendInputs(store.sql, [{
       entity: account("unread"),
       event: { type: "SEEN", n: 1 },
       ...(standing ? { standing: true as const } : {}),
     }]);
   const count = async () => (await store.sql`select 1 from input_log where id = 'unread'`).length;
-  await tell(true);
-  await tell(true);
+  await report(true);
+  await report(true);
   expect(await count()).toBe(1);
-  await tell(false);
+  await report(false);
   expect(await count()).toBe(2);
   await store.sql`update input_log set read = true where id = 'unread'`;
-  await tell(true);
+  await report(true);
   expect(await count()).toBe(3);
 });
 
-test("a kind that cannot be run keeps the worker from starting", async () => {
+test("a kind that cannot run prevents the worker from starting", async () => {
   const machine = setup({}).createMachine({ initial: "a", states: { a: { after: { 5: "b" } }, b: {} } });
   await expect(start([{ ...accountKind(wire(store)), machine }])).rejects.toThrow(/delayed transition/);
 });

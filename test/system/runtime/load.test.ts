@@ -1,4 +1,4 @@
-/** A bounded load on two worker processes: everything is applied once, and how fast it went is printed. */
+/** A bounded load on two worker processes: everything is applied once; the rate is printed. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sharedInfra } from "../../support/infra.ts";
 import { load } from "../../support/load.ts";

@@ -1,4 +1,4 @@
-/** Faults under load on what the product carries with it: each part is killed in its turn. */
+/** Faults under load on the product's embedded infrastructure: each part is killed in turn. */
 import { type PostgresServer, startEmbeddedServer } from "../../support/postgresServer.ts";
 import { faultMatrix } from "../../support/matrix.ts";
 import { type NatsServer, startEndpointProcess } from "../../support/natsServer.ts";

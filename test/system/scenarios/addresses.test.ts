@@ -1,6 +1,6 @@
 /**
- * Addresses of sequential wallets: how many there are, what uses them up, and whose they are; every one as others
- * derive it.
+ * Addresses of sequential wallets: their number, which become used, and their state; each derived by an independent
+ * library too.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
@@ -27,7 +27,7 @@ describe("addresses", () => {
     (await client.addresses(id, { state })).map(({ id }) => id);
   const run = (account: CslAccount, length: number) => Array.from({ length }, (_, i) => account.address(i));
 
-  it("are the gap ahead of the last used one, whatever the gap", async () => {
+  it("are the gap ahead of the last used one, for any gap", async () => {
     for (const gap of [10, 33]) {
       const { id, account } = await created(gap);
       expect(await ids(id)).toEqual(run(account, gap));
@@ -53,7 +53,7 @@ describe("addresses", () => {
     expect(await scenario.refused(client.addresses("0".repeat(40), { state: "lost" }))).toEqual([400, "bad_request"]);
   });
 
-  it("are missed by no payment to #20 and the next to #25, in two blocks, in one, and in one transaction", async () => {
+  it("receive a payment to #20 and the next to #25, in two blocks, in one, and in one transaction", async () => {
     const payer = await scenario.createWallet({ coins: [100n * ADA, 100n * ADA, 100n * ADA] });
     const [apart, together, reversed, inOne] = await Promise.all([created(), created(), created(), created()]);
     await scenario.faucet(apart.account.address(19), 2n * ADA);
@@ -76,16 +76,16 @@ describe("addresses", () => {
       direction: "incoming",
       amount: { quantity: 5_000_000 },
     });
-    // and a rollback takes back what the pool grew by, until the payments come again
+    // and a rollback shrinks the pool again, until the payments come again
     await scenario.rollback(1, true);
     await scenario.untilAvailable(inOne.id, 0n);
     expect(await ids(inOne.id)).toEqual(run(inOne.account, 20));
   });
 
-  it("are all found by a restore where each is known only by the one before", async () => {
+  it("are all found by a restore if each is reachable only by the previous one", async () => {
     const words = newMnemonic(15);
     const account = new CslAccount(words);
-    // three in blocks of their own, the rest in one block, backwards
+    // three in blocks of their own, the rest in one block, in reverse
     const first = [19, 38, 57];
     const rest = [133, 114, 95, 76];
     for (const index of first) {
@@ -113,7 +113,7 @@ describe("addresses", () => {
     }]);
     expect(await ids(id)).toEqual([...run(account, 26), account.address(0, 1)]);
     expect(await ids(id, "used")).toEqual([account.address(0), account.address(5), account.address(0, 1)]);
-    // one change address for ever, where it is wished
+    // a fixed change address, if configured
     await client.change(id, { one_change_address_mode: true });
     for (let round = 0; round < 2; round++) {
       const { built } = await scenario.land(id, {
@@ -123,7 +123,7 @@ describe("addresses", () => {
     }
   });
 
-  it("have keys, which make them again, and are seen through", async () => {
+  it("have keys, from which they can be derived, and are decoded", async () => {
     const { id, account } = await created();
     const [one] = await client.addresses(id);
     const stakeHash = account.key(2, 0).hash();
@@ -150,13 +150,13 @@ describe("addresses", () => {
     expect(await scenario.refused(client.key(id, "nonsense", "0"))).toEqual([400, "bad_request"]);
     expect(await client.accountKey(id)).toMatch(/^acct_xvk1/);
     expect(await client.accountKey(id, "non_extended")).toMatch(/^acct_vk1/);
-    const asked = { passphrase: PASSPHRASE, format: "extended" };
-    expect(await client.send("POST", `/wallets/${id}/keys/0H`, asked)).toBe(await client.accountKey(id, "extended"));
-    expect(await client.send("POST", `/wallets/${id}/keys/1H`, asked)).not.toBe(await client.accountKey(id));
-    expect(await scenario.refused(client.send("POST", `/wallets/${id}/keys/0`, asked)))
+    const body = { passphrase: PASSPHRASE, format: "extended" };
+    expect(await client.send("POST", `/wallets/${id}/keys/0H`, body)).toBe(await client.accountKey(id, "extended"));
+    expect(await client.send("POST", `/wallets/${id}/keys/1H`, body)).not.toBe(await client.accountKey(id));
+    expect(await scenario.refused(client.send("POST", `/wallets/${id}/keys/0`, body)))
       .toEqual([403, "hardened_derivation_required"]);
     expect(
-      await scenario.refused(client.send("POST", `/wallets/${id}/keys/0H`, { ...asked, passphrase: "another one" })),
+      await scenario.refused(client.send("POST", `/wallets/${id}/keys/0H`, { ...body, passphrase: "another one" })),
     )
       .toEqual([403, "wrong_encryption_passphrase"]);
   });

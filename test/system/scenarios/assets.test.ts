@@ -1,7 +1,7 @@
 /**
- * Assets and policies over HTTP: the key under which a wallet mints, what it mints and burns, every asset that it ever
- * held, and what a token metadata server says of them, real HTTP in every mood. Policies and fingerprints are computed
- * anew here.
+ * Assets and policies over HTTP: the wallet's policy key, minting and burning, every asset that it ever held, and the
+ * metadata of a token metadata server, over real HTTP with faults. Policies and fingerprints are computed independently
+ * here.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { blake2b } from "@noble/hashes/blake2.js";
@@ -68,16 +68,16 @@ describe("assets and policies", () => {
     await registry?.stop();
   });
 
-  it("need a policy key, which a wallet has once a request made it", async () => {
+  it("need a policy key, which a wallet has after a request for it", async () => {
     const { client } = scenario;
     for (
-      const asked of [
+      const request of [
         () => client.policyKey(mine),
         () => client.policyId(mine, "cosigner#0"),
         () => construct(mine, { mint_burn: [mint(KNOWN, 1n)] }),
       ]
     ) {
-      const { status, code, message } = await scenario.refusal(asked());
+      const { status, code, message } = await scenario.refusal(request());
       expect([status, code]).toEqual([403, "missing_policy_public_key"]);
       expect(message).toMatch(/POST \S*\/policy-key/);
     }
@@ -93,7 +93,7 @@ describe("assets and policies", () => {
     expect(await scenario.refused(client.makePolicyKey(watched.id, PASSPHRASE))).toEqual([403, "no_root_key"]);
   });
 
-  it("have the id of the script that a template stands for", async () => {
+  it("have the id of the script of a template", async () => {
     const { client } = scenario;
     const leaf = csl.NativeScript.new_script_pubkey(csl.ScriptPubkey.new(policyKey.hash()));
     const until = csl.NativeScript.new_timelock_expiry(
@@ -119,7 +119,7 @@ describe("assets and policies", () => {
 
   it("are minted, as many as possible, to the stated address", async () => {
     const address = await scenario.address(other);
-    const { signed, listed: told } = await scenario.land(mine, {
+    const { signed, listed } = await scenario.land(mine, {
       mint_burn: [
         mint(KNOWN, MOST),
         mint(UNKNOWN, 5n),
@@ -137,7 +137,7 @@ describe("assets and policies", () => {
     expect(read.signedBy).toContain(policyKey.hash().to_hex());
     expect(read.nativeScripts).toBe(1);
     expect(read.outputs.find((one) => one.address === address)!.assets).toEqual({ [policy + ODD]: 9n });
-    expect(told.mint).toMatchObject({
+    expect(listed.mint).toMatchObject({
       wallet_policy_key_index: "0H",
       tokens: [{
         policy_id: policy,
@@ -155,7 +155,7 @@ describe("assets and policies", () => {
       .toEqual([403, "asset_name_too_long"]);
   });
 
-  it("are shown with the metadata of the server, or why there is none", async () => {
+  it("are shown with the server's metadata, or the reason why there is none", async () => {
     const { client } = scenario;
     const plain = (name: string) => ({ policy_id: policy, asset_name: name, fingerprint: fingerprint(policy, name) });
     const known = {
@@ -175,7 +175,7 @@ describe("assets and policies", () => {
     expect(await client.asset(mine, policy, DOWN)).toEqual({ ...plain(DOWN), metadata_error: "fetch" });
     expect(await client.asset(other, policy, ODD)).toEqual({ ...plain(ODD), metadata_error: "parse" });
     expect(registry.requests).toEqual(Array(4).fill("POST /metadata/query"));
-    // what was said is good for a while
+    // a response is cached for a while
     expect(await client.asset(mine, policy, KNOWN)).toEqual(known);
     expect(registry.requests).toHaveLength(4);
     for (const name of [ODD, "00"]) {
@@ -184,11 +184,11 @@ describe("assets and policies", () => {
     expect(await scenario.refused(client.asset(mine, "00".repeat(28)))).toEqual([404, "asset_not_present"]);
   });
 
-  it("are listed as long as the wallet lives, also when they are burned or sent away", async () => {
+  it("are listed as long as the wallet exists, also when they are burned or sent away", async () => {
     const burn = { policy_script_template: "cosigner#0", asset_name: DOWN, operation: { burn: { quantity: 7 } } };
-    const { signed, listed: told } = await scenario.land(mine, { mint_burn: [burn] });
+    const { signed, listed } = await scenario.land(mine, { mint_burn: [burn] });
     expect(readByCsl(signed).mint).toEqual({ [policy + DOWN]: -7n });
-    expect(told.burn.tokens[0]!.assets).toEqual([
+    expect(listed.burn.tokens[0]!.assets).toEqual([
       { asset_name: DOWN, quantity: 7, fingerprint: fingerprint(policy, DOWN) },
     ]);
     const payment = {
@@ -208,7 +208,7 @@ describe("assets and policies", () => {
   });
 });
 
-/** The policy key of some words: 1855H/1815H/0H. */
+/** The policy key of a mnemonic: 1855H/1815H/0H. */
 function policyKeyOf(words: readonly string[]): csl.PublicKey {
   const entropy = mnemonicEntropy(words);
   if (!entropy.ok) throw new Error(entropy.error.message);

@@ -1,7 +1,7 @@
 /**
- * A wallet's stake and vote: joining, what counts when, rewards over epochs and back over their boundary, votes of
- * every kind, withdrawing, other pools, quitting. The devnet's own account of the stake key judges; it makes a block
- * when told to, so what holds stays so.
+ * A wallet's stake and vote: joining, when it takes effect, rewards over epochs and back over their boundary, votes of
+ * every kind, withdrawing, other pools, quitting. Expected values are the devnet's own account of the stake key; it
+ * makes blocks only on request, so its state stays until then.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ import { Stranger } from "../../support/stranger.ts";
 import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
 
-/** Five seconds: what withdraws is built, signed and in a block within them, on any machine. */
+/** Five seconds: a withdrawal is built, signed and in a block within them, on any machine. */
 const EPOCH_SLOTS = 100;
 const DEPOSIT = 2n * ADA;
 const NONE = { active: { status: "not_delegating" }, next: [] };
@@ -34,7 +34,7 @@ describe("a wallet's stake", () => {
   const quit = { delegations: [{ quit: { stake_key_index: "0H" } }] };
   const ask = (id: string, body: object) => scenario.client.construct(id, body as never);
   const stakeAddress = async (id: string) => (await scenario.client.stakeKeys(id)).ours[0]!.key;
-  /** What the ledger says of a wallet's stake key. */
+  /** The ledger's state of a wallet's stake key. */
   const ledger = async (id: string) =>
     (await http(scenario.devnet, "GET", `/accounts/${await stakeAddress(id)}`)).body as {
       registered: boolean;
@@ -44,7 +44,7 @@ describe("a wallet's stake", () => {
       drep?: string;
     };
   const delegation = async (id: string) => (await scenario.client.wallet(id)).delegation;
-  /** The wallet's rewards, once they are the ledger's. */
+  /** The wallet's rewards, once they equal the ledger's. */
   const rewards = async (id: string): Promise<bigint> => {
     await paced.read();
     return (await until("the wallet has the ledger's rewards", async () => {
@@ -53,8 +53,8 @@ describe("a wallet's stake", () => {
     }, 60_000)).quantity;
   };
   /**
-   * Does what withdraws, and again at the beginning of another epoch where this one was over too soon; gives what the
-   * ledger has.
+   * Sends a withdrawal, and again at the beginning of another epoch if this one ended too soon; returns the one in the
+   * ledger.
    */
   const withdrawing = async <T extends { id: string }>(id: string, send: () => Promise<T>) => {
     let tries = 0;
@@ -68,8 +68,8 @@ describe("a wallet's stake", () => {
       if (sent === undefined) return;
       await paced.block();
       await paced.read();
-      const told = await scenario.client.transaction(id, sent.id);
-      return told.status === "in_ledger" && { due, sent, told };
+      const listed = await scenario.client.transaction(id, sent.id);
+      return listed.status === "in_ledger" && { due, sent, listed };
     }, 120_000);
   };
 
@@ -110,7 +110,7 @@ describe("a wallet's stake", () => {
     });
   });
 
-  it("goes to no pool that is none, with no wrong passphrase, and not away from where it is not", async () => {
+  it("refuses an unknown pool, a wrong passphrase, and quitting without a delegation", async () => {
     const { client } = scenario;
     const none = "00".repeat(28);
     const unknown = await scenario.refusal(client.joinPool(staker, none, PASSPHRASE));
@@ -143,14 +143,14 @@ describe("a wallet's stake", () => {
       [() => ask(staker, { delegations: [{ join: { pool: first } }] }), 400, "bad_request"],
       [() => ask(staker, { vote: "nobody" }), 400, "bad_request"],
     ];
-    for (const [asked, ...answer] of refused) expect(await scenario.refused(asked())).toEqual(answer);
+    for (const [request, ...answer] of refused) expect(await scenario.refused(request())).toEqual(answer);
   });
 
   let joinedIn: number;
 
-  it("joins a pool, which counts from the second epoch on", async () => {
+  it("joins a pool, which takes effect from the second epoch on", async () => {
     const [first] = pools;
-    const { built, signed, listed: told } = await scenario.land(staker, join(first!));
+    const { built, signed, listed } = await scenario.land(staker, join(first!));
     expect(built.coin_selection).toMatchObject({
       certificates: [
         { certificate_type: "register_reward_account", reward_account_path: account },
@@ -163,9 +163,9 @@ describe("a wallet's stake", () => {
       ["StakeRegistration"],
       ["StakeDelegation"],
     ]);
-    // the stake key signs beside those of the coins
+    // the stake key signs in addition to those of the coins
     expect(read.signedBy).toHaveLength(new Set(built.coin_selection.inputs.map(({ address }) => address)).size + 1);
-    expect(told).toMatchObject({
+    expect(listed).toMatchObject({
       direction: "outgoing",
       deposit_taken: { quantity: 2_000_000 },
       deposit_returned: { quantity: 0 },
@@ -174,8 +174,8 @@ describe("a wallet's stake", () => {
         { certificate_type: "join_pool", pool: first },
       ],
     });
-    expect(BigInt(told.amount.quantity)).toBe(DEPOSIT + read.fee);
-    joinedIn = told.inserted_at!.epoch_number;
+    expect(BigInt(listed.amount.quantity)).toBe(DEPOSIT + read.fee);
+    joinedIn = listed.inserted_at!.epoch_number;
     expect(await ledger(staker)).toMatchObject({ registered: true, pool: first, deposit: 2_000_000, rewards: 0 });
     const starts = { epoch_number: joinedIn + 2, epoch_start_time: expect.stringMatching(/Z$/) };
     expect(await delegation(staker)).toEqual({
@@ -200,7 +200,7 @@ describe("a wallet's stake", () => {
     expect((await delegation(voter)).next).toMatchObject([{ ...target, changes_at: { epoch_number: epoch + 2 } }]);
   });
 
-  it("votes for those that are there, in every form of their id, and not twice alike", async () => {
+  it("votes for existing representatives, in every form of their id, and refuses the same vote again", async () => {
     const stranger = new Stranger(scenario.devnet);
     await scenario.faucet(stranger.address, 3_000n * ADA);
     await paced.block();
@@ -233,17 +233,17 @@ describe("a wallet's stake", () => {
       [byScript, "drep", `script:${script.hash().to_hex()}`],
       ["no_confidence", "no_confidence", "no confidence"],
     ];
-    for (const [vote, told, held] of votes) {
+    for (const [vote, expected, held] of votes) {
       const { signed, listed: { certificates, deposit_taken: taken } } = await scenario.land(voter, { vote });
       expect(readByCsl(signed).certificates.map((one) => Object.keys(one as object))).toEqual([["VoteDelegation"]]);
       expect(taken.quantity).toBe(0);
       expect(certificates).toMatchObject([{ certificate_type: "cast_vote", reward_account_path: account }]);
       expect(await ledger(voter)).toMatchObject({ pool: pools[0], drep: held });
       const { voting } = (await delegation(voter)).next.at(-1)!;
-      expect(voting).toMatch(new RegExp(`^${told}`));
-      // the id that it tells is one that it takes
+      expect(voting).toMatch(new RegExp(`^${expected}`));
+      // the id that it returns is one that it accepts
       expect(await scenario.refused(ask(voter, { vote: voting }))).toEqual([403, "same_vote"]);
-      if (told === "drep") expect(toHex(fromBech32(voting!)!.bytes.subarray(1))).toBe(held.split(":")[1]);
+      if (expected === "drep") expect(toHex(fromBech32(voting!)!.bytes.subarray(1))).toBe(held.split(":")[1]);
     }
     expect(await scenario.refused(scenario.client.joinDrep(voter, "no_confidence", PASSPHRASE)))
       .toEqual([403, "same_vote"]);
@@ -255,7 +255,7 @@ describe("a wallet's stake", () => {
     expect((await ledger(voter)).drep).toBe("abstain");
   });
 
-  it("earns; a forced rollback over the boundary takes the rewards back, and the next boundary brings them", async () => {
+  it("earns; a forced rollback over the boundary removes the rewards, and the next boundary brings them back", async () => {
     let entered = await paced.enter(joinedIn + 2);
     await paced.read();
     expect(await delegation(staker)).toEqual({ active: { status: "delegating", target: pools[0] }, next: [] });
@@ -289,7 +289,7 @@ describe("a wallet's stake", () => {
     for (const body of [{ withdrawal: "self" }, { ...quit, withdrawal: "self" }, both]) {
       expect(await scenario.refused(ask(staker, body))).toEqual([403, "withdrawal_not_possible_without_vote"]);
     }
-    // the vote alone, with a withdrawal put into it
+    // only the vote, with a withdrawal inserted into it
     const { transaction } = await ask(staker, { vote: "abstain" });
     const forged = withWithdrawal(transaction, await stakeAddress(staker), await rewards(staker));
     const { transaction: signed } = await scenario.client.sign(staker, forged, PASSPHRASE);
@@ -298,9 +298,9 @@ describe("a wallet's stake", () => {
     expect(JSON.stringify(refused.details)).toContain("ConwayWdrlNotDelegatedToDRep");
   });
 
-  it("withdraws and votes otherwise in one transaction, which ends with the epoch", async () => {
+  it("withdraws and changes its vote in one transaction, which ends with the epoch", async () => {
     await scenario.land(staker, { vote: "abstain" });
-    const { due, sent: { built, signed }, told } = await withdrawing(
+    const { due, sent: { built, signed }, listed } = await withdrawing(
       staker,
       () => scenario.constructSignSubmit(staker, { withdrawal: "self", vote: "no_confidence" }),
     );
@@ -309,39 +309,39 @@ describe("a wallet's stake", () => {
     const read = readByCsl(signed);
     expect(read.withdrawals).toEqual({ [address]: due });
     expect(read.ttl! % BigInt(EPOCH_SLOTS)).toBe(0n);
-    expect(told.expires_at!.absolute_slot_number).toBe(Number(read.ttl));
+    expect(listed.expires_at!.absolute_slot_number).toBe(Number(read.ttl));
     const shown = [{ stake_address: address, amount: { quantity: Number(due), unit: "lovelace" } }];
-    expect(told.withdrawals).toEqual(shown);
+    expect(listed.withdrawals).toEqual(shown);
     expect(built.coin_selection.withdrawals).toMatchObject(shown);
     const decoded = await scenario.client.decode(staker, { transaction: signed });
     expect(decoded.withdrawals).toEqual([{ ...shown[0], context: "ours" }]);
     expect(await ledger(staker)).toMatchObject({ rewards: 0, drep: "no confidence" });
     expect(await rewards(staker)).toBe(0n);
-    const listed = await scenario.client.transactions(staker, { minWithdrawal: Number(due) });
+    const withdrawals = await scenario.client.transactions(staker, { minWithdrawal: Number(due) });
     // those that came too late for their epoch are listed as expired
-    expect(listed.flatMap(({ id, status }) => status === "in_ledger" ? [id] : [])).toEqual([told.id]);
+    expect(withdrawals.flatMap(({ id, status }) => status === "in_ledger" ? [id] : [])).toEqual([listed.id]);
 
-    // without its block it has withdrawn nothing; in the next epoch it is in the ledger again, or never will be
-    await scenario.rollbackTo(told.inserted_at!.height.quantity, true);
+    // without its block nothing is withdrawn; in the next epoch it is in the ledger again, or has expired
+    await scenario.rollbackTo(listed.inserted_at!.height.quantity, true);
     expect(await rewards(staker)).toBe(due);
-    expect((await scenario.client.transaction(staker, told.id)).status).not.toBe("in_ledger");
+    expect((await scenario.client.transaction(staker, listed.id)).status).not.toBe("in_ledger");
     await paced.enter(await paced.epoch() + 1);
     await until("it is decided", async () => {
       await paced.block();
-      return (await scenario.client.transaction(staker, told.id)).status !== "pending";
+      return (await scenario.client.transaction(staker, listed.id)).status !== "pending";
     }, 60_000);
   });
 
   it("changes pools without a deposit", async () => {
-    const { listed: told } = await scenario.land(staker, join(pools[1]!));
-    expect(told).toMatchObject({ deposit_taken: { quantity: 0 }, deposit_returned: { quantity: 0 } });
-    expect(told.certificates).toMatchObject([{ certificate_type: "join_pool", pool: pools[1] }]);
+    const { listed } = await scenario.land(staker, join(pools[1]!));
+    expect(listed).toMatchObject({ deposit_taken: { quantity: 0 }, deposit_returned: { quantity: 0 } });
+    expect(listed.certificates).toMatchObject([{ certificate_type: "join_pool", pool: pools[1] }]);
     expect(await ledger(staker)).toMatchObject({ pool: pools[1], deposit: 2_000_000 });
     expect((await delegation(staker)).next.at(-1)).toMatchObject({ target: pools[1] });
   });
 
-  it("quits with all that it earned, gets the deposit back, and pays it again when it comes back", async () => {
-    const { due, sent: { built, signed }, told } = await withdrawing(
+  it("quits with all its rewards, gets the deposit back, and pays it again when it joins again", async () => {
+    const { due, sent: { built, signed }, listed } = await withdrawing(
       staker,
       () => scenario.constructSignSubmit(staker, { ...quit, withdrawal: "self" }),
     );
@@ -349,7 +349,7 @@ describe("a wallet's stake", () => {
     const read = readByCsl(signed);
     expect(read.certificates.map((one) => Object.keys(one as object))).toEqual([["StakeDeregistration"]]);
     expect(read.withdrawals).toEqual(due > 0n ? { [await stakeAddress(staker)]: due } : {});
-    expect(told).toMatchObject({
+    expect(listed).toMatchObject({
       deposit_returned: { quantity: 2_000_000 },
       deposit_taken: { quantity: 0 },
       certificates: [{ certificate_type: "quit_pool", reward_account_path: account }],
@@ -367,7 +367,7 @@ describe("a wallet's stake", () => {
     expect(await ledger(staker)).toMatchObject({ registered: true, pool: pools[0], drep: "abstain" });
 
     const quitted = await withdrawing(voter, () => scenario.client.quitPool(voter, PASSPHRASE, crypto.randomUUID()));
-    expect(quitted.told.deposit_returned.quantity).toBe(2_000_000);
+    expect(quitted.listed.deposit_returned.quantity).toBe(2_000_000);
     expect((await delegation(voter)).next.at(-1)).toMatchObject({ status: "not_delegating" });
     const actors = await http(scenario.arbor.operator, "GET", "/actors?kind=delegation");
     expect([actors.status, JSON.stringify(actors.body)]).toEqual([200, expect.stringContaining("neither")]);
@@ -377,8 +377,8 @@ describe("a wallet's stake", () => {
 const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
 /**
- * A transaction (base 64) that withdraws besides, by another's hand; what comes in goes to its first output, but for a
- * larger fee.
+ * A transaction (base 64) with an additional withdrawal, made by an independent library; incoming value goes to its
+ * first output, less a larger fee.
  */
 function withWithdrawal(transaction: string, address: string, amount: bigint): string {
   const body = csl.Transaction.from_bytes(bytesOf(transaction)).body();

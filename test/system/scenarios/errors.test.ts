@@ -6,9 +6,9 @@ import { PASSPHRASE, Scenario } from "../../support/scenario.ts";
 
 interface Operation {
   readonly method: string;
-  /** With `{names}` in it, after the prefix. */
+  /** A path with `{names}` in it, without the prefix. */
   readonly path: string;
-  /** The type of the body, where it has one. */
+  /** The type of the body, if it has one. */
   readonly consumes: string | undefined;
 }
 
@@ -19,7 +19,10 @@ describe("a service that gets wrong requests", () => {
   let operations: readonly Operation[];
   let wallet: string;
 
-  /** Asks, and expects an error of the one shape: two texts, the message in one line, and nothing but `info` beside. */
+  /**
+   * Sends a request, and expects an error of the one shape: two texts, the message in one line, and no other member but
+   * `info`.
+   */
   const refused = async (method: string, path: string, init: RequestInit = {}) => {
     const response = await fetch(scenario.client.base + path, { method, ...init });
     const text = await response.text();
@@ -43,7 +46,7 @@ describe("a service that gets wrong requests", () => {
     const document = await scenario.client.get<{
       paths: Record<string, Record<string, { requestBody?: { content: Record<string, unknown> } }>>;
     }>("/openapi.json");
-    // some stand elsewhere than under the prefix
+    // some are not under the prefix
     const paths = Object.entries(document.paths).filter(([, methods]) => !("servers" in methods));
     operations = paths.flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { requestBody }]) => ({
@@ -56,7 +59,7 @@ describe("a service that gets wrong requests", () => {
   });
   afterAll(() => scenario?.stop());
 
-  it("knows no other paths, and no other methods of its own", async () => {
+  it("has no other paths, and no other methods of its paths", async () => {
     for (const path of ["/nowhere", "/wallets/", "/wallets/nobody/nothing", "/v2/wallets", "/shared-wallets/a/b/c/d"]) {
       const { status, code, where } = await refused("GET", path);
       expect([status, code], where).toEqual([404, "not_found"]);
@@ -68,7 +71,7 @@ describe("a service that gets wrong requests", () => {
     for (const [path, methods] of paths) {
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((one) => !methods.has(one))) {
         const { status, code, where } = await refused(method, filled(path));
-        // another path may have the method, with a parameter where this one has a word
+        // another path may have the method, with a parameter instead of a literal segment
         if (status === 405) expect(code, where).toBe("method_not_allowed");
         else expect([400, 404, 406, 415], where).toContain(status);
       }
@@ -77,7 +80,7 @@ describe("a service that gets wrong requests", () => {
     }
   });
 
-  it("speaks JSON to who takes it, and takes what each endpoint says", async () => {
+  it("answers with JSON to clients that accept it, and accepts each endpoint's content type", async () => {
     for (const { method, path, consumes } of operations) {
       const body = consumes === undefined ? {} : { body: "{}" };
       const accepted = await refused(method, filled(path), {
@@ -95,7 +98,7 @@ describe("a service that gets wrong requests", () => {
     }
   });
 
-  it("says of each parameter of a path what it should be", async () => {
+  it("describes the valid values of each path parameter", async () => {
     const bad: Record<string, readonly string[]> = {
       walletId: ["nobody", "0".repeat(39), "0".repeat(41), "ś".repeat(40)],
       transactionId: ["0".repeat(63), "x".repeat(64)],
@@ -114,9 +117,9 @@ describe("a service that gets wrong requests", () => {
         seen.add(name!);
         expect(bad, `${path} has a parameter that nobody thought of`).toHaveProperty(name!);
         for (const value of [...bad[name!]!, ...malformedParams[name!]?.bad ?? []]) {
-          const asked = filled(path, { ...values, [name!]: value });
+          const requestPath = filled(path, { ...values, [name!]: value });
           const body = consumes === undefined ? {} : json(consumes === JSON_TYPE ? "{}" : "", consumes);
-          const { status, code, message, where } = await refused(method, asked, body);
+          const { status, code, message, where } = await refused(method, requestPath, body);
           expect([status, code], where).toEqual([400, "bad_request"]);
           const known = malformedParams[name!];
           if (known?.bad.includes(value)) expect(message, where).toBe(known.message);
@@ -126,7 +129,7 @@ describe("a service that gets wrong requests", () => {
     expect(seen.size).toBeGreaterThan(7);
   });
 
-  it("refuses every body that servers of the field refuse", async () => {
+  it("refuses every body that other wallet servers refuse", async () => {
     const served = new Set(operations.map(({ method, path }) => `${method} ${path}`));
     const origin = scenario.client.base.replace(/\/v2$/, "");
     const { answers } = await putMalformed(served, (path, init) => fetch(origin + path, init));
@@ -134,7 +137,7 @@ describe("a service that gets wrong requests", () => {
     for (const { where, status, code } of answers) expect([status, code], where).toEqual([400, "bad_request"]);
   });
 
-  it("takes no body that is no JSON, too deep or too large, and goes on", async () => {
+  it("accepts no body that is not JSON, too deep or too large, and continues", async () => {
     const bodies = ["", "{", "[]", "null", '"text"', "{}{}", "\u0000", "{'a':1}", "[".repeat(10_000)];
     for (const body of bodies) {
       const { status, code, where } = await refused("POST", "/wallets", json(body));
@@ -146,19 +149,19 @@ describe("a service that gets wrong requests", () => {
     });
     expect(latin.code).toBe("bad_request");
     const vast = await refused("POST", "/wallets", json(`{"name":"${"x".repeat(5_000_000)}"}`)).catch(() => undefined);
-    // who sends on may find the connection closed
+    // a client that continues to send may find the connection closed
     if (vast) expect([vast.status, vast.code]).toEqual([413, "body_too_large"]);
     expect((await scenario.client.wallet(wallet)).id).toBe(wallet);
   });
 
-  it("answers who speaks no HTTP, and who sends a path that is none, and goes on", async () => {
+  it("answers clients that send no HTTP, or an invalid path, and continues", async () => {
     const { hostname, port } = new URL(scenario.client.base);
     const status = await new Promise<number | undefined>((resolve, reject) => {
-      const asked = nodeRequest({ hostname, port, path: "/v2/wallets/%zz", method: "GET" }, (response) => {
+      const clientRequest = nodeRequest({ hostname, port, path: "/v2/wallets/%zz", method: "GET" }, (response) => {
         response.resume();
         resolve(response.statusCode);
       });
-      asked.once("error", reject).end();
+      clientRequest.once("error", reject).end();
     });
     expect([400, 404]).toContain(status);
     expect((await scenario.client.wallet(wallet)).id).toBe(wallet);

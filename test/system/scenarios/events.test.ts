@@ -1,7 +1,6 @@
 /**
- * What the service has beyond the field's: transactions of wallets as server-sent events (what blocks bring, what they
- * take back, what was missed), lists by pages that hold while blocks come, and requests that are done once however
- * often they are asked.
+ * Features beyond other wallet servers: transactions of wallets as server-sent events (of new blocks, of rollbacks, and
+ * missed ones), paginated lists that stay consistent while blocks arrive, and idempotent requests.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
@@ -11,14 +10,14 @@ import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { Stranger } from "../../support/stranger.ts";
 import { until } from "../../support/until.ts";
 
-describe("events, pages and requests done once", () => {
+describe("events, pages and idempotent requests", () => {
   let scenario: Scenario;
   let client: WalletClient;
   let mine: string;
   let address: string;
   const ends: AbortController[] = [];
 
-  /** Opens a stream; gives what it tells. */
+  /** Opens a stream; collects its events. */
   const open = async (id: string, options: { after?: string; prefix?: Prefix; through?: WalletClient } = {}) => {
     const { through = client, ...rest } = options;
     const end = new AbortController();
@@ -33,12 +32,12 @@ describe("events, pages and requests done once", () => {
     return { heard, end, done };
   };
   type Heard = readonly WalletEvent[];
-  const told = (heard: Heard) => heard.flatMap((one) => one.type === "transaction" ? [one.transaction] : []);
+  const transactionsIn = (heard: Heard) => heard.flatMap((one) => one.type === "transaction" ? [one.transaction] : []);
   const hears = (heard: Heard, count: number) =>
-    until(`${count} are told`, () => Promise.resolve(told(heard).length === count), 60_000);
+    until(`${count} are told`, () => Promise.resolve(transactionsIn(heard).length === count), 60_000);
   /** Lovelace of each, in ada. */
   const amounts = (list: readonly Transaction[]) => list.map(({ amount }) => Number(amount.quantity) / 1_000_000);
-  /** Has the faucet pay an address, in a block. */
+  /** Requests a faucet payment to an address, in a block. */
   const pay = async (ada: bigint, to = address) => {
     await scenario.faucet(to, ada * ADA);
     await scenario.blocks();
@@ -56,11 +55,11 @@ describe("events, pages and requests done once", () => {
     await scenario?.stop();
   });
 
-  it("tell an incoming payment as the list has it", async () => {
+  it("report an incoming payment in the list's form", async () => {
     const { heard } = await open(mine);
     await pay(10n);
     await hears(heard, 1);
-    const [one] = told(heard);
+    const [one] = transactionsIn(heard);
     expect(one).toMatchObject({ direction: "incoming", amount: { quantity: 10_000_000 }, status: "in_ledger" });
     const { depth: _, ...listed } = (await client.transactions(mine))[0]!;
     expect(one).toMatchObject(listed);
@@ -68,7 +67,7 @@ describe("events, pages and requests done once", () => {
     console.info(`told ${late} ms after the slot of its block began`);
   });
 
-  it("tell who comes back what was missed, once", async () => {
+  it("report missed transactions to a client that returns, once", async () => {
     const first = await open(mine);
     await pay(11n);
     await hears(first.heard, 1);
@@ -80,10 +79,10 @@ describe("events, pages and requests done once", () => {
     await scenario.untilAvailable(mine, 46n * ADA);
     const { heard } = await open(mine, { after: id });
     await hears(heard, 2);
-    expect(amounts(told(heard))).toEqual([12, 13]);
+    expect(amounts(transactionsIn(heard))).toEqual([12, 13]);
   });
 
-  it("tell when blocks are no more, and again what comes back", async () => {
+  it("report when blocks are rolled back, and again when they return", async () => {
     const { heard } = await open(mine);
     await pay(14n);
     await hears(heard, 1);
@@ -92,8 +91,8 @@ describe("events, pages and requests done once", () => {
     await scenario.untilAvailable(mine, 46n * ADA);
     await scenario.blocks();
     await hears(heard, 2);
-    expect(amounts(told(heard))).toEqual([14, 14]);
-    const [before, again] = told(heard);
+    expect(amounts(transactionsIn(heard))).toEqual([14, 14]);
+    const [before, again] = transactionsIn(heard);
     expect(again!.id).toBe(before!.id);
     expect(again!.inserted_at!.absolute_slot_number).toBeGreaterThan(before!.inserted_at!.absolute_slot_number);
   });
@@ -114,13 +113,13 @@ describe("events, pages and requests done once", () => {
       }
       await pay(23n);
       await hears(heard, 3);
-      expect(amounts(told(heard))).toEqual([21, 22, 23]);
+      expect(amounts(transactionsIn(heard))).toEqual([21, 22, 23]);
     } finally {
       await proxy.cut();
     }
   });
 
-  it("tell both sides of a payment, also to wallets of other kinds", async () => {
+  it("report both sides of a payment, also to wallets of other kinds", async () => {
     const old = await client.createByron({
       style: "random",
       name: "Old",
@@ -150,7 +149,7 @@ describe("events, pages and requests done once", () => {
     const payments = [byron, script!.id].map((to, i) => ({ address: to, amount: lovelace(BigInt(i + 2) * ADA) }));
     const { id, listed: seen } = await scenario.land(mine, { payments });
     for (const { heard } of streams) await hears(heard, 1);
-    const views = streams.map(({ heard }) => told(heard)[0]!);
+    const views = streams.map(({ heard }) => transactionsIn(heard)[0]!);
     expect(views.map((one) => [one.id, one.direction, Number(one.amount.quantity)])).toEqual([
       [id, "outgoing", 5_000_000 + Number(seen.fee.quantity)],
       [id, "incoming", 2_000_000],
@@ -167,7 +166,7 @@ describe("events, pages and requests done once", () => {
     expect(await scenario.refused(client.events("0".repeat(40)).next())).toEqual([404, "no_such_wallet"]);
   });
 
-  it("come by pages that miss nothing and repeat nothing, while more come", async () => {
+  it("come in pages that miss nothing and repeat nothing, while more arrive", async () => {
     const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
     for (const order of ["ascending", "descending"] as const) {
       const whole = ids(await client.transactions(mine, { order }));
@@ -178,7 +177,7 @@ describe("events, pages and requests done once", () => {
         const page = await client.transactionPage(mine, { order, limit: 2, after });
         found.push(...ids(page.entries));
         after = page.after;
-        // between the first pages there comes another
+        // another one arrives between the first pages
         if (found.length === 2) {
           await pay(31n);
           await until("it is listed", async () => (await client.transactions(mine)).length > whole.length, 60_000);
@@ -225,7 +224,7 @@ describe("events, pages and requests done once", () => {
     expect(await scenario.refused(submit(second, "ö"))).toEqual([400, "bad_request"]);
     await scenario.blocks();
     await scenario.untilInLedger(mine, id);
-    // repeated long after it is done
+    // repeated long after it was done
     expect(await submit(first, "mine")).toEqual({ id });
 
     const [pool] = await client.stakePools(ADA);

@@ -28,7 +28,7 @@ describe("a history", () => {
   const iso = (ms: number) => new Date(ms).toISOString();
   const placed = ({ inserted_at, pending_since }: Transaction) => inserted_at ?? pending_since;
   const timeOf = (one: Transaction) => Date.parse(placed(one)!.time);
-  /** Where it pays, and where the wallet's own inputs were. */
+  /** Where it pays, and the addresses of the wallet's own inputs. */
   const addressesOf = ({ inputs, outputs }: Transaction) => [
     ...inputs.flatMap(({ address, derivation_path }) => derivation_path === undefined ? [] : [address!]),
     ...outputs.map(({ address }) => address),
@@ -36,7 +36,10 @@ describe("a history", () => {
   const largest = ({ withdrawals }: Transaction) =>
     Math.max(0, ...withdrawals.map(({ amount }) => Number(amount.quantity)));
 
-  /** Every filter at each of its boundaries, by the whole list as the plain model; on a history that rests. */
+  /**
+   * Every filter at each of its boundaries, compared with the whole list as the plain model; on a history without
+   * pending changes.
+   */
   const assertFilters = async (): Promise<readonly Transaction[]> => {
     const all = await client.transactions(mine);
     const kept = (fits: (one: Transaction) => boolean) => ids(all.filter(fits));
@@ -82,7 +85,7 @@ describe("a history", () => {
     return all;
   };
 
-  it("tells what happened, the newest first", async () => {
+  it("lists the transactions, the newest first", async () => {
     const joined = (await client.transactions(mine))[0]!;
     expect(joined).toMatchObject({ direction: "outgoing", deposit_taken: lovelace(2_000_000) });
     const sent = await scenario.land(mine, {
@@ -116,15 +119,15 @@ describe("a history", () => {
       })),
     });
     for (const one of all) {
-      const { depth: _, ...told } = one;
+      const { depth: _, ...withoutDepth } = one;
       const { depth, ...again } = await client.transaction(mine, one.id);
-      expect(again).toEqual(told);
+      expect(again).toEqual(withoutDepth);
       expect(depth!.unit).toBe("block");
     }
   });
 
   it("has a withdrawal, once there are rewards", async () => {
-    // a boundary may come between any two of these: then the built transaction is no longer valid, and is built again
+    // an epoch boundary may come between any two of these: then the transaction is no longer valid, and is built again
     await until("there are rewards", async () => Number((await client.wallet(mine)).balance.reward.quantity) > 0);
     withdrawal = await until("a withdrawal is in the ledger", async () => {
       const sent = await scenario.constructSignSubmit(mine, { withdrawal: "self" }).catch(() => undefined);
@@ -137,28 +140,28 @@ describe("a history", () => {
       return undefined;
     });
     expect(largest(await client.transaction(mine, withdrawal))).toBeGreaterThan(0);
-    // what comes after it, to be rolled back
+    // later transactions, to be rolled back
     await scenario.untilInLedger(mine, await scenario.faucet(await scenario.address(mine, 6), 3n * ADA));
   });
 
-  it("keeps each filter's boundary", async () => {
+  it("respects each filter's boundary", async () => {
     const all = await assertFilters();
     expect(all).toHaveLength(8);
     expect(all[1]!.id).toBe(withdrawal);
   });
 
-  it("keeps them when blocks were rolled back, and what they held did not come again", async () => {
+  it("respects them after a rollback whose transactions did not return", async () => {
     const [newest, ...rest] = await client.transactions(mine);
     await scenario.rollbackFrom(newest!.inserted_at!, true);
     await until("it is gone", async () => (await client.transactions(mine)).length === rest.length);
     expect(ids(await assertFilters())).toEqual(ids(rest));
   });
 
-  it("keeps them when what was rolled back came again in other slots", async () => {
+  it("respects them after a rollback whose transactions returned in other slots", async () => {
     const before = await client.transactions(mine);
     const back = before.find(({ direction, withdrawals }) => direction === "incoming" && withdrawals.length === 0)!;
     await scenario.rollbackFrom(back.inserted_at!);
-    // the withdrawal may be too late now, and is no more where it is forgotten
+    // the withdrawal may be too late now, and is removed once it is forgotten
     await until("all of it rests", async () => {
       const now = await client.transactions(mine);
       for (const { id, status } of now) if (status === "expired") await client.forget(mine, id);
@@ -173,7 +176,7 @@ describe("a history", () => {
     expect(timeOf(again)).toBeGreaterThan(timeOf(back));
   });
 
-  it("takes moments in any form of ISO 8601, and refuses other filters with the reason", async () => {
+  it("accepts times in any form of ISO 8601, and refuses other filters with the reason", async () => {
     const all = await client.transactions(mine);
     const time = timeOf(all.at(-1)!);
     const second = iso(Math.floor(time / 1_000) * 1_000);

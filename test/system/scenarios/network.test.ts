@@ -1,6 +1,6 @@
 /**
- * The network as the wallet service tells it: how far it is, its parameters, its newest block; transactions of others
- * that it hands on; and the unspent outputs of a wallet in figures. The devnet's own account judges.
+ * The network as reported by the wallet service: sync progress, parameters, tip; transactions of others that it
+ * forwards; and statistics of a wallet's unspent outputs. Expected values are the devnet's own.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ describe("the network of a wallet service", () => {
   });
   afterAll(() => scenario?.stop());
 
-  it("is told as far as it was read, also after a rollback", async () => {
+  it("is reported as far as it was read, also after a rollback", async () => {
     const { client } = scenario;
     for (const rolledBack of [false, true]) {
       await paced.block();
@@ -64,8 +64,12 @@ describe("the network of a wallet service", () => {
 
   it("has the parameters of the ledger, of an epoch that has begun", async () => {
     const { client } = scenario;
-    const [genesis, ledger, told] = [await devnet("/genesis"), await devnet("/parameters"), await client.parameters()];
-    expect(told).toMatchObject({
+    const [genesis, ledger, reported] = [
+      await devnet("/genesis"),
+      await devnet("/parameters"),
+      await client.parameters(),
+    ];
+    expect(reported).toMatchObject({
       slot_length: { quantity: genesis.slotLength / 1_000, unit: "second" },
       epoch_length: { quantity: EPOCH_SLOTS, unit: "slot" },
       security_parameter: { quantity: genesis.securityParameter, unit: "block" },
@@ -80,18 +84,18 @@ describe("the network of a wallet service", () => {
         memory_unit_price: number(ledger.prices.memory),
       },
     });
-    expect(Date.parse(told.blockchain_start_time)).toBe(genesis.genesisTime);
-    // a node does not tell of the era before it
-    expect(["", genesis.files.byron.hash]).toContain(told.genesis_block_hash);
-    expect(told.eras.conway).toMatchObject({ epoch_number: 0 });
-    expect(await client.parameters("latest")).toEqual(told);
-    expect(await client.parameters(0)).toEqual(told);
+    expect(Date.parse(reported.blockchain_start_time)).toBe(genesis.genesisTime);
+    // a node has no information about the era before it
+    expect(["", genesis.files.byron.hash]).toContain(reported.genesis_block_hash);
+    expect(reported.eras.conway).toMatchObject({ epoch_number: 0 });
+    expect(await client.parameters("latest")).toEqual(reported);
+    expect(await client.parameters(0)).toEqual(reported);
     expect(await scenario.refused(client.parameters(1_000_000))).toEqual([404, "not_found"]);
     expect(await scenario.refused(client.get("/network/parameters?epoch=first"))).toEqual([400, "bad_request"]);
     expect(await client.get("/openapi.json")).toMatchObject({ openapi: "3.1.0", servers: [{ url: "/v2" }] });
   });
 
-  it("takes transactions that were signed elsewhere, and says by the ledger's names what it does not take", async () => {
+  it("forwards transactions that were signed elsewhere, and names the ledger's failures for refused ones", async () => {
     const { client } = scenario;
     const { id } = await scenario.createWallet();
     const address = await scenario.address(id);
@@ -101,7 +105,7 @@ describe("the network of a wallet service", () => {
     const signed = csl.Transaction.from_hex(await stranger.transaction({ pay: [[address, 5n * ADA]] })).to_bytes();
     const { id: hash } = await client.proxy(signed);
     expect(hash).toBe(csl.FixedTransaction.from_bytes(signed).transaction_hash().to_hex());
-    // it is nobody's until a block has it
+    // it belongs to no wallet until a block has it
     expect(await scenario.mempool()).toEqual([hash]);
     expect(await client.transactions(id)).toEqual([]);
     await paced.block();
@@ -127,7 +131,7 @@ describe("the network of a wallet service", () => {
     expect(await scenario.mempool()).toEqual([]);
   });
 
-  it("has a wallet's unspent outputs, each with the least that it must hold, and how they are spread", async () => {
+  it("has a wallet's unspent outputs, each with its minimum, and their distribution", async () => {
     const { client } = scenario;
     const coins = [1_000_000n, 10_000_000n, 10_000_001n, 123_456_789n, 10_000_000_000n];
     const { id } = await scenario.createWallet({ coins });
@@ -158,7 +162,7 @@ describe("the network of a wallet service", () => {
       ["10000000000", 1],
     ]);
     expect(Object.keys(distribution)).toHaveLength(17);
-    // what is pending is spent already
+    // inputs of pending transactions are spent already
     const payment = {
       address: await scenario.address(id),
       amount: { quantity: 9_000_000_000, unit: "lovelace" as const },

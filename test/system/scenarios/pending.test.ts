@@ -1,11 +1,11 @@
-/** Transactions on their way: pending, in the ledger, rolled back, offered again, forgotten, too late, overtaken. */
+/** Submitted transactions: pending, in the ledger, rolled back, resubmitted, forgotten, too late, double spent. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { http } from "../../support/user.ts";
 import { until } from "../../support/until.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 
-describe("a transaction on its way", () => {
+describe("a submitted transaction", () => {
   let scenario: Scenario;
   let client: WalletClient;
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe("a transaction on its way", () => {
   };
   const offered = (hash: string) => until("it is offered again", async () => (await scenario.mempool()).includes(hash));
 
-  it("is pending again when its block is rolled back, is offered by itself, and is forgotten only out of the ledger", async () => {
+  it("is pending again when its block is rolled back, is resubmitted automatically, and is forgotten only if it is not in the ledger", async () => {
     const { id, body } = await funded(20n, 20n);
     const { id: hash } = await client.pay(id, body());
     expect(await client.transaction(id, hash)).toMatchObject({ status: "pending" });
@@ -49,12 +49,12 @@ describe("a transaction on its way", () => {
     await client.forget(id, other.id);
     expect(await scenario.refused(client.transaction(id, other.id))).toEqual([404, "no_such_transaction"]);
     expect(await scenario.refused(client.forget(id, other.id))).toEqual([404, "no_such_transaction"]);
-    // the mempool has it all the same, and the chain may
+    // the mempool has it anyway, and so may the chain
     await scenario.blocks();
     await scenario.untilInLedger(id, other.id);
   });
 
-  it("disappears with its block where it was incoming", async () => {
+  it("disappears with its block if it was incoming", async () => {
     const { id } = await funded(20n);
     const paid = await scenario.faucet(await scenario.address(id, 3), 7n * ADA);
     await scenario.blocks();
@@ -65,9 +65,9 @@ describe("a transaction on its way", () => {
     await scenario.untilAvailable(id, 20n * ADA);
   });
 
-  it("expires when the ledger did not take it in time, and its coins are free again", async () => {
+  it("expires if the ledger did not include it in time, and its coins are free again", async () => {
     const { id, body } = await funded(20n);
-    // built, and too late when it is submitted: nothing is known of it
+    // built, and too late when it is submitted: no trace of it stays
     const late = await client.construct(id, {
       payments: body().payments,
       validity_interval: { invalid_hereafter: { quantity: 1, unit: "second" } },
@@ -80,7 +80,7 @@ describe("a transaction on its way", () => {
     expect(await scenario.refused(client.submit(id, transaction))).toEqual([500, "created_invalid_transaction"]);
     expect((await client.transactions(id)).length).toBe(1);
 
-    // a machine that is busy may be too late itself
+    // a busy machine may be too late itself
     const brief = { ...body(), time_to_live: { quantity: 3, unit: "second" as const } };
     const sent = await until("it is in time", () => client.pay(id, brief).catch(() => undefined));
     expect(await scenario.available(id)).toBe(0n);
@@ -92,8 +92,8 @@ describe("a transaction on its way", () => {
     await scenario.blocks();
     await scenario.untilStatus(id, sent.id, "expired");
     expect(await scenario.available(id)).toBe(20n * ADA);
-    // on a chain that does not reach so far it is not too late: only for a moment, for the network's clock has not gone
-    // back
+    // on a chain that ends before its last slot it is not too late: only for a moment, since the network's clock has
+    // not gone back
     await scenario.rollback(1, true);
     await until("pending again", async () => {
       const { body } = await http(scenario.arbor.operator, "GET", `/actors/transaction/${sent.id}/history`);
@@ -114,8 +114,7 @@ describe("a transaction on its way", () => {
     };
     const [one, other] = [await signed(3n), await signed(4n)];
     const { id: hash } = await client.submit(id, one);
-    // the network forgets it, and hears of the other one before it is offered again: the sweep may be quicker, then
-    // once more
+    // the network forgets it, and gets the other one before it is resubmitted: the sweep may be earlier, then once more
     const { id: winner } = await until("the other one is first", async () => {
       await scenario.blocks();
       await scenario.untilInLedger(id, hash);

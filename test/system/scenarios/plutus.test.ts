@@ -1,6 +1,6 @@
 /**
- * Partial transactions with Plutus scripts, made by a library of others: the wallet pays for them, and the ledger runs
- * them.
+ * Partial transactions with Plutus scripts, made by an independent library: the wallet pays for them, and the ledger
+ * runs them.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ const policyAddress = csl.EnterpriseAddress
   .new(0, csl.Credential.from_scripthash(csl.ScriptHash.from_hex(policy))).to_address();
 const unit = csl.PlutusData.new_empty_constr_plutus_data(csl.BigNum.zero());
 
-/** What is minted, paid and spent, with nothing that pays for it. */
+/** The minted, paid and spent parts, without inputs that pay for them. */
 function partial({ mint = 0, script = agrees, output, input }: {
   readonly mint?: number;
   readonly script?: Uint8Array;
@@ -63,7 +63,7 @@ describe("transactions with scripts", () => {
     await scenario.untilInLedger(id, sent.id);
     return { hash: sent.id, signed };
   };
-  /** Units of a transaction's redeemers, as they stand in it. */
+  /** Units of a transaction's redeemers, in their order. */
   const unitsOf = (text: string) => {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
     const redeemers = csl.Transaction.from_bytes(bytes).witness_set().redeemers()!;
@@ -73,7 +73,7 @@ describe("transactions with scripts", () => {
     });
   };
 
-  it("mint under a script, with units that another machine measures alike, and collateral", async () => {
+  it("mint under a script, with units equal to those of another machine, and collateral", async () => {
     const built = await client.balance(id, { transaction: partial({ mint: 7 }), redeemers: [mintRedeemer] });
     const { slotLength, genesisTime } = await scenario.tip();
     const bytes = Uint8Array.from(atob(built.transaction), (character) => character.charCodeAt(0));
@@ -99,7 +99,7 @@ describe("transactions with scripts", () => {
     });
   });
 
-  it("spend what a script guards, which is known from the ledger", async () => {
+  it("spend an output of a script, which is read from the ledger", async () => {
     const guarded = csl.TransactionOutput.new(policyAddress, csl.Value.new(csl.BigNum.from_str("4000000")));
     guarded.set_plutus_data(unit);
     const lock = await client.balance(id, { transaction: partial({ output: guarded }) });
@@ -115,14 +115,14 @@ describe("transactions with scripts", () => {
     expect(await client.transaction(id, spent)).toMatchObject({ direction: "incoming" });
   });
 
-  it("are refused with the reason where the script says no, or the redeemer has nothing to do", async () => {
+  it("are refused with the reason if the script refuses, or a redeemer has no purpose", async () => {
     const no = { ...mintRedeemer, policy_id: plutusHash(3, refuses) };
     const codes = [
       client.balance(id, { transaction: partial({ mint: 1, script: refuses }), redeemers: [no] }),
       client.balance(id, { transaction: partial({ mint: 1 }), redeemers: [mintRedeemer, no] }),
       client.balance(id, { transaction: partial({ mint: 1 }), redeemers: [{ ...mintRedeemer, data: "ff" }] }),
       client.balance(id, { transaction: partial({ input: { id: "00".repeat(32), index: 0 } }) }),
-    ].map((asked) => scenario.refused(asked));
+    ].map((request) => scenario.refused(request));
     expect(await Promise.all(codes)).toEqual([
       [400, "redeemer_script_failure"],
       [400, "redeemer_target_not_found"],

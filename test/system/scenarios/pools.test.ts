@@ -1,6 +1,6 @@
 /**
- * Stake pools over HTTP: who pays most for a stake, what pools say of themselves (from their own servers, and from a
- * SMASH server), who comes and who retires. The devnet's account of its pools judges; others register pools with a
+ * Stake pools over HTTP: their rewards for a stake, their metadata (from their own servers, and from a SMASH server),
+ * new and retiring pools. Expected values are the devnet's account of its pools; new pools are registered with a
  * library that the product does not use.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
@@ -20,7 +20,7 @@ import { http } from "../../support/user.ts";
 const EPOCH_SLOTS = 20;
 const STAKE = 1_000_000n * ADA;
 
-/** A pool that somebody registers, with a text of their own. */
+/** A pool to be registered, with its metadata. */
 class Newcomer {
   readonly key = csl.PrivateKey.from_normal_bytes(randomBytes(32));
   readonly hash = this.key.to_public().hash();
@@ -31,7 +31,7 @@ class Newcomer {
     this.text = JSON.stringify({ ticker, name: `Pool ${ticker}`, description, homepage: "https://pool.example" });
   }
 
-  /** A registration that refers to the text at a server. */
+  /** A registration that refers to the metadata at a server. */
   registration(server: string): csl.Certificate {
     const owner = csl.Ed25519KeyHashes.new();
     owner.add(this.hash);
@@ -87,9 +87,9 @@ describe("stake pools", () => {
   const action = "/stake-pools/maintenance-actions";
 
   beforeAll(async () => {
-    const told = new Map([good, vast].map(({ ticker, text }) => [`/${ticker}`, text]));
+    const textByPath = new Map([good, vast].map(({ ticker, text }) => [`/${ticker}`, text]));
     texts = await outsideServer(({ path }) => {
-      const text = told.get(path) ?? (path === `/${forged.ticker}` ? good.text : undefined);
+      const text = textByPath.get(path) ?? (path === `/${forged.ticker}` ? good.text : undefined);
       return text === undefined ? { status: 404, body: {} } : { body: text };
     });
     scenario = await Scenario.start({
@@ -128,10 +128,10 @@ describe("stake pools", () => {
     expect(made).toBeLessThanOrEqual((await scenario.tip()).height + 1);
   });
 
-  it("stand in the order of what they would pay for the stake that is asked about", async () => {
+  it("are ordered by their rewards for the requested stake", async () => {
     const rewards = (pools: readonly StakePool[]) =>
       pools.map(({ metrics }) => BigInt(metrics.non_myopic_member_rewards.quantity));
-    // what pools would pay is known from the blocks that they made, some epochs later
+    // a pool's rewards are computed from the blocks that it made, some epochs later
     await until("one would pay", async () => {
       await paced.enter((await paced.block()).epoch + 1);
       return rewards(await list())[0]! > 0n;
@@ -146,11 +146,11 @@ describe("stake pools", () => {
       const more = byId(much).get(id)!.metrics.non_myopic_member_rewards.quantity;
       expect(Number(more)).toBeGreaterThanOrEqual(Number(metrics.non_myopic_member_rewards.quantity));
     }
-    // ties are alike each time
+    // ties have the same order each time
     expect((await list(0n)).map(({ id }) => id)).toEqual(none.map(({ id }) => id));
   });
 
-  it("are not told to who does not say for how much", async () => {
+  it("are refused without a stake amount", async () => {
     const missing = await scenario.refusal(scenario.client.get("/stake-pools"));
     expect([missing.status, missing.code, missing.message]).toEqual([
       400,
@@ -163,7 +163,7 @@ describe("stake pools", () => {
     expect(await list(45_000_000_000_000_000n)).toHaveLength(3);
   });
 
-  it("come anew, and say what they are at their own servers, as they registered it", async () => {
+  it("are added, with the metadata of their own servers, as registered", async () => {
     expect(await scenario.client.settings()).toEqual({ pool_metadata_source: "none" });
     const all = [good, forged, vast];
     await submit(
@@ -184,19 +184,19 @@ describe("stake pools", () => {
     expect(await scenario.client.settings()).toEqual({ pool_metadata_source: "direct" });
     await until("one has told", async () => byId(await list()).get(good.id)!.metadata !== undefined, 60_000);
     await until("all were asked", async () => new Set(texts.requests).size === 3, 60_000);
-    const told = byId(await list());
-    expect(told.get(good.id)!.metadata).toEqual(JSON.parse(good.text));
-    for (const { id } of [forged, vast]) expect(told.get(id)!.metadata).toBeUndefined();
+    const listed = byId(await list());
+    expect(listed.get(good.id)!.metadata).toEqual(JSON.parse(good.text));
+    for (const { id } of [forged, vast]) expect(listed.get(id)!.metadata).toBeUndefined();
   });
 
-  it("are vouched for by a SMASH server, or delisted by it, when that is set", async () => {
+  it("are verified by a SMASH server, or delisted by it, if configured", async () => {
     const { client } = scenario;
     expect(await client.smashHealth()).toEqual({ health: "no_smash_configured" });
     expect(await client.get(action)).toEqual({ gc_stake_pools: { status: "not_applicable" } });
     smash = await outsideServer(({ path }) => {
       if (path === "/api/v1/status") return { body: { status: "OK", version: "1" } };
       if (path === "/api/v1/delisted") return { body: [{ poolId: vast.hash.to_hex() }] };
-      // it has another text of the forged pool than the pool's own server: the one that was registered
+      // it has another text of the forged pool than the pool's own server: the registered one
       return path.startsWith(`/api/v1/metadata/${forged.hash.to_hex()}/`)
         ? { body: forged.text }
         : { status: 404, body: { code: "RecordDoesNotExist" } };
@@ -233,7 +233,7 @@ describe("stake pools", () => {
     expect(await client.settings()).toEqual({ pool_metadata_source: "none" });
   });
 
-  it("say when they retire, and are told no more from that epoch on", async () => {
+  it("report when they retire, and are not listed from that epoch on", async () => {
     const leaving = (await paced.block()).epoch + 5;
     await submit(await stranger.transaction({ certificates: [good.retirement(leaving)], signers: [good.key] }));
     await until(

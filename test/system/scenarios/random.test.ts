@@ -1,6 +1,6 @@
 /**
- * A random wallet of the first era over HTTP: its addresses made one by one and brought along, found on the chain by
- * what is encrypted in them, and spent from with bootstrap witnesses that the ledger takes.
+ * A random wallet of the Byron era over HTTP: its addresses created one by one and imported, found on the chain by
+ * their encrypted paths, and spent from with bootstrap witnesses that the ledger accepts.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -28,7 +28,7 @@ describe("a random wallet", () => {
     (await scenario.client.addresses(id, query, BYRON)).map((one) => one.id);
   const available = async () => BigInt((await scenario.client.byronWallet(id)).balance.available.quantity);
   const has = (amount: bigint) => until(`it has ${amount}`, async () => await available() === amount, 60_000);
-  /** What is unspent at an address, by the network's own account. */
+  /** The unspent lovelace at an address, according to the network. */
   const unspent = async (address: string) =>
     (await http(scenario.devnet, "GET", `/utxos/${address}`)).body.utxos.map((one: { lovelace: number }) =>
       BigInt(one.lovelace)
@@ -63,9 +63,9 @@ describe("a random wallet", () => {
     expect(await ids()).toEqual([]);
     first = await make({ passphrase: PASSPHRASE, address_index: HARD });
     expect(first).toMatchObject({ state: "unused", derivation_path: ["0H", "0H"] });
-    const asked = { passphrase: PASSPHRASE, address_index: HARD };
-    expect(await scenario.refused(make(asked))).toEqual([409, "address_already_exists"]);
-    expect(await scenario.refused(make({ ...asked, address_index: 5 }))).toEqual([403, "hardened_derivation_required"]);
+    const body = { passphrase: PASSPHRASE, address_index: HARD };
+    expect(await scenario.refused(make(body))).toEqual([409, "address_already_exists"]);
+    expect(await scenario.refused(make({ ...body, address_index: 5 }))).toEqual([403, "hardened_derivation_required"]);
     expect(await scenario.refused(make({ passphrase: NEW_PASSPHRASE }))).toEqual([403, "wrong_encryption_passphrase"]);
     second = await make({ passphrase: PASSPHRASE });
     expect((await ids()).sort()).toEqual([first.id, second.id].sort());
@@ -77,7 +77,7 @@ describe("a random wallet", () => {
     }
   });
 
-  it("is paid, and pays out of both of its addresses at once", async () => {
+  it("is paid, and pays from both of its addresses at once", async () => {
     const { client } = scenario;
     await scenario.faucet(first.id, 4n * ADA);
     await scenario.faucet(second.id, 3n * ADA);
@@ -106,8 +106,8 @@ describe("a random wallet", () => {
     expect(fee).toBeGreaterThanOrEqual(BigInt(fees.estimated_min.quantity));
     expect(fee).toBeLessThanOrEqual(BigInt(fees.estimated_max.quantity));
     await scenario.blocks();
-    const told = await scenario.untilInLedger(id, sent.id, BYRON);
-    expect(BigInt(told.amount.quantity)).toBe(5n * ADA + fee);
+    const listed = await scenario.untilInLedger(id, sent.id, BYRON);
+    expect(BigInt(listed.amount.quantity)).toBe(5n * ADA + fee);
     expect(await unspent(address)).toEqual([5n * ADA]);
     await scenario.untilAvailable(other.id, 5n * ADA);
     await has(2n * ADA - fee);
@@ -117,7 +117,7 @@ describe("a random wallet", () => {
     expect(await scenario.refused(client.fees(id, { payments }, BYRON))).toEqual([403, "not_enough_money"]);
   });
 
-  it("is found again from its words; what it made and never used is brought along", async () => {
+  it("is restored from its words; created and unused addresses are imported", async () => {
     const { client } = scenario;
     const left = await available();
     const third = await make({ passphrase: PASSPHRASE });
@@ -140,7 +140,7 @@ describe("a random wallet", () => {
     await has(left + 2n * ADA);
   });
 
-  it("takes another name and passphrase, and signs with that alone", async () => {
+  it("accepts another name and passphrase, and signs only with that", async () => {
     const { client } = scenario;
     expect(await client.send("PUT", `/${BYRON}/${id}`, { name: "Older" })).toMatchObject({ id, name: "Older" });
     const change = { old_passphrase: PASSPHRASE, new_passphrase: NEW_PASSPHRASE };

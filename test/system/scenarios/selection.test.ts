@@ -1,6 +1,6 @@
 /**
- * Which coins a payment takes: one's own for each output, none twice, all of it where nothing could be given back; and
- * what is too little.
+ * Coin selection of payments: a separate coin for each output, none twice, all of it if no change is possible; and
+ * insufficient coins.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
@@ -29,7 +29,7 @@ describe("coins", () => {
   const paths = ({ coin_selection }: Constructed) =>
     coin_selection.change.map(({ derivation_path }) => derivation_path.slice(3).join("/"));
 
-  it("are too few where each output needs its own, unless the wallet goes round robin", async () => {
+  it("are too few if each output needs its own, unless the wallet uses round-robin", async () => {
     const id = await of(30n);
     const refusal = await scenario.refusal(client.construct(id, to(2n * ADA, 3n * ADA)));
     expect([refusal.status, refusal.code, refusal.message]).toEqual([
@@ -46,7 +46,7 @@ describe("coins", () => {
     expect([refs(built).length, built.coin_selection.change.length]).toEqual([1, 2]);
     expect(readByCsl(signed).fee).toBe(leastFee(signed));
     await client.change(id, { selection: "per-output" });
-    // now there are two: of the change
+    // now there are two: with the change
     const { built: again } = await scenario.land(id, to(2n * ADA, 3n * ADA));
     expect([refs(again).length, again.coin_selection.change.length]).toEqual([2, 2]);
     expect(new Set(paths(again)).size).toBe(2);
@@ -64,7 +64,7 @@ describe("coins", () => {
     expect(readByCsl(signed).fee).toBe(leastFee(signed));
   });
 
-  it("that leave too little for an output leave it to the fee", async () => {
+  it("that leave too little for an output add it to the fee", async () => {
     for (const left of [200_000n, 700_000n]) {
       const id = await of(5n);
       const { built, signed } = await scenario.land(id, to(5n * ADA - left));
@@ -73,7 +73,7 @@ describe("coins", () => {
       expect(read.fee).toBeGreaterThan(leastFee(signed));
       await scenario.untilAvailable(id, 0n);
     }
-    // at the very fee there is nothing to spare
+    // at exactly the fee there is no surplus
     const id = await of(5n);
     const { transaction } = await client.construct(id, to(5n * ADA - 200_000n));
     const least = leastFee((await client.sign(id, transaction, PASSPHRASE)).transaction);
@@ -104,27 +104,27 @@ describe("coins", () => {
       tx_output_index: 1,
       tx_output_lovelace_specified: lovelace(500_000),
     }]);
-    // with the minimum it is taken, and without an amount it is the minimum
+    // with the minimum it is accepted, and without an amount it gets the minimum
     const { signed } = await scenario.land(id, to(BigInt(least!.quantity)));
     const at = (transaction: string) => readByCsl(transaction).outputs.findIndex(({ address }) => address === receiver);
     expect(BigInt(least!.quantity)).toBeGreaterThanOrEqual(leastLovelace(signed, at(signed)));
     const { transaction } = await client.construct(id, to(0n));
     expect(readByCsl(transaction).outputs[at(transaction)]!.lovelace).toBe(BigInt(least!.quantity));
-    // the ledger itself would take no less
+    // the ledger itself would accept no less
     const below = leastLovelace(signed, at(signed)) - 1n;
     expect(await scenario.refused(client.construct(id, to(below)))).toEqual([403, "utxo_too_small"]);
   });
 
-  it("are offered to one client at a time as long as others suffice", async () => {
+  it("are reserved for one client at a time as long as others suffice", async () => {
     const id = await of(10n, 10n, 10n, 10n, 10n, 10n, 10n, 10n);
     const built = await Promise.all(Array.from({ length: 6 }, () => client.construct(id, to(3n * ADA))));
     for (let left = 2; left > 0; left--) built.push(await client.construct(id, to(3n * ADA)));
     const taken = built.flatMap(refs);
     expect([taken.length, new Set(taken).size]).toEqual([8, 8]);
-    // once nothing else is there, what was offered is offered again
+    // once nothing else is left, reserved ones are used again
     const more = await client.construct(id, to(3n * ADA));
     expect(taken).toEqual(expect.arrayContaining(refs(more)));
-    // all may be sent; of two on one coin the ledger takes one
+    // all may be submitted; of two on one coin the ledger accepts one
     const sent = await Promise.all(built.map(async ({ transaction }) => {
       const signed = await client.sign(id, transaction, PASSPHRASE);
       return (await client.submit(id, signed.transaction)).id;
@@ -137,7 +137,7 @@ describe("coins", () => {
     expect((await client.transactions(id)).filter(({ status }) => status !== "in_ledger")).toEqual([]);
   });
 
-  it("that one client got and did not spend are offered again, to one client at a time", async () => {
+  it("that one client reserved and did not spend are used again, by one client at a time", async () => {
     const id = await of(10n, 10n, 10n, 10n, 10n, 10n, 10n, 10n);
     const payments = () => Array.from({ length: 8 }, () => to(3n * ADA));
     const left = (await Promise.all(payments().map((body) => client.construct(id, body)))).flatMap(refs);

@@ -1,6 +1,6 @@
 /**
- * The old workflow: what a payment would cost, and one call that builds, signs and submits it; in every run over a
- * node's socket as well.
+ * The old workflow: a fee estimate, and one call that builds, signs and submits a payment; in every run over a node's
+ * socket as well.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
@@ -25,13 +25,13 @@ describe.each(PROVIDERS)("payments in one call, with the chain from a %s", (prov
 
   const to = (...ada: bigint[]) => ada.map((one, i) => ({ address: addresses[i]!, amount: lovelace(one * ADA) }));
 
-  it("cost what was estimated, and are listed while they wait", async () => {
+  it("cost what was estimated, and are listed while they are pending", async () => {
     for (const [payments, metadata] of [[to(2n), undefined], [to(2n, 3n), { "0": { string: "rent" } }]] as const) {
       const body = { payments, ...(metadata ? { metadata } : {}) };
       const fees = await client.fees(mine, body);
       expect(fees.deposit).toEqual(lovelace(0));
       expect(fees.minimum_coins).toHaveLength(payments.length);
-      // no less than the ledger asks for in the same outputs
+      // no less than the ledger requires for the same outputs
       const { transaction } = await client.construct(mine, body);
       for (const [i, { quantity }] of fees.minimum_coins.entries()) {
         expect(BigInt(quantity)).toBeGreaterThanOrEqual(leastLovelace(transaction, i));
@@ -52,7 +52,7 @@ describe.each(PROVIDERS)("payments in one call, with the chain from a %s", (prov
         ...(metadata ? { metadata } : {}),
       });
       expect(await client.transaction(mine, sent.id)).toEqual(sent);
-      // what it spends is spent, and what comes back is only counted
+      // its inputs are spent, and its change is only counted
       const { balance } = await client.wallet(mine);
       const paid = payments.reduce((sum, { amount }) => sum + BigInt(amount.quantity), 0n);
       expect(BigInt(balance.total.quantity)).toBe(before - paid - fee);
@@ -94,7 +94,7 @@ describe.each(PROVIDERS)("payments in one call, with the chain from a %s", (prov
     for (const { id } of [first, second]) await scenario.untilInLedger(mine, id);
   });
 
-  it("are refused with a wrong passphrase, without money, and to another network", async () => {
+  it("are refused with a wrong passphrase, without funds, and to another network", async () => {
     expect(await scenario.refused(client.pay(mine, { payments: to(2n), passphrase: "another passphrase" })))
       .toEqual([403, "wrong_encryption_passphrase"]);
     expect(await scenario.refused(client.fees(mine, { payments: to(900n) }))).toEqual([403, "not_enough_money"]);

@@ -1,6 +1,6 @@
 /**
- * A wallet of two co-owners, each at a server of their own: a process, a database, a bus. What they share is a network,
- * account keys, and transactions that they hand to each other. Blocks are made by hand.
+ * A wallet of two co-owners, each on a server of their own: a process, a database, a bus. They share a network, account
+ * keys, and transactions that they exchange. Blocks are made on request.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -64,7 +64,7 @@ class Owner {
     return (await this.client.submit(this.id, transaction, { prefix: SHARED })).id;
   }
 
-  /** Waits until the wallet lists a transaction with a status; `gone`: until it lists it no more. */
+  /** Waits until the wallet lists a transaction with a status; `gone`: until it no longer lists it. */
   async lists(hash: string, status: Transaction["status"] | "gone"): Promise<Transaction> {
     return (await until(`a transaction ${status}`, async () => {
       const found = await this.client.transaction(this.id, hash, {}, SHARED).catch((error: ApiError) => {
@@ -74,7 +74,7 @@ class Owner {
     }, 60_000)).found;
   }
 
-  /** Waits until so much lovelace can be spent, and the wallet is ready. */
+  /** Waits until this much lovelace can be spent, and the wallet is ready. */
   async has(amount: bigint): Promise<void> {
     await until(`${amount} lovelace`, async () => {
       const { state, balance } = await this.wallet();
@@ -99,13 +99,13 @@ describe("a wallet of two", () => {
     await scenario.blocks();
     return hash;
   };
-  /** All sign, in this order. */
+  /** Everybody signs, in this order. */
   const signed = async (transaction: string, ...by: Owner[]) => {
     for (const owner of by) transaction = await owner.sign(transaction);
     return transaction;
   };
-  /** Of what must be refused: status and code. */
-  const refused = (asked: Promise<unknown>) => scenario.refused(asked);
+  /** Expected refusals: status and code. */
+  const refused = (request: Promise<unknown>) => scenario.refused(request);
 
   beforeAll(async () => {
     scenario = await Scenario.start({ blockMs: 0, env: { ARBOR_SOCKET: socket, ARBOR_POOLS: "1" } });
@@ -121,7 +121,7 @@ describe("a wallet of two", () => {
     await scenario?.stop();
   });
 
-  it("is begun by each, and waits for the other's key", async () => {
+  it("is created by each co-owner, and waits for the other's key", async () => {
     for (const owner of owners()) {
       const template = (script: unknown) => ({ cosigners: { [owner.cosigner]: "self" }, template: script });
       const wallet = await owner.create({
@@ -147,7 +147,7 @@ describe("a wallet of two", () => {
     expect(await refused(alice.wallet(carol.id))).toEqual([404, "no_such_wallet"]);
   });
 
-  it("refuses keys that do not fit, takes another in a key's place while it waits, and is whole with the last", async () => {
+  it("refuses keys that do not fit, replaces a key while it waits, and is complete with the last", async () => {
     const [own, other] = [await key(alice), await key(carol)];
     expect(await refused(alice.patch("payment", { "cosigner#0": other })))
       .toEqual([403, "shared_wallet_cannot_update_key"]);
@@ -171,7 +171,7 @@ describe("a wallet of two", () => {
       state: { status: "incomplete" },
       payment_script_template: { cosigners: { "cosigner#1": wrong } },
     });
-    // one template whole, the other not
+    // one template complete, the other not
     expect((await alice.patch("payment", { "cosigner#1": other })).state.status).toBe("incomplete");
     expect(["syncing", "ready"]).toContain((await alice.patch("delegation", { "cosigner#1": other })).state.status);
     expect(await refused(alice.patch("payment", { "cosigner#1": other }))).toEqual([403, "shared_wallet_active"]);
@@ -199,7 +199,7 @@ describe("a wallet of two", () => {
     for (const owner of owners()) await owner.has(100n * ADA);
   });
 
-  it("pays what is signed in turn, submitted by any, and listed by both", async () => {
+  it("pays with signatures added in turn, submitted by any, and listed by both", async () => {
     const { transaction, fee, coin_selection: selection } = await alice.construct(pay(10n * ADA));
     expect(selection.inputs[0]!.derivation_path).toEqual([...ACCOUNT, "0", "0"]);
     expect(selection.change[0]!.derivation_path.slice(0, 4)).toEqual([...ACCOUNT, "1"]);
@@ -281,7 +281,7 @@ describe("a wallet of two", () => {
     expect(await refused(alice.construct(join("30H")))).toEqual([403, "pool_already_joined"]);
   });
 
-  it("hears of the other owner's competing spend before the time of its own is over", async () => {
+  it("detects the other owner's competing spend before its own transaction expires", async () => {
     const [mine, theirs] = [await alice.construct(pay(3n * ADA)), await carol.construct(pay(4n * ADA))];
     const [first, second] = [
       await signed(mine.transaction, alice, carol),
@@ -310,7 +310,7 @@ describe("a wallet of two", () => {
     expect(Number(given.validity_interval!.invalid_hereafter!.quantity)).toBeGreaterThan(tip.absolute_slot_number);
   });
 
-  it("is found and watched by a public key alone; another server signs", async () => {
+  it("is restored and watched by public keys alone; another server signs", async () => {
     const account = await carol.client.send<string>("POST", `/${SHARED}/${carol.id}/keys/5H`, {
       passphrase: PASSPHRASE,
       format: "extended",
@@ -359,7 +359,7 @@ describe("a wallet of two", () => {
     await lists(alice, id);
   });
 
-  it("is refused where its scripts cannot be, or are unwise and that matters", async () => {
+  it("is refused if its scripts are invalid, or not recommended where that is required", async () => {
     const create = (template: unknown, more: Body = {}) =>
       carol.create({
         name: "Another",
@@ -391,8 +391,8 @@ describe("a wallet of two", () => {
     }
     // a script that is not recommended passes `required`, and one that can never be satisfied passes `none`
     const unwise = { all: ["cosigner#0", { any: ["cosigner#0", { active_from: 5 }] }] };
-    const { id, payment_script_template: told } = await create(unwise);
-    expect(told.template).toEqual(unwise);
+    const { id, payment_script_template: template } = await create(unwise);
+    expect(template.template).toEqual(unwise);
     expect(await refused(create(unwise))).toEqual([409, "wallet_already_exists"]);
     await create({ all: ["cosigner#0", { any: [] }] }, { script_validation: "none" });
     const alone = await create({ all: ["cosigner#0", "cosigner#1"] });
@@ -403,7 +403,7 @@ describe("a wallet of two", () => {
     expect([renamed.id, renamed.name]).toEqual([id, "Renamed"]);
   });
 
-  it("has the id that the field's example has", async () => {
+  it("has the id of the published example", async () => {
     const words = "rib kiwi begin other second pool raise prosper inspire forum keep stereo option ride region";
     const { id } = await carol.create({
       name: "Golden",
@@ -425,7 +425,7 @@ describe("a wallet of two", () => {
 
 const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
-/** The address of `all` for payment and `any` for delegation, from account keys as the API shows them. */
+/** The address of `all` for payment and `any` for delegation, from account keys in the API's form. */
 function addressByCsl(accounts: readonly string[], index: number): string {
   const script = (role: number, at: number, kind: "all" | "any") => {
     const leaves = csl.NativeScripts.new();

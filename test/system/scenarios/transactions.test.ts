@@ -1,4 +1,4 @@
-/** Transactions of the new workflow: what is built is what the request states, at the least fee, and the ledger accepts it. */
+/** Transactions of the new workflow: each matches the request, at the minimum fee, and the ledger accepts it. */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { createDecipheriv, pbkdf2Sync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -36,11 +36,11 @@ describe("transactions", () => {
   const decoded = (id: string, transaction: string, passphrase?: string): Promise<Decoded> =>
     client.decode(id, { transaction, ...(passphrase === undefined ? {} : { decrypt_metadata: { passphrase } }) });
 
-  it("pay several, each output out of a coin of its own, and a change for each", async () => {
+  it("pay several, each output from a separate coin, with a change output for each", async () => {
     const before = await scenario.available(mine);
     const addresses = (await client.addresses(other)).slice(0, 3).map(({ id }) => id);
     const payments = addresses.map((address, i) => ({ address, amount: lovelace(BigInt(i + 2) * ADA) }));
-    const { signed, built, id, listed: told } = await scenario.land(mine, { payments });
+    const { signed, built, id, listed } = await scenario.land(mine, { payments });
     const read = readByCsl(signed);
     expect(read.id).toBe(id);
     expect(read.inputs).toEqual(built.coin_selection.inputs.map(({ id, index }) => `${id}#${index}`).sort());
@@ -56,8 +56,8 @@ describe("transactions", () => {
     expect(BigInt(built.fee.quantity)).toBe(read.fee);
     const signers = built.coin_selection.inputs.map(({ address }) => paymentKey(address)!);
     expect(read.signedBy).toEqual([...new Set(signers)].sort());
-    expect(BigInt(told.amount.quantity)).toBe(9n * ADA + read.fee);
-    expect(told).toMatchObject({ direction: "outgoing", script_validity: "valid", fee: built.fee });
+    expect(BigInt(listed.amount.quantity)).toBe(9n * ADA + read.fee);
+    expect(listed).toMatchObject({ direction: "outgoing", script_validity: "valid", fee: built.fee });
     await scenario.untilAvailable(mine, before - 9n * ADA - read.fee);
     await scenario.untilAvailable(other, 9n * ADA);
     expect(await client.transaction(other, id)).toMatchObject({
@@ -66,7 +66,7 @@ describe("transactions", () => {
     });
   });
 
-  it("are read alike by everybody at every stage, and each wallet knows its own in them", async () => {
+  it("are decoded alike by everybody at every stage, and each wallet detects its own parts", async () => {
     const built = await client.construct(mine, await paying(3n));
     const [unsigned, seen] = [await decoded(mine, built.transaction), await decoded(other, built.transaction)];
     const read = readByCsl(built.transaction);
@@ -96,17 +96,17 @@ describe("transactions", () => {
     const { transaction } = await client.sign(mine, built.transaction, PASSPHRASE);
     const signed = await decoded(mine, transaction);
     expect(signed).toEqual({ ...unsigned, witness_count: { ...unsigned.witness_count, verification_key: 1 } });
-    // signed once more it is the same
+    // signing once more changes nothing
     expect((await client.sign(mine, transaction, PASSPHRASE)).transaction).toBe(transaction);
     expect(await scenario.refused(client.submit(other, transaction))).toEqual([403, "foreign_transaction"]);
-    // nothing is known of it before it is submitted
+    // it is unknown before it is submitted
     expect(await scenario.refused(client.transaction(mine, unsigned.id))).toEqual([404, "no_such_transaction"]);
     expect(await client.submit(mine, transaction)).toEqual({ id: unsigned.id });
     await scenario.blocks();
     await scenario.untilInLedger(mine, unsigned.id);
   });
 
-  it("come in base 64 or 16, and are taken in either", async () => {
+  it("are returned in base 64 or 16, and accepted in either", async () => {
     const body = await paying(2n);
     const built = await client.construct(mine, { ...body, encoding: "base16" });
     expect(built.transaction).toMatch(/^[0-9a-f]+$/);
@@ -129,7 +129,7 @@ describe("transactions", () => {
     }
   });
 
-  it("carry metadata with every digit, in both forms", async () => {
+  it("include metadata with every digit, in both forms", async () => {
     const label = String(MOST);
     const tagged = parseJson(`{"0":{"map":[{"k":{"int":-${MOST}},"v":{"list":[{"int":${MOST}},{"bytes":"00ff"}]}}]},
       "${label}":{"string":"${"é".repeat(32)}"}}`) as Record<string, Json>;
@@ -156,7 +156,7 @@ describe("transactions", () => {
     }
   });
 
-  it("carry encrypted messages, which others open who know the passphrase", async () => {
+  it("include encrypted messages, which others decrypt with the passphrase", async () => {
     const text = ["Hello", "x".repeat(64)];
     const metadata = { "674": { map: [{ k: { string: "msg" }, v: { list: text.map((string) => ({ string })) } }] } };
     const { signed, id } = await scenario.land(mine, {
@@ -183,7 +183,7 @@ describe("transactions", () => {
     expect(await scenario.refused(unfit)).toEqual([403, "invalid_metadata_encryption"]);
   });
 
-  it("mint, carry and burn assets by the piece, up to the largest amounts", async () => {
+  it("mint, send and burn assets, up to the largest amounts", async () => {
     const mint = (quantity: bigint, more: object = {}) => ({
       policy_script_template: "cosigner#0",
       asset_name: "6f616b",
@@ -206,11 +206,11 @@ describe("transactions", () => {
     }]);
 
     for (const quantity of [MOST_MINTED, MOST_MINTED, MOST_MINTED]) {
-      const { signed, listed: told } = await scenario.land(mine, { mint_burn: [mint(quantity)] });
+      const { signed, listed } = await scenario.land(mine, { mint_burn: [mint(quantity)] });
       const read = readByCsl(signed);
       expect(read.mint).toEqual({ [asset]: quantity });
       expect(read.fee).toBe(leastFee(signed));
-      expect(told.mint.tokens).toMatchObject([{ policy_id: policy, assets: [{ asset_name: "6f616b", quantity }] }]);
+      expect(listed.mint.tokens).toMatchObject([{ policy_id: policy, assets: [{ asset_name: "6f616b", quantity }] }]);
     }
     expect((await client.wallet(mine)).assets.total)
       .toEqual([{ policy_id: policy, asset_name: "6f616b", quantity: 3n * MOST_MINTED }]);
@@ -228,7 +228,7 @@ describe("transactions", () => {
     expect((await client.wallet(other)).assets.available).toEqual([given]);
 
     const left = 3n * MOST_MINTED - MOST;
-    const { signed: burning, listed: told } = await scenario.land(mine, {
+    const { signed: burning, listed } = await scenario.land(mine, {
       mint_burn: [{
         policy_script_template: "cosigner#0",
         asset_name: "6f616b",
@@ -236,7 +236,7 @@ describe("transactions", () => {
       }],
     });
     expect(readByCsl(burning).mint).toEqual({ [asset]: -left });
-    expect(told.burn.tokens).toMatchObject([{ policy_id: policy, assets: [{ quantity: left }] }]);
+    expect(listed.burn.tokens).toMatchObject([{ policy_id: policy, assets: [{ quantity: left }] }]);
     expect((await client.wallet(mine)).assets.total).toEqual([]);
     expect(await client.assets(mine)).toMatchObject([{ policy_id: policy, asset_name: "6f616b" }]);
 
@@ -253,10 +253,10 @@ describe("transactions", () => {
       invalid_before: { quantity: slot, unit: "slot" },
       invalid_hereafter: { quantity: slot + 9_999, unit: "slot" },
     } as const;
-    const { signed, listed: told } = await scenario.land(mine, { ...(await paying(2n)), validity_interval: interval });
+    const { signed, listed } = await scenario.land(mine, { ...(await paying(2n)), validity_interval: interval });
     expect([readByCsl(signed).start, readByCsl(signed).ttl]).toEqual([BigInt(slot), BigInt(slot + 9_999)]);
-    expect(told.validity_interval).toEqual(interval);
-    // seconds are from now on, and a slot is a twentieth of one
+    expect(listed.validity_interval).toEqual(interval);
+    // seconds count from now, and a slot is a twentieth of one
     const inSeconds = await client.construct(mine, {
       ...(await paying(2n)),
       validity_interval: { invalid_hereafter: { quantity: 60, unit: "second" } },
@@ -271,7 +271,7 @@ describe("transactions", () => {
     } as const;
     expect(await scenario.refused(client.construct(mine, { ...(await paying(2n)), validity_interval: bounds })))
       .toEqual([403, "invalid_validity_bounds"]);
-    // what begins later is refused by the ledger
+    // one that begins later is refused by the ledger
     const later = scenario.constructSignSubmit(mine, {
       ...(await paying(2n)),
       validity_interval: {
@@ -311,7 +311,7 @@ describe("transactions", () => {
       .toEqual(["incoming", BigInt(coins[0]!.amount.quantity) - 300_000n]);
   });
 
-  it("are refused where there is nothing to do, or where it would go to another network", async () => {
+  it("are refused if they do nothing, or would go to another network", async () => {
     expect(await scenario.refused(client.construct(mine, {}))).toEqual([403, "created_invalid_transaction"]);
     const mainnet = "addr1vx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzers66hrl8";
     expect(await scenario.refused(client.construct(mine, { payments: [{ address: mainnet, amount: lovelace(ADA) }] })))

@@ -1,6 +1,5 @@
 /**
- * Sequential wallets: out of words or an account's key, from different blocks on, known by their ids, changed, and
- * gone.
+ * Sequential wallets: from words or an account's key, with different start blocks, their ids, changes, and deletion.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
@@ -25,7 +24,7 @@ describe("wallets", () => {
   });
   const payment = (address: string, ada: bigint) => ({ payments: [{ address, amount: lovelace(ada * ADA) }] });
 
-  it("are of 15 to 24 words and a second factor, with the ids and addresses that others derive", async () => {
+  it("have 15 to 24 words and a second factor, with the ids and addresses that others derive", async () => {
     const made = [];
     for (const [count, second] of [[15, undefined], [18, 9], [21, 12], [24, undefined]] as const) {
       const words = newMnemonic(count);
@@ -59,7 +58,7 @@ describe("wallets", () => {
     expect(await client.wallets()).toEqual([]);
   });
 
-  it("are not of other words, nor without a name or a passphrase", async () => {
+  it("refuse other words, and a missing name or passphrase", async () => {
     const words = newMnemonic(15);
     const wrong = [
       body(newMnemonic(12)),
@@ -89,7 +88,7 @@ describe("wallets", () => {
     }
   });
 
-  it("are renamed, get another passphrase by the old one or by the words, and have one life at a time", async () => {
+  it("are renamed, get another passphrase by the old one or by the words, and exist once at a time", async () => {
     const words = newMnemonic(15);
     const factor = newMnemonic(9);
     const whole = body(words, { mnemonic_second_factor: factor });
@@ -124,7 +123,7 @@ describe("wallets", () => {
     expect(await scenario.refused(client.policyKey(id))).toEqual([403, "missing_policy_public_key"]);
   });
 
-  it("watch without a root key, beside the one that has it, and sign nothing", async () => {
+  it("watch without a root key, along with the one that has it, and sign nothing", async () => {
     const words = newMnemonic(18);
     const account = new CslAccount(words);
     const { id } = await scenario.createWallet({ words, coins: [5n * ADA] });
@@ -145,7 +144,7 @@ describe("wallets", () => {
       await scenario.refused(client.pay(watched.id, { ...payment(account.address(0), 1n), passphrase: PASSPHRASE })),
     )
       .toEqual([403, "no_root_key"]);
-    // who has the key signs what the other built
+    // the wallet with the key signs what the other built
     const { transaction: signed } = await client.sign(id, transaction, PASSPHRASE);
     const sent = await client.submit(watched.id, signed);
     await scenario.blocks();
@@ -180,7 +179,7 @@ describe("wallets", () => {
     expect(await restored("from_genesis", 30)).toEqual([history, held]);
     expect(await restored("from_tip")).toEqual([[], 0n]);
     expect(await restored(block(after))).toEqual([[], 0n]);
-    // what it spent came before: only what came back is known
+    // its inputs are from before: only the change is known
     expect(await restored(block(between))).toEqual([[[sent, "incoming"]], held]);
     expect(
       await scenario.refused(

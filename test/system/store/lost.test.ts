@@ -1,4 +1,7 @@
-/** Connections that are lost at any moment: every query is answered or refused soon, nothing escapes, and the next one works. */
+/**
+ * Connections that are lost at any moment: every query is answered or refused soon, no error is unhandled, and the next
+ * one works.
+ */
 import process from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
@@ -52,7 +55,7 @@ test.each(["end", "reset"] as const)("connections that are lost at any moment (%
       if (each.status === "fulfilled") continue;
       lost++;
       expect(isRetryable(each.reason)).toBe(true);
-      // What a connection is given up with that hangs.
+      // The error for a connection that hangs.
       expect(each.reason).not.toMatchObject({ code: "CONNECT_TIMEOUT" });
     }
     await store.sql.begin(async (sql) => void await sql`select 1`);
@@ -62,7 +65,7 @@ test.each(["end", "reset"] as const)("connections that are lost at any moment (%
   expect(lost).toBeGreaterThan(10);
 });
 
-test("a transaction whose connection is cut ends nothing but itself, whatever it does about it", async () => {
+test("a transaction whose connection is cut fails alone, whatever it does about it", async () => {
   const rounds = 2;
   const { outcomes, ...rest } = JSON.parse(
     await outputOf("cut-transactions.ts", "CUT_TRANSACTIONS", { databaseUrl: infra.databaseUrl, rounds }),

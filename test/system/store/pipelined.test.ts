@@ -1,12 +1,15 @@
-/** Transactions that begin behind statements of others: on a connection that has as many under way as the library gives it, too. */
+/**
+ * Transactions that begin behind other statements, also on a connection with the maximum number of statements in
+ * flight.
+ */
 import { expect, it } from "vitest";
 import { openStore } from "#src/store/store.ts";
 import { sharedInfra } from "../../support/infra.ts";
 
-/** So many that the library gives no connection more. */
+/** As many as the library sends on one connection. */
 const STATEMENTS = 230;
 
-it("have their connection for themselves", async () => {
+it("have their connection exclusively", async () => {
   const infra = await sharedInfra();
   const store = openStore(infra.databaseUrl, { max: 2 });
   try {
@@ -15,8 +18,8 @@ it("have their connection for themselves", async () => {
       const before = Array.from({ length: n }, (_, i) => store.sql`select ${i}::int as i`.then(() => {}));
       const transaction = store.sql.begin(async (sql) => {
         await sql`insert into seen values (${n}, true)`;
-        if (n % 2) throw new Error("taken back");
-      }).catch((error: Error) => expect(error.message).toBe("taken back"));
+        if (n % 2) throw new Error("cancelled");
+      }).catch((error: Error) => expect(error.message).toBe("cancelled"));
       const after = store.sql`insert into seen values (${STATEMENTS + n}, false)`.then(() => {});
       await Promise.all([...before, transaction, after]);
     }

@@ -1,4 +1,4 @@
-/** Several reads in one statement give what each gives by itself, in its order, with every digit. */
+/** Several reads in one statement give the same results as each by itself, in its order, with every digit. */
 import { expect, it } from "vitest";
 import { openStore } from "#src/store/store.ts";
 import { readTogether } from "#src/store/readTogether.ts";

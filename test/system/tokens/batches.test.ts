@@ -1,4 +1,4 @@
-/** Updates that name no request, and tokens that are given away, over HTTP on a devnet. */
+/** Updates that name no request, and tokens with a new owner, over HTTP on a devnet. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ApiError } from "#src/client/http.ts";
 import { TokenClient } from "#src/client/tokens.ts";
@@ -16,8 +16,8 @@ describe("a token's requests, together", () => {
 
   const sealed = (user: User, { unsignedTransaction }: { readonly unsignedTransaction: string }) =>
     land(arbor.tokens, user.sign(unsignedTransaction));
-  const refused = async (asked: Promise<unknown>) => {
-    const error = await asked.then(() => undefined, (error: unknown) => error);
+  const refused = async (request: Promise<unknown>) => {
+    const error = await request.then(() => undefined, (error: unknown) => error);
     expect(error).toBeInstanceOf(ApiError);
     return error as ApiError;
   };
@@ -42,7 +42,7 @@ describe("a token's requests, together", () => {
       .toMatchObject({ status: 400, body: { code: "bad_request" } });
   });
 
-  it("are tried without a trace, then applied but for those that fail, which say why", async () => {
+  it("are tried in a dry run, then applied except those that fail, which have a reason", async () => {
     const made = new Map<string, string>();
     for (const key of ["a", "b", "c"]) {
       made.set(`${await sealed(other, await client.insert(other.address, token, key, `value of ${key}`))}-0`, key);
@@ -58,7 +58,7 @@ describe("a token's requests, together", () => {
       size: expect.any(Number),
     });
     expect(tried.applied).toEqual([...made.keys()].sort());
-    // of named ones as well: without a dry run they are applied all or none
+    // of named ones as well: without a dry run all of them are applied or none
     const named = [[...made.keys()][0]!, wrong];
     expect(await client.tryApply(owner.address, token, named)).toMatchObject({
       applied: [named[0]],
@@ -82,7 +82,7 @@ describe("a token's requests, together", () => {
     });
   });
 
-  it("are the next owner's to apply once both signed", async () => {
+  it("can be applied by the next owner once both signed", async () => {
     const { root, requests } = await client.token(token);
     const given = await client.transfer(owner.address, token, other.address);
     expect(given).toMatchObject({ owner: other.keyHash, signers: [owner.keyHash, other.keyHash] });
@@ -105,7 +105,7 @@ describe("a token's requests, together", () => {
     expect(await client.facts(token)).toHaveProperty("d", "value of d");
   });
 
-  it("name every fact that is read, also bytes that are no UTF-8", async () => {
+  it("name every fact, also bytes that are not UTF-8", async () => {
     const [key, value, next] = ["k\udcff", "\udc80v", "plain"];
     const apply = async () => {
       const { applied, left: _, ...update } = await client.apply(other.address, token);
@@ -121,7 +121,7 @@ describe("a token's requests, together", () => {
     await sealed(owner, await client.delete(owner.address, token, key, next));
     await apply();
     expect(await client.facts(token)).not.toHaveProperty([key]);
-    // "é" spelt as bytes would be read as another text
+    // "é" as bytes would be read as another text
     for (const odd of ["\udcc3\udca9", "\ud800"]) {
       expect(await refused(client.insert(owner.address, token, odd, "v"))).toMatchObject({
         status: 400,

@@ -1,6 +1,6 @@
 /**
- * A transaction whose mailbox is full, over HTTP: who is refused and when to come back, what was taken is done,
- * deadlines travel.
+ * A transaction whose mailbox is full, over HTTP: refusals have Retry-After, accepted commands are applied, deadlines
+ * are propagated.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ describe("a transaction that many submit at once", () => {
   let tokens: string;
   let operator: string;
   const user = new User();
-  /** Holds the turns of transactions while it is there. */
+  /** Blocks the turns of transactions while it exists. */
   let gate: Promise<void> | undefined;
   let open = () => {};
   let held = 0;
@@ -88,7 +88,7 @@ describe("a transaction that many submit at once", () => {
   };
   const depth = async () => (await http(operator, "GET", "/workers")).body.workers[0].waiting as number;
 
-  it("is refused where there is no room, with 503 and Retry-After; all that was taken is applied, once", async () => {
+  it("is refused if the mailbox is full, with 503 and Retry-After; all accepted commands are applied, once", async () => {
     const { transaction, hash } = await signed();
     close();
     const first = post(transaction);
@@ -113,12 +113,12 @@ describe("a transaction that many submit at once", () => {
       "it is in the ledger",
       async () => (await http(tokens, "GET", `/transaction?txHash=${hash}`)).status === 200,
     );
-    // The network was asked once.
+    // The network was queried once.
     const { body } = await http(operator, "GET", `/actors/transaction/${hash}/history?limit=500`);
     expect(body.transitions.filter(({ event }: { event: string }) => event === "ACCEPTED")).toHaveLength(1);
   });
 
-  it("is not applied for a client that waits no longer than until its turn comes", async () => {
+  it("is not applied for a client whose deadline passes before its turn", async () => {
     const { transaction, hash } = await signed();
     close();
     const first = post(transaction);
@@ -143,7 +143,7 @@ describe("a transaction that many submit at once", () => {
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { txHash: hash } });
   });
 
-  it("ends a build whose client waits no longer", async () => {
+  it("ends a build whose client no longer waits", async () => {
     const response = await fetch(`${tokens}/transaction/${user.address}/boot-token`, {
       headers: { "arbor-timeout": "1" },
     });
@@ -151,7 +151,7 @@ describe("a transaction that many submit at once", () => {
     expect(["deadline", "unavailable"]).toContain((await response.json()).code);
   });
 
-  it("refuses a time limit that is none, and takes a longer one than there is", async () => {
+  it("refuses an invalid time limit, and shortens one that is too long", async () => {
     const { transaction } = await signed();
     for (const limit of ["0", "-1", "1.5", "soon", ""]) {
       expect((await post(transaction, { "arbor-timeout": limit })).body.code, limit).toBe("bad_request");
@@ -159,7 +159,7 @@ describe("a transaction that many submit at once", () => {
     expect((await post(transaction, { "arbor-timeout": "999999999" })).status).toBe(200);
   });
 
-  it("says in its OpenAPI document when to come back", async () => {
+  it("documents Retry-After in its OpenAPI document", async () => {
     const { paths } = (await http(tokens, "GET", "/openapi.json")).body;
     const operations = Object.values(paths).flatMap((path) => Object.values(path as object));
     const busy = operations.flatMap(({ responses }) => responses["503"] ?? []);

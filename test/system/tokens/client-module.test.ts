@@ -1,7 +1,6 @@
 /**
  * A fact from its request to its proof: the module that the service serves to browsers fetches it and checks it against
- * what the ledger itself tells of the token's state, in a context of nothing but the web, and in a real browser where
- * there is one.
+ * the ledger's own token state, in a context with web globals only, and in a real browser if there is one.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/arbor.ts";
@@ -14,7 +13,7 @@ import { fund, http, land, User } from "../../support/user.ts";
 const browser = await startBrowser();
 
 const KEY = "a/b ?ключ";
-/** What runs in there: asks, checks, and has each of some lies checked. */
+/** The script in the context: fetches, checks, and has each of some false answers checked. */
 const SCRIPT = `
   const { base, token, key, trusted } = input;
   const asking = new client.TokenClient(base);
@@ -75,14 +74,14 @@ describe("the module for browsers", () => {
     const query = requests.map((request) => `request=${request}`).join("&");
     await carry(await get(`/transaction/${owner.address}/update-token/${token}?${query}`));
     const state = (await get(`/token/${token}`)).body as { outputRefId: string };
-    const told = (await get(`/token/${token}/facts/other`)).body as {
+    const verdict = (await get(`/token/${token}/facts/other`)).body as {
       stateOutput: { address: string; policyId: string };
     };
     input = {
       base: arbor.tokens,
       token,
       key: KEY,
-      trusted: await fromLedger(token, told.stateOutput, state.outputRefId),
+      trusted: await fromLedger(token, verdict.stateOutput, state.outputRefId),
     };
     module = await (await fetch(`${arbor.tokens}/client.js`)).text();
   });
@@ -92,7 +91,7 @@ describe("the module for browsers", () => {
     await infra?.stop();
   });
 
-  /** The state as the devnet's ledger has it, which knows nothing of tokens. */
+  /** The state in the devnet's ledger, independent of the token service. */
   async function fromLedger(token: string, { address, policyId }: { address: string; policyId: string }, ref: string) {
     type Utxo = { txHash: string; index: number; assets: Record<string, number>; datum: string };
     let found: Utxo | undefined;
@@ -104,14 +103,14 @@ describe("the module for browsers", () => {
     return { policyId, assetName: token, datum: found!.datum, outputRefId: ref };
   }
 
-  it("checks the service's answers without it, where there is nothing but the web", async () => {
+  it("checks the service's answers independently, with web globals only", async () => {
     expect(await inBrowserContext(module)(SCRIPT, input)).toEqual(EXPECTED);
   });
 
-  it.skipIf(browser === undefined)("does so in a browser, from a page of anybody's", async () => {
+  it.skipIf(browser === undefined)("does so in a browser, from a page of another origin", async () => {
     const page = await browser!.newPage();
     await page.goto(`${arbor.devnet}/tip`, { timeout: 120_000 });
-    // A text, because what prepares tests for running rewrites imports.
+    // A text, because the test transform rewrites imports.
     const said = await page.evaluate(`import(${JSON.stringify(`${arbor.tokens}/client.js`)}).then(async (client) => {
       const input = ${JSON.stringify(input)};
       ${SCRIPT}

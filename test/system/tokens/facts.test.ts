@@ -1,6 +1,4 @@
-/**
- * Answers with the facts of a token, whatever their number and their keys, and whatever happens while they are written.
- */
+/** Answers with a token's facts, for any number of facts and any keys, also if the chain changes during an answer. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { concat, fromHex, toHex, utf8 } from "#src/base/bytes.ts";
@@ -73,7 +71,7 @@ async function insert(token: string, slot: number, facts: readonly Bytes[]) {
 }
 
 let changes = 0;
-/** What a block does to a fact by a request that it applies. */
+/** The change of a fact in a block by a request that it applies. */
 async function change(slot: number, key: string, value: string | undefined) {
   const path = toHex(blake2b256(utf8(key)));
   changes += 1;
@@ -94,14 +92,14 @@ const json = async (query = "") => {
   expect([query, answer.status]).toEqual([query, 200]);
   return await answer.json() as Record<string, string>;
 };
-/** Entries of all pages from a query on, and how many there are. */
+/** Entries of all pages from a query on, and their number. */
 async function walk(query: string) {
   const entries: [string, string][] = [];
   let pages = 0;
   for (let next: string | undefined = query; next !== undefined; pages++) {
     const answer = await get(next);
     expect([next, answer.status]).toEqual([next, 200]);
-    // a reader of JSON puts keys that look like numbers first; what is written is in order
+    // a JSON parser puts keys that look like numbers first; the text is in order
     const text: string = await answer.text();
     entries.push(
       ...[...text.matchAll(/("(?:[^"\\]|\\.)*"):("(?:[^"\\]|\\.)*")/g)].map(([, key, value]) =>
@@ -114,7 +112,7 @@ async function walk(query: string) {
 }
 
 describe("all facts", () => {
-  test.each([0, 1, 999, 1_000, 1_001, 3_500])("%i come out exact, and no other token's", async (count) => {
+  test.each([0, 1, 999, 1_000, 1_001, 3_500])("%i are returned exactly, and none of another token", async (count) => {
     const facts = numbered(count);
     await insert(TOKEN, 5, asBytes(facts));
     await insert("aa".repeat(32), 5, asBytes(facts.slice(0, 3)));
@@ -128,13 +126,13 @@ describe("all facts", () => {
     );
   });
 
-  test("come with slots by default where the service was started so", async () => {
+  test("have slots by default if the service was started so", async () => {
     await insert(TOKEN, 5, asBytes([["a", "1"]]));
     expect(await (await get("", {}, true)).json()).toEqual({ a: { value: "1", slot: 5 } });
     expect(await (await get("?slots=false", {}, true)).json()).toEqual({ a: "1" });
   });
 
-  test("with odd keys and bytes that are no text survive an answer of many pages", async () => {
+  test("with unusual keys and bytes that are no text survive an answer of many pages", async () => {
     const odd = [["__proto__", "p"], ["", "empty"], ["constructor", '\\"\n\u2028'], [
       "a\u0000b",
       "\u{10ffff}",
@@ -151,7 +149,7 @@ describe("all facts", () => {
     }
   });
 
-  test("are without what changes after the answer began", async () => {
+  test("exclude changes after the answer began", async () => {
     await insert(TOKEN, 5, asBytes(numbered(2_500)));
     const answer = await get();
     await block(11);
@@ -161,7 +159,7 @@ describe("all facts", () => {
     expect(await answer.json()).toEqual(Object.fromEntries(numbered(2_500)));
   });
 
-  test("break off where their point is rolled back", async () => {
+  test("are cut off if their point is rolled back", async () => {
     await insert(TOKEN, 5, asBytes(numbered(3_500)));
     const answer = await get();
     await store.sql`update chain_block set hash = 'another' where slot = 5`;
@@ -169,8 +167,8 @@ describe("all facts", () => {
   });
 });
 
-describe("facts by the beginning of their keys", () => {
-  /** Keys of every kind of byte, some beyond what the index holds. */
+describe("facts by key prefix", () => {
+  /** Keys of every kind of byte, some longer than the index's prefix. */
   const long = "l".repeat(600);
   const keys = [
     ...["", "a", "ab", "a/b", "a%2Fb", "a+b", "a b", "a\u0000", "42", "2024", "deadbeef", "ключ", "b", long, `${long}x`]
@@ -185,7 +183,7 @@ describe("facts by the beginning of their keys", () => {
       const wanted = keys.filter((key) => begins(key, prefix)).map(toHex).sort();
       const percent = [...prefix].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
       const asText = (await walk(`?prefix=${percent}`)).entries.map(([key]) => key);
-      // keys that share all bytes that the index holds have an order of their own
+      // keys that share the whole indexed prefix have their own order
       const short = (key: string) => key.length < 600;
       expect(asText.filter(short)).toEqual(wanted.map((key) => bytesText(fromHex(key))).filter(short));
       const asHex = await walk(`?encoding=hex&limit=2&prefix=${toHex(prefix)}`);
@@ -195,7 +193,7 @@ describe("facts by the beginning of their keys", () => {
     }
   });
 
-  test("are asked as a form writes them", async () => {
+  test("are queried in a form's encoding", async () => {
     await insert(TOKEN, 5, asBytes([["a b", "1"], ["a+b", "2"], ["a%2", "3"]]));
     expect(await json("?prefix=a+b")).toEqual({ "a b": "1" });
     expect(await json("?prefix=a%2Bb")).toEqual({ "a+b": "2" });
@@ -204,7 +202,7 @@ describe("facts by the beginning of their keys", () => {
     expect((await get("?encoding=hex&prefix=a")).status).toBe(400);
   });
 
-  test("are one state's on all pages, whatever comes between them", async () => {
+  test("are one state's on all pages, whatever changes between them", async () => {
     await insert(TOKEN, 5, asBytes(numbered(50)));
     const first = await get("?limit=20");
     const next = /<[^>]*(\?[^>]*)>/.exec(first.headers.get("link")!)![1]!;
@@ -220,7 +218,7 @@ describe("facts by the beginning of their keys", () => {
     expect([gone.status, (await gone.json() as { code: string }).code]).toEqual([409, "rolled_back"]);
   });
 
-  test("refuse what is no page", async () => {
+  test("refuse an invalid page", async () => {
     for (const query of ["?limit=0", "?limit=1001", "?limit=x", "?after=x", "?after=", "?slots=1", "?since=x"]) {
       const answer = await get(query);
       expect([query, answer.status]).toEqual([query, 400]);
@@ -229,7 +227,7 @@ describe("facts by the beginning of their keys", () => {
 });
 
 describe("facts that changed", () => {
-  test("since a state or a slot come with their values, and keys that are gone by name", async () => {
+  test("since a state or a slot come with their values, and removed keys by name", async () => {
     for (const [key, value] of [["stays", "1"], ["changes", "1"], ["goes", "1"]] as const) await change(5, key, value);
     await block(8);
     await state(8);
@@ -256,12 +254,12 @@ describe("facts that changed", () => {
     });
     expect(await json("?since=5&encoding=hex&prefix=67")).toEqual({ facts: {}, deleted: [toHex(utf8("goes"))], at });
     expect((await get(`?since=${said(7)}`)).status).toBe(409);
-    // whoever has read a state above the token's has read one that was rolled back
+    // a reader that has a state newer than the token's has read one that was rolled back
     const above = await get("?since=10");
     expect([above.status, await above.json()]).toMatchObject([409, { code: "rolled_back" }]);
   });
 
-  test("come in pages that together are all, and pinned to one state", async () => {
+  test("come in pages that are complete together, and pinned to one state", async () => {
     for (let i = 0; i < 30; i++) await change(5, `key ${i}`, "1");
     await block(8);
     await state(8);
@@ -287,7 +285,7 @@ describe("facts that changed", () => {
     expect(deleted.sort()).toEqual(of((i) => i % 3 === 0).map((i) => `key ${i}`).sort());
   });
 
-  test("stream past a thousand, deletions alone among them", async () => {
+  test("stream past a thousand, including deletions", async () => {
     await insert(TOKEN, 5, asBytes(numbered(2_400)));
     await block(8);
     await state(8);
@@ -306,7 +304,7 @@ describe("facts that changed", () => {
     expect(facts).toEqual(Object.fromEntries(set.map((key) => [key, "2"])));
   });
 
-  test("are told too many rather than too few since a state that passed within its block", async () => {
+  test("include too many rather than too few since a state that changed again within its block", async () => {
     await change(5, "a", "1");
     await state(5, 1);
     await change(5, "b", "1");
@@ -317,7 +315,7 @@ describe("facts that changed", () => {
 describe("the tag of an answer", () => {
   const tagOf = async (query = "") => (await get(query)).headers.get("etag")!;
 
-  test("is another for every form, and the same until the state changes: then a client that holds it gets 304", async () => {
+  test("differs for every form, and is the same until the state changes: then a client that has it gets 304", async () => {
     await insert(TOKEN, 5, asBytes(numbered(30)));
     const forms = [
       ...["", "?slots=true", "?encoding=hex", "?limit=10", "?limit=20", "?prefix=key", "?prefix=ke", "?since=3"],
@@ -338,7 +336,7 @@ describe("the tag of an answer", () => {
     expect(after.filter((tag) => tags.includes(tag))).toEqual([]);
   });
 
-  test("tells blocks apart that a rollback puts the same states into, where slots are told", async () => {
+  test("distinguishes blocks with the same states after a rollback, if slots are included", async () => {
     const before = [await tagOf(), await tagOf("?slots=true"), await tagOf("?since=0")];
     await store.sql`update chain_block set hash = 'another' where slot = 5`;
     const after = [await tagOf(), await tagOf("?slots=true"), await tagOf("?since=0")];
@@ -347,7 +345,7 @@ describe("the tag of an answer", () => {
     expect(after[2]).not.toBe(before[2]);
   });
 
-  test("does not serve what a client holds of a token that was quarantined since", async () => {
+  test("does not confirm a client's cached answer for a token that was quarantined since", async () => {
     const before = await tagOf();
     await store.sql`insert into token_quarantine (token, reason, from_slot) values (${TOKEN}, 'why', 5)`;
     for (const form of ["", "?slots=true", "?since=0", "?limit=1"]) {
@@ -361,7 +359,7 @@ describe("the tag of an answer", () => {
   });
 });
 
-test("a token that is not alive has no facts", async () => {
+test("a token that is not live has no facts", async () => {
   await store.sql`update token_state set to_slot = 6`;
   expect((await get()).status).toBe(404);
   await store.sql`truncate token_state`;

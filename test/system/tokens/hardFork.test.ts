@@ -1,4 +1,7 @@
-/** A token over a devnet's hard fork from protocol version 10 to 11: what was built before it is refused after it, and life goes on. */
+/**
+ * A token over a devnet's hard fork from protocol version 10 to 11: transactions built before it are refused after it,
+ * and the token continues.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
@@ -7,7 +10,7 @@ import { sharedInfra } from "../../support/infra.ts";
 import { until } from "../../support/until.ts";
 import { fund, http, land, User } from "../../support/user.ts";
 
-/** Slots of an epoch; a slot has 50 ms, and blocks are made when they are asked for. */
+/** Slots of an epoch; a slot has 50 ms, and blocks are made on request. */
 const EPOCH = 600;
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
@@ -41,7 +44,7 @@ afterAll(async () => {
   await infra?.stop();
 });
 
-test("a token lives on over a hard fork, but not a transaction whose scripts were costed before it", async () => {
+test("a token continues over a hard fork, but not a transaction with the earlier cost models", async () => {
   const boot = await build("boot-token");
   const token = boot.body.value;
   await land(arbor.tokens, owner.sign(boot.body.unsignedTransaction));
@@ -64,7 +67,7 @@ test("a token lives on over a hard fork, but not a transaction whose scripts wer
 
   await until("the hard fork", async () => await major() === 11, 90_000);
 
-  // a request runs no scripts: what was built before is good after
+  // a request runs no scripts: one built before is valid after
   await land(arbor.tokens, other.sign(early.body.unsignedTransaction));
   const refused = await send(signedStale);
   expect(refused).toMatchObject({
@@ -75,7 +78,7 @@ test("a token lives on over a hard fork, but not a transaction whose scripts wer
 
   const again = await build("update-token", token);
   expect(again).toMatchObject({ status: 200, body: { applied: [expect.any(String), expect.any(String)] } });
-  // version 11's models make other units, hence another fee
+  // version 11's models result in other units, hence another fee
   expect(again.body.unsignedTransaction).not.toBe(stale.body.unsignedTransaction);
   await land(arbor.tokens, owner.sign(again.body.unsignedTransaction));
   expect((await get(`/token/${token}/facts`)).body).toEqual({ a: "v", b: "v" });
@@ -92,13 +95,13 @@ test("a token lives on over a hard fork, but not a transaction whose scripts wer
     async () => (await wallets.transaction(id, sent.body.id as string)).status === "in_ledger",
   );
 
-  // back over the boundary and forth: the index follows, and the token is what it was
+  // back over the boundary and forth: the index follows, and the token has its earlier state
   const { body: tip } = await http(arbor.devnet, "GET", "/tip");
   const undone = await http(arbor.devnet, "POST", "/rollback", { slot: EPOCH - 1 });
   expect(undone.status).toBe(200);
   expect((tip as { slot: number }).slot).toBeGreaterThanOrEqual(EPOCH);
   await until("the hard fork again", async () => await major() === 11, 30_000);
-  // the index may have heard of the rollback or not yet; the update returns as it was
+  // the index may have processed the rollback or not yet; the update returns unchanged
   const ending = await until("the token can be ended", async () => {
     const built = await build("end-token", token);
     return built.status === 200 ? built.body.unsignedTransaction as string : undefined;

@@ -1,6 +1,6 @@
 /**
- * What became of facts and requests, over HTTP: with a real ledger below that rolls back, through the client, and after
- * the token's end.
+ * Histories of facts and requests, over HTTP: on a real ledger with rollbacks, through the client, and after the
+ * token's end.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
@@ -19,9 +19,9 @@ async function all<T>(entries: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-/** Every number in some JSON, told with its place. */
+/** Every number in some JSON, with its position. */
 function* numbers(text: string): Generator<string> {
-  // strings first, so that what looks like a number in one is none
+  // strings first, so that digits inside a string are not counted
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g)) if (!token.startsWith('"')) yield token;
 }
 
@@ -56,10 +56,10 @@ describe("histories", () => {
   const applied = async (...requests: string[]) =>
     await landed(owner, (await client.apply(owner.address, token, requests)).unsignedTransaction);
   const slotOf = async (hash: string) => Number((await client.transaction(hash))!.slot);
-  /** The transaction that a request stands in. */
+  /** The transaction of a request. */
   const made = (request: string) => request.slice(0, 64);
 
-  /** What a key had, oldest first, as `[value, transaction, request]`. */
+  /** The values of a key, oldest first, as `[value, transaction, request]`. */
   const had = async (key: string) =>
     (await all(client.factHistory(token, key))).map(({ value, txHash, outputRef }) => [value, txHash, outputRef])
       .reverse();
@@ -90,7 +90,7 @@ describe("histories", () => {
     expect(page.body).toMatchObject({ tokenId: token, key: "k", status: "live", history: [{}, {}] });
   });
 
-  it("know keys of every kind, in a path as they are, in hexadecimal and by their digests", async () => {
+  it("support keys of every kind, in a path as they are, in hexadecimal and by their digests", async () => {
     const keys = [
       "",
       "a/b",
@@ -108,7 +108,7 @@ describe("histories", () => {
     ];
     const requests: string[] = [];
     for (const key of keys) requests.push(await requested("insert", { key, value: `of ${key}` }));
-    // several at once: as many as one transaction holds
+    // several at once: as many as fit into one transaction
     for (let open = requests; open.length > 0;) {
       const { unsignedTransaction, applied } = await client.apply(owner.address, token);
       expect(applied.length).toBeGreaterThan(0);
@@ -142,7 +142,7 @@ describe("histories", () => {
     expect(await had("nobody's")).toEqual([]);
   });
 
-  it("of requests say what became of each, by status, key and owner, in pages", async () => {
+  it("of requests have the outcome of each, by status, key and owner, in pages", async () => {
     const open = await requested("insert", { key: "open", value: "1" });
     const mine = await requested("insert", { key: "mine", value: "1" }, owner);
     const taken = await requested("insert", { key: "taken", value: "1" });
@@ -167,8 +167,8 @@ describe("histories", () => {
       opened: { txHash: made(taken) },
       closed: { slot: await slotOf(back), txHash: back },
     });
-    const those = async (asked: Parameters<TokenClient["history"]>[1]) =>
-      (await all(client.history(token, asked))).map(({ outputRef }) => outputRef);
+    const those = async (query: Parameters<TokenClient["history"]>[1]) =>
+      (await all(client.history(token, query))).map(({ outputRef }) => outputRef);
     expect(await those({ status: "open" })).toEqual([mine, open]);
     expect(await those({ status: "retracted" })).toEqual([taken]);
     expect(await those({ owner: owner.keyHash })).toEqual([mine]);
@@ -205,7 +205,7 @@ describe("histories", () => {
     expect((await client.factsWithSlots(token)).later).toEqual({ value: "1", slot: after.at.slot });
   });
 
-  it("go back with the chain, and come as they were with the same transactions", async () => {
+  it("are rolled back with the chain, and return unchanged with the same transactions", async () => {
     const held = await client.refresh(token);
     const request = await requested("insert", { key: "back", value: "1" });
     const hash = await applied(request);
@@ -214,7 +214,7 @@ describe("histories", () => {
     const before = (await client.transaction(hash))!;
     const parent = (await client.transaction(made(request)))!;
     expect((await http(arbor.devnet, "POST", "/rollback", { slot: Number(parent.slot) - 1 })).status).toBe(200);
-    // what was taken back comes again out of the mempool, in other blocks
+    // rolled back transactions return from the mempool, in other blocks
     await until("the transaction again", async () => {
       const again = await client.transaction(hash);
       return again !== undefined && again.block !== before.block;
@@ -232,7 +232,7 @@ describe("histories", () => {
     await expect(all(client.factPages(token, { limit: 1 }))).resolves.toHaveLength(ahead.facts.size);
   });
 
-  it("stand beside the contract and the network; no number in any answer has a fraction", async () => {
+  it("include the contract and the network; no number in any answer has a fraction", async () => {
     const { status, body } = await http(arbor.tokens, "GET", "/config");
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -266,7 +266,7 @@ describe("histories", () => {
     }
   });
 
-  it("are there after the token's end", async () => {
+  it("are available after the token's end", async () => {
     const before = { k: await had("k"), all: await all(client.history(token)) };
     await landed(owner, (await client.end(owner.address, token)).unsignedTransaction);
     await expect(client.facts(token)).rejects.toThrow(ApiError);

@@ -1,6 +1,6 @@
 /**
- * A hostile chain through the follower and its SQL, with rollbacks and crashes; and quarantine, from which a replay out
- * of the ledger's own bytes releases: what it leaves are the rows of an index that never went wrong.
+ * A hostile chain through the follower and its SQL, with rollbacks and crashes; and quarantine, which a replay from the
+ * ledger's own bytes releases: the remaining rows are those of an index that never failed.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { tokenReleases } from "#actors/tokenRelease.ts";
@@ -44,13 +44,13 @@ async function wipe(): Promise<void> {
   await store.sql`update chain_cursor set slot = -1, hash = '', height = 0, tip_slot = -1, tip_height = 0`;
 }
 
-/** Follows a chain until its tip, and while `work` runs; what is told comes back. */
+/** Follows a chain until its tip, and while `work` runs; returns the events. */
 async function following<T>(
   chain: MemoryChain,
   work: (reach: () => Promise<void>) => Promise<T>,
   onStep: (step: FollowerStep | "appended") => void = () => {},
-): Promise<{ value: T; told: readonly Touched[] }> {
-  const told: Touched[] = [];
+): Promise<{ value: T; events: readonly Touched[] }> {
+  const events: Touched[] = [];
   const stop = new AbortController();
   const follower = new Follower({
     store,
@@ -62,7 +62,7 @@ async function following<T>(
       onStep("appended");
       return Promise.resolve();
     },
-    ring: (touched) => void told.push(...touched),
+    ring: (touched) => void events.push(...touched),
     onStep,
     log: silentLog,
   });
@@ -73,7 +73,7 @@ async function following<T>(
   try {
     await reach();
     const value = await work(reach);
-    return { value, told };
+    return { value, events: events };
   } finally {
     stop.abort();
     await running;
@@ -109,7 +109,7 @@ async function expectModel(model: Model): Promise<void> {
   expect(new Map(ends.map((row) => [row.ref, row.status]))).toEqual(model.ended);
 }
 
-/** A chain of hostile blocks, and what the index must say after each. */
+/** A chain of hostile blocks, and the expected index after each. */
 function grown(seed: number, blocks: number) {
   const hostile = new Hostile(seeded(seed));
   const chain = new MemoryChain();
@@ -128,7 +128,7 @@ function grown(seed: number, blocks: number) {
 }
 
 describe("a hostile chain", () => {
-  it("comes out as the model says, through rollbacks and crashes", async () => {
+  it("has the model's index, through rollbacks and crashes", async () => {
     const { chain, models, grow, back } = grown(21, 20);
     const random = seeded(22);
     let steps = 0;
@@ -157,9 +157,9 @@ describe("a quarantined token", () => {
     }
   }
   const { chain, models, name } = withFacts();
-  const answered = (asked: bigint) => until("an answer", () => readReleaseOutcome(store.sql, name, asked));
+  const answered = (requestId: bigint) => until("an answer", () => readReleaseOutcome(store.sql, name, requestId));
 
-  /** What may happen to a token's rows. */
+  /** Possible damages to a token's rows. */
   const damages: Readonly<Record<string, () => PromiseLike<unknown>>> = {
     "facts gone": () => store.sql`delete from fact where token = ${name}`,
     "other values": () => store.sql`update fact set value = '\\x00', digest = '\\x00' where token = ${name}`,
@@ -179,8 +179,8 @@ describe("a quarantined token", () => {
         where token = ${name}`,
   };
 
-  it("leaves rows of an index that never went wrong, whatever they were, once it is released", async () => {
-    const { told } = await following(chain, async () => {
+  it("has the rows of an index that never failed, whatever the damage, once it is released", async () => {
+    const { events } = await following(chain, async () => {
       const right = await dump();
       for (const [what, damage] of Object.entries(damages)) {
         await damage();
@@ -196,20 +196,20 @@ describe("a quarantined token", () => {
         expect([what, answer]).toEqual([what, { released: true, reason: undefined }]);
         expect([what, await dump()]).toEqual([what, right]);
       }
-      // it is no harm where nothing is wrong
+      // a release is harmless where nothing is wrong
       expect((await answered(await requestRelease(store.sql, name))).released).toBe(true);
       expect(await dump()).toEqual(right);
       await expectModel(models.at(-1)!);
     });
     const released = { entity: { kind: "token", id: name }, event: { type: "RELEASED", slot: chain.tip.slot } };
-    expect(told.filter(({ event }) => event.type === "RELEASED")).toEqual(Object.keys(damages).map(() => released));
+    expect(events.filter(({ event }) => event.type === "RELEASED")).toEqual(Object.keys(damages).map(() => released));
   });
 
   it.each([
     ["facts", () => store.sql`update fact set digest = decode(repeat('22', 32), 'hex') where token = ${name}`],
     ["lengths", () => store.sql`update fact set digest = '\\x22' where token = ${name}`],
   ])(
-    "comes of rows that contradict each other in their %s, and neither it nor its release stops the others",
+    "results from rows that contradict each other in their %s, and neither it nor its release stops other tokens",
     async (_, damage) => {
       const made = withFacts();
       const { value: released } = await following(made.chain, async (reach) => {
@@ -234,21 +234,21 @@ describe("a quarantined token", () => {
         return await dump();
       });
       await wipe();
-      const { value: anew } = await following(made.chain, dump);
-      expect(released).toEqual(anew);
+      const { value: rebuilt } = await following(made.chain, dump);
+      expect(released).toEqual(rebuilt);
     },
   );
 
-  it("stays where what the ledger says does not explain it, which is said", async () => {
+  it("stays if the ledger does not explain its state, which is reported", async () => {
     const made = grown(41, 40);
     const model = made.models.at(-1)!;
     const lost = [...model.tokens.values()].find(({ status }) => status === "quarantined")!;
     const ended = [...model.tokens.values()].find(({ status }) => status === "ended")!;
-    const { told } = await following(made.chain, async () => {
+    const { events } = await following(made.chain, async () => {
       const before = await dump();
       const say = async (token: string) => {
-        const asked = await requestRelease(store.sql, token);
-        return await until("an answer", () => readReleaseOutcome(store.sql, token, asked));
+        const requestId = await requestRelease(store.sql, token);
+        return await until("an answer", () => readReleaseOutcome(store.sql, token, requestId));
       };
       expect(await say(lost.name)).toEqual({
         released: false,
@@ -258,10 +258,10 @@ describe("a quarantined token", () => {
       expect(await say("ee".repeat(32))).toEqual({ released: false, reason: "There is no such token." });
       expect(await dump()).toEqual(before);
     });
-    expect(told.map(({ event }) => event.type)).not.toContain("RELEASED");
+    expect(events.map(({ event }) => event.type)).not.toContain("RELEASED");
   });
 
-  it("is released once, whoever dies in the middle and however often it is asked for", async () => {
+  it("is released once, whichever process dies in the middle and however often it is requested", async () => {
     let before: Awaited<ReturnType<typeof dump>>;
     await following(chain, async () => {
       before = await dump();
@@ -271,15 +271,15 @@ describe("a quarantined token", () => {
       .sql`insert into token_quarantine (token, reason, from_slot) values (${name}, 'a test', ${chain.tip.slot})`;
     let crashes = 0;
     const wishes = await Promise.all([1, 2, 3].map(() => requestRelease(store.sql, name)));
-    const { told } = await following(chain, async () => {
-      for (const asked of wishes) expect(await answered(asked)).toEqual({ released: true, reason: undefined });
+    const { events } = await following(chain, async () => {
+      for (const requestId of wishes) expect(await answered(requestId)).toEqual({ released: true, reason: undefined });
     }, (step) => {
       if (step !== "appended" || crashes === 2) return;
       crashes++;
       throw new Error("crash before the commit");
     });
     expect(crashes).toBe(2);
-    expect(told.map(({ event }) => event.type)).toEqual(["RELEASED"]);
+    expect(events.map(({ event }) => event.type)).toEqual(["RELEASED"]);
     expect(await dump()).toEqual(before!);
   });
 });

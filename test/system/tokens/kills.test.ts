@@ -1,6 +1,6 @@
 /**
- * Processes killed at every step: submissions are answered, landed and told once; the index and the actors come out
- * exact.
+ * Processes killed at every step: submissions are answered, included and published once; the index and the actors are
+ * exact afterwards.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -51,7 +51,7 @@ describe("kill -9", () => {
   };
   const counted = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
-  it.each(STEPS)("a worker %s: nothing is lost, doubled or answered wrongly", async (step) => {
+  it.each(STEPS)("a worker %s: nothing is lost, duplicated or answered wrongly", async (step) => {
     const victim = await Arbor.start({
       infra,
       roles: "worker",
@@ -75,13 +75,13 @@ describe("kill -9", () => {
           async () => (await http(front.tokens, "GET", `/transaction?txHash=${hash}`)).status === 200,
         );
         await until(`token ${token}`, async () => (await http(front.tokens, "GET", `/token/${token}`)).status === 200);
-        const told = await until("its transitions", async () => {
+        const transitions = await until("its transitions", async () => {
           const seen = await versions(hash);
           const [actor] = await store.sql<{ state: string }[]>`
             select snapshot->>'value' as state from actor where kind = 'transaction' and id = ${hash}`;
           return actor?.state === "in_ledger" ? seen : undefined;
         });
-        expect(told).toEqual(counted(told.length));
+        expect(transitions).toEqual(counted(transitions.length));
       }
       console.log(`${step}: ${sent.length} submissions, one worker killed, all landed once`);
     } finally {
@@ -89,7 +89,7 @@ describe("kill -9", () => {
     }
   });
 
-  it("a worker that was paused cannot write when it wakes up", async () => {
+  it("a worker that was paused cannot write when it continues", async () => {
     const sleeper = await Arbor.start({ infra, roles: "worker", env: LEASE });
     try {
       await until("a share for the sleeper", async () => {
@@ -114,7 +114,7 @@ describe("kill -9", () => {
     }
   });
 
-  it("a follower at every line of a block: another goes on, exact", async () => {
+  it("a follower at every line of a block: another one continues, exactly", async () => {
     for (const step of ["scanned", "folded", "before-commit", "after-commit"]) {
       const next = await Arbor.start({
         infra,
@@ -122,7 +122,7 @@ describe("kill -9", () => {
         entry: faulty,
         env: { ...LEASE, ARBOR_FAULT: `follower:${step}::3` },
       });
-      // the one at work goes, so that the faulty one takes over and dies in its turn
+      // the active one stops, so that the faulty one takes over and dies in its turn
       await followers.pop()!.end("SIGKILL");
       const spare = await Arbor.start({ infra, roles: "follower", env: LEASE });
       followers.push(spare);
@@ -144,7 +144,7 @@ describe("kill -9", () => {
     await until("every entry of the log is read", unread);
   });
 
-  it("a forced rollback takes transactions back to pending, and they land again", async () => {
+  it("a forced rollback returns transactions to pending, and they are included again", async () => {
     const { hash, token } = await boot(users[0]!);
     await until("the token", async () => (await http(front.tokens, "GET", `/token/${token}`)).status === 200);
     const rolled = await http(front.devnet, "POST", "/rollback", { blocks: 5 });

@@ -1,4 +1,4 @@
-/** A token's actor hears of the chain later than the rows have it: builds go by the rows. */
+/** A token's actor lags behind the rows: builds use the rows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
@@ -42,13 +42,13 @@ describe("a token", () => {
       http(arbor.tokens, "GET", path("update-token", token)),
     ]);
 
-  it("that is alive in the rows is built for, although its actor still has it ended", async () => {
+  it("that is live in the rows can be built for, although its actor still has it ended", async () => {
     const boot = await http(arbor.tokens, "GET", `/transaction/${owner.address}/boot-token`);
     const token = boot.body.value;
     await land(arbor.tokens, owner.sign(boot.body.unsignedTransaction));
     const before = (await builds(token)).map(({ status }) => status);
     expect(before).toEqual([200, 200, 409]);
-    // as an actor is that has not read yet that the block of its end is no more
+    // like an actor that has not read that the block of its end was rolled back
     const passivate = async () => {
       const url = `${arbor.operator}/actors/token/${token}/passivate`;
       const said = await fetch(url, { method: "POST", headers: { "arbor-operator": "1" } });
@@ -60,7 +60,7 @@ describe("a token", () => {
     expect((await builds(token)).map(({ status }) => status)).toEqual(before);
   });
 
-  it("that the rows do not know is unknown, and not ended", async () => {
+  it("that is not in the rows is unknown, and not ended", async () => {
     const token = "ab".repeat(32);
     const bytes = (await store.sql<{ address: string }[]>`select address from chain_utxo limit 1`)[0]!.address;
     const inputs = { request: { type: "insert", address: bytes, key: "k", newValue: "v" }, end: { address: bytes } };

@@ -1,6 +1,6 @@
 /**
- * Every row of the token service's transition table over HTTP, happy and refused, with a real ledger below; clients
- * sign with a library that the service does not use.
+ * Every row of the token service's transition table over HTTP, successes and refusals, on a real ledger; clients sign
+ * with a library that the service does not use.
  */
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ describe("a token's life", () => {
 
   const get = (path: string) => http(arbor.tokens, "GET", path);
   const post = (path: string, body: unknown) => http(arbor.tokens, "POST", path, body);
-  /** Builds with a good answer, signs, submits, waits. */
+  /** Builds successfully, signs, submits, waits. */
   const carry = async (user: User, build: Promise<{ status: number; body: { unsignedTransaction: string } }>) => {
     const built = await build;
     expect([built.status, built.body]).toEqual([
@@ -51,7 +51,7 @@ describe("a token's life", () => {
     await infra?.stop();
   });
 
-  it("refuses to boot for bad and for empty addresses", async () => {
+  it("refuses to boot for invalid and for empty addresses", async () => {
     const boot = (address: string) => get(`/transaction/${address}/boot-token`);
     for (
       const address of [
@@ -102,7 +102,7 @@ describe("a token's life", () => {
     expect(await answer.text()).toContain("404 Not Found");
   });
 
-  it("inserts, updates and deletes facts; exact strings come back as they went in", async () => {
+  it("inserts, updates and deletes facts; strings are returned exactly", async () => {
     const pairs = {
       "2024": "42",
       abcd: "deadbeef",
@@ -142,7 +142,7 @@ describe("a token's life", () => {
     expect((await get(`/token/${token}`)).body.root).toBe(EMPTY);
   });
 
-  it("gives deposits back but for the fee that was offered", async () => {
+  it("returns deposits less the offered fee", async () => {
     const before = await lovelaceOf(other);
     const ref = await request(other, "insert", { key: "deposit", value: "v" });
     const locked = before - await lovelaceOf(other);
@@ -153,7 +153,7 @@ describe("a token's life", () => {
     await carry(owner, update(await request(other, "delete", { key: "deposit", value: "v" })));
   });
 
-  it("builds requests that cannot apply with a warning, and names them when they are to be applied", async () => {
+  it("builds requests that cannot apply with a warning, and names them on an update", async () => {
     const warn = async (type: string, body: unknown) => {
       const { status, body: answer } = await post(`/transaction/${other.address}/request-${type}/${token}`, body);
       expect(status).toBe(200);
@@ -178,7 +178,7 @@ describe("a token's life", () => {
     expect((await get(`/token/${token}`)).body.requests).toEqual([]);
   });
 
-  it("lets nobody act for another", async () => {
+  it("lets no user act for another", async () => {
     const ref = await request(other, "insert", { key: "mine", value: "v" });
     expect(await get(`/transaction/${owner.address}/retract-change/${ref}`)).toMatchObject({
       status: 403,
@@ -199,7 +199,7 @@ describe("a token's life", () => {
     });
   });
 
-  it("refuses what the ledger refuses, with the failures named, and takes it once it is right", async () => {
+  it("refuses what the ledger refuses, with the failures named, and accepts it once it is valid", async () => {
     const built = await get(`/transaction/${other.address}/boot-token`);
     const unsigned = built.body.unsignedTransaction;
     const refused = await post("/transaction", { signedTransaction: owner.sign(unsigned) });
@@ -267,7 +267,7 @@ describe("a token's life", () => {
     expect((await get("/wait/100000")).status).toBe(400);
   });
 
-  it("builds twice for one address without touching the same output while others are there", async () => {
+  it("builds twice for one address without the same output while others are available", async () => {
     await fund(arbor.devnet, arbor.tokens, other);
     const path = `/transaction/${other.address}/request-insert/${token}`;
     const [a, b] = await Promise.all([post(path, { key: "a", value: "1" }), post(path, { key: "b", value: "2" })]);
@@ -317,7 +317,7 @@ describe("a token's life", () => {
     expect(both.map(({ status }) => status).filter((status) => status !== 200 && status !== 422)).toEqual([]);
   });
 
-  it("ends a token; its requests can still be taken back", async () => {
+  it("ends a token; its requests can still be retracted", async () => {
     const left = await request(other, "insert", { key: "left", value: "over" });
     await carry(owner, get(`/transaction/${owner.address}/end-token/${token}`));
     for (const path of [`/token/${token}`, `/token/${token}/facts`]) {
@@ -332,7 +332,7 @@ describe("a token's life", () => {
     await carry(other, get(`/transaction/${other.address}/retract-change/${left}`));
   });
 
-  it("told every transition on NATS", async () => {
+  it("published every transition on NATS", async () => {
     const of = (id: string) =>
       events.filter((subject) => subject.includes(id)).map((subject) => subject.split(".").at(-1));
     await until(

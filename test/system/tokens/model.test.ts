@@ -1,6 +1,6 @@
 /**
- * Random operations of several users against a plain model, with rollbacks, kills and restarts between: facts,
- * requests, roots and balances come out as the model says. The model of balances is a UTxO set kept by the test from
+ * Random operations of several users compared with a plain model, with rollbacks, kills and restarts in between: facts,
+ * requests, roots and balances are those of the model. The model of balances is a UTxO set that the test computes from
  * the signed transactions.
  */
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
@@ -33,7 +33,7 @@ interface Token {
   readonly requests: Map<string, Request>;
 }
 
-/** Applies a request to facts; false where it cannot be applied. */
+/** Applies a request to facts; false if it cannot be applied. */
 function apply(facts: Map<string, string>, { type, key, old, value }: Request): boolean {
   if (type === "insert" ? facts.has(key) : facts.get(key) !== old) return false;
   if (type === "delete") facts.delete(key);
@@ -78,7 +78,7 @@ describe("random operations", () => {
     await infra?.stop();
   });
 
-  /** Asks until there is an answer that is no 503 and no broken connection. */
+  /** Repeats a request until the answer is neither a 503 nor a broken connection. */
   const ask = (base: string, method: string, path: string, body?: unknown): Promise<Answer> =>
     until(`an answer of ${path}`, async () => {
       try {
@@ -89,7 +89,7 @@ describe("random operations", () => {
       }
     }, 60_000);
 
-  it("come out as a plain model says", async () => {
+  it("have the results of a plain model", async () => {
     const users = [new User("base"), new User("enterprise"), new User("base")];
     const tokens: Token[] = [];
     const utxos = new Map<string, { address: string; lovelace: bigint }>();
@@ -98,7 +98,7 @@ describe("random operations", () => {
     let fees = 0n;
     const counts: Record<string, number> = {};
 
-    /** What a transaction does to the model's UTxO set. */
+    /** The effect of a transaction on the model's UTxO set. */
     const follow = (signed: string): string => {
       const transaction = CSL.FixedTransaction.from_hex(signed);
       const hash = transaction.transaction_hash().to_hex();
@@ -116,7 +116,10 @@ describe("random operations", () => {
       landed.push(hash);
       return hash;
     };
-    /** Whether the index has not applied again what a rollback returned to the mempool: requests are missing or pending there. */
+    /**
+     * Whether the index has not yet applied again what a rollback returned to the mempool: requests are missing or
+     * pending there.
+     */
     const isBehindRollback = ({ body }: Answer): boolean =>
       (body.details?.requests as { code: string }[] | undefined)
         ?.some(({ code }) => code === "request_unknown" || code === "request_pending") ?? false;
@@ -128,7 +131,8 @@ describe("random operations", () => {
       );
 
     /**
-     * Builds, signs and submits, whatever dies meanwhile; a build that lost a race against a rollback is made again.
+     * Builds, signs and submits, whatever process dies in the meantime; a build that raced with a rollback is made
+     * again.
      */
     const carry = async (user: User, method: string, path: string, body: unknown, wait: boolean) => {
       for (let attempt = 0;; attempt++) {
@@ -206,11 +210,11 @@ describe("random operations", () => {
         token.requests.set(ref, { ref, user, type, key, old, value });
         return "request";
       }
-      // what follows needs the requests in the ledger, also those that a rollback has just put back into the mempool
+      // the next steps need the requests in the ledger, also those that a rollback has just returned to the mempool
       for (const hash of landed.slice(-40)) await inLedger(hash);
       if (roll < 0.85) {
         const open = [...token.requests.values()].filter(() => random() < 0.8).sort((a, b) => refOrder(a.ref, b.ref));
-        // mostly what can be applied, now and then what cannot
+        // mostly applicable ones, occasionally others
         const trial = new Map(token.facts);
         const chosen = open.filter((request) => apply(trial, request) || random() < 0.04);
         const facts = new Map(token.facts);

@@ -1,7 +1,7 @@
 /**
- * Outputs in every encoding that the ledger's decoder reads, sent over HTTP to a token, to its owner and to a wallet:
- * every build goes on, and its transaction is accepted. A transaction in an odd encoding is accepted too, where its
- * scripts agree.
+ * Outputs in every encoding that the ledger's decoder accepts, sent over HTTP to a token, to its owner and to a wallet:
+ * every build succeeds, and its transaction is accepted. A transaction in an unusual encoding is accepted too, if its
+ * scripts accept.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
@@ -24,7 +24,7 @@ import { http, land, User } from "../../support/user.ts";
 import { until } from "../../support/until.ts";
 import { person } from "../../support/wallet.ts";
 
-/** Outputs of one transaction: it has 16,384 bytes at the most. */
+/** Outputs of one transaction: it has 16,384 bytes at most. */
 const AT_ONCE = 40;
 const FEE = 2n * ADA;
 
@@ -36,7 +36,7 @@ const hexOf = (address: string) => {
   return read.value.hex;
 };
 
-/** The output in every encoding that the ledger's decoder reads, as many as there are of `made(0)`. */
+/** The output in every encoding that the ledger's decoder accepts, as many as there are of `made(0)`. */
 function everyForm(made: (i: number) => Uint8Array): Uint8Array[] {
   return [...oddEncodings(made(0))].flatMap((_, i) => {
     const form = [...oddEncodings(made(i))][i]!.bytes;
@@ -57,7 +57,7 @@ function withoutEnd(transaction: Uint8Array): Uint8Array {
   return encode([body, new Encoded(raw(witnesses!)), true, null]);
 }
 
-describe("outputs in odd encodings", () => {
+describe("outputs in unusual encodings", () => {
   let scenario: Scenario;
   let tokens: string;
   let wallet: string;
@@ -70,7 +70,7 @@ describe("outputs in odd encodings", () => {
     return toHex(addWitness(transaction, { key: publicKey(sender.seed), signature }));
   };
 
-  /** Sends outputs to where they go, by transactions of somebody who signs by himself. */
+  /** Sends outputs to their targets, by transactions of a person who signs independently. */
   async function send(outputs: readonly Uint8Array[]): Promise<void> {
     for (let at = 0; at < outputs.length; at += AT_ONCE) {
       const some = outputs.slice(at, at + AT_ONCE);
@@ -118,7 +118,7 @@ describe("outputs in odd encodings", () => {
   });
   afterAll(() => scenario?.stop());
 
-  it("stop no update", async () => {
+  it("block no update", async () => {
     expect(requests.length).toBeGreaterThan(60);
     await send(requests);
     const listed = await get(`/token/${token}`);
@@ -141,7 +141,7 @@ describe("outputs in odd encodings", () => {
     expect(Object.keys((await get(`/token/${token}/facts`)).body).length).toBe(requests.length);
   });
 
-  it("given to the owner stop no boot", async () => {
+  it("sent to the owner block no boot", async () => {
     const to = new User("base");
     const datum = encodeData(constr(1, 5n, new Uint8Array(40), [constr(0), 7n]));
     const deep = Uint8Array.from([...new Array<number>(200).fill(0x81), 5]);
@@ -155,7 +155,7 @@ describe("outputs in odd encodings", () => {
     }
   });
 
-  it("given to a wallet stop none of its transactions", async () => {
+  it("sent to a wallet block none of its transactions", async () => {
     const address = await scenario.address(wallet);
     const datum = encodeData(constr(1, 5n));
     const gift = (datum?: Uint8Array) => encodeOutput({ address: hexOf(address), value: lovelace(3n * ADA), datum });
@@ -180,7 +180,7 @@ describe("outputs in odd encodings", () => {
     expect(balanced.coin_selection.inputs.length).toBeGreaterThan(10);
   });
 
-  it("and odd encodings of all else change no verdict on a transaction that runs scripts", async () => {
+  it("and unusual encodings of everything else change no verdict on a transaction that runs scripts", async () => {
     const boot = async () => {
       await scenario.faucet(senderAddress, 50n * ADA);
       const built = await until("a boot", async () => {
@@ -191,7 +191,7 @@ describe("outputs in odd encodings", () => {
     };
     for (const form of ["/0 indefinite", "/0 reversed"]) {
       const odd = [...oddEncodings(withoutEnd(await boot()))].find(({ name }) => name === form)!.bytes;
-      // marked as failing: the flag stands before the absent auxiliary data
+      // flagged as failing: the flag is before the absent auxiliary data
       const answer = await http(tokens, "POST", "/transaction", {
         signedTransaction: signedBySender(odd.with(odd.length - 2, 0xf4)),
       });

@@ -1,4 +1,4 @@
-/** The page of the token service in a browser with a wallet, on a ledger; and on an instance that lies. */
+/** The page of the token service in a browser with a wallet, on a ledger; and on an instance that falsifies answers. */
 /// <reference lib="dom" />
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import axe from "axe-core";
@@ -14,13 +14,13 @@ import { type FalsifyingProxy, startFalsifyingProxy } from "../../support/falsif
 import { fund, http, land, User } from "../../support/user.ts";
 
 const browser = await startBrowser();
-/** What must come appears in time even on a machine that does much else, in milliseconds. */
+/** Timeout for expected content on a busy machine, in milliseconds. */
 const PATIENCE = 150_000;
 
 describe.skipIf(browser === undefined)("the page of the token service", () => {
   let infra: Infra;
   let arbor: Arbor;
-  let liar: FalsifyingProxy;
+  let proxy: FalsifyingProxy;
   const owner = new User("base");
   const other = new User("enterprise");
   const contexts: BrowserContext[] = [];
@@ -29,17 +29,17 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     arbor = await Arbor.start({ infra });
-    liar = await startFalsifyingProxy(arbor.tokens);
+    proxy = await startFalsifyingProxy(arbor.tokens);
     for (const user of [owner, other]) await fund(arbor.devnet, arbor.tokens, user);
   });
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();
-    liar.falsify = undefined;
+    proxy.falsify = undefined;
     expect(faults.splice(0)).toEqual([]);
   });
   afterAll(async () => {
     await browser?.close();
-    await liar?.stop();
+    await proxy?.stop();
     await arbor?.end();
     await infra?.stop();
   });
@@ -60,7 +60,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
       if (!request.url().startsWith(base) && !request.url().startsWith("data:")) faults.push(request.url());
     });
     page.on("console", (message) => {
-      // A browser reports each answer that is an error; the page shows those.
+      // A browser reports each error response; the page shows those.
       if (message.type() === "error" && !/^Failed to load resource/.test(message.text())) faults.push(message.text());
     });
     await page.goto(`${base}/${hash}`);
@@ -69,7 +69,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
   };
   const connected = (page: Page) => page.getByText("Connected: Test wallet.").waitFor();
   const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
-  /** Waits until the dialog says something; a refusal instead of it is an error. */
+  /** Waits until the dialog contains a text; a refusal instead of it is an error. */
   const says = async (page: Page, text: string | RegExp) => {
     const alert = page.locator("dialog .alert:visible");
     await page.locator("dialog [role=status]", { hasText: text }).or(alert).first().waitFor();
@@ -82,7 +82,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await press(page, "Close");
     return text;
   };
-  /** Signs what was checked and waits until a block has it. */
+  /** Signs the checked transaction and waits until a block has it. */
   const sign = async (page: Page) => {
     await says(page, "it does what you asked for and nothing else");
     await landed(page);
@@ -106,17 +106,17 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     const boot = await http(arbor.tokens, "GET", `/transaction/${owner.address}/boot-token`);
     await land(arbor.tokens, owner.sign(boot.body.unsignedTransaction));
     const token = boot.body.value as string;
-    const asked = await http(arbor.tokens, "POST", `/transaction/${owner.address}/request-insert/${token}`, {
+    const requestBuild = await http(arbor.tokens, "POST", `/transaction/${owner.address}/request-insert/${token}`, {
       key,
       newValue,
     });
-    await land(arbor.tokens, owner.sign(asked.body.unsignedTransaction));
+    await land(arbor.tokens, owner.sign(requestBuild.body.unsignedTransaction));
     const applied = await http(arbor.tokens, "GET", `/transaction/${owner.address}/update-token/${token}`);
     await land(arbor.tokens, owner.sign(applied.body.unsignedTransaction));
     return token;
   };
 
-  it("boots a token, asks for a fact and applies it, and checks the fact's proof", async () => {
+  it("boots a token, requests a fact and applies it, and checks the fact's proof", async () => {
     const { page, wallet } = await open(owner);
     await connected(page);
     await press(page, "Boot a token");
@@ -154,7 +154,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await facts.getByLabel("Check any key").fill("nothing");
     await press(page, "Check the key");
     await facts.locator(".verdict.good", { hasText: "this key has no value" }).waitFor();
-    // what another provider tells of the state
+    // another provider's state
     const { body: { stateOutput } } = await http(arbor.tokens, "GET", `/token/${token}/facts/nothing`);
     await facts.getByLabel("Datum of the state output").fill(stateOutput.datum);
     await press(page, "Check the key");
@@ -175,7 +175,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     }
   });
 
-  it("takes a request back, applies picked ones, gives a token away and ends it", async () => {
+  it("retracts a request, applies selected ones, transfers a token and ends it", async () => {
     const token = await tokenWith("k", "v");
     const { page } = await open(owner, `#/token/${token}`);
     await connected(page);
@@ -204,7 +204,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     const next = await open(other, "#/sign");
     await connected(next.page);
     const paste = next.page.getByLabel("The transaction that the owner");
-    // somebody's boot is nothing to be signed here
+    // another person's boot cannot be signed here
     const boot = await http(arbor.tokens, "GET", `/transaction/${owner.address}/boot-token`);
     await paste.fill(boot.body.unsignedTransaction);
     await press(next.page, "Look at it and sign");
@@ -224,45 +224,45 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await press(next.page, "End it");
     await sign(next.page);
     await panel(next.page, "State").getByText("ended").waitFor();
-    // the first owner's page has seen it as well
+    // the first owner's page has the change as well
     await panel(page, "State").getByText("ended").waitFor();
   });
 
-  it("refuses what an instance that lies has built, and never asks the wallet", async () => {
+  it("refuses the false transactions of an instance, and never calls the wallet", async () => {
     const token = await tokenWith("k", "v");
-    const { page, wallet } = await open(owner, `#/token/${token}`, { base: liar.url });
+    const { page, wallet } = await open(owner, `#/token/${token}`, { base: proxy.url });
     await connected(page);
     const path = `/transaction/${owner.address}/request-insert/${token}`;
 
-    // what is asked for is built, but the change goes to somebody else; the summary tells so, or is the old one
+    // the right request is built, but the change goes to another person; the summary shows it, or is the old one
     for (const honestSummary of [true, false]) {
-      liar.falsify = async (asked, answer, honest) => {
-        if (asked.path !== path) return undefined;
-        const bent = taken(fromHex(answer.unsignedTransaction));
-        const change = (bent.body.get(1n) as (Fields | Uint8Array[])[]).at(-1)!;
+      proxy.falsify = async (received, answer, honest) => {
+        if (received.path !== path) return undefined;
+        const edited = taken(fromHex(answer.unsignedTransaction));
+        const change = (edited.body.get(1n) as (Fields | Uint8Array[])[]).at(-1)!;
         const address = CSL.Address.from_bech32(other.address).to_bytes();
         if (Array.isArray(change)) change[0] = address;
         else change.set(0n, address);
-        const unsignedTransaction = toHex(bound(bent));
-        const told = { transaction: unsignedTransaction, address: owner.address };
-        const summary = honestSummary ? await honest("POST", "/transaction/explain", told) : answer.summary;
+        const unsignedTransaction = toHex(bound(edited));
+        const request = { transaction: unsignedTransaction, address: owner.address };
+        const summary = honestSummary ? await honest("POST", "/transaction/explain", request) : answer.summary;
         return { ...answer, unsignedTransaction, summary };
       };
       await request(page, "insert", "new", { new: "value" });
       expect(await refusal(page)).toMatch(/^Refused: .*pays .*Your wallet was not asked\.$/);
     }
     // another value, and another transaction altogether
-    liar.falsify = async (asked, _answer, honest) =>
-      asked.path === path ? await honest("POST", path, { key: "new", newValue: "evil" }) : undefined;
+    proxy.falsify = async (received, _answer, honest) =>
+      received.path === path ? await honest("POST", path, { key: "new", newValue: "evil" }) : undefined;
     await request(page, "insert", "new", { new: "value" });
     expect(await refusal(page)).toMatch(/^Refused: .*The change that it asks for is another one\..*not asked\.$/);
-    liar.falsify = async (asked, _answer, honest) =>
-      asked.path === path ? await honest("GET", `/transaction/${owner.address}/end-token/${token}`) : undefined;
+    proxy.falsify = async (received, _answer, honest) =>
+      received.path === path ? await honest("GET", `/transaction/${owner.address}/end-token/${token}`) : undefined;
     await request(page, "insert", "new", { new: "value" });
     expect(await refusal(page)).toMatch(/^Refused: /);
     expect(wallet.signRequests).toEqual([]);
-    // the truth is signed
-    liar.falsify = undefined;
+    // the true one is signed
+    proxy.falsify = undefined;
     await request(page, "insert", "new", { new: "long ".repeat(1_500) });
     await says(page, "it does what you asked for and nothing else");
     // nor is anything submitted that the wallet did not sign with the address's key
@@ -276,14 +276,14 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     expect(wallet.signRequests.length).toBe(4);
   });
 
-  it("says so where a fact is not what the state output has", async () => {
+  it("shows if a fact does not match the state output", async () => {
     const token = await tokenWith("k", "v");
-    liar.falsify = ({ path }, answer) => {
+    proxy.falsify = ({ path }, answer) => {
       if (path.startsWith(`/token/${token}/facts?`)) return Promise.resolve({ k: { ...answer.k, value: "forged" } });
       if (path !== `/token/${token}/facts/k`) return Promise.resolve(undefined);
       return Promise.resolve({ ...answer, value: "forged", valueHex: toHex(new TextEncoder().encode("forged")) });
     };
-    const { page } = await open(other, `#/token/${token}`, { base: liar.url });
+    const { page } = await open(other, `#/token/${token}`, { base: proxy.url });
     const facts = panel(page, "Facts");
     const fact = facts.locator("li", { hasText: "k = forged" });
     await fact.getByRole("button", { name: "Check" }).click();
@@ -291,15 +291,15 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     await page.setViewportSize({ width: 1280, height: 720 });
-    // a proof that is right does not make a list right
-    const { falsify: lie } = liar;
-    liar.falsify = async (asked, answer, honest) =>
-      asked.path === `/token/${token}/facts/k` ? undefined : await lie!(asked, answer, honest);
+    // a valid proof does not make a list right
+    const { falsify: lie } = proxy;
+    proxy.falsify = async (received, answer, honest) =>
+      received.path === `/token/${token}/facts/k` ? undefined : await lie!(received, answer, honest);
     await fact.getByRole("button", { name: "Check" }).click();
     await fact.locator(".verdict.bad", { hasText: "Another value than the one that is listed" }).waitFor();
   });
 
-  it("takes no wallet of another network, and shows what it can without one", async () => {
+  it("refuses a wallet of another network, and shows what it can without one", async () => {
     const { page } = await open(owner, "#/", { networkId: 1 });
     await page.getByText("The wallet is on the main network, and this service on a test network.").waitFor();
     await press(page, "Boot a token");

@@ -1,7 +1,4 @@
-/**
- * Builds beside transactions that are in no block yet: what those spend is not offered again. Blocks are made on
- * demand.
- */
+/** Builds while transactions are in no block yet: inputs of those are not used again. Blocks are made on request. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
@@ -49,7 +46,7 @@ describe("a token while its transactions are pending", () => {
     await infra?.stop();
   });
 
-  it("is no token that is unknown while the transaction that creates it is in no block", async () => {
+  it("is known while the transaction that creates it is in no block", async () => {
     const boot = await get(`/transaction/${owner.address}/boot-token`);
     token = boot.body?.value;
     expect(await insert(other, "early")).toMatchObject({ status: 404, body: { code: "token_unknown" } });
@@ -63,7 +60,7 @@ describe("a token while its transactions are pending", () => {
     await block(hash);
   });
 
-  it("is only the owner's to update, also where nothing is open", async () => {
+  it("can only be updated by the owner, also if no request is open", async () => {
     const notOwner = { status: 403, body: { code: "not_owner" } };
     expect(await build(other, "update-token", token)).toMatchObject(notOwner);
     expect(await build(other, "update-token", `${token}?request=${"ab".repeat(32)}-0`)).toMatchObject(notOwner);
@@ -73,7 +70,7 @@ describe("a token while its transactions are pending", () => {
     });
   });
 
-  it("is updated without a request that is being taken back", async () => {
+  it("is updated without a request whose retraction is pending", async () => {
     const made = [];
     for (const key of ["stays", "goes"]) {
       made.push(await sent(other, await insert(other, key)));
@@ -111,7 +108,7 @@ describe("a token while its transactions are pending", () => {
     expect((await get(`/token/${token}/facts`)).body).toEqual({ stays: "v" });
   });
 
-  it("applies the oldest of the inserts of one key, and says to which the others lost", async () => {
+  it("applies the oldest of the inserts of one key, and names it to the others", async () => {
     const inserts: string[] = [];
     for (let i = 0; i < 4; i++) {
       const hash = await sent(other, await insert(other, "name"));
@@ -128,7 +125,7 @@ describe("a token while its transactions are pending", () => {
     for (const request of late) await block(await sent(other, await build(other, "retract-change", request)));
   });
 
-  it("answers any builds and submissions at once with what can be done or a reason that a client can act on", async () => {
+  it("answers all concurrent builds and submissions with a result or a reason that a client can act on", async () => {
     const open: string[] = [];
     for (let i = 0; i < 4; i++) {
       const hash = await sent(other, await insert(other, `at once ${i}`));
@@ -136,8 +133,8 @@ describe("a token while its transactions are pending", () => {
       open.push(`${hash}-0`);
     }
     const statuses: number[] = [];
-    const one = async (user: User, asked: Promise<Answer>) => {
-      const built = await asked;
+    const one = async (user: User, request: Promise<Answer>) => {
+      const built = await request;
       statuses.push(built.status);
       if (built.status !== 200) return expect(built.body.code).toEqual(expect.any(String));
       const signedTransaction = user.sign(built.body.unsignedTransaction);
@@ -153,7 +150,7 @@ describe("a token while its transactions are pending", () => {
       ]);
       await block();
     }
-    // 503: a machine that does more than it can asks clients to come back
+    // 503: an overloaded machine sends Retry-After
     expect(statuses.filter((status) => ![200, 403, 404, 409, 422, 503].includes(status))).toEqual([]);
     expect(statuses).toContain(200);
   });

@@ -1,4 +1,4 @@
-/** Facts with their proofs over HTTP: every key, tokens small and great, and what is refused. */
+/** Facts with their proofs over HTTP: every key, small and large tokens, and refusals. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
@@ -49,7 +49,7 @@ async function ask(segment: string, query = "", token = TOKEN) {
 }
 
 /** The answer about a key, which must be true. */
-async function told(token: TokenWithFacts, key: string) {
+async function answerFor(token: TokenWithFacts, key: string) {
   const { segment, query } = factSegment(key);
   const { status, body } = await ask(segment, query);
   expect(status).toBe(200);
@@ -87,19 +87,19 @@ describe("every key", () => {
   );
   beforeEach(() => storeToken(store, odd, 5, false));
 
-  it("has its proof as the client asks for it, whether it is there or not", async () => {
+  it("has its proof in the requested form, whether it is present or not", async () => {
     for (const [key, value] of odd.facts) {
-      const body = await told(odd, key);
+      const body = await answerFor(odd, key);
       expect(body).toMatchObject({ included: true, key, value, point: { slot: 5, hash: "five", height: 3 } });
     }
     for (const key of ["...", "a", "/", "\udc80", `${long}!`]) {
-      const body = await told(odd, key);
+      const body = await answerFor(odd, key);
       expect(body.included).toBe(false);
       expect(body).not.toHaveProperty("value");
     }
   });
 
-  it("may stand in the path percent-encoded, byte by byte, in hexadecimal or as its digest", async () => {
+  it("may be in the path percent-encoded, byte by byte, in hexadecimal or as its digest", async () => {
     const cases: [string, string, string][] = [
       ["", "", "empty"],
       ["a%2Fb", "", "slash"],
@@ -121,7 +121,7 @@ describe("every key", () => {
     expect(absent.body).not.toHaveProperty("key");
   });
 
-  it("that is none is refused", async () => {
+  it("that is invalid is refused", async () => {
     const bad = [["%zz", ""], ["%a", ""], ["%", ""], ["abc", "?encoding=hex"], ["zz", "?encoding=hex"], [
       "ab",
       "?encoding=digest",
@@ -136,13 +136,13 @@ describe("every key", () => {
 });
 
 it.each([[0, false], [1, false], [2, false], [700, false], [1, true], [3_000, true]])(
-  "of %i facts (cut: %s), those that are there and those that are not are proven",
+  "of %i facts (cut: %s), present and absent ones are proven",
   async (count, cut) => {
     const token = new TokenWithFacts(numbered(count));
     await storeToken(store, token, 5, cut);
     for (let i = 0; i < 12; i++) {
-      if (count > 0) await told(token, `key ${(i * 7919) % count}`);
-      await told(token, `missing ${i}`);
+      if (count > 0) await answerFor(token, `key ${(i * 7919) % count}`);
+      await answerFor(token, `missing ${i}`);
     }
   },
 );
@@ -151,13 +151,13 @@ describe("a token", () => {
   const token = new TokenWithFacts(numbered(20));
   beforeEach(() => storeToken(store, token, 5, false));
 
-  it("that nobody knows, or that has ended, is a 404", async () => {
+  it("that is unknown, or has ended, is a 404", async () => {
     expect(await ask("k", "", "00".repeat(32))).toMatchObject({ status: 404, body: { code: "token_unknown" } });
     await store.sql`update token_state set to_slot = 5`;
     expect(await ask("k")).toMatchObject({ status: 404, body: { code: "token_ended" } });
   });
 
-  it("whose facts nobody vouches for has no proofs", async () => {
+  it("in quarantine has no proofs", async () => {
     await store.sql`insert into token_quarantine values (${TOKEN}, 'root_differs', 5, null)`;
     expect(await ask("key 1")).toMatchObject({
       status: 409,
@@ -165,20 +165,20 @@ describe("a token", () => {
     });
   });
 
-  it("whose rows do not lead to its root is told nothing of", async () => {
+  it("whose rows do not lead to its root gives no answer", async () => {
     await store.sql`update fact set digest = ${digest(utf8("other"))} where key = ${utf8("key 1")}`;
     for (const key of ["key 1", "key 2", "missing"]) {
       expect(await ask(...segmentOf(key))).toMatchObject({ status: 409, body: { code: "token_quarantined" } });
     }
   });
 
-  it("whose value was exchanged under the same digest is told nothing of", async () => {
+  it("whose value was exchanged under the same digest gives no answer", async () => {
     await store.sql`update fact set value = ${utf8("other")} where key = ${utf8("key 1")}`;
     expect(await ask(...segmentOf("key 1"))).toMatchObject({ status: 409 });
     expect(await ask(...segmentOf("key 2"))).toMatchObject({ status: 200 });
   });
 
-  it("whose proof cannot be made in time, or for all who ask, is a 503", async () => {
+  it("whose proof cannot be made in time, or for all clients, is a 503", async () => {
     const busy = createBuilders({ threads: 1, queueLimit: 0, log: silentLog });
     const other = new OpenAPIHono();
     handleErrors(other, silentLog);

@@ -1,4 +1,4 @@
-/** A token whose rows are damaged under the product: what its clients see of it, and how an operator gets it back. */
+/** A token whose rows are damaged in the database: its clients' view, and its recovery by an operator. */
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -41,7 +41,7 @@ const request = async (token: string, key: string, value: string) => {
 };
 const release = (token: string) => operator.post(`/tokens/${token}/release?wait=60000`);
 
-it("is quarantined, told as such, and released by a replay: its facts are right, and it is changed as before", async () => {
+it("is quarantined, reported as such, and released by a replay: its facts are right, and it can be changed again", async () => {
   const booted = await signed("GET", "boot-token");
   const token = booted.body.value as string;
   await land(arbor.tokens, booted.transaction);
@@ -72,7 +72,7 @@ it("is quarantined, told as such, and released by a replay: its facts are right,
   const { tokens } = await operator.read("/tokens/quarantined", quarantinedTokens);
   expect(tokens).toEqual([{ tokenId: token, reason: seen.reason, slot: expect.any(Number) }]);
 
-  // where the requests do not explain the state it stays, and the operator hears why
+  // if the requests do not explain the state it stays, and the operator gets the reason
   await store.sql`update token_request_end set status = 'retracted' where token = ${token}`;
   expect(await release(token)).toMatchObject({
     status: 409,
@@ -93,7 +93,7 @@ it("is quarantined, told as such, and released by a replay: its facts are right,
   expect((await get(`/token/${token}/facts/b`)).status).toBe(200);
   expect((await operator.read("/tokens/quarantined", quarantinedTokens)).tokens).toEqual([]);
 
-  // its actor hears of it by the log
+  // its actor is notified by the log
   const ref = await until("a build", async () => {
     const { status, body } = await http(arbor.tokens, "POST", `/transaction/${user.address}/request-insert/${token}`, {
       key: "c",

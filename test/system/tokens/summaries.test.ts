@@ -1,7 +1,4 @@
-/**
- * What is told beside every transaction that is built, and what any transaction does, over HTTP with a real ledger
- * below.
- */
+/** The summary of every transaction that is built, and of any other transaction, over HTTP on a real ledger. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { encode } from "#src/cardano/cbor.ts";
@@ -28,14 +25,12 @@ describe("summaries", () => {
     return await new TokenClient(arbor.tokens).explain(transaction, address);
   };
 
-  /**
-   * A transaction as it was built: what is told of it is what the client finds by itself; then it is signed and lands.
-   */
+  /** A built transaction: its summary is what the client computes by itself; then it is signed and included. */
   const carry = async (built: Answer, intent: Intent, ...signers: User[]): Promise<Summary> => {
     expect([built.status, built.body.error]).toEqual([200, undefined]);
     const { unsignedTransaction } = built.body as { unsignedTransaction: string };
     const summary = exactSummary(built.body.summary);
-    // outputs of transactions that were made here before need nobody's word
+    // outputs of earlier transactions of this test need no trust in the service
     const resolve = fromTransactions(landed);
     const checked = await checkSummary({ unsignedTransaction, summary }, intent, { resolve });
     expect(checked).toEqual({ ok: true, value: expect.objectContaining({ hash: summary.hash, unknown: [] }) });
@@ -43,8 +38,8 @@ describe("summaries", () => {
     expect(believed.ok).toBe(intent.type !== "apply" && intent.type !== "transfer");
     expect(await explain(unsignedTransaction, intent.address)).toEqual(summary);
     const signed = signers.reduce((transaction, user) => user.sign(transaction), unsignedTransaction);
-    const told = await explain(signed, intent.address);
-    expect(told.signers.map(({ signed }) => signed)).toEqual(told.signers.map(() => true));
+    const explained = await explain(signed, intent.address);
+    expect(explained.signers.map(({ signed }) => signed)).toEqual(explained.signers.map(() => true));
     await land(arbor.tokens, signed);
     landed.push(signed);
     return summary;
@@ -60,7 +55,7 @@ describe("summaries", () => {
     await infra?.stop();
   });
 
-  it("tells and checks a token's life", async () => {
+  it("describes and checks a token's life", async () => {
     const mine = { address: owner.address };
     const theirs = { address: other.address };
     const boot = await get(`/transaction/${owner.address}/boot-token`);
@@ -91,10 +86,14 @@ describe("summaries", () => {
     expect(applied.validity.until!.time).toMatch(/^\d{4}-/);
 
     const update2 = { key: "2024", oldValue: "ü", newValue: "" };
-    const asked = await carry(await ask("update", update2), { type: "update", token, ...update2, ...theirs }, other);
-    const retract = await get(`/transaction/${other.address}/retract-change/${asked.hash}-0`);
-    const back = await carry(retract, { type: "retract", request: `${asked.hash}-0`, ...theirs }, other);
-    expect(back.retracts).toMatchObject([{ outputRef: `${asked.hash}-0`, tokenId: token }]);
+    const requested = await carry(
+      await ask("update", update2),
+      { type: "update", token, ...update2, ...theirs },
+      other,
+    );
+    const retract = await get(`/transaction/${other.address}/retract-change/${requested.hash}-0`);
+    const back = await carry(retract, { type: "retract", request: `${requested.hash}-0`, ...theirs }, other);
+    expect(back.retracts).toMatchObject([{ outputRef: `${requested.hash}-0`, tokenId: token }]);
 
     await carry(await ask("delete", { key: "2024", oldValue: "ü" }), {
       type: "delete",
@@ -114,19 +113,19 @@ describe("summaries", () => {
     const ended = await carry(end, { type: "end", token, address: next.address }, next);
     expect(ended.mints).toEqual([expect.objectContaining({ tokenId: token, quantity: -1n, meaning: "end" })]);
 
-    // what is spent is known as long as it is kept
+    // inputs are known as long as they are kept
     const past = await explain(landed[2]!, owner.address);
     expect([past.unknown, past.net]).toEqual([[], applied.net]);
   });
 
-  it("says what it does not know", async () => {
-    const bent = taken(fromHex(landed[0]!));
-    elements(bent.body, 0n).push([new Uint8Array(32).fill(9), 3n]);
-    elements(bent.body, 4n).push([2n, [0n, new Uint8Array(28)], new Uint8Array(28)]);
-    bent.body.set(22n, 1n);
-    const told = await explain(toHex(bound(bent)));
-    expect(told.unknown.map(({ code }) => code).sort()).toEqual(["certificate", "donation", "input_unknown"]);
-    expect([told.address, told.net, told.balanced]).toEqual([null, null, null]);
+  it("states what it does not know", async () => {
+    const edited = taken(fromHex(landed[0]!));
+    elements(edited.body, 0n).push([new Uint8Array(32).fill(9), 3n]);
+    elements(edited.body, 4n).push([2n, [0n, new Uint8Array(28)], new Uint8Array(28)]);
+    edited.body.set(22n, 1n);
+    const explained = await explain(toHex(bound(edited)));
+    expect(explained.unknown.map(({ code }) => code).sort()).toEqual(["certificate", "donation", "input_unknown"]);
+    expect([explained.address, explained.net, explained.balanced]).toEqual([null, null, null]);
     const failed = taken(fromHex(landed[0]!));
     failed.valid = false;
     const forfeit = await explain(toHex(bound(failed)), owner.address);
@@ -135,7 +134,7 @@ describe("summaries", () => {
     expect(forfeit.hash).toBe(transactionHash(fromHex(landed[0]!)));
   });
 
-  it("refuses what is no transaction", async () => {
+  it("refuses bytes that are not a transaction", async () => {
     for (const transaction of ["00", "80", toHex(encode([new Map(), new Map(), true, null])), "ff".repeat(100)]) {
       const answer = await post("/transaction/explain", { transaction });
       expect(answer).toMatchObject({ status: 400, body: { code: "undecodable" } });

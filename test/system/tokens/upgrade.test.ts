@@ -1,6 +1,6 @@
 /**
- * A database from before requests' ends were kept: what became of each is found out from its rows, and told as unknown
- * where they do not say.
+ * A database from before requests' ends were stored: the outcome of each is derived from its rows, and reported as
+ * unknown if they do not show it.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
@@ -53,7 +53,7 @@ async function fact(key: string, value: string, from: number, to: number | null)
   }, '\\x00', ${from}, ${to})`;
 }
 
-test("tells what was applied and by which transaction, what was taken back, and what is open", async () => {
+test("reports which were applied and by which transaction, which were retracted, and which are open", async () => {
   await state("boot", 1, 10);
   await state("one update", 10, 20);
   // two updates in one block
@@ -66,26 +66,26 @@ test("tells what was applied and by which transaction, what was taken back, and 
   await request("deleted", ["delete", "a", "1", null], 12, 20);
   await request("set as it was", ["update", "c", "1", "1"], 12, 20);
   await request("open", ["insert", "d", null, "1"], 21, null);
-  // what was set and removed in one block left no fact
+  // a fact that was set and removed in one block left no row
   await request("brief insert", ["insert", "e", null, "1"], 12, 20);
   await request("brief delete", ["delete", "e", "1", null], 12, 20);
 
   await migrate(store, cageMigrations);
 
   const page = await readHistory(store.sql, { token: TOKEN }, undefined, 100);
-  const told = (name: string) => {
+  const eventsOf = (name: string) => {
     const { status, closed } = page!.requests.find(({ ref }) => ref === `${hash(name)}#0`) as PastRequest;
     return [status, closed?.slot, closed?.tx];
   };
   expect(page!.requests).toHaveLength(8);
-  expect(told("inserted")).toEqual(["applied", 10, hash("one update")]);
-  expect(told("taken back beside it")).toEqual(["retracted", 10, undefined]);
-  expect(told("taken back alone")).toEqual(["retracted", 15, undefined]);
-  expect(told("deleted")).toEqual(["applied", 20, undefined]);
-  expect(told("set as it was")).toEqual(["applied", 20, undefined]);
-  expect(told("brief insert")).toEqual(["applied", 20, undefined]);
-  expect(told("brief delete")).toEqual(["applied", 20, undefined]);
-  expect(told("open")).toEqual(["open", undefined, undefined]);
+  expect(eventsOf("inserted")).toEqual(["applied", 10, hash("one update")]);
+  expect(eventsOf("taken back beside it")).toEqual(["retracted", 10, undefined]);
+  expect(eventsOf("taken back alone")).toEqual(["retracted", 15, undefined]);
+  expect(eventsOf("deleted")).toEqual(["applied", 20, undefined]);
+  expect(eventsOf("set as it was")).toEqual(["applied", 20, undefined]);
+  expect(eventsOf("brief insert")).toEqual(["applied", 20, undefined]);
+  expect(eventsOf("brief delete")).toEqual(["applied", 20, undefined]);
+  expect(eventsOf("open")).toEqual(["open", undefined, undefined]);
   const applied = await readHistory(store.sql, { token: TOKEN, path: hash("a"), status: "applied" }, undefined, 100);
   expect(applied!.requests.map(({ ref }) => ref)).toEqual([`${hash("deleted")}#0`, `${hash("inserted")}#0`]);
 });

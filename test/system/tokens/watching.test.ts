@@ -1,6 +1,6 @@
 /**
- * A transaction watched from the mempool into the ledger, out of it and back; a token's life as a stream. Blocks are
- * made by hand.
+ * A transaction watched from the mempool into the ledger, out of it and back; a token's events as a stream. Blocks are
+ * made on request.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TokenClient, type TokenEvent } from "#src/client/tokens.ts";
@@ -45,7 +45,7 @@ describe("watching", () => {
     await infra?.stop();
   });
 
-  it("tells the mempool, the depth, and what was rolled back apart", async () => {
+  it("distinguishes the mempool, the depth, and a rollback", async () => {
     const strange = "ab".repeat(32);
     expect(await outside(strange)).toMatchObject({ status: 404, body: { details: { status: "unknown" } } });
     const hash = await sent(await client.boot(owner.address));
@@ -62,7 +62,7 @@ describe("watching", () => {
     expect(await waiting).toMatchObject({ hash, status: "in_ledger", depth: 0 });
     await block();
     await read();
-    // the time may be up before it is as deep as wanted: what there is by then is told
+    // the time may end before it is as deep as requested: the current depth is returned
     expect(await client.transaction(hash, { waitMs: 1, depth: 2 })).toMatchObject({ depth: 1 });
     await block();
     expect(await deep).toMatchObject({ depth: 2 });
@@ -72,7 +72,7 @@ describe("watching", () => {
     await order("/rollback", { blocks: 3, drop: true });
     await until("the rollback is read", async () => (await outside(hash)).status === 404);
     const gone = (await outside(hash)).body.details;
-    // the sweep offers it again, sooner or later
+    // the sweep resubmits it, sooner or later
     expect(["rolled_back", "mempool"]).toContain(gone.status);
     expect(gone.rolledBackFrom).toBe(Number(found!.slot));
     await until("it is offered again", async () => (await outside(hash)).body.details.status === "mempool");
@@ -80,7 +80,7 @@ describe("watching", () => {
     expect(await client.transaction(hash, { waitMs: 60_000 })).toMatchObject({ status: "in_ledger", depth: 0 });
   });
 
-  it("waits no longer than it is asked to, nor for what is no number", async () => {
+  it("waits no longer than requested, and refuses an invalid number", async () => {
     const strange = "cd".repeat(32);
     expect(await outside(strange, "&wait=50")).toMatchObject({ status: 404 });
     for (const query of ["&wait=-1", "&wait=60001", "&wait=x", "&depth=-1", "&depth=1.5"]) {
@@ -100,26 +100,26 @@ describe("watching", () => {
     expect(answers.map((one) => one?.hash)).toEqual(all.map((_, i) => i % 2 ? hash : undefined));
   });
 
-  it("streams what happens to a token, also what a reader missed", async () => {
+  it("streams a token's events, also missed ones", async () => {
     const { value: token, ...boot } = await client.boot(owner.address);
     await sent(boot);
     await block();
     await read();
-    const told: TokenEvent[] = [];
+    const received: TokenEvent[] = [];
     const ends = new AbortController();
     const follow = async (after?: string) => {
       for await (const one of client.events(token, { signal: ends.signal, ...(after ? { after } : {}) })) {
-        told.push(one);
+        received.push(one);
       }
     };
     const reading = follow();
-    const types = () => told.map(({ type }) => type);
+    const types = () => received.map(({ type }) => type);
     await until("the stream stands", async () => types().includes("opened"));
     await until("the actor knows its token", async () => {
       const { body } = await http(arbor.operator, "GET", `/actors/token/${token}`);
       return body.state === "live";
     });
-    const before = told.length;
+    const before = received.length;
     const request = await sent(await client.insert(owner.address, token, "k", "v"));
     await block();
     await until("the request is told", async () => types().slice(before).includes("requested"));
@@ -128,19 +128,19 @@ describe("watching", () => {
     await sent(update);
     await block();
     await until("the update is told", async () => types().includes("updated"));
-    const updated = told.find(({ type }) => type === "updated") as TokenEvent & { token: object };
+    const updated = received.find(({ type }) => type === "updated") as TokenEvent & { token: object };
     expect(updated.token).toMatchObject({ tokenId: token, status: "live", root: mpfRoot, owner: owner.keyHash });
     ends.abort();
     await reading;
 
-    // away for a rollback; what was missed is told to who comes back
-    const last = told.at(-1)!.id;
+    // away during a rollback; a client that returns gets the missed events
+    const last = received.at(-1)!.id;
     await order("/rollback", { blocks: 1, drop: false });
     await until("the rollback is read", async () => (await client.token(token)).root !== mpfRoot);
-    told.length = 0;
+    received.length = 0;
     const again = new AbortController();
     const back = (async () => {
-      for await (const one of client.events(token, { signal: again.signal, after: last })) told.push(one);
+      for await (const one of client.events(token, { signal: again.signal, after: last })) received.push(one);
     })();
     await until("the rollback is told", async () => types().includes("rolled-back"));
     again.abort();

@@ -1,6 +1,6 @@
 /**
  * A wallet's life in the whole product, and then a search for its secrets in every byte that left the process or was
- * kept.
+ * stored.
  */
 import { Buffer } from "node:buffer";
 import { connect, type NatsConnection } from "nats";
@@ -19,15 +19,15 @@ const words = newMnemonic(24);
 const second = newMnemonic(9);
 const PASSPHRASES = ["kestrel over the weir", "heron under the weir", "a wrong one: bittern"];
 
-/** A text in lower case, whatever stands between its words. */
+/** A text in lower case, with any separators between its words. */
 const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]+/g, " ");
 
-/** The forms in which some bytes might be written, in lower case. */
+/** The forms in which some bytes might be encoded, in lower case. */
 function forms(bytes: Uint8Array): string[] {
   return [toHex(bytes), Buffer.from(bytes).toString("base64").replace(/=+$/, "").toLowerCase(), bytes.join(",")];
 }
 
-/** What must be nowhere, by name: texts as `plain` gives them, and forms of bytes. */
+/** What must occur nowhere, by name: texts in the form of `plain`, and forms of bytes. */
 function secrets(): [name: string, texts: string[], forms: string[]][] {
   const root = masterKey({ style: "shelley", words, secondFactor: second });
   const entropy = mnemonicEntropy(words);
@@ -55,7 +55,7 @@ function secrets(): [name: string, texts: string[], forms: string[]][] {
 
 const SECRETS = secrets();
 
-/** Names of the secrets that a text holds. */
+/** Names of the secrets that a text contains. */
 function leaks(text: string): string[] {
   const bytes = text.toLowerCase();
   const read = plain(text);
@@ -64,7 +64,7 @@ function leaks(text: string): string[] {
     .map(([name]) => name);
 }
 
-test("the search finds what it looks for", () => {
+test("the search finds the secrets", () => {
   expect(leaks(`x ${words[3]} ${words[4]} y`)).toEqual(["words"]);
   expect(leaks(JSON.stringify({ mnemonic_second_factor: second }))).toEqual(["second factor"]);
   expect(leaks(JSON.stringify({ passphrase: PASSPHRASES[1] }))).toEqual(["passphrase 1"]);
@@ -74,8 +74,8 @@ test("the search finds what it looks for", () => {
 
 describe("a wallet's life", () => {
   let infra: Infra;
-  /** Two processes, so that commands travel. */
-  let house: Arbor;
+  /** Two processes, so that commands go over the bus. */
+  let arbor: Arbor;
   let edge: Arbor;
   let nats: NatsConnection;
   let traces: Awaited<ReturnType<typeof receiveTraces>>;
@@ -86,24 +86,24 @@ describe("a wallet's life", () => {
     infra = await sharedInfra();
     traces = await receiveTraces();
     nats = await connect({ servers: infra.natsUrl, ...(infra.natsToken ? { token: infra.natsToken } : {}) });
-    // not ">": a stream server would seem to be there that does not answer
+    // not ">": it would look like a stream server that does not answer
     for (const subject of ["arbor.>", "_INBOX.>"]) {
       nats.subscribe(subject, {
         callback: (_, { subject, data, headers }) => {
-          const told = headers ? headers.keys().map((key) => headers.values(key).join()).join() : "";
-          messages.push(`${subject} ${told} ${Buffer.from(data).toString("latin1")}`);
+          const headerText = headers ? headers.keys().map((key) => headers.values(key).join()).join() : "";
+          messages.push(`${subject} ${headerText} ${Buffer.from(data).toString("latin1")}`);
         },
       });
     }
     await nats.flush();
     const env = { ...traces.env("arbor"), ARBOR_LOG_LEVEL: "debug", ARBOR_WALLET_PORT: "0" };
-    house = await Arbor.start({ infra, roles: "devnet,follower,worker", env });
+    arbor = await Arbor.start({ infra, roles: "devnet,follower,worker", env });
     edge = await Arbor.start({ infra, roles: "edge", env });
   });
   afterAll(async () => {
     await nats?.close();
     await edge?.end();
-    await house?.end();
+    await arbor?.end();
     await traces?.stop();
     await infra?.stop();
   });
@@ -128,9 +128,9 @@ describe("a wallet's life", () => {
       mnemonic_second_factor: second,
       passphrase,
     };
-    // what is refused is told without what it was
+    // a refusal is reported without the refused value
     expect((await send("POST", "/wallets", { ...creation, mnemonic_sentence: words.slice(1) })).status).toBe(400);
-    // of some orders of the words the checksum is right by chance
+    // the checksum of some orders of the words is right by chance
     const turned = words.map((_, i) => [...words.slice(i), ...words.slice(0, i)]).find((some) =>
       !mnemonicEntropy(some).ok
     );
@@ -182,9 +182,9 @@ describe("a wallet's life", () => {
     await store.close();
 
     await edge.end();
-    await house.end();
+    await arbor.end();
     await until("spans were received", async () => traces.raw.length > 0);
-    for (const { printed } of [edge, house]) {
+    for (const { printed } of [edge, arbor]) {
       expect(leaks(printed)).toEqual([]);
       expect(printed).toContain(`"level":`);
     }

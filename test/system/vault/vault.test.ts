@@ -1,4 +1,4 @@
-/** The vault on a database and real threads: what opens a key, who has it, and when it is gone. */
+/** The vault on a database and real threads: what opens a key, which wallet has it, and when it is erased. */
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { concat, fromHex, toHex, utf8 } from "#src/base/bytes.ts";
@@ -40,7 +40,7 @@ afterAll(async () => {
   await infra?.stop();
 });
 
-/** A key that a wallet has adopted, as the turn that creates it would have it. */
+/** A key that a wallet has adopted, as by the turn that creates it. */
 async function wallet(mnemonic: Mnemonic = { style: "shelley", words: newMnemonic(15) }, passphrase = PASSPHRASE) {
   const paths = mnemonic.style === "random" ? [] : [accountPath(mnemonic.style)];
   const put = await vault.put({ mnemonic, passphrase, paths }, soon());
@@ -50,7 +50,7 @@ async function wallet(mnemonic: Mnemonic = { style: "shelley", words: newMnemoni
   return { id, mnemonic, ...put.value };
 }
 
-/** Nothing else is to be written with a new seal. */
+/** Nothing else may be written with a new seal. */
 const record = () => Promise.resolve();
 
 const keys = async () =>
@@ -58,13 +58,13 @@ const keys = async () =>
 const message = utf8("a hash of some body");
 
 describe("a wallet with its words", () => {
-  test("signs with its passphrase alone, and tells public keys that only a root has", async () => {
+  test("signs with its passphrase only, and returns public keys that only a root key can derive", async () => {
     const { id } = await wallet();
     const paths = [[...accountPath("shelley"), 0, 7], policyPath()];
     const signed = await vault.sign(id, { passphrase: PASSPHRASE, message, paths }, soon());
-    const told = await vault.publicKeys(id, { passphrase: PASSPHRASE, paths }, soon());
-    if (!signed.ok || !told.ok) throw new Error("not opened");
-    expect(signed.value.map(({ key, chainCode }) => toHex(concat(key, chainCode)))).toEqual(told.value);
+    const result = await vault.publicKeys(id, { passphrase: PASSPHRASE, paths }, soon());
+    if (!signed.ok || !result.ok) throw new Error("not opened");
+    expect(signed.value.map(({ key, chainCode }) => toHex(concat(key, chainCode)))).toEqual(result.value);
     for (const { key, signature } of signed.value) expect(verify(key, message, signature)).toBe(true);
     const refused = { ok: false, error: { code: "wrong_encryption_passphrase", details: { wallet_id: id } } };
     expect(await vault.sign(id, { passphrase: "another one", message, paths }, soon())).toMatchObject(refused);
@@ -103,7 +103,7 @@ describe("a wallet with its words", () => {
     expect(opened).toEqual([4]);
   });
 
-  test("takes a new passphrase for the old one, and for its words", async () => {
+  test("accepts a new passphrase for the old one, and for its words", async () => {
     const { id, mnemonic, state } = await wallet();
     const before = (await vault.states([id])).get(id)!;
     expect(before.method).toBe("argon2id-v2");
@@ -134,7 +134,7 @@ describe("a wallet with its words", () => {
     expect((await vault.verify(id, "the third one", soon())).ok).toBe(true);
   });
 
-  test("of two changes at once one is made, and its passphrase opens the key", async () => {
+  test("of two concurrent changes one is made, and its passphrase opens the key", async () => {
     const { id } = await wallet();
     const next = ["the second one", "the third one"];
     const both = await Promise.all(
@@ -145,7 +145,7 @@ describe("a wallet with its words", () => {
     expect(open.map(({ ok }) => ok)).toEqual(both.map(({ ok }) => ok));
   });
 
-  test("keeps its passphrase where what belongs to a change cannot be written", async () => {
+  test("keeps its passphrase if the writes of a change fail", async () => {
     const { id, mnemonic } = await wallet();
     const before = (await vault.states([id])).get(id)!;
     const record = () => Promise.reject(new Error("the log is full"));
@@ -157,7 +157,7 @@ describe("a wallet with its words", () => {
     expect((await vault.verify(id, PASSPHRASE, soon())).ok).toBe(true);
   });
 
-  test("that was deleted meanwhile changes nothing, and records nothing", async () => {
+  test("that was deleted in the meantime changes nothing, and records nothing", async () => {
     const { id, attempt } = await wallet();
     let recorded = 0;
     const record = () => Promise.resolve(void recorded++);
@@ -178,8 +178,8 @@ describe("a wallet with its words", () => {
     await vault.erase(attempt);
   });
 
-  describe("of which wrong passphrases are tried", () => {
-    /** Has the wait of a closed key be over. */
+  describe("with wrong passphrases", () => {
+    /** Ends the wait of a closed key. */
     const pass = (attempt: string) =>
       store.sql`update vault_key set closed_until = closed_until - interval '1 day' where attempt = ${attempt}`;
     const code = async (tried: Promise<{ ok: true } | { ok: false; error: { code: string; details?: unknown } }>) => {
@@ -189,10 +189,10 @@ describe("a wallet with its words", () => {
     const wrong = "wrong_encryption_passphrase";
     const tooMany = "too_many_wrong_passphrases";
 
-    /** Has the next wrong one close the key for longer than any test takes. */
+    /** Makes the next wrong one close the key for longer than any test takes. */
     const strict = (attempt: string) => store.sql`update vault_key set wrong = 20 where attempt = ${attempt}`;
 
-    test("is closed from the fifth on for longer and longer, also to the right one, and opens to it after the wait", async () => {
+    test("is closed from the fifth on for increasing times, also to the right one, and opens to it after the wait", async () => {
       const { id, attempt } = await wallet();
       // another process on the same database
       const elsewhere = createVault({ store, builders });
@@ -221,12 +221,12 @@ describe("a wallet with its words", () => {
         await pass(attempt);
       }
       expect(await code(guess(vault, PASSPHRASE))).toBe("right");
-      // and the count begins again
+      // and the count starts again
       for (let i = 0; i < 4; i++) expect(await code(guess())).toBe(wrong);
       expect(await code(guess(vault, PASSPHRASE))).toBe("right");
     });
 
-    test("tells of many at once no more than of one, and not which of them is right", async () => {
+    test("reveals no more for many at once than for one, and not which of them is right", async () => {
       const { id, attempt } = await wallet();
       await strict(attempt);
       const guesses = [...Array<string>(20).fill("another one"), PASSPHRASE];
@@ -235,7 +235,7 @@ describe("a wallet with its words", () => {
       expect(said.filter((one) => one === tooMany)).toHaveLength(20);
     });
 
-    test("counts them whatever they were to open, and opens to the words of the wallet", async () => {
+    test("counts them for every operation, and opens to the words of the wallet", async () => {
       const { id, attempt, mnemonic } = await wallet();
       const passphrase = "another one";
       const path = accountPath("shelley");
@@ -258,10 +258,10 @@ describe("a wallet with its words", () => {
   test("of Byron signs for its addresses", async () => {
     const { id, root } = await wallet({ style: "random", words: newMnemonic(12) });
     const path = [2 ** 31, 2 ** 31 + 5];
-    const told = await vault.publicKeys(id, { passphrase: PASSPHRASE, paths: [path] }, soon());
+    const result = await vault.publicKeys(id, { passphrase: PASSPHRASE, paths: [path] }, soon());
     const signed = await vault.sign(id, { passphrase: PASSPHRASE, message, paths: [path] }, soon());
-    if (!told.ok || !signed.ok) throw new Error("not opened");
-    expect(randomAddress({ pathKey: byronPathKey(root), path, key: told.value[0]!, magic: 42 })).toMatch(/^82d818/);
+    if (!result.ok || !signed.ok) throw new Error("not opened");
+    expect(randomAddress({ pathKey: byronPathKey(root), path, key: result.value[0]!, magic: 42 })).toMatch(/^82d818/);
     expect(verify(signed.value[0]!.key, message, signed.value[0]!.signature)).toBe(true);
   });
 });
@@ -281,8 +281,8 @@ test("a wallet without words has no root key", async () => {
   expect((await vault.states([id])).size).toBe(0);
 });
 
-describe("keys that are nobody's", () => {
-  test("are swept once they are old, and those of wallets never", async () => {
+describe("keys without a wallet", () => {
+  test("are removed once they are old, and those of wallets never", async () => {
     const { attempt: kept } = await wallet();
     const put = await vault.put({
       mnemonic: { style: "shelley", words: newMnemonic(15) },
@@ -301,7 +301,7 @@ describe("keys that are nobody's", () => {
     await expect(late).rejects.toMatchObject({ code: "23503" });
   });
 
-  test("are swept when who put them is killed before the wallet's command", async () => {
+  test("are removed if their process is killed before the wallet's command", async () => {
     await createVault({ store, builders, strayMs: 0 }).sweep();
     const before = await keys();
     const settings = { databaseUrl: infra.databaseUrl, words: newMnemonic(15) };
@@ -315,7 +315,7 @@ describe("keys that are nobody's", () => {
     expect(await keys()).toEqual(before);
   });
 
-  test("are erased after the delete and not before; the wallet made again has another", async () => {
+  test("are erased after the delete and not before; the wallet created again has another", async () => {
     const { id, attempt, mnemonic } = await wallet();
     await vault.erase(attempt);
     expect(await keys()).toContain(attempt);
@@ -330,7 +330,7 @@ describe("keys that are nobody's", () => {
   });
 });
 
-test("the tables hold neither words nor passphrase", async () => {
+test("the tables contain neither words nor passphrase", async () => {
   const mnemonic = { style: "shelley" as const, words: newMnemonic(15) };
   await wallet(mnemonic);
   const [row] = await store.sql<{ all: string }[]>`select string_agg(k::text, ' ') as all from vault_key k`;

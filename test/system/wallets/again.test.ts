@@ -1,4 +1,4 @@
-/** Wallets that are created anew while they are being deleted. */
+/** Wallets that are created again while they are being deleted. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
@@ -17,8 +17,11 @@ describe("a wallet that is created again", () => {
   const create = () =>
     client.create({ name: "Again", mnemonic_sentence: words, passphrase: "Secure Passphrase", address_pool_gap: 10 });
   const ready = (id: string) => until("ready", async () => (await client.wallet(id)).state.status === "ready");
-  const codeOf = (asked: Promise<unknown>) =>
-    asked.then(() => "done", (error: unknown) => error instanceof ApiError ? `${error.status} ${error.code}` : "lost");
+  const codeOf = (request: Promise<unknown>) =>
+    request.then(
+      () => "done",
+      (error: unknown) => error instanceof ApiError ? `${error.status} ${error.code}` : "lost",
+    );
 
   beforeAll(async () => {
     infra = await sharedInfra();
@@ -32,13 +35,13 @@ describe("a wallet that is created again", () => {
     await infra?.stop();
   });
 
-  it("waits until the one before is gone", async () => {
+  it("waits until the previous one is gone", async () => {
     const { id } = await create();
     await ready(id);
     let deleting: Promise<string> | undefined;
     let creating: Promise<string> | undefined;
     let isDone = false;
-    // whoever holds the wallet's row in the index holds up its end
+    // a lock on the wallet's row in the index delays its end
     await store.sql.begin(async (sql) => {
       await sql`select 1 from chain_member where member = ${id} for update`;
       deleting = codeOf(client.delete(id));
@@ -49,7 +52,7 @@ describe("a wallet that is created again", () => {
       });
       expect(await codeOf(client.wallet(id))).toBe("404 no_such_wallet");
       creating = codeOf(create()).finally(() => isDone = true);
-      // it stretches a passphrase first: nothing here depends on how far it comes
+      // it stretches a passphrase first: nothing here depends on its progress
       await Promise.race([creating, new Promise((resolve) => setTimeout(resolve, 1_500))]);
       expect(isDone).toBe(false);
     });
@@ -59,18 +62,18 @@ describe("a wallet that is created again", () => {
     expect(await codeOf(create())).toBe("409 wallet_already_exists");
   });
 
-  it("is there or not there, whoever comes first", async () => {
+  it("exists or does not, in any order of the requests", async () => {
     const { id } = await create().catch(() => client.wallets().then(([one]) => one!));
     for (let round = 0; round < 6; round++) {
       const [deleted, created] = await Promise.all([codeOf(client.delete(id)), codeOf(create())]);
       const isThere = await codeOf(client.wallet(id));
-      const told = `${deleted}, ${created}, ${isThere}`;
-      expect(["done", "404 no_such_wallet"], told).toContain(deleted);
-      // one that was there when it was to be created is gone; so is one that was deleted while it was being created
+      const outcome = `${deleted}, ${created}, ${isThere}`;
+      expect(["done", "404 no_such_wallet"], outcome).toContain(deleted);
+      // one that existed when it was to be created is gone; so is one that was deleted during its creation
       if (created !== "done") {
-        expect(["409 wallet_already_exists", "404 no_such_wallet"], told).toContain(created);
-        expect([deleted, isThere], told).toEqual(["done", "404 no_such_wallet"]);
-      } else if (deleted !== "done") expect(isThere, told).toBe("done");
+        expect(["409 wallet_already_exists", "404 no_such_wallet"], outcome).toContain(created);
+        expect([deleted, isThere], outcome).toEqual(["done", "404 no_such_wallet"]);
+      } else if (deleted !== "done") expect(isThere, outcome).toBe("done");
     }
     await create().catch(() => {});
     await ready(id);

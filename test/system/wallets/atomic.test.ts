@@ -1,6 +1,6 @@
 /**
- * What changes a wallet and its key succeeds as a whole or changes nothing, whatever the actor says and whoever dies in
- * between.
+ * A change of a wallet and its key succeeds as a whole or changes nothing, whatever the actor answers and whichever
+ * process dies in between.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
@@ -86,7 +86,7 @@ describe("a change of a wallet", () => {
   const changePassphrase = (id: string) =>
     send("PUT", `/wallets/${id}/passphrase`, { old_passphrase: PASSPHRASE, new_passphrase: NEXT });
 
-  it("of its passphrase shows at once, and is one transition", async () => {
+  it("of its passphrase is visible at once, and is one transition", async () => {
     const id = await create();
     const before = (await row(id))!.at;
     expect((await changePassphrase(id)).status).toBe(204);
@@ -101,7 +101,7 @@ describe("a change of a wallet", () => {
   });
 
   it.each(["by the old one", "by the words"])(
-    "of its passphrase %s is a good answer of a paused actor",
+    "of its passphrase %s is a success for a paused actor",
     async (how) => {
       const mnemonic = words();
       const id = await create(mnemonic);
@@ -132,10 +132,10 @@ describe("a change of a wallet", () => {
     expect(await changes(id)).toBe(0);
   });
 
-  it("of its passphrase reaches the actor of an edge that dies behind the commit", async () => {
+  it("of its passphrase reaches the actor if the edge dies after the commit", async () => {
     const id = await create();
     const before = (await row(id))!.at;
-    // all that the edge does up to there, and nothing after it: no ring and no command
+    // everything that the edge does up to there, and nothing after it: no notification and no command
     const changed = await vault.changePassphrase(id, {
       old: PASSPHRASE,
       next: NEXT,
@@ -150,7 +150,7 @@ describe("a change of a wallet", () => {
     expect(await changes(id)).toBe(1);
   });
 
-  it("of its passphrase is a good answer while no worker is there", async () => {
+  it("of its passphrase is a success while no worker runs", async () => {
     const id = await create();
     const before = (await row(id))!.at;
     await worker.end("SIGKILL");
@@ -161,7 +161,7 @@ describe("a change of a wallet", () => {
     expect(await changes(id)).toBe(1);
   });
 
-  it("is refused whole by a paused actor: name and settings, policy key, deletion", async () => {
+  it("is refused completely by a paused actor: name and settings, policy key, deletion", async () => {
     const id = await create();
     const before = await row(id);
     await operate(id, "pause");
@@ -179,7 +179,7 @@ describe("a change of a wallet", () => {
     expect((await row(id))!.policy).not.toBeNull();
   });
 
-  it("that creates it leaves no key where the actor refuses, and all of it later", async () => {
+  it("that creates it leaves no key if the actor refuses, and everything when it succeeds later", async () => {
     const mnemonic = words();
     const id = await create(mnemonic);
     expect((await send("DELETE", `/wallets/${id}`)).status).toBe(204);
@@ -195,7 +195,7 @@ describe("a change of a wallet", () => {
     expect(await opens(id, NEXT)).toBe(true);
   });
 
-  it("that deletes it takes its key as well, and is done once the turn is written", async () => {
+  it("that deletes it also removes its key, and is done once the turn is written", async () => {
     const id = await create();
     const before = await keys();
     expect((await send("DELETE", `/wallets/${id}`)).status).toBe(204);
@@ -203,11 +203,11 @@ describe("a change of a wallet", () => {
     expect(await send("DELETE", `/wallets/${id}`)).toEqual({ status: 404, code: "no_such_wallet" });
   });
 
-  it("that makes it again tells its lives apart in what the index says", async () => {
+  it("that creates it again distinguishes the two in the index's events", async () => {
     const mnemonic = words();
     const id = await create(mnemonic);
     expect((await send("DELETE", `/wallets/${id}`)).status).toBe(204);
-    // an unread row of the first life: it must not restore the second one
+    // an unread row of the first one: it must not restore the second one
     await store.sql.begin((sql) =>
       appendInputs(sql, [{ entity: { kind: "wallet", id }, event: { type: "RESTORED", slot: 0, life: 1 } }])
     );

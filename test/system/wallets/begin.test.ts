@@ -1,4 +1,4 @@
-/** How wallets come into the index: once, however often it is tried. */
+/** How wallets are added to the index: once, for any number of attempts. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { beginner, ending, type SpecOf, type WalletLifeOptions } from "#actors/walletLife.ts";
 import { origin } from "#src/cardano/block.ts";
@@ -42,13 +42,13 @@ const beginning = (more: Partial<WalletLifeOptions>) =>
   beginner({
     store,
     derive: deriver().derive,
-    deriveSlice: () => Promise.reject(new Error("nothing is great here")),
+    deriveSlice: () => Promise.reject(new Error("nothing is long here")),
     vault: { erase: () => Promise.resolve() },
     wake: () => {},
     ...more,
   });
 
-it("brings a wallet into the index once, when its attempts overlap and when one comes late", async () => {
+it("adds a wallet to the index once, if its attempts overlap and if one comes late", async () => {
   const begin = beginning({});
   const attempts = [begin({ wallet, life: 1 }, specOf(10)), begin({ wallet, life: 1 }, specOf(10))];
   expect(await Promise.all(attempts)).toEqual([begun, begun]);
@@ -58,7 +58,7 @@ it("brings a wallet into the index once, when its attempts overlap and when one 
   expect(row).toEqual({ pools: 2, addresses: 2 * (10 + SPARE) });
 });
 
-/** Hashes that say which they are. */
+/** Hashes that show their index. */
 function hashes({ role, from, count }: CredentialRange): Uint8Array {
   const bytes = new Uint8Array(28 * count);
   const view = new DataView(bytes.buffer);
@@ -71,18 +71,18 @@ function hashes({ role, from, count }: CredentialRange): Uint8Array {
 
 const GAP = 10_000 - SPARE;
 
-it("derives a great gap in slices, and only what is missing where it was broken off", async () => {
+it("derives a large gap in slices, and only the missing part after an interruption", async () => {
   const made: string[] = [];
   let broken = false;
   const deriveSlice = (order: CredentialRange) => {
     if (!broken && order.from === 4_000) {
       broken = true;
-      return Promise.reject(new Error("no credentials: broken off"));
+      return Promise.reject(new Error("no credentials: interrupted"));
     }
     made.push(`${order.role}:${order.from}`);
     return Promise.resolve(hashes(order));
   };
-  await expect(beginning({ deriveSlice })({ wallet, life: 1 }, specOf(GAP))).rejects.toThrow("broken off");
+  await expect(beginning({ deriveSlice })({ wallet, life: 1 }, specOf(GAP))).rejects.toThrow("interrupted");
   // Another process.
   const begin = beginning({ deriveSlice });
   await until("it is begun", async () => "type" in await begin({ wallet, life: 1 }, specOf(GAP)));

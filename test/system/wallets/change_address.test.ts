@@ -1,4 +1,4 @@
-/** A random wallet's own address for change: made once, with its root key, by whoever knows the passphrase. */
+/** A random wallet's own change address: created once, with its root key, by a request with the passphrase. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -40,7 +40,7 @@ afterAll(async () => {
   await infra?.stop();
 });
 
-it("is made where there is none, and has one of the wallet's keys", async () => {
+it("is created if there is none, and has one of the wallet's keys", async () => {
   const vault = createVault({ store, builders });
   const put = await vault.put(
     { mnemonic: { style: "random", words: newMnemonic(12) }, passphrase: PASSPHRASE, paths: [] },

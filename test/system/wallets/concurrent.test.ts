@@ -1,25 +1,25 @@
 /**
- * One owner's transactions over the wallet and the token service at once: each is taken or refused with a reason, and
- * none gives 500.
+ * One owner's transactions over the wallet and the token service at once: each is accepted or refused with a reason,
+ * and none gives 500.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
 
-/** What became of one of them: its hash, or the answer that ended it. */
+/** The outcome of one of them: its hash, or the error response. */
 type Outcome = { readonly hash: string } | { readonly step: string; readonly status: number; readonly code: string };
 type Way = "boot" | "request" | "send" | "construct" | "self";
 
 describe("one owner's transactions", () => {
   let scenario: Scenario;
-  let somebody: string;
+  let recipient: string;
   let token: string;
 
   beforeAll(async () => {
     scenario = await Scenario.start({ provider: "devnet", blockMs: 0 });
     const other = await scenario.createWallet();
-    somebody = await scenario.address(other.id);
+    recipient = await scenario.address(other.id);
     const { id } = await scenario.createWallet({ coins: [50n * ADA, 50n * ADA] });
     const address = await scenario.address(id);
     const built = await http(scenario.arbor.tokens, "GET", `/transaction/${address}/boot-token`);
@@ -31,11 +31,11 @@ describe("one owner's transactions", () => {
   }, 120_000);
   afterAll(() => scenario?.stop());
 
-  /** One transaction of a wallet, out of its address 0 where it is the token service's. */
+  /** One transaction of a wallet, from its address 0 if it is the token service's. */
   async function act(id: string, way: Way): Promise<Outcome> {
     const { wallets, tokens } = scenario.arbor;
     const post = (path: string, body: unknown) => http(wallets, "POST", `/wallets/${id}/${path}`, body);
-    const payments = [{ address: somebody, amount: { quantity: 2_000_000, unit: "lovelace" } }];
+    const payments = [{ address: recipient, amount: { quantity: 2_000_000, unit: "lovelace" } }];
     if (way === "send" || way === "self") {
       const to = way === "send" ? payments : [{ ...payments[0]!, address: await scenario.address(id) }];
       const sent = await post("transactions", { passphrase: PASSPHRASE, payments: to });
@@ -68,7 +68,7 @@ describe("one owner's transactions", () => {
     code: body.code,
   });
 
-  /** Signs what the token service built, and submits it there. */
+  /** Signs a transaction that the token service built, and submits it there. */
   async function finish(id: string, unsigned: string): Promise<Outcome> {
     const signed = await sign(id, Buffer.from(unsigned, "hex").toString("base64"));
     if (signed.status >= 300) return ended("sign", signed);
@@ -80,7 +80,7 @@ describe("one owner's transactions", () => {
   const inLedger = async (hash: string) =>
     (await http(scenario.arbor.tokens, "GET", `/transaction?txHash=${hash}`)).status === 200;
 
-  /** All of what was taken is in the next block, and what was refused was so with a reason. */
+  /** All accepted ones are in the next block, and the refused ones have a reason. */
   const judge = async (outcomes: readonly Outcome[]) => {
     const bad = outcomes.filter((one) => !("hash" in one) && (one.status >= 500 || one.code === undefined));
     expect(bad, JSON.stringify(outcomes)).toEqual([]);
@@ -124,7 +124,7 @@ describe("one owner's transactions", () => {
     expect(taken.length).toBeGreaterThanOrEqual(1);
   });
 
-  it("of one coin, sends at once are all paid, one out of the change of another", async () => {
+  it("of one coin, concurrent sends are all paid, one from the change of another", async () => {
     const id = await funded(1);
     const taken = await judge(await Promise.all(Array.from({ length: 5 }, () => act(id, "send"))));
     expect(new Set(taken).size).toBe(5);

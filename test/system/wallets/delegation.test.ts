@@ -1,5 +1,5 @@
 /**
- * Stake keys of wallets over a devnet with short epochs: joining, rewards, votes, withdrawals, leaving, and rollbacks
+ * Stake keys of wallets on a devnet with short epochs: joining, rewards, votes, withdrawals, leaving, and rollbacks
  * over boundaries.
  */
 import { expect, test } from "vitest";
@@ -80,7 +80,7 @@ async function followed(wrap: (port: ChainPort) => ChainPort = (port) => port): 
   };
 }
 
-/** A wallet of Alice's stake key, read from the block after a birth on. */
+/** A wallet of Alice's stake key, read from the block after its start block on. */
 async function begin(wallet: string, birth: Point = origin): Promise<void> {
   await world.store.sql.begin(async (sql) => {
     await sql`insert into wallet_index (wallet, kind, network, gap, prefix, account, stake)
@@ -89,9 +89,7 @@ async function begin(wallet: string, birth: Point = origin): Promise<void> {
   });
 }
 
-/**
- * What the rows say of a wallet once the index stands where the devnet does, and rewards were asked for in its epoch.
- */
+/** A wallet's rows once the index is at the devnet's tip, and rewards were queried in its epoch. */
 async function settled({ devnet, epochs }: Followed, wallet: string): Promise<WalletAccount> {
   const { store } = world;
   return await until(`${wallet} is read`, async () => {
@@ -108,8 +106,8 @@ async function enter({ devnet, epochs }: Followed, epoch: number): Promise<void>
   while (epochs.of(devnet.tip().slot) < epoch) await makeBlock(devnet);
 }
 
-/** A transaction of Alice that spends all she has and gives it back to her, in a block. */
-async function doing({ devnet }: Followed, what: Partial<Spending>): Promise<void> {
+/** A transaction of Alice that spends everything she has and pays it back to her, in a block. */
+async function transact({ devnet }: Followed, what: Partial<Spending>): Promise<void> {
   const inputs = valueOf(await world.rows.utxosByAddress([alice.base])).value;
   const back = (what.withdrawals ?? []).reduce((sum, [, lovelace]) => sum + lovelace, 0n);
   const left = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n) - ada - (what.deposit ?? 0n) + back;
@@ -121,66 +119,66 @@ async function doing({ devnet }: Followed, what: Partial<Spending>): Promise<voi
 test(
   "a stake key's life: it joins, earns, votes, withdraws, changes pools, quits; and back over boundaries",
   async () => {
-    const house = await followed();
-    const { devnet, epochs, actor } = house;
+    const services = await followed();
+    const { devnet, epochs, actor } = services;
     try {
       await begin("w");
       await give(devnet, alice.base, 1_000_000n * ada);
       await makeBlock(devnet);
-      expect(await settled(house, "w")).toMatchObject({ registered: false, rewards: 0n, history: [] });
+      expect(await settled(services, "w")).toMatchObject({ registered: false, rewards: 0n, history: [] });
       const now = () => epochs.of(devnet.tip().slot);
       const [first, second] = devnet.genesis.pools.map(({ id }) => id);
       const account = `e0${alice.stake}`;
 
-      await doing(house, {
+      await transact(services, {
         certificates: [certificates.register(alice), certificates.delegate(alice, first!)],
         deposit: 2n * ada,
       });
       const joinedIn = now();
-      const joined = await settled(house, "w");
+      const joined = await settled(services, "w");
       expect(joined).toMatchObject({ registered: true, deposit: 2n * ada, pool: first, rewards: 0n });
       expect(joined.drep).toBeUndefined();
       const shown = () => readAccount(world.store.sql, "w").then((one) => delegationIn(one!, now()));
-      const nobody = { pool: null, drep: null };
+      const noDelegation = { pool: null, drep: null };
       const atFirst = { pool: first!, drep: null };
-      expect(await shown()).toEqual({ active: nobody, next: [{ ...atFirst, from: joinedIn + 2 }] });
+      expect(await shown()).toEqual({ active: noDelegation, next: [{ ...atFirst, from: joinedIn + 2 }] });
       expect(actor.view).toMatchObject({ state: "delegating", context: await shown() });
 
-      // stake counts from the second epoch on, and earns what is paid two epochs later
+      // stake counts from the second epoch on, and its rewards are paid two epochs later
       const seen = new Map<number, { account: WalletAccount; shown: unknown; context: unknown }>();
       for (let epoch = joinedIn + 1; epoch <= joinedIn + 5; epoch++) {
-        await enter(house, epoch);
-        const account = await settled(house, "w");
+        await enter(services, epoch);
+        const account = await settled(services, "w");
         seen.set(devnet.tip().height, { account, shown: await shown(), context: actor.view!.context });
         expect(actor.view!.context.rewards).toBe(String(account.rewards));
       }
       expect(await shown()).toEqual({ active: atFirst, next: [] });
-      const { rewards } = await settled(house, "w");
+      const { rewards } = await settled(services, "w");
       expect(rewards).toBeGreaterThan(0n);
       const ledger = valueOf(await world.rows.accounts([{ kind: "key", hash: alice.stake }])).value[0]!;
       expect(rewards).toBe(ledger.rewards);
 
       // without a vote nothing can be withdrawn; with one all of it
-      await doing(house, { certificates: [certificates.abstain(alice)] });
-      const voted = await settled(house, "w");
+      await transact(services, { certificates: [certificates.abstain(alice)] });
+      const voted = await settled(services, "w");
       expect(voted).toMatchObject({ pool: first, drep: { kind: "abstain" } });
       expect(actor.view!.state).toBe("both");
       expect(voted.rewards).toBeGreaterThanOrEqual(rewards);
-      await doing(house, { withdrawals: [[account, voted.rewards]] });
-      expect((await settled(house, "w")).rewards).toBe(0n);
+      await transact(services, { withdrawals: [[account, voted.rewards]] });
+      expect((await settled(services, "w")).rewards).toBe(0n);
       expect(actor.view!.context.rewards).toBe("0");
 
-      // another pool takes no deposit
-      await doing(house, { certificates: [certificates.delegate(alice, second!)] });
-      const changed = await settled(house, "w");
+      // another pool needs no deposit
+      await transact(services, { certificates: [certificates.delegate(alice, second!)] });
+      const changed = await settled(services, "w");
       expect(changed).toMatchObject({ pool: second, deposit: 2n * ada });
       expect((await shown()).next.at(-1)).toEqual({ pool: second, drep: "abstain", from: now() + 2 });
 
-      await enter(house, now() + 1);
-      const due = (await settled(house, "w")).rewards;
+      await enter(services, now() + 1);
+      const due = (await settled(services, "w")).rewards;
       const quitting = { certificates: [certificates.unregister(alice)], deposit: -2n * ada };
-      await doing(house, due > 0n ? { ...quitting, withdrawals: [[account, due]] } : quitting);
-      const quit = await settled(house, "w");
+      await transact(services, due > 0n ? { ...quitting, withdrawals: [[account, due]] } : quitting);
+      const quit = await settled(services, "w");
       expect(quit).toMatchObject({ registered: false, rewards: 0n });
       expect(quit.pool).toBeUndefined();
       expect(actor.view).toMatchObject({
@@ -190,41 +188,47 @@ test(
 
       for (const [height, then] of [...seen].reverse()) {
         valueOf(await devnet.rollback({ height }, { drop: true }));
-        expect(await settled(house, "w")).toEqual(then.account);
+        expect(await settled(services, "w")).toEqual(then.account);
         expect(await shown()).toEqual(then.shown);
-        // when it last heard something is another thing than what holds
+        // the time of its last event is not part of its state
         const { slot: _, epoch: __, ...context } = actor.view!.context;
         expect(then.context).toMatchObject(context);
       }
       valueOf(await devnet.rollback({ height: 0 }, { drop: true }));
       await makeBlock(devnet);
-      expect(await settled(house, "w")).toMatchObject({ registered: false, rewards: 0n, history: [] });
+      expect(await settled(services, "w")).toMatchObject({ registered: false, rewards: 0n, history: [] });
       expect(actor.view!.state).toBe("neither");
     } finally {
-      await house.stop();
+      await services.stop();
     }
   },
   60_000,
 );
 
 test(
-  "a wallet that begins at the tip is told what was before it; one that is restored hears it out of the blocks",
+  "a wallet that begins at the tip gets the earlier state; one that is restored reads it from the blocks",
   async () => {
-    const house = await followed();
-    const { devnet, epochs, actor } = house;
+    const services = await followed();
+    const { devnet, epochs, actor } = services;
     try {
       await give(devnet, alice.base, 1_000_000n * ada);
       await makeBlock(devnet);
       const pool = devnet.genesis.pools[0]!.id;
       const joining = [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)];
-      await doing(house, { certificates: joining, deposit: 2n * ada });
-      await enter(house, epochs.of(devnet.tip().slot) + 5);
+      await transact(services, { certificates: joining, deposit: 2n * ada });
+      await enter(services, epochs.of(devnet.tip().slot) + 5);
       const { slot, hash } = devnet.tip();
       await begin("late", { slot, hash });
-      const late = await settled(house, "late");
+      const late = await settled(services, "late");
       const [ledger] = valueOf(await world.rows.accounts([{ kind: "key", hash: alice.stake }])).value;
-      const told = { registered: true, deposit: 2n * ada, pool, drep: { kind: "abstain" }, rewards: ledger!.rewards };
-      expect(late).toMatchObject({ ...told, history: [{ epoch: -1, pool, drep: "abstain" }] });
+      const expected = {
+        registered: true,
+        deposit: 2n * ada,
+        pool,
+        drep: { kind: "abstain" },
+        rewards: ledger!.rewards,
+      };
+      expect(late).toMatchObject({ ...expected, history: [{ epoch: -1, pool, drep: "abstain" }] });
       expect(ledger!.rewards).toBeGreaterThan(0n);
       const epoch = epochs.of(devnet.tip().slot);
       expect(delegationIn(late, epoch)).toEqual({ active: { pool, drep: "abstain" }, next: [] });
@@ -236,19 +240,19 @@ test(
       });
 
       await begin("restored");
-      const restored = await settled(house, "restored");
-      expect(restored).toMatchObject(told);
+      const restored = await settled(services, "restored");
+      expect(restored).toMatchObject(expected);
       expect(restored.history.map((one) => one.epoch)).toEqual([expect.any(Number)]);
       expect(restored.history[0]!.epoch).toBeGreaterThanOrEqual(0);
       expect(actor.view!.state).toBe("both");
 
-      // of a wallet that begins between its registration and its next certificate the rest is filled in
+      // for a wallet that begins between its registration and its next certificate the rest is completed
       const between = devnet.tip();
-      await doing(house, { certificates: [certificates.delegate(alice, devnet.genesis.pools[1]!.id)] });
+      await transact(services, { certificates: [certificates.delegate(alice, devnet.genesis.pools[1]!.id)] });
       await begin("between", { slot: between.slot, hash: between.hash });
       const all = { registered: true, deposit: 2n * ada, pool: devnet.genesis.pools[1]!.id, drep: { kind: "abstain" } };
-      expect(await settled(house, "between")).toMatchObject(all);
-      expect(await settled(house, "late")).toMatchObject(all);
+      expect(await settled(services, "between")).toMatchObject(all);
+      expect(await settled(services, "late")).toMatchObject(all);
       const heard = { registered: true, deposit: "2000000", next: [{ drep: "abstain" }] };
       await until("the actor hears of it", async () => actor.view!.context.deposit !== null);
       expect(actor.view).toMatchObject({ state: "both", context: heard });
@@ -262,43 +266,43 @@ test(
         );
       }
     } finally {
-      await house.stop();
+      await services.stop();
     }
   },
   60_000,
 );
 
-test("answers from behind, from ahead and from far behind come to the same rewards", async () => {
+test("answers from behind, from ahead and from far behind result in the same rewards", async () => {
   // answers of some blocks ago, of now, and none at all
   const kept: Awaited<ReturnType<ChainPort["accounts"]>>[] = [];
-  let asked = 0;
-  const house = await followed((port) => ({
+  let queryCount = 0;
+  const services = await followed((port) => ({
     ...port,
     accounts: async (credentials) => {
       const answer = await port.accounts(credentials);
       kept.push(answer);
-      asked++;
-      if (asked % 5 === 0) return { ok: false, error: { code: "network_unreachable", message: "not now" } };
-      return kept[Math.max(0, kept.length - 1 - asked % 3)]!;
+      queryCount++;
+      if (queryCount % 5 === 0) return { ok: false, error: { code: "network_unreachable", message: "not now" } };
+      return kept[Math.max(0, kept.length - 1 - queryCount % 3)]!;
     },
   }));
-  const { devnet, epochs } = house;
+  const { devnet, epochs } = services;
   try {
     await begin("w");
     await give(devnet, alice.base, 1_000_000n * ada);
     await makeBlock(devnet);
     const pool = devnet.genesis.pools[0]!.id;
     const joining = [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)];
-    await doing(house, { certificates: joining, deposit: 2n * ada });
+    await transact(services, { certificates: joining, deposit: 2n * ada });
     for (let i = 0; i < 8; i++) {
-      await enter(house, epochs.of(devnet.tip().slot) + 1);
+      await enter(services, epochs.of(devnet.tip().slot) + 1);
       await makeBlock(devnet);
-      const { rewards } = await settled(house, "w");
+      const { rewards } = await settled(services, "w");
       const [ledger] = valueOf(await world.rows.accounts([{ kind: "key", hash: alice.stake }])).value;
       expect(rewards).toBe(ledger!.rewards);
-      if (i % 4 === 3 && rewards > 0n) await doing(house, { withdrawals: [[`e0${alice.stake}`, rewards]] });
+      if (i % 4 === 3 && rewards > 0n) await transact(services, { withdrawals: [[`e0${alice.stake}`, rewards]] });
     }
   } finally {
-    await house.stop();
+    await services.stop();
   }
 });

@@ -1,4 +1,4 @@
-/** Representatives over HTTP, on a devnet where one registers, says who it is, and is voted with. */
+/** Representatives over HTTP, on a devnet where one registers, publishes metadata, and is voted with. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { encode } from "#src/cardano/cbor.ts";
@@ -35,8 +35,8 @@ describe("representatives", () => {
   let id = "";
   let key = "";
 
-  const refused = async (asked: Promise<unknown>) => {
-    const error = await asked.catch((error: unknown) => error);
+  const refused = async (request: Promise<unknown>) => {
+    const error = await request.catch((error: unknown) => error);
     expect(error).toBeInstanceOf(ApiError);
     return [(error as ApiError).status, (error as ApiError).code];
   };
@@ -77,8 +77,8 @@ describe("representatives", () => {
     expect(await refused(client.suggestedDreps(0))).toEqual([400, "bad_request"]);
   });
 
-  it("are told with what they say of themselves and how much stake votes with them", async () => {
-    // a key of the wallet's own registers: what is beyond its certificate, the wallet completes and signs
+  it("are listed with their metadata and their voting stake", async () => {
+    // a key of the wallet's own registers: the wallet completes and signs everything but its certificate
     const hash = hash256(utf8(SAID));
     const partial = encodeTransaction({
       inputs: [],
@@ -94,7 +94,7 @@ describe("representatives", () => {
     const drep = drepId({ kind: "key", hash: key });
     const voted = await client.joinDrep(id, drep, PASSPHRASE);
     await landed(voted.id);
-    // the network is not asked for its list at once again
+    // the network is not queried for its list again at once
     const [one] = await until("listed", async () => {
       const all = await client.dreps();
       return all.length === 1 && all[0]!.voting_power.quantity !== "0" && all;
@@ -124,7 +124,7 @@ describe("representatives", () => {
         references: [{ label: "Home", uri: "https://example.org" }],
       },
     });
-    // the greatest are not put forward, and there are no others
+    // the largest are not listed first, and there are no others
     expect(await client.suggestedDreps(5)).toEqual([]);
   });
 });

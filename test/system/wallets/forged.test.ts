@@ -1,4 +1,4 @@
-/** Addresses of others into which a path of a random wallet was copied: what is paid there is not the wallet's. */
+/** Other keys' addresses into which a path of a random wallet was copied: payments to them are not the wallet's. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { addressText, parseAddress, readAddressHex } from "#src/cardano/address.ts";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => scenario?.stop());
 
-it("hold nothing for it once its root key was at hand, and keep it from spending nothing", async () => {
+it("hold nothing for it once its root key was available, and do not prevent its spends", async () => {
   const { client } = scenario;
   const { id } = await client.createByron({
     style: "random",
@@ -36,7 +36,7 @@ it("hold nothing for it once its root key was at hand, and keep it from spending
   const held = async () => BigInt((await client.byronWallet(id)).balance.available.quantity);
   await scenario.faucet(mine.id, 20n * ADA);
   for (const address of forged) await scenario.faucet(address, 50n * ADA);
-  // only the root key tells whose they are
+  // only the root key shows which are its own
   await until("paid", async () => await held() === 170n * ADA, 60_000);
   const { id: other } = await scenario.createWallet();
   const address = await scenario.address(other);
@@ -52,7 +52,7 @@ it("hold nothing for it once its root key was at hand, and keep it from spending
   const listed = (await client.addresses(id, {}, BYRON)).map((one) => one.id);
   expect(listed.filter((address) => forged.includes(address))).toEqual([]);
   expect(listed).toContain(mine.id);
-  // what is paid there later is not the wallet's either
+  // later payments to them are not the wallet's either
   await scenario.faucet(forged[1]!, 50n * ADA);
   await scenario.faucet(mine.id, 2n * ADA);
   await until("paid once more", async () => await held() === left + 2n * ADA, 60_000);

@@ -1,4 +1,4 @@
-/** A wallet's own transaction stays its own while the block that holds what it spends is undone. */
+/** A wallet's own transaction stays its own while the block of its inputs is rolled back. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
@@ -11,7 +11,7 @@ describe("a transaction that its wallet has signed", () => {
   }, 60_000);
   afterAll(() => scenario?.stop());
 
-  it("is no foreign one after a rollback of its coin, and is taken once the coin is back", async () => {
+  it("stays its own after a rollback of its coin, and is accepted once the coin is back", async () => {
     const { client } = scenario;
     const { id } = await scenario.createWallet();
     const other = await scenario.createWallet();
@@ -22,7 +22,7 @@ describe("a transaction that its wallet has signed", () => {
     const { transaction } = await client.sign(id, built.transaction, PASSPHRASE);
     await scenario.rollback(1);
     await until("the coin is gone", async () => await scenario.available(id) === 0n);
-    // the mempool has the faucet's payment again, so that the network takes what spends it; it never was another's
+    // the mempool has the faucet's payment again, so that the network accepts its spend; it was always the wallet's
     const sent = await client.submit(id, transaction).then(({ id }) => id, ({ code }: { code: string }) => code);
     expect(sent).not.toBe("foreign_transaction");
     expect(await scenario.refused(client.submit(other.id, transaction))).toEqual([403, "foreign_transaction"]);

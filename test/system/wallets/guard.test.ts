@@ -1,5 +1,5 @@
 /**
- * What others on this machine's network can do to wallets over HTTP: call under names of their own, and guess
+ * What others on this machine's network can do to wallets over HTTP: call under other host names, and guess
  * passphrases.
  */
 import { request } from "node:http";
@@ -12,12 +12,12 @@ import { sharedInfra } from "../../support/infra.ts";
 
 const PASSPHRASE = "Secure Passphrase";
 
-/** A call with any headers, also those that `fetch` does not let a program set. */
+/** A call with any headers, also those that `fetch` does not allow. */
 function call(url: string, method: string, headers: Record<string, string>, body?: unknown) {
   return new Promise<{ status: number; code: string | undefined; retryAfter: string | undefined }>(
     (resolve, reject) => {
       const options = { method, agent: false, headers: { "content-type": "application/json", ...headers } } as const;
-      const asked = request(url, options, (answer) => {
+      const clientRequest = request(url, options, (answer) => {
         const chunks: Uint8Array[] = [];
         answer.on("data", (chunk: Uint8Array) => chunks.push(chunk));
         answer.on("end", () => {
@@ -26,9 +26,9 @@ function call(url: string, method: string, headers: Record<string, string>, body
           resolve({ status: answer.statusCode!, code, retryAfter: answer.headers["retry-after"] });
         });
       });
-      asked.on("error", reject);
+      clientRequest.on("error", reject);
       // Deno sends the body of a DELETE without its length, which makes it a second, broken request.
-      asked.end(body === undefined || ["GET", "DELETE"].includes(method) ? undefined : JSON.stringify(body));
+      clientRequest.end(body === undefined || ["GET", "DELETE"].includes(method) ? undefined : JSON.stringify(body));
     },
   );
 }
@@ -54,7 +54,7 @@ describe("two edges of one database", () => {
     await infra?.stop();
   });
 
-  it("refuse foreign names and pages on the wallet and on the token service", async () => {
+  it("refuse other host names and pages on the wallet and on the token service", async () => {
     const calls = [
       ["GET", `${first.wallets}/wallets`],
       ["POST", `${first.wallets}/wallets`],
@@ -79,7 +79,7 @@ describe("two edges of one database", () => {
     expect((await call(`${first.wallets}/wallets/${id}`, "GET", { host: `localhost:${port}` })).status).toBe(200);
   });
 
-  it("count the wrong passphrases of one wallet together, of every endpoint that takes one", async () => {
+  it("count the wrong passphrases of one wallet together, over every endpoint with a passphrase", async () => {
     const wrong = "Another Passphrase";
     const path = [`wallets/${id}/policy-key`, `wallets/${id}/keys/0H`, `wallets/${id}/signatures/utxo_external/0`];
     const bodies = [{ passphrase: wrong }, { passphrase: wrong, format: "extended" }, {

@@ -1,7 +1,7 @@
 /**
- * The wallets' index against a plain model: on a chain that lags, drops and rolls back, with crashes at every line,
- * wallets born at any block and known at once or long after, stock running out, and the same account in several
- * wallets.
+ * The wallets' index compared with a plain model: on a chain that lags, drops and rolls back, with crashes at every
+ * line, wallets with any start block that are added at once or long after, address pools that run out, and the same
+ * account in several wallets.
  */
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -81,7 +81,7 @@ async function begin({ wallet, account, gap, birth }: ModelWallet): Promise<void
   });
 }
 
-/** What the index says of a wallet, in the model's form. */
+/** The index's content for a wallet, in the model's form. */
 async function readState(sql: Queries, wallet: string): Promise<ModelState> {
   const pools = await sql<{ role: number; size: number; used: number }[]>`
     select role, size, used from wallet_pool where wallet = ${wallet} and to_slot is null order by role`;
@@ -147,7 +147,7 @@ function follow(chain: MemoryChain, moods: ChainFaults, more: Partial<FollowerOp
 }
 
 let serial = 0;
-/** An input that nobody has. */
+/** An input that belongs to no wallet. */
 const seed = () => ({ txHash: (++serial + 2 ** 41).toString(16).padStart(64, "0"), index: 0 });
 const paying = (...addresses: readonly string[]) =>
   transactionOf({
@@ -176,7 +176,7 @@ class Payer {
     const { size } = pools[role]!;
     const lot = this.random();
     const index = lot < 0.5 ? this.below(size) : lot < 0.8 ? size - 1 : size + this.below(30);
-    // without a stake part, or with another's, it is as much the wallet's; with a script's header it is nobody's
+    // without a stake part, or with another one, it still belongs to the wallet; with a script's header to none
     const key = keyAt(wallet.account, role, index);
     const form = this.random();
     return form < 0.8
@@ -230,18 +230,18 @@ class Payer {
   }
 }
 
-describe("against a plain model", () => {
+describe("compared with a plain model", () => {
   it.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (run) => {
-    // what happens is the same in every run of a seed, when the follower hears of it is not
+    // the events are the same in every run of a seed, their timing is not
     const random = seeded(run);
     const luck = seeded(run + 1_000);
     const chain = new MemoryChain();
     const payer = new Payer(random);
-    const told: Touched[] = [];
+    const events: Touched[] = [];
     let calm = false;
     let crashes = 0;
     const { follower, settled, end } = follow(chain, { random: luck, drop: 0.02, ...(run % 2 ? { lagMs: 2 } : {}) }, {
-      append: async (_, touched) => void told.push(...touched),
+      append: async (_, touched) => void events.push(...touched),
       near: run % 2 ? 20 : 0,
       keepBlocks: 30,
       onStep: (step) => {
@@ -286,7 +286,7 @@ describe("against a plain model", () => {
       const blocks = chain.blocks.map(({ scanned }) => scanned);
       let seen = 0;
       for (const wallet of wallets) {
-        // who was born on a branch that is no more has its block nowhere: it is read from there on all the same
+        // the start block of a wallet on an abandoned branch does not exist: it is read from there on anyway
         const state = await readState(store.sql, wallet.wallet);
         expect([wallet.wallet, state]).toEqual([wallet.wallet, replayWallet(wallet, blocks)]);
         seen += state.transactions.length;
@@ -298,8 +298,8 @@ describe("against a plain model", () => {
       expect(seen).toBeGreaterThan(100);
       expect(rollbacks).toBeGreaterThan(2);
       expect(made.state.orders).toBeGreaterThan(2 * wallets.length);
-      expect(told.some(({ event }) => event.type === "RESTORED")).toBe(true);
-      expect(told.filter(({ event }) => event.type === "TRANSACTION").length).toBeGreaterThan(20);
+      expect(events.some(({ event }) => event.type === "RESTORED")).toBe(true);
+      expect(events.filter(({ event }) => event.type === "TRANSACTION").length).toBeGreaterThan(20);
       // and back over any depth
       for (const depth of [1, 7, 20]) {
         chain.rollback(depth);
@@ -314,7 +314,7 @@ describe("against a plain model", () => {
           ]);
         }
       }
-      expect(told.some(({ event }) => event.type === "ROLLED_BACK")).toBe(true);
+      expect(events.some(({ event }) => event.type === "ROLLED_BACK")).toBe(true);
     } finally {
       await end();
     }
@@ -342,7 +342,7 @@ describe("pools", () => {
       chain.add(paying(receive(24)));
       await settled();
       await expectExact(chain, 2);
-      // nobody can know what is beyond: 45 is the first out of reach
+      // 45 is the first index out of reach, which cannot be known
       chain.add(paying(receive(45)));
       await settled();
       await expectExact(chain, 2);
@@ -368,9 +368,9 @@ describe("pools", () => {
     }
   });
 
-  it("lose nothing in a restore that finds each address by the one before, in blocks folded together", async () => {
+  it("lose nothing in a restore that finds each address by the previous one, in blocks folded together", async () => {
     const chain = new MemoryChain();
-    // each block pays the last address that the one before brings into reach
+    // each block pays the last address that the previous one brings into reach
     for (let i = 0; i < 150; i++) chain.add(paying(receive(20 * (i + 1) - 1)));
     const { follower, settled, end } = follow(chain, calm, { near: 0 });
     try {
@@ -386,7 +386,7 @@ describe("pools", () => {
     }
   });
 
-  it("forget what ended before any rollback, unless they are read apart", async () => {
+  it("forget what ended before any rollback, unless they are read separately", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 60; i++) chain.add(paying(receive(i)));
     const other = { ...wallet, wallet: walletId("other") };
@@ -400,7 +400,7 @@ describe("pools", () => {
       return found;
     };
     const keepBlocks = 15;
-    // what it forgets by itself depends on the time it takes
+    // what it forgets by itself depends on timing
     const first = follow(chain, calm);
     try {
       await begin(wallet);
@@ -422,7 +422,7 @@ describe("pools", () => {
     expect(await ended(wallet.wallet)).toEqual(before.map((slots) => slots.filter((slot) => slot >= oldest)));
     expect(await ended(other.wallet)).toEqual(before);
     await expectExact(chain, 60);
-    // as far back as can be
+    // as far back as possible
     chain.rollback(keepBlocks);
     for (let i = 0; i < 4; i++) chain.add(paying(receive(50 + i)));
     const second = follow(chain, calm, { keepBlocks });
@@ -435,9 +435,9 @@ describe("pools", () => {
   });
 
   it.each([
-    ["nobody makes", new Map(), "nobody makes what wallet wants"],
-    ["what is made is not there", new Map([["wallet", () => Promise.resolve(async () => {})]]), "is wanted again"],
-  ])("say so where %s", async (_, supplies, expected) => {
+    ["a supply has no maker", new Map(), "nobody makes what wallet wants"],
+    ["a made supply is missing", new Map([["wallet", () => Promise.resolve(async () => {})]]), "is wanted again"],
+  ])("report it if %s", async (_, supplies, expected) => {
     const chain = new MemoryChain();
     chain.add(paying(receive(19)));
     chain.add(paying(receive(39)));
@@ -446,14 +446,14 @@ describe("pools", () => {
     const { end } = follow(chain, calm, { supplies, log: createLog("warn", {}, (line) => void lines.push(line)) });
     try {
       await until("it is said", async () => lines.some((line) => line.includes(expected)));
-      // what stands before it is read all the same, by whichever cursor has come to take the wallet
+      // earlier blocks are read anyway, by the cursor that reads the wallet
       expect((await memberPosition(store.sql, "wallet", wallet.wallet))?.at.height).toBe(1);
     } finally {
       await end();
     }
   });
 
-  it("wait while nobody can derive, and go on once somebody can", async () => {
+  it("wait while no process can derive, and continue once one can", async () => {
     const chain = new MemoryChain();
     chain.add(paying(receive(19)));
     chain.add(paying(receive(39)));
@@ -478,7 +478,7 @@ describe("pools", () => {
     }
   });
 
-  it("leave no row of a wallet that ends, and it may begin anew", async () => {
+  it("leave no row of a wallet that ends, and it may be added again", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 5; i++) chain.add(paying(receive(i)));
     await begin(wallet);

@@ -1,5 +1,5 @@
 /**
- * Workers killed in the middle of creating wallets and of submitting for them: nothing is lost, doubled or half done.
+ * Workers killed during the creation of wallets and submissions for them: nothing is lost, duplicated or incomplete.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
@@ -12,12 +12,12 @@ import { http } from "../../support/user.ts";
 
 const LEASE = { ARBOR_LEASE_MS: "1500" };
 /**
- * A restored wallet joins the others where both stand at one block: on a busy machine blocks that come too fast keep it
- * from that.
+ * A restored wallet joins the others when both are at one block: on a busy machine blocks in quick succession prevent
+ * that.
  */
 const BLOCKS = { ARBOR_BLOCK_MS: "500" };
 const PASSPHRASE = "Secure Passphrase";
-/** Created or paying at once, so that some are the victim's. */
+/** Created or paying at once, so that some belong to the victim's partitions. */
 const COUNT = 6;
 
 describe("kill -9", () => {
@@ -117,13 +117,13 @@ describe("kill -9", () => {
       expect(dying.child.signalCode).toBe("SIGKILL");
       for (const { id, hash } of sent) {
         await until(`payment ${hash}`, async () => (await client.transaction(id, hash)).status === "in_ledger");
-        const told = await until("its transitions", async () => {
+        const transitions = await until("its transitions", async () => {
           const seen = await versions(hash);
           const [actor] = await store.sql<{ state: string }[]>`
             select snapshot->>'value' as state from actor where kind = 'transaction' and id = ${hash}`;
           return actor?.state === "in_ledger" ? seen : undefined;
         });
-        expect(told).toEqual(counted(told.length));
+        expect(transitions).toEqual(counted(transitions.length));
       }
       for (const { id } of wallets) {
         expect((await client.transactions(id)).filter((one) => one.status !== "in_ledger")).toEqual([]);

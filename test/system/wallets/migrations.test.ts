@@ -1,4 +1,4 @@
-/** Wallets that move out, and selections of coins for whoever signs elsewhere, over HTTP on a devnet. */
+/** Wallet migrations, and coin selections for external signers, over HTTP on a devnet. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
@@ -12,15 +12,15 @@ const PASSPHRASE = "Secure Passphrase";
 const BYRON = "byron-wallets";
 const ADA = 1_000_000;
 
-describe("a wallet that moves out", () => {
+describe("a wallet migration", () => {
   let infra: Awaited<ReturnType<typeof sharedInfra>>;
   let arbor: Arbor;
   let client: WalletClient;
   let addresses: string[] = [];
   let home = "";
 
-  const refused = async (asked: Promise<unknown>) => {
-    const error = await asked.catch((error: unknown) => error);
+  const refused = async (request: Promise<unknown>) => {
+    const error = await request.catch((error: unknown) => error);
     expect(error).toBeInstanceOf(ApiError);
     return [(error as ApiError).status, (error as ApiError).code];
   };
@@ -49,7 +49,7 @@ describe("a wallet that moves out", () => {
     await infra?.stop();
   });
 
-  it("is shown a plan, moves once for a request that comes twice, and then has nothing left to move", async () => {
+  it("returns a plan, runs once for a repeated request, and then has nothing left to move", async () => {
     const { id } = await client.create({ name: "Old", mnemonic_sentence: newMnemonic(), passphrase: PASSPHRASE });
     expect(await refused(client.migrationPlan(id, addresses))).toEqual([403, "nothing_to_migrate"]);
     const own = (await client.addresses(id)).slice(0, 3).map((address) => address.id);
@@ -91,7 +91,7 @@ describe("a wallet that moves out", () => {
     expect(await refused(client.migrate(id, body))).toEqual([403, "nothing_to_migrate"]);
   });
 
-  it("leaves the first era", async () => {
+  it("moves out of a Byron wallet", async () => {
     const { id } = await client.createByron({
       style: "random",
       name: "Byron",
@@ -120,7 +120,7 @@ describe("a wallet that moves out", () => {
     expect((await client.byronWallet(id)).balance.total.quantity).toBe(0);
   });
 
-  it("chooses coins for payments, for joining a pool and for nothing else", async () => {
+  it("selects coins for payments, for joining a pool and for nothing else", async () => {
     const { id } = await client.create({ name: "Card", mnemonic_sentence: newMnemonic(), passphrase: PASSPHRASE });
     const own = (await client.addresses(id)).map((address) => address.id);
     await fund(own[0]!, 50 * ADA);

@@ -1,5 +1,5 @@
 /**
- * Whatever spends, asked twice under one `Idempotency-Key`, spends once: also where the server is killed between the
+ * A request that spends, sent twice under one `Idempotency-Key`, spends once: also if the server is killed between the
  * two.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ import { http } from "../../support/user.ts";
 const PASSPHRASE = "Secure Passphrase";
 const ADA = 1_000_000;
 
-interface Told {
+interface Answered {
   readonly id: string;
 }
 
@@ -35,7 +35,7 @@ describe("a request with an Idempotency-Key", () => {
   /** Status, and the id of the (first) transaction or the code of the refusal. */
   const ask = async (method: "POST" | "PUT" | "DELETE", path: string, key: string, body: unknown) => {
     try {
-      const answer = await client.send<Told | readonly Told[]>(method, path, body, key);
+      const answer = await client.send<Answered | readonly Answered[]>(method, path, body, key);
       return { status: 202, said: "id" in answer ? answer.id : answer[0]!.id };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -104,7 +104,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(await client.transactions(id)).toHaveLength(3 + 3);
   });
 
-  it("submits once, for a wallet, for a shared one and for nobody's", async () => {
+  it("submits once, for a wallet, for a shared one and without one", async () => {
     const id = await funded();
     const payments = [{ address: home, amount: lovelace(2 * ADA) }];
     const signed = async () => {
@@ -141,7 +141,7 @@ describe("a request with an Idempotency-Key", () => {
     await twice("POST", path, "submit", { transaction: both[0] }, { body: { transaction: both[1] } });
   });
 
-  it.each(["join", "migrate"])("that is told to %s survives the death of its server", async (what) => {
+  it.each(["join", "migrate"])("to %s survives the death of its server", async (what) => {
     const id = await funded();
     const [method, path, body] = what === "join"
       ? ["PUT", `/stake-pools/${pools[0]}/wallets/${id}`, { passphrase: PASSPHRASE }] as const
@@ -152,11 +152,11 @@ describe("a request with an Idempotency-Key", () => {
       return rows.length > 0;
     });
     await front.end("SIGKILL");
-    const told = await first;
+    const firstAnswer = await first;
     await start();
     const again = await ask(method, path, what, body);
     expect(again.status, JSON.stringify(again)).toBe(202);
-    if (told.status === 202) expect(again).toEqual(told);
+    if (firstAnswer.status === 202) expect(again).toEqual(firstAnswer);
     expect(await ask(method, path, what, body)).toEqual(again);
     await landed(id, again.said);
     const outgoing = (await client.transactions(id)).filter(({ direction }) => direction === "outgoing");
@@ -175,7 +175,7 @@ describe("a request with an Idempotency-Key", () => {
       await sql`lock table reservation in access exclusive mode`;
       first = send();
       await until("it is begun", async () => (await held()).length > 0);
-      // its own server is at it
+      // its own server is working on it
       expect(await send()).toEqual({ status: 409, said: "request_in_progress" });
       await front.end("SIGKILL");
     });

@@ -1,4 +1,4 @@
-/** What the reads of a wallet fetch does not grow with other wallets, nor a page with the rest of its own. */
+/** The cost of a wallet's reads does not grow with other wallets, nor that of a page with the rest of its own. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -26,7 +26,7 @@ import { baseAddress, keyAt, stakeKey, transactionOf } from "../../support/walle
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;
-/** One connection, so that what it has planned once is what it carries out later. */
+/** One connection, so that it executes later the plans that it has cached. */
 let reading: Store;
 beforeEach(async () => {
   infra = await sharedInfra();
@@ -46,7 +46,7 @@ afterEach(async () => {
 
 const id = (n: number) => n.toString(16).padStart(40, "0");
 const hash = (n: number) => n.toString(16).padStart(64, "0");
-/** The wallet that is asked for, which has most. */
+/** The queried wallet, which has the most rows. */
 const OWN = id(1);
 const OTHERS = 400;
 const MANY = 5_000;
@@ -65,9 +65,9 @@ const pending: PendingTransaction = {
   since: { slot: MANY + 1, height: MANY + 1 },
 };
 
-/** All that the service asks of one wallet and answers by a page, or by one thing. */
+/** All reads of one wallet that return a page, or one object. */
 const READS: Readonly<Record<string, (sql: Queries) => Promise<unknown>>> = {
-  told: (sql) =>
+  events: (sql) =>
     readTogether(sql, {
       listed: listedQuery(sql, [OWN]),
       random: randomQuery(sql, [OWN]),
@@ -89,10 +89,10 @@ const READS: Readonly<Record<string, (sql: Queries) => Promise<unknown>>> = {
   transaction: (sql) => readTransaction(sql, OWN, hash(2_000), []),
 };
 
-/** Rows that a read fetched, out of tables or through their indexes. */
+/** Rows that a read fetched, from tables or through their indexes. */
 async function fetched(read: (sql: Queries) => Promise<unknown>): Promise<number> {
   return await reading.sql.begin("read only", async (sql) => {
-    // some of what earlier transactions fetched may still be counted here
+    // some fetches of earlier transactions may still be counted here
     const before = await count(sql);
     await read(sql);
     return await count(sql) - before;
@@ -105,7 +105,7 @@ async function count(sql: Queries): Promise<number> {
   return row!.rows;
 }
 
-/** Rows as the follower leaves them: of others a few each, of the wallet many. */
+/** Rows as the follower writes them: few for each of the others, many for the wallet. */
 async function fill(): Promise<void> {
   const { sql } = store;
   const bytes = { output: encodeOutput(output), body: bodyOf(cbor) };

@@ -1,6 +1,6 @@
 /**
- * Stake pools beside a ledger whose state is known: their order and blocks, metadata that is wrong at first, and what
- * rollbacks undo.
+ * Stake pools compared with a ledger whose state is known: their order and blocks, metadata that is wrong at first, and
+ * the effect of rollbacks.
  */
 import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
@@ -37,23 +37,23 @@ afterEach(async () => {
 // deno-lint-ignore no-explicit-any
 type Answer = any;
 
-interface House {
+interface Services {
   readonly devnet: Devnet;
   readonly texts: OutsideServer;
-  /** What its pools' own server answers with, by path; those of the genesis unless put otherwise. */
-  readonly told: Map<string, { status?: number; body?: unknown }>;
-  asked(method: string, path: string, body?: unknown): Promise<{ status: number; body: Answer }>;
+  /** The responses of its pools' own server, by path; the genesis' metadata by default. */
+  readonly overrides: Map<string, { status?: number; body?: unknown }>;
+  send(method: string, path: string, body?: unknown): Promise<{ status: number; body: Answer }>;
   read(): Promise<void>;
 }
 
-async function house(pools: number): Promise<House> {
+async function startServices(pools: number): Promise<Services> {
   const { store } = world;
   await migrate(store, [...chainMigrations, ...poolMigrations]);
-  const told = new Map<string, { status?: number; body?: unknown }>();
+  const overrides = new Map<string, { status?: number; body?: unknown }>();
   const begun: Devnet[] = [];
   const texts = await outsideServer(({ path }) => {
     const own = begun[0]?.genesis.pools.find(({ id }) => metadataPath(id) === path);
-    return told.get(path) ?? (own ? { body: own.metadata! } : { status: 404 });
+    return overrides.get(path) ?? (own ? { body: own.metadata! } : { status: 404 });
   });
   ending.push(() => texts.stop());
   const devnet = await world.start({ epochLength: 10, pools, url: texts.url });
@@ -85,8 +85,8 @@ async function house(pools: number): Promise<House> {
   return {
     devnet,
     texts,
-    told,
-    asked: async (method, path, body) => {
+    overrides: overrides,
+    send: async (method, path, body) => {
       const answer = await app.request(`/v2${path}`, {
         method,
         ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
@@ -102,11 +102,11 @@ async function house(pools: number): Promise<House> {
   };
 }
 
-test("pools stand in order with what they would pay, and count their blocks, back over rollbacks", async () => {
-  const { devnet, asked, read } = await house(4);
+test("pools are ordered by their rewards, and count their blocks, back over rollbacks", async () => {
+  const { devnet, send, read } = await startServices(4);
   for (let i = 0; i < 45; i++) await makeBlock(devnet);
   await read();
-  const { status, body } = await asked("GET", "/stake-pools?stake=1000000000");
+  const { status, body } = await send("GET", "/stake-pools?stake=1000000000");
   expect(status).toBe(200);
   expect(body).toHaveLength(4);
   const ranking = valueOf(await world.rows.poolRanking(1_000_000_000n)).value;
@@ -129,7 +129,7 @@ test("pools stand in order with what they would pay, and count their blocks, bac
     flags: [],
   });
   expect(body.reduce((sum: number, one: Answer) => sum + one.metrics.relative_stake.quantity, 0)).toBeGreaterThan(0);
-  expect((await asked("GET", "/stake-pools?stake=1000000000")).body).toEqual(body);
+  expect((await send("GET", "/stake-pools?stake=1000000000")).body).toEqual(body);
 
   valueOf(await devnet.rollback({ height: 12 }, { drop: true }));
   await read();
@@ -137,11 +137,11 @@ test("pools stand in order with what they would pay, and count their blocks, bac
   expect(rows.reduce((sum, { blocks }) => sum + Number(blocks), 0)).toBe(13);
 });
 
-test("pools that come are in the list, and out of it when a rollback takes their registration back", async () => {
-  const { asked, devnet, read } = await house(1);
+test("new pools are in the list, and removed when a rollback removes their registration", async () => {
+  const { send, devnet, read } = await startServices(1);
   await give(devnet, alice.enterprise, 2_000n * ada);
   await makeBlock(devnet);
-  const ids = async () => ((await asked("GET", "/stake-pools?stake=1")).body as Answer[]).map((one) => one.id);
+  const ids = async () => ((await send("GET", "/stake-pools?stake=1")).body as Answer[]).map((one) => one.id);
   await read();
   const before = await ids();
   const inputs = valueOf(await world.rows.utxosByAddress([alice.enterprise])).value;
@@ -161,29 +161,29 @@ test("pools that come are in the list, and out of it when a rollback takes their
   expect(await ids()).toEqual(before);
 });
 
-test("metadata comes from where it is set, stays over a restart, and is forgotten when that changes", async () => {
-  const { asked, texts, told, devnet } = await house(3);
+test("metadata comes from the configured source, survives a restart, and is dropped when that changes", async () => {
+  const { send, texts, overrides: overrides, devnet } = await startServices(3);
   await makeBlock(devnet);
   const [first, second] = devnet.genesis.pools;
-  const list = async () => (await asked("GET", "/stake-pools?stake=0")).body as Answer[];
+  const list = async () => (await send("GET", "/stake-pools?stake=0")).body as Answer[];
   const named = async () => (await list()).flatMap((one) => one.metadata?.name ?? []).sort();
-  const set = (source: unknown) => asked("PUT", "/settings", { settings: { pool_metadata_source: source } });
-  expect((await asked("GET", "/settings")).body).toEqual({ pool_metadata_source: "none" });
+  const set = (source: unknown) => send("PUT", "/settings", { settings: { pool_metadata_source: source } });
+  expect((await send("GET", "/settings")).body).toEqual({ pool_metadata_source: "none" });
   expect(await named()).toEqual([]);
 
-  // one of them has another text than it registered: it is asked again, and shown when it is right
+  // one of them has another text than it registered: it is requested again, and shown when it is right
   const wrong = metadataPath(second!.id);
-  told.set(wrong, { body: '{"name":"Other","ticker":"OTHER","homepage":"https://x.example"}' });
+  overrides.set(wrong, { body: '{"name":"Other","ticker":"OTHER","homepage":"https://x.example"}' });
   expect(await set("direct")).toEqual({ status: 204, body: undefined });
-  expect((await asked("GET", "/settings")).body).toEqual({ pool_metadata_source: "direct" });
+  expect((await send("GET", "/settings")).body).toEqual({ pool_metadata_source: "direct" });
   await until("two are known", async () => (await named()).length === 2);
   expect(await named()).toEqual(["Elm", "Oak"]);
   await until("the other is asked again", async () => texts.requests.filter((one) => one.endsWith(wrong)).length > 2);
-  told.delete(wrong);
+  overrides.delete(wrong);
   await until("all are known", async () => (await named()).length === 3);
   expect((await list()).find((one) => one.metadata.ticker === "OAK").metadata).toEqual(JSON.parse(first!.metadata!));
 
-  // what was set stays, whatever a start says; only who sets it changes it
+  // the setting stays, whatever a start states; only the API changes it
   await beginSource(world.store, "none");
   expect(await readSource(world.store.sql)).toBe("direct");
   expect((await set("none")).status).toBe(204);

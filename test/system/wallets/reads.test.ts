@@ -1,5 +1,5 @@
 /**
- * What is read of wallets: holdings and what is pending, addresses, change, history with each filter at its boundary,
+ * Reads of wallets: holdings and pending transactions, addresses, change, history with each filter at its boundary,
  * owners.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -119,7 +119,7 @@ const inLedger = async (...transactions: ScannedTransaction[]) => {
   await settled();
   return block;
 };
-/** A scanned transaction as it was. */
+/** The original bytes of a scanned transaction. */
 const wholes = new Map<string, Uint8Array>();
 function wholeOf({ hash }: ScannedTransaction): Uint8Array {
   return wholes.get(hash)!;
@@ -132,7 +132,7 @@ function transaction(parts: Parameters<typeof transactionOf>[0]): ScannedTransac
 const refOf = ({ hash }: ScannedTransaction, index = 0): OutRef => ({ txHash: hash, index });
 
 describe("holdings", () => {
-  it("are what the ledger holds, less what is pending, and what that gives back", async () => {
+  it("are those of the ledger, less pending inputs, plus pending change", async () => {
     const first = transaction({
       inputs: [seed()],
       outputs: [
@@ -172,7 +172,7 @@ describe("holdings", () => {
     expect((await read([])).get(bob)!.total).toEqual(coins(2_000_000n));
   });
 
-  it("name every asset that was ever held, also within one block, and forget it when that is taken back", async () => {
+  it("name every asset that was ever held, also within one block, and forget it after a rollback", async () => {
     const first = transaction({ inputs: [seed()], outputs: [out(receive(0), coins(2_000_000n, [[A, 1n]]))], fee: 1n });
     const gone = transaction({
       inputs: [refOf(first)],
@@ -207,8 +207,8 @@ describe("holdings", () => {
   });
 });
 
-describe("what a transaction is built from", () => {
-  it("has the paths of its outputs, what is pending after the rest, and what was offered last", async () => {
+describe("the inputs of a build", () => {
+  it("have the paths of their outputs, pending ones after the rest, and reserved ones last", async () => {
     const first = transaction({
       inputs: [seed()],
       outputs: [0, 1, 2].map((i) => out(receive(i), 5_000_000n + BigInt(i))),
@@ -226,7 +226,7 @@ describe("what a transaction is built from", () => {
     expect(byRef.get(refKey(refOf(first, 1)))).toMatchObject({ preference: 0, path: path(0, 1) });
     expect(byRef.get(refKey(refOf(spend, 1)))).toMatchObject({ preference: 1, path: path(1, 0) });
     expect(byRef.get(refKey(refOf(first, 2)))!.preference).toBeGreaterThan(100);
-    // of two builds that read the same, one gets a coin that is reserved already
+    // of two builds that read the same, one gets a coin that is already reserved
     expect(await reserve(store, [refOf(first, 2)], [])).toBe(false);
     expect(await reserve(store, [refOf(first, 2)], value.utxos)).toBe(true);
     expect(await reserve(store, [refOf(first, 1), refOf(first, 2)], value.utxos)).toBe(false);
@@ -237,7 +237,7 @@ describe("what a transaction is built from", () => {
       address: receive(1),
       value: lovelace(5_000_001n),
     });
-    // the change of what is pending is not offered again
+    // pending change is not reserved again
     expect(value.change).toEqual([1, 2, 3].map((i) => ({ address: change(i), path: path(1, i), used: false })));
     await inLedger(spend);
     const after = await readBuildable(store.sql, alice, { pending: [], reserved: readReserved, change: 100 });
@@ -247,7 +247,7 @@ describe("what a transaction is built from", () => {
 });
 
 describe("addresses", () => {
-  it("are those to receive at, as far as the pool reaches, and the used ones for change", async () => {
+  it("are the receiving addresses, up to the end of the pool, and the used ones for change", async () => {
     await inLedger(
       transaction({
         inputs: [seed()],
@@ -287,7 +287,7 @@ describe("addresses", () => {
     expect((await readAddresses(store.sql, "00".repeat(20), {})).addresses).toEqual([]);
   });
 
-  it("of a random wallet are those that it made and those that it found", async () => {
+  it("of a random wallet are those that it created and those that it found", async () => {
     const made = (account: number, index: number) =>
       randomAddress({ pathKey, path: [HARD + account, HARD + index], key: "33".repeat(64), magic: 42 });
     const keep = (...list: [number, number][]) =>
@@ -342,7 +342,7 @@ describe("addresses", () => {
     expect((await build(false)).change).toEqual([]);
     expect((await build(true)).change).toHaveLength(2);
     expect(await countOwnAddresses(store.sql, byron)).toBe(0);
-    // neither does one that was brought along, whose path opens as well
+    // neither does one that was imported, whose path opens as well
     const path = { account: HARD, index: HARD + 5 };
     const another = byronAddress({
       key: fromHex("55".repeat(64)),
@@ -410,7 +410,7 @@ describe("history", () => {
     return { t1, t2, t3, t4, t5, t6, pending };
   }
 
-  it("tells amounts, directions, deposits and known inputs", async () => {
+  it("returns amounts, directions, deposits and known inputs", async () => {
     const { t1, t2, t4, t5, t6, pending } = await filled();
     const { transactions } = await readHistory(store.sql, alice, {}, pending);
     const byHash = new Map(transactions.map((one) => [one.hash, one]));
@@ -434,7 +434,7 @@ describe("history", () => {
       path: path(0, 0),
     });
     expect(byHash.get(t4.hash)).toMatchObject({ direction: "outgoing", amount: 2_170_000n, depositTaken: 2_000_000n });
-    // the input was another's, made by a transaction that is known
+    // the input was another wallet's, from a known transaction
     const last = byHash.get(t5.hash)!;
     expect(last).toMatchObject({ direction: "incoming", amount: 800_000n });
     expect(last.known.get(refKey(refOf(t2)))).toMatchObject({
@@ -468,14 +468,14 @@ describe("history", () => {
     }]);
   });
 
-  it("is newest first, or oldest first, with what is pending at the slot of its submission", async () => {
+  it("is newest first, or oldest first, with pending transactions at the slot of their submission", async () => {
     const { t1, t2, t3, t4, t5, t6, pending } = await filled();
     const ascending = [t1, t2, t3, t4, t6, t5].map(({ hash }) => hash);
     expect(await hashes({ order: "ascending" }, pending)).toEqual(ascending);
     expect(await hashes({}, pending)).toEqual([...ascending].reverse());
   });
 
-  it("keeps both ends of a range of slots", async () => {
+  it("respects both ends of a range of slots", async () => {
     const { t1, t2, t3, t4, t5, t6, pending } = await filled();
     const of = (...list: ScannedTransaction[]) => list.map(({ hash }) => hash);
     const range = (from: number | undefined, to: number | undefined) =>
@@ -489,14 +489,14 @@ describe("history", () => {
     expect(await range(undefined, 1)).toEqual(of(t1));
     expect(await range(4, 4)).toEqual(of(t5));
     expect(await range(5, undefined)).toEqual([]);
-    // a forced rollback takes the last block's away
+    // a forced rollback removes the last block's
     chain.rollback(1);
     chain.add();
     await settled();
     expect(await range(3, undefined)).toEqual(of(t3, t4, t6));
   });
 
-  it("filters by withdrawals of at least so much, of any account", async () => {
+  it("filters by withdrawals of at least an amount, of any account", async () => {
     const { t2, t6, pending } = await filled();
     const least = (minWithdrawal: bigint) => hashes({ minWithdrawal, order: "ascending" }, pending);
     expect(await least(250n)).toEqual([t2.hash]);
@@ -505,7 +505,7 @@ describe("history", () => {
     expect(await least(0n)).toEqual([t2.hash, t6.hash]);
   });
 
-  it("keeps those that touch an address", async () => {
+  it("keeps those that involve an address", async () => {
     const { t1, t2, t4, t6, t3, pending } = await filled();
     const at = (address: string) => hashes({ address, order: "ascending" }, pending);
     expect(await at(receive(0))).toEqual([t1.hash, t2.hash]);
@@ -536,7 +536,7 @@ describe("history", () => {
     }
   });
 
-  it("weighs what fails in phase 2 by its collateral", async () => {
+  it("computes a phase 2 failure by its collateral", async () => {
     const first = transaction({
       inputs: [seed()],
       outputs: [out(receive(0), 9_000_000n), out(receive(1), 1n)],

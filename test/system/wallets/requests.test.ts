@@ -1,4 +1,7 @@
-/** Requests with a key of their own, as rows: who does one, who waits, who takes over, and what all are told. */
+/**
+ * Requests with an idempotency key, as rows: which process executes one, which wait, which takes over, and the result
+ * that all get.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -23,7 +26,7 @@ describe("a named request", () => {
     if (claimed.state !== "begun") throw new Error(`it is ${claimed.state}`);
     return { ...named, attempt: claimed.attempt };
   };
-  /** Has so many milliseconds pass. */
+  /** Lets this many milliseconds pass. */
   const pass = (ms: number) =>
     store.sql`update wallet_request set begun_at = begun_at - ${ms}::float8 * interval '1 millisecond'`;
 
@@ -38,7 +41,7 @@ describe("a named request", () => {
     await infra?.stop();
   });
 
-  it("is done by one, and told to all that ask for the same", async () => {
+  it("is executed by one, and its result returned for all identical ones", async () => {
     const mine = await begun();
     expect(await claim()).toEqual({ state: "busy", attempt: mine.attempt, holder: "here" });
     expect(await claim("another payment")).toEqual({ state: "other" });
@@ -58,7 +61,7 @@ describe("a named request", () => {
     expect((await claim()).state).toBe("made");
   });
 
-  it("is free again where it came to nothing, and after a day", async () => {
+  it("is free again if it failed, and after a day", async () => {
     await dropRequest(store.sql, await begun());
     const again = await begun();
     await storeTransaction(store.sql, again, Uint8Array.of(1));
@@ -68,7 +71,7 @@ describe("a named request", () => {
     expect((await claim("other")).state).toBe("begun");
   });
 
-  it("is taken over from one of whom nothing is heard, whose work then counts no more", async () => {
+  it("is taken over from a process without a sign of life, whose work then counts no more", async () => {
     const lost = await begun();
     await pass(ABANDONED_MS);
     const mine = await begun();
@@ -79,19 +82,19 @@ describe("a named request", () => {
     expect(await claim()).toEqual({ state: "made", transaction: Uint8Array.of(2) });
   });
 
-  it("is taken over at once from one that is known to be gone, and from nobody else", async () => {
+  it("is taken over at once from a process that is known to be gone, and from no other", async () => {
     const lost = await begun();
     expect(await claim("another payment", { gone: lost.attempt })).toEqual({ state: "other" });
     const mine = await claim("payment", { gone: lost.attempt });
     if (mine.state !== "begun") throw new Error(`it is ${mine.state}`);
-    // who comes later and still thinks of the first takes nothing over
+    // a later one that still knows only the first takes nothing over
     expect(await claim("payment", { gone: lost.attempt })).toMatchObject({ state: "busy", attempt: mine.attempt });
     expect(await storeTransaction(store.sql, lost, Uint8Array.of(1))).toBe(false);
     expect(await storeTransaction(store.sql, { ...named, attempt: mine.attempt }, Uint8Array.of(2))).toBe(true);
     expect(await claim("payment", { gone: mine.attempt })).toEqual({ state: "made", transaction: Uint8Array.of(2) });
   });
 
-  it("is left to one that still works on it, however long that takes", async () => {
+  it("is left to a process that still works on it, however long that takes", async () => {
     const mine = await begun();
     for (let i = 0; i < 3; i++) {
       await pass(ABANDONED_MS / 2);

@@ -1,4 +1,4 @@
-/** The Grafana dashboard against the numbers that the product has: neither knows of one that the other lacks. */
+/** The Grafana dashboard and the product's metrics name the same series. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -7,7 +7,7 @@ import { metrics } from "#src/base/metrics.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** Families that are for looking into by hand. */
+/** Families for manual inspection, not for the dashboard. */
 const UNUSED: readonly string[] = [];
 /** Labels that Prometheus adds. */
 const ADDED = ["instance", "job"];
@@ -36,12 +36,12 @@ function* sources(folder: string): Generator<string> {
   }
 }
 
-/** Names in an expression that are series of ours. */
+/** The product's series in an expression. */
 function seriesIn(expression: string): string[] {
   return expression.match(/\b(?:arbor|process)_[a-z0-9_]+/g) ?? [];
 }
 
-/** Selectors in an expression: a series and what stands in its braces. */
+/** Selectors in an expression: a series and the content of its braces. */
 function selectorsIn(expression: string): { series: string; matchers: string }[] {
   return [...expression.matchAll(/\b((?:arbor|process)_[a-z0-9_]+)\{([^}]*)\}/g)].map((match) => ({
     series: match[1]!,
@@ -49,7 +49,7 @@ function selectorsIn(expression: string): { series: string; matchers: string }[]
   }));
 }
 
-/** The declared metrics as prom-client holds them. */
+/** The declared metrics in prom-client's registry. */
 function declared() {
   return metrics.registry.getMetricsAsArray() as unknown as { name: string; type: string; labelNames: string[] }[];
 }
@@ -64,7 +64,7 @@ function familyOf(series: string) {
 
 describe("the dashboard", () => {
   beforeAll(async () => {
-    // Every file that declares numbers, so that the registry knows them all.
+    // Every file that declares metrics, so that the registry has all of them.
     const declares = [...sources("src")].filter((file) =>
       /\bmetrics\.(counter|gauge|histogram)\(/.test(
         readFileSync(path.join(root, file), "utf8").replace(/^ \*.*$/gm, ""),
@@ -74,7 +74,7 @@ describe("the dashboard", () => {
     for (const file of declares) await import(pathToFileURL(path.join(root, file)).href);
   });
 
-  it("asks for series that there are, by the labels that they have", () => {
+  it("queries only existing series, by labels that they have", () => {
     expect(targets.length).toBeGreaterThan(50);
     for (const { title, expr, legendFormat } of targets) {
       const names = seriesIn(expr);
@@ -103,7 +103,7 @@ describe("the dashboard", () => {
     }
   });
 
-  it("treats each series as what it is", () => {
+  it("uses each series according to its type", () => {
     for (const { title, expr } of targets) {
       for (const name of seriesIn(expr)) {
         const { type } = familyOf(name)!;
@@ -115,13 +115,13 @@ describe("the dashboard", () => {
     }
   });
 
-  it("leaves no family of numbers out", () => {
+  it("omits no metric family", () => {
     const used = new Set(targets.flatMap(({ expr }) => seriesIn(expr).map((name) => familyOf(name)?.name)));
     const all = declared().map(({ name }) => name);
     expect(all.filter((name) => !used.has(name))).toEqual(UNUSED);
   });
 
-  it("would notice a wrong name, label or kind of number", () => {
+  it("would notice a wrong name, label or type", () => {
     expect(familyOf("arbor_no_such_total")).toBeUndefined();
     expect(familyOf("arbor_command_seconds")).toBeUndefined();
     expect(familyOf("arbor_command_seconds_bucket")?.labelNames).toEqual(["kind", "command"]);

@@ -17,7 +17,7 @@ function genesis(args: readonly string[], env: Record<string, string> = {}) {
   return read.value === "help" ? "help" : read.value.genesis;
 }
 
-test("only what was said is there, from the command line or the environment", () => {
+test("only given options are set, from the command line or the environment", () => {
   expect(genesis([])).toEqual({});
   expect(genesis(["--epoch-slots", "50", "--pools=0", "--reserves-ada", "7"], { ARBOR_SLOT_MS: "50" })).toEqual({
     epochLength: 50,
@@ -38,7 +38,7 @@ test("each option is in the help, with its variable", () => {
   }
 });
 
-test("what cannot be is said", () => {
+test("an invalid value is reported", () => {
   expect(genesis(["--epoch-slots", "0"])).toMatch(/--epoch-slots must be a whole number from 1/);
   expect(genesis(["--protocol-version", "12"])).toMatch(/from 9 to 11/);
   expect(genesis(["--hard-fork-epoch", "0"])).toMatch(/--hard-fork-epoch must be a whole number from 1/);
@@ -46,7 +46,7 @@ test("what cannot be is said", () => {
   expect(genesis(["--parameters", path.join(folder, "none.json")])).toMatch(/none.json cannot be read/);
 });
 
-test("a file and a version change the parameters, and the source says so", async () => {
+test("a file and a version change the parameters, and the source names them", async () => {
   const file = path.join(folder, "mine.json");
   await writeFile(file, '{"keyDeposit":3000000}');
   expect(genesis(["--parameters", file, "--protocol-version", "10"])).toMatchObject({
@@ -57,7 +57,7 @@ test("a file and a version change the parameters, and the source says so", async
   expect(genesis(["--parameters", file])).toMatch(/keyDeposits"\.$/);
 });
 
-test("a protocol version, by option or in a file, brings its cost models", async () => {
+test("a protocol version, from an option or a file, selects its cost models", async () => {
   const entries = (args: readonly string[]) => {
     const chosen = genesis(args);
     if (typeof chosen !== "object") throw new Error(chosen);

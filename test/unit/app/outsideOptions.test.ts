@@ -1,4 +1,4 @@
-/** What a start is told of servers of others. */
+/** The options of a start for external servers. */
 import { expect, test } from "vitest";
 import { HELP, readOptions } from "#src/app/options.ts";
 
@@ -7,7 +7,7 @@ const read = (args: string[], env: Record<string, string> = {}) => {
   return options.ok && options.value !== "help" ? options.value.outside : options;
 };
 
-test("nothing is fetched unless somebody says from where", () => {
+test("without options nothing is fetched", () => {
   expect(read([])).toEqual({ poolMetadata: "none", allowPrivate: true });
   expect(read(["--provider", "node", "--node-socket", "/tmp/node.socket"])).toMatchObject({ allowPrivate: false });
   expect(read(["--outside-private", "false"])).toMatchObject({ allowPrivate: false });

@@ -1,4 +1,4 @@
-/** Which network a start is about, by its options. */
+/** The network of a start, according to its options. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -29,7 +29,7 @@ test("a start has its own devnet, or a node and no devnet", () => {
   expect(read([], env)).toEqual({ ...node, roles: ["follower"], networkMagic: 1 });
 });
 
-test("what does not go together is said", () => {
+test("contradicting options are reported", () => {
   expect(read(["--provider", "node"])).toMatch(/requires --node-socket/);
   expect(read(["--node-socket", "/run/n"])).toMatch(/requires --provider node/);
   expect(read(["--provider", "node", "--node-socket", "/run/n", "--roles", "devnet"])).toMatch(
@@ -46,14 +46,14 @@ test("what does not go together is said", () => {
   expect(read(["--network-magic", "x"])).toMatch(/whole number/);
 });
 
-/** The Blockfrost service of some options, or what is wrong with them. */
+/** The Blockfrost service of some options, or the error. */
 function blockfrost(args: readonly string[], env: Record<string, string> = {}) {
   const options = readOptions(["--provider", "blockfrost", ...args], env);
   if (!options.ok) return options.error.message;
   return options.value === "help" ? "help" : options.value.blockfrost;
 }
 
-test("a Blockfrost service is one's own, or Blockfrost's of a public test network", () => {
+test("a Blockfrost service is a self-hosted one, or Blockfrost's for a public test network", () => {
   expect(read(["--provider", "blockfrost", "--network-magic", "2"])).toMatchObject({
     roles: ["edge", "worker", "follower"],
   });
@@ -75,7 +75,7 @@ test("a Blockfrost service is one's own, or Blockfrost's of a public test networ
   );
 });
 
-test("the project id comes from a file or the environment, and goes nowhere in the clear", () => {
+test("the project id comes from a file or the environment, and is never printed", () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-"));
   const file = path.join(folder, "id");
   try {
@@ -102,7 +102,7 @@ test("the project id comes from a file or the environment, and goes nowhere in t
   }
 });
 
-test("what a provider's answers are worth stands in one line", () => {
+test("the trust in a provider's answers is described in one line", () => {
   expect(guaranteesLine("It", [
     { query: "pools", holds: "not at all" },
     { query: "parameters", holds: "at the tip", note: "rounded" },
@@ -111,7 +111,7 @@ test("what a provider's answers are worth stands in one line", () => {
   ])).toBe("It answers exact at a point: tip, epoch; at the tip: parameters (rounded); not answered: pools.");
 });
 
-test("the help names each", () => {
+test("the help lists each option", () => {
   for (const name of ["provider", "node-socket", "network-magic", "socket", "blockfrost-project-file"]) {
     expect(HELP).toContain(`--${name} `);
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { stopAll } from "#src/app/stopAll.ts";
 import { silentLog } from "#src/base/log.ts";
 
-test("a stop that fails keeps no other from being called", async () => {
+test("a stop that fails does not prevent the others", async () => {
   const ended: string[] = [];
   const stops = ["database", "bus", "worker"].map((name) => async () => {
     ended.push(name);

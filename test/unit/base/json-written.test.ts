@@ -1,4 +1,4 @@
-/** JSON that a database wrote is read as exactly as any other. */
+/** JSON that a database wrote is parsed with the same precision. */
 import { expect, it } from "vitest";
 import { parseJson, parseWritten, toJson } from "#src/base/json.ts";
 
@@ -11,7 +11,7 @@ it.each([
   "[ 18446744073709551615 ,\n18446744073709551614]",
   '{"hash":"12345678901234567890","text":":12345678901234567890"}',
   "[0.1234567890123456789,1e3,12]",
-])("reads %s without losing a digit", (text) => {
+])("parses %s without losing a digit", (text) => {
   expect(parseWritten(text)).toEqual(parseJson(text));
   expect(parseWritten(toJson(parseJson(text)))).toEqual(parseJson(text));
 });

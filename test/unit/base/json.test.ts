@@ -1,4 +1,7 @@
-/** Numbers of JSON: an integer is exact, a fraction is never taken for an integer, and what no number holds is refused. */
+/**
+ * Numbers of JSON: integers are exact, a fraction is never converted to an integer, and numbers out of range are
+ * refused.
+ */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { parseJson, readJson, toJson } from "#src/base/json.ts";
@@ -34,7 +37,7 @@ it.each([
   ["9007199254740993", 9007199254740993n],
 ])("%s is %s", (text, value) => expect(parseJson(text)).toBe(value));
 
-it("every decimal is an integer exactly where it denotes one", () => {
+it("a decimal is an integer exactly if it denotes one", () => {
   const digits = fc.stringMatching(/^[0-9]{1,24}$/);
   const decimal = fc.tuple(
     fc.boolean(),
@@ -55,7 +58,7 @@ it("every decimal is an integer exactly where it denotes one", () => {
       try {
         value = parseJson(text);
       } catch {
-        // only fractions are
+        // only fractions have that type
         expect(size % divisor).not.toBe(0n);
         return;
       }

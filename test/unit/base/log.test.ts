@@ -1,4 +1,4 @@
-/** Log lines, and what becomes of those that come again and again. */
+/** Log lines, and the limit for repeated ones. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createLog } from "#src/base/log.ts";
 
@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-test("a storm of one warning is a few lines, which say for how many they stand; other lines go their way", () => {
+test("many repetitions of one warning become a few lines that state the number; other lines are unaffected", () => {
   const storm = log();
   const parts = [storm, storm.with({ room: "a" }), storm.with({ room: "b" })];
   const STORM = 19_000;
@@ -22,14 +22,14 @@ test("a storm of one warning is a few lines, which say for how many they stand; 
   }
   vi.advanceTimersByTime(30_000);
   const mine = lines.filter(({ message }) => message === "a turn has to be tried again");
-  // 190 seconds of storm, a line each ten.
+  // 190 seconds with a line every ten milliseconds.
   expect(mine.length).toBeLessThan(40);
   expect(mine.reduce((sum, { repeated = 1 }) => sum + repeated, 0)).toBe(STORM);
   expect(mine.at(-1)).toMatchObject({ n: STORM - 1, level: "warn" });
   expect(lines.filter(({ message }) => message.startsWith("another"))).toHaveLength(19);
 });
 
-test("lines that come now and then are all written, and so is all below a warning", () => {
+test("rare lines are all written, and so are all below a warning", () => {
   const calm = log();
   for (let n = 0; n < 100; n++) {
     calm.error("a request failed", { n });
@@ -40,7 +40,7 @@ test("lines that come now and then are all written, and so is all below a warnin
   expect(lines.some(({ repeated }) => repeated !== undefined)).toBe(false);
 });
 
-test("what is below the level is neither written nor counted", () => {
+test("lines below the level are neither written nor counted", () => {
   const quiet = log("warn");
   for (let n = 0; n < 100; n++) quiet.info("served");
   vi.advanceTimersByTime(60_000);

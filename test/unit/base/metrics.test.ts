@@ -1,4 +1,4 @@
-/** Metrics as Prometheus reads them: each line by the grammar of the text format. */
+/** Metrics in Prometheus's form: each line follows the grammar of the text format. */
 import { describe, expect, it } from "vitest";
 import { Metrics, MOST_SERIES } from "#src/base/metrics.ts";
 import { exposition } from "../../support/exposition.ts";
@@ -46,7 +46,7 @@ describe("metrics", () => {
     expect(of("arbor_work_seconds_sum")).toBeCloseTo(8.250001, 9);
   });
 
-  it("add up a gauge's sources and let them go", async () => {
+  it("sum a gauge's sources and release them", async () => {
     const metrics = new Metrics();
     const resident = metrics.gauge("arbor_resident", "Actors in memory.").of();
     const ends = [resident.from(() => 3), resident.from(() => 4)];
@@ -58,11 +58,11 @@ describe("metrics", () => {
     expect(await read()).toBe(0);
   });
 
-  it("keep labels of which there are too many together", async () => {
+  it("combine labels beyond a limit into one series", async () => {
     const metrics = new Metrics();
-    const asked = metrics.counter("arbor_asked_total", "Asked.", ["who", "what"]);
-    for (let i = 0; i < MOST_SERIES + 50; i++) asked.of(`w${i}`, "x").inc();
-    asked.of("w1", "x").inc();
+    const counter = metrics.counter("arbor_asked_total", "Asked.", ["who", "what"]);
+    for (let i = 0; i < MOST_SERIES + 50; i++) counter.of(`w${i}`, "x").inc();
+    counter.of("w1", "x").inc();
     const { samples } = exposition(await metrics.text()).get("arbor_asked_total")!;
     expect(samples.length).toBe(MOST_SERIES + 1);
     expect(samples.find(({ labels }) => labels.who === "other")).toMatchObject({
@@ -72,7 +72,7 @@ describe("metrics", () => {
     expect(samples.find(({ labels }) => labels.who === "w1")?.value).toBe(2);
   });
 
-  it("refuse names that Prometheus would not take for what they are", () => {
+  it("refuse names that Prometheus would reject or misread", () => {
     const metrics = new Metrics();
     metrics.counter("arbor_a_total", "A.");
     expect(() => metrics.counter("arbor_a_total", "Again.")).toThrow(/already been registered/);

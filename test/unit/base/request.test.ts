@@ -1,4 +1,4 @@
-/** Ids of requests: what is taken from outside, and how far they reach. */
+/** Request ids: which are accepted from clients, and their scope. */
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { asRequestId, forRequest, requestId } from "#src/base/request.ts";
@@ -12,7 +12,7 @@ describe("a request's id", () => {
     expect(asRequestId(undefined)).not.toBe(asRequestId(undefined));
   });
 
-  it("is known wherever the work for it goes on, and nowhere else", async () => {
+  it("is available in all work for the request, and nowhere else", async () => {
     const seen = await Promise.all(["one", "two"].map((id) =>
       forRequest(id, async () => {
         await wait(id === "one" ? 10 : 1);

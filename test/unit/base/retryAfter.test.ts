@@ -13,7 +13,7 @@ it.each([
   [undefined, undefined],
 ])("Retry-After: %s is %s ms", (value, ms) => expect(retryAfterMs(value)).toBe(ms));
 
-it("a date is as long as it is away", () => {
+it("a date is converted to the time until it", () => {
   const ms = retryAfterMs(new Date(Date.now() + 60_000).toUTCString())!;
   expect(ms).toBeGreaterThan(50_000);
   expect(ms).toBeLessThanOrEqual(60_000);

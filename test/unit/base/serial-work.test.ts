@@ -9,7 +9,7 @@ function gate() {
   return { promise, resolve: () => resolve() };
 }
 
-it("does one after the other in the order in which they were asked for, each once", async () => {
+it("runs one after the other in the order of requests, each once", async () => {
   const serial = new SerialWork();
   const log: string[] = [];
   const gates = new Map(["a", "b", "c"].map((name) => [name, gate()]));
@@ -30,11 +30,11 @@ it("does one after the other in the order in which they were asked for, each onc
   gates.get("b")!.resolve();
   gates.get("c")!.resolve();
   await until("c is done", () => ask("c", 60_000));
-  // What ended while nobody waited for it may be done again.
+  // Work that ended without a waiter may run again.
   expect(log.slice(0, 6)).toEqual(["a", "b", "c"].flatMap((name) => [`${name} begins`, `${name} ends`]));
 });
 
-it("begins the next one once the first one passes on, and ends each", async () => {
+it("starts the next one when the first has moved on, and ends each", async () => {
   const serial = new SerialWork();
   const opened = gate();
   const first = serial.advance("a", async (_, pass) => {
@@ -46,16 +46,16 @@ it("begins the next one once the first one passes on, and ends each", async () =
   expect(await first).toBe(true);
 });
 
-it("rejects as the work does, and begins it again when it is asked for again", async () => {
+it("rejects if the work does, and starts it again on the next request", async () => {
   const serial = new SerialWork();
   let tries = 0;
   const ask = () =>
-    serial.advance("a", () => ++tries === 1 ? Promise.reject(new Error("no luck")) : Promise.resolve(), 60_000);
-  await expect(ask()).rejects.toThrow("no luck");
+    serial.advance("a", () => ++tries === 1 ? Promise.reject(new Error("failed")) : Promise.resolve(), 60_000);
+  await expect(ask()).rejects.toThrow("failed");
   expect(await ask()).toBe(true);
 });
 
-it("leaves what is no longer asked for", async () => {
+it("drops work whose requests were all cancelled", async () => {
   const serial = new SerialWork(40);
   const left = gate();
   const hang = (signal: AbortSignal) =>
@@ -66,7 +66,7 @@ it("leaves what is no longer asked for", async () => {
       });
     });
   expect(await serial.advance("left", hang, 1)).toBe(false);
-  expect(await serial.advance("never begun", () => Promise.reject(new Error("begun")), 1)).toBe(false);
+  expect(await serial.advance("never begun", () => Promise.reject(new Error("started")), 1)).toBe(false);
   await left.promise;
   await until("the next one is done", () => serial.advance("next", () => Promise.resolve(), 60_000));
 });

@@ -1,4 +1,4 @@
-/** Places in traces as text, and spans through a provider that a test puts there. */
+/** Trace contexts as text, and spans through a provider that a test installs. */
 import { type Attributes, type Link, ROOT_CONTEXT, type Span, type SpanContext, trace } from "@opentelemetry/api";
 import { beforeAll, describe, expect, it } from "vitest";
 import { endSpan, parseTraceparent, refOf, startSpan, traceparentOf, tracing } from "#src/base/trace.ts";
@@ -42,19 +42,19 @@ beforeAll(() => {
 });
 
 describe("spans", () => {
-  it("hang from what they are given, here and elsewhere", () => {
+  it("have the given parent, in this process and in another", () => {
     expect(tracing()).toBe(true);
-    const asked = startSpan("ask", "client", undefined, { "arbor.kind": "token" });
-    const there = parseTraceparent(traceparentOf(refOf(asked)));
-    const turn = startSpan("turn", "consumer", there, {}, [refOf(asked)!]);
+    const span = startSpan("ask", "client", undefined, { "arbor.kind": "token" });
+    const there = parseTraceparent(traceparentOf(refOf(span)));
+    const turn = startSpan("turn", "consumer", there, {}, [refOf(span)!]);
     endSpan(turn, "failed");
-    endSpan(asked);
+    endSpan(span);
     expect(made.map(({ name, parent, ended, problem }) => [name, parent?.spanId, ended, problem])).toEqual([
       ["ask", undefined, true, undefined],
-      ["turn", refOf(asked)!.spanId, true, "failed"],
+      ["turn", refOf(span)!.spanId, true, "failed"],
     ]);
-    expect(made[1]!.parent).toMatchObject({ traceId: refOf(asked)!.traceId, isRemote: true });
-    expect(made[1]!.links.map(({ context }) => context.spanId)).toEqual([refOf(asked)!.spanId]);
+    expect(made[1]!.parent).toMatchObject({ traceId: refOf(span)!.traceId, isRemote: true });
+    expect(made[1]!.links.map(({ context }) => context.spanId)).toEqual([refOf(span)!.spanId]);
   });
 });
 
@@ -62,7 +62,7 @@ describe("traceparent", () => {
   const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
   const spanId = "00f067aa0ba902b7";
 
-  it("is read as W3C Trace Context has it", () => {
+  it("is parsed according to W3C Trace Context", () => {
     expect(parseTraceparent(`00-${traceId}-${spanId}-01`)).toEqual({ traceId, spanId, traceFlags: 1, isRemote: true });
     expect(parseTraceparent(`00-${traceId}-${spanId}-fe`)?.traceFlags).toBe(0);
     expect(parseTraceparent(`cc-${traceId}-${spanId}-01-what-comes-later`)?.spanId).toBe(spanId);
@@ -81,7 +81,7 @@ describe("traceparent", () => {
     ` 00-${traceId}-${spanId}-01`,
     `00-${traceId}-${spanId}-01\n`,
     `cc-${traceId}-${spanId}-01-${"x".repeat(200)}`,
-  ])("is ignored when it is not: %j", (text) => {
+  ])("is ignored if malformed: %j", (text) => {
     expect(parseTraceparent(text)).toBeUndefined();
   });
 });

@@ -29,13 +29,13 @@ describe("real threads", () => {
     expect(boot).toEqual(buildBoot(outputs.input(alice.base), measure));
     if (!boot.ok) throw new Error(boot.error.message);
     const token = new ModelToken(boot.value.token, outputs.apply(boot.value, alice).created[0]!);
-    const asked = await builders.run(
+    const result = await builders.run(
       "request",
       { ...outputs.input(alice.base), token: token.token, key: utf8("k"), operation: op.insert("v") },
       soon(),
     );
-    if (!asked.ok) throw new Error(asked.error.message);
-    const request = outputs.apply(asked.value, alice).created[0]!;
+    if (!result.ok) throw new Error(result.error.message);
+    const request = outputs.apply(result.value, alice).created[0]!;
     const updated = await builders.run(
       "update",
       { ...outputs.input(alice.base), state: token.state, requests: [request], facts: packFacts([]) },

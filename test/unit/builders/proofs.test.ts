@@ -29,7 +29,7 @@ class Facts {
     return neededBuckets(this.hashes, [path]).length === 1;
   }
 
-  /** What the index reads if it reads everything that is needed. */
+  /** The result of the index if it reads everything required. */
   whole(path: Uint8Array, cut: boolean): PackedFacts {
     if (!cut) return packFacts(this.all);
     const buckets = neededBuckets(this.hashes, [path]);
@@ -39,7 +39,7 @@ class Facts {
     });
   }
 
-  /** What it reads if the thread may have the rest cached. */
+  /** The result of the index if the thread may have the rest cached. */
   slim(path: Uint8Array, cut: boolean): PackedFacts {
     const buckets = [bucketOf(path)];
     const mine = this.all.filter((leaf) => buckets.includes(bucketOf(leaf.path)));
@@ -97,7 +97,7 @@ describe.each([[false, 40], [true, 2_000]])("with a cut (%s), %i facts", (cut, c
   });
 });
 
-it("the facts of a neighbour are requested if the proof shows them", async () => {
+it("the facts of a neighbour bucket are requested if the proof shows them", async () => {
   const facts = new Facts(leaves(2, 40_000));
   const { path } = facts.all[0]!;
   expect(await ask(facts, path, true, true)).toEqual(facts.expected(path));

@@ -40,7 +40,7 @@ describe("jobs of wallets", () => {
     expect(decoded).toMatchObject({ ok: true, value: { id: txHash } });
   });
 
-  test("evaluate the scripts of what they balance, including redeemers it had before", async () => {
+  test("evaluate the scripts of the transactions that they balance, including existing redeemers", async () => {
     builders = createBuilders({ threads: 1, log: silentLog });
     const policy = plutusHash(3, agrees);
     const minting = {

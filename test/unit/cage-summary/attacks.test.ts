@@ -1,4 +1,4 @@
-/** No transaction that does anything but what is meant is taken for it; those that are built are. */
+/** No transaction that does anything else is accepted for an intent; the built ones are. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { toJson } from "#src/base/json.ts";
 import { initHash } from "#src/cardano/hash.ts";
@@ -25,26 +25,26 @@ async function reasons(
 beforeAll(initHash);
 
 describe.each(all)("$name", (meant) => {
-  test("is what is meant", async () => {
+  test("is accepted for its intent", async () => {
     expect(await reasons(meant.transaction, meant.intent, meant.known)).toEqual([]);
     expect(await reasons(bound(taken(meant.transaction)), meant.intent, meant.known)).toEqual([]);
   });
 
-  test.each(attacks.filter(({ on }) => on?.(meant) ?? true))("is not when it $name", async (attack) => {
-    const bent = taken(meant.transaction);
-    const more = attack.run(bent, meant) ?? [];
+  test.each(attacks.filter(({ on }) => on?.(meant) ?? true))("is refused when it $name", async (attack) => {
+    const edited = taken(meant.transaction);
+    const more = attack.run(edited, meant) ?? [];
     const known = new Map([...meant.known, ...more.map(({ ref, output }) => [refKey(ref), output] as const)]);
-    expect(await reasons(bound(bent), meant.intent, known)).toContain(attack.why);
+    expect(await reasons(bound(edited), meant.intent, known)).toContain(attack.why);
   });
 
-  test("is what nothing else means", async () => {
+  test("is refused for every other intent", async () => {
     for (const other of all) {
       if (toJson(other.intent) === toJson(meant.intent)) continue;
       expect([other.name, await reasons(meant.transaction, other.intent, meant.known)]).not.toEqual([other.name, []]);
     }
   });
 
-  test("is not within tighter limits", async () => {
+  test("is refused under stricter limits", async () => {
     const { fee, collateral } = meant.summary;
     const tight: Partial<Limits>[] = [
       { maxFee: fee - 1n },
@@ -60,7 +60,7 @@ describe.each(all)("$name", (meant) => {
     expect(await reasons(meant.transaction, { ...meant.intent, ...exact }, meant.known)).toEqual([]);
   });
 
-  test("is not without knowing what it spends", async () => {
+  test("is refused if its inputs are unknown", async () => {
     for (const { outputRef } of inputsOf(meant.summary)) {
       const known = new Map(meant.known);
       known.delete(outputRef.replace("-", "#"));

@@ -14,7 +14,7 @@ beforeAll(initHash);
 
 const folder = vectors("blocks/single");
 
-/** A transaction of a block as it was submitted. */
+/** A transaction of a block in its submitted form. */
 function whole({ body, witnesses, valid, auxiliaryData }: ScannedTransaction): Uint8Array {
   const flag = Uint8Array.of(valid ? 0xf5 : 0xf4);
   return concat(head(4, 4), body, witnesses, flag, auxiliaryData ?? Uint8Array.of(0xf6));
@@ -41,7 +41,7 @@ describe("transactions of blocks", () => {
       expect(said("certificate")).toBe(transaction.certificates.length);
       expect(said("withdrawal")).toBe(transaction.withdrawals.size);
       expect(summary.mints).toHaveLength(transaction.valid ? transaction.mint.size : 0);
-      // a set could have an element twice before Conway
+      // a set could contain duplicates before Conway
       if (era === 7) expect(codes).not.toContain("encoding");
       expect(toJson(summary).length).toBeGreaterThan(100);
     }

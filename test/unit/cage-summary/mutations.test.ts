@@ -1,4 +1,4 @@
-/** Transactions with something in them changed at random: what is still taken for what was meant does the same. */
+/** Transactions with random changes: those that are still accepted for the intent have the same effect. */
 import { beforeAll, expect, test } from "vitest";
 import { initHash } from "#src/cardano/hash.ts";
 import { meantTransactions } from "../../support/summaries.ts";
@@ -11,7 +11,7 @@ beforeAll(initHash);
 test.each(meantTransactions())(`${ROUNDS} mutants of $name`, async (meant) => {
   const { decodable, taken } = await judgeMutants(meant, ROUNDS, meant.transaction.length);
   console.log(`${meant.name}: ${decodable} of ${ROUNDS} are transactions, ${taken} do what was meant`);
-  // enough of them are transactions, and nearly all of those do something else
+  // enough of them are valid transactions, and nearly all of those have another effect
   expect(decodable).toBeGreaterThan(ROUNDS / 10);
   expect(taken).toBeLessThan(decodable / 2);
 });

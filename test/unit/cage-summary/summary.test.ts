@@ -36,7 +36,7 @@ const summaryOf = ({ transaction, known, intent }: Meant, address = intent.addre
   summarize(transaction, { resolve: () => known, address }).then((summary) => must(summary));
 
 describe("summaries", () => {
-  test.each(all)("of $name goes up in sums: nothing is left out", async (meant) => {
+  test.each(all)("of $name add up: nothing is left out", async (meant) => {
     const summary = await summaryOf(meant);
     const sums = new Map<string, bigint>([["lovelace", summary.fee]]);
     const add = (id: string, by: bigint) => sums.set(id, (sums.get(id) ?? 0n) + by);
@@ -75,7 +75,7 @@ describe("summaries", () => {
     expect([summary.scripts, summary.collateral, summary.mints, summary.tokens]).toEqual([[], null, [], []]);
   });
 
-  test("of an update, in the ledger's order, to whoever looks", async () => {
+  test("of an update, in the ledger's order, for every user", async () => {
     const meant = byName("apply three");
     const summary = await summaryOf(meant);
     const [token] = summary.tokens;
@@ -116,9 +116,9 @@ describe("summaries", () => {
       slot: BigInt(meant.built.validTo),
       time: new Date(slots.zeroTime + 1000 * meant.built.validTo).toISOString(),
     });
-    const bent = taken(meant.transaction);
-    bent.valid = false;
-    const failed = read(bound(bent));
+    const edited = taken(meant.transaction);
+    edited.valid = false;
+    const failed = read(bound(edited));
     expect(failed).toMatchObject({ valid: false, tokens: [], mints: [], scripts: [], balanced: true });
     expect(failed.fee).toBe(summary.collateral!.total);
     expect(failed.net).toEqual({ lovelace: -summary.collateral!.total!, assets: {} });
@@ -136,7 +136,7 @@ describe("summaries", () => {
     expect(ask(utf8("deadbeef"))).toBe("deadbeef");
   });
 
-  test("keeps every digit on its way through JSON", async () => {
+  test("keeps every digit through JSON", async () => {
     const summary = await summaryOf(byName("apply three"));
     const huge = {
       ...summary,
@@ -151,19 +151,19 @@ describe("where outputs come from", () => {
   const meant = byName("insert");
   const [ref] = meant.summary.spends;
   const parent = (lovelaceHeld: bigint) => {
-    const bent = taken(meant.transaction);
-    bent.body.set(1n, [
+    const edited = taken(meant.transaction);
+    edited.body.set(1n, [
       new Encoded(encodeOutput({ address: bob.base, value: lovelace(lovelaceHeld) })),
     ]);
-    return bound(bent);
+    return bound(edited);
   };
   const child = (of: Uint8Array) => {
-    const bent = taken(meant.transaction);
-    elements(bent.body, 0n).splice(0, 1, [fromHex(readTransaction(of).hash), 0n]);
-    return bound(bent);
+    const edited = taken(meant.transaction);
+    elements(edited.body, 0n).splice(0, 1, [fromHex(readTransaction(of).hash), 0n]);
+    return bound(edited);
   };
 
-  test("transactions vouch for theirs by their hash", async () => {
+  test("transactions prove their outputs by their hash", async () => {
     const honest = parent(30_000_000n);
     const spending = child(honest);
     const seen = (transactions: Uint8Array[]) =>
@@ -175,7 +175,7 @@ describe("where outputs come from", () => {
     expect(await seen([Uint8Array.of(1, 2)])).toMatchObject({ ok: false });
   });
 
-  test("a wallet tells its own", async () => {
+  test("a wallet reports its own", async () => {
     const utxos = [...meant.known].map(([key, { raw }]) => {
       const { txHash, index } = parseRefKey(key);
       return toHex(encode([[fromHex(txHash), index], new Encoded(raw)]));
@@ -184,7 +184,7 @@ describe("where outputs come from", () => {
     expect(await requireIntent(hexOf(meant), meant.intent, { resolve })).toMatchObject({ ok: true });
   });
 
-  test("a summary claims them, whatever it is", async () => {
+  test("a summary names the source, whatever it is", async () => {
     for (const junk of [null, {}, 5, { spends: 5 }, { spends: [null], references: [{ outputRef: 7 }] }]) {
       expect([...await fromSummary(junk as unknown as Summary)([])]).toEqual([]);
     }
@@ -193,7 +193,7 @@ describe("where outputs come from", () => {
     expect(await checkSummary({ ...answer, summary: {} as Summary }, meant.intent)).toMatchObject({ ok: false });
   });
 
-  test("who is asked first is believed", async () => {
+  test("the first source is used", async () => {
     const key = ref!.outputRef.replace("-", "#");
     const other = madeOutput({ address: mallory.base, value: lovelace(1n) });
     const first = firstOf(() => meant.known, () => new Map([[key, other]]), () => {
@@ -203,12 +203,12 @@ describe("where outputs come from", () => {
   });
 });
 
-describe("what an instance tells", () => {
+describe("the claims of an instance", () => {
   /** A value with one leaf changed, for every leaf. */
-  function* bent(value: unknown, name = ""): Generator<unknown> {
+  function* edited(value: unknown, name = ""): Generator<unknown> {
     if (name === "time" || name === "cbor") return;
     if (Array.isArray(value)) {
-      for (const [i, one] of value.entries()) for (const other of bent(one)) yield value.with(i, other);
+      for (const [i, one] of value.entries()) for (const other of edited(one)) yield value.with(i, other);
       yield [...value, null];
       if (value.length > 0) yield value.slice(1);
     } else if (typeof value === "bigint") yield value + 1n;
@@ -218,41 +218,43 @@ describe("what an instance tells", () => {
     else if (value === null) yield 0n;
     else if (typeof value === "object") {
       for (const [key, one] of Object.entries(value)) {
-        for (const other of bent(one, key)) yield { ...value, [key]: other };
+        for (const other of edited(one, key)) yield { ...value, [key]: other };
       }
     }
   }
 
-  test.each(all)("of $name is the truth to the last digit, or refused", async (meant) => {
+  test.each(all)("of $name are right to the last digit, or refused", async (meant) => {
     const resolve = () => meant.known;
     const unsignedTransaction = hexOf(meant);
     const { summary } = meant;
     expect(await checkSummary({ unsignedTransaction, summary }, meant.intent, { resolve })).toMatchObject({ ok: true });
-    let lies = 0;
-    for (const lie of bent(summary)) {
-      if (lies++ % 5 > 0) continue;
-      const checked = await checkSummary({ unsignedTransaction, summary: lie as Summary }, meant.intent, { resolve });
+    let falseClaims = 0;
+    for (const falseSummary of edited(summary)) {
+      if (falseClaims++ % 5 > 0) continue;
+      const checked = await checkSummary({ unsignedTransaction, summary: falseSummary as Summary }, meant.intent, {
+        resolve,
+      });
       expect(checked).toMatchObject({ ok: false, error: { code: "summary_differs" } });
     }
-    expect(lies).toBeGreaterThan(50);
+    expect(falseClaims).toBeGreaterThan(50);
   });
 
-  test("of the outputs that are spent does not make a theft look like what is meant", async () => {
+  test("about spent outputs cannot make a theft look like the intent", async () => {
     for (const meant of all) {
       const stolen = coin(meant.intent.address === text(bob.base) ? bob.base : alice.base, 50_000_000n);
-      const bent = taken(meant.transaction);
-      elements(bent.body, 0n).push([fromHex(stolen.ref.txHash), BigInt(stolen.ref.index)]);
-      (bent.body.get(1n) as Encodable[]).push(
+      const edited = taken(meant.transaction);
+      elements(edited.body, 0n).push([fromHex(stolen.ref.txHash), BigInt(stolen.ref.index)]);
+      (edited.body.get(1n) as Encodable[]).push(
         new Encoded(encodeOutput({ address: mallory.base, value: lovelace(50_000_000n) })),
       );
-      const transaction = bound(bent);
-      const lies: Output[] = [
+      const transaction = bound(edited);
+      const falseClaims: Output[] = [
         stolen.output,
         madeOutput({ address: mallory.base, value: lovelace(50_000_000n) }),
         madeOutput({ address: stolen.output.address, value: lovelace(0n) }),
       ];
-      for (const lie of lies) {
-        const known = new Map([...meant.known, [refKey(stolen.ref), lie] as const]);
+      for (const falseSummary of falseClaims) {
+        const known = new Map([...meant.known, [refKey(stolen.ref), falseSummary] as const]);
         const summary = must(await summarize(transaction, { resolve: () => known, address: meant.intent.address }));
         const checked = await checkSummary({ unsignedTransaction: toHex(transaction), summary }, meant.intent);
         expect(checked).toMatchObject({ ok: false, error: { code: "not_as_intended" } });
@@ -260,35 +262,35 @@ describe("what an instance tells", () => {
     }
   });
 
-  test("of requests does not take the owner's money for refunds: lies about both sides that make up for one another", async () => {
+  test("about requests cannot use the owner's lovelace for refunds: false claims about both sides that cancel out", async () => {
     const meant = byName("apply one");
     const read = readTransaction(meant.transaction);
     const request = meant.summary.refunds[0]!.request.replace("-", "#");
     const [own] = meant.summary.spends.filter(({ output }) => output!.whose === "requester");
     const wallet = own!.outputRef.replace("-", "#");
-    const [asked, mine] = [meant.known.get(request)!, meant.known.get(wallet)!];
+    const [requested, mine] = [meant.known.get(request)!, meant.known.get(wallet)!];
     const more = 20_000_000n;
-    const bent = taken(meant.transaction);
+    const edited = taken(meant.transaction);
     const [state, refund, change] = read.outputs as [Output, Output, Output];
     const pay = ({ address, value }: Output, by: bigint) =>
       new Encoded(encodeOutput({ address, value: { ...value, lovelace: value.lovelace + by } }));
-    bent.body.set(1n, [new Encoded(state.raw), pay(refund, more), pay(change, -more)]);
-    // about its collateral it does not lie: that would be seen
+    edited.body.set(1n, [new Encoded(state.raw), pay(refund, more), pay(change, -more)]);
+    // its claims about the collateral are true: false ones would be detected
     const [beside, held] = [...meant.known].find(([key, { address }]) => address === mine.address && key !== wallet)!;
-    elements(bent.body, 13n).splice(0, 1, [fromHex(beside.slice(0, 64)), BigInt(beside.slice(65))]);
-    bent.body.set(16n, pay(held, -read.totalCollateral!));
-    const transaction = bound(bent);
+    elements(edited.body, 13n).splice(0, 1, [fromHex(beside.slice(0, 64)), BigInt(beside.slice(65))]);
+    edited.body.set(16n, pay(held, -read.totalCollateral!));
+    const transaction = bound(edited);
     const claim = ({ address, value, datum }: Output, by: bigint) =>
       madeOutput({ address, value: { ...value, lovelace: value.lovelace + by }, datum });
-    const lies = new Map([...meant.known, [request, claim(asked, more)], [wallet, claim(mine, -more)]]);
-    const summary = must(await summarize(transaction, { resolve: () => lies, address: meant.intent.address }));
+    const falseClaims = new Map([...meant.known, [request, claim(requested, more)], [wallet, claim(mine, -more)]]);
+    const summary = must(await summarize(transaction, { resolve: () => falseClaims, address: meant.intent.address }));
     const answer = { unsignedTransaction: toHex(transaction), summary };
     const codes = async (resolve?: Resolve) => {
       const checked = await checkSummary(answer, meant.intent, { resolve });
       if (checked.ok || checked.error.code !== "not_as_intended") return checked;
       return (checked.error.details as NotIntended["details"]).reasons.map(({ code }) => code);
     };
-    // it balances for the ledger, and by what is claimed
+    // it balances for the ledger, and according to the claims
     expect(must(await summarize(transaction, { resolve: () => meant.known })).balanced).toBe(true);
     expect(summary.balanced).toBe(true);
     expect(await codes()).toEqual(["unvouched"]);

@@ -1,4 +1,4 @@
-/** Updates of many requests, and wallets of every sort. */
+/** Updates of many requests, and wallets of every kind. */
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
@@ -51,7 +51,7 @@ function update(outputs: Outputs, token: ModelToken, requests: readonly Utxo[], 
 }
 
 describe("many requests", () => {
-  test("a hundred out of one transaction, twenty-five at once: each is applied and refunded in the ledger's order", () => {
+  test("a hundred from one transaction, twenty-five at once: each is applied and refunded in the ledger's order", () => {
     const token = model();
     const txHash = newRef().txHash;
     const requests = Array.from(
@@ -72,7 +72,7 @@ describe("many requests", () => {
     expect(toHex(token.facts.root)).toBe(toHex(factsOf(100).root));
   });
 
-  test("inputs 2 and 10 of one transaction, beside the payer's own input 3 of it", () => {
+  test("inputs 2 and 10 of one transaction, with the payer's own input 3 of it", () => {
     const token = model();
     const txHash = newRef().txHash;
     const requests = [10, 2, 100].map((index) =>
@@ -96,7 +96,7 @@ describe("many requests", () => {
     expect(token.facts.get(factsOf(0).root)).toBeUndefined();
   });
 
-  test("as many as fit, one more is too large", () => {
+  test("the most that fit; one more is too large", () => {
     const token = model(factsOf(1000));
     const make = (count: number) =>
       Array.from({ length: count }, (_, i) => requested(name, `new ${i}`, op.insert("v")));
@@ -111,15 +111,15 @@ describe("many requests", () => {
     expect(toHex(token.facts.root)).toBe(toHex(factsOf(1000).root));
   });
 
-  test("fees that requests offer pay for the update; the rest is the owner's", () => {
+  test("fees that requests offer pay for the update; the owner gets the rest", () => {
     const token = model();
     const requests = Array.from({ length: 10 }, (_, i) => requested(name, `${i}`, op.insert("v"), { fee: 400_000n }));
-    const purse = coin(alice.base, 2_000_000n);
-    const outputs = new Outputs(purse, token.state, ...requests);
+    const coins = coin(alice.base, 2_000_000n);
+    const outputs = new Outputs(coins, token.state, ...requests);
     const { fee } = update(outputs, token, requests);
     const held = sumValues(outputs.at(alice.base).map(({ output }) => output.value)).lovelace;
     expect(held).toBe(2_000_000n + 4_000_000n - fee);
-    expect(outputs.at(alice.base)).toContainEqual(purse);
+    expect(outputs.at(alice.base)).toContainEqual(coins);
   });
 });
 
@@ -139,7 +139,7 @@ describe("wallets", () => {
     outputs.apply(locking, alice);
   });
 
-  test("outputs laden with tokens pay where there is nothing else, and the tokens come back", () => {
+  test("outputs with tokens pay if there is nothing else, and the tokens come back", () => {
     const token = model();
     const assets = new Map(Array.from({ length: 90 }, (_, i) => [assetId(i % 40, i), BigInt(i + 1) << 40n] as const));
     const laden = [coin(alice.base, 9_000_000n, assets), coin(alice.base, 9_000_000n, assets)];
@@ -168,7 +168,7 @@ describe("wallets", () => {
     expect(outputs.at(alice.base)).toContainEqual(kept);
   });
 
-  test("reserved outputs are left alone while others do, and are used where nothing else does", () => {
+  test("reserved outputs are not used while others suffice, and are used otherwise", () => {
     const [reserved, free] = [coin(alice.base, 50_000_000n), coin(alice.base, 5_000_000n)];
     const outputs = new Outputs(reserved, free);
     const build = (available: Parameters<typeof buildBoot>[0]["available"]) =>
@@ -180,7 +180,7 @@ describe("wallets", () => {
 });
 
 describe("any sequence of changes", () => {
-  test("is built, agrees with the model, and leaves nobody's deposit behind", () => {
+  test("is built, agrees with the model, and refunds every deposit", () => {
     const key = fc.constantFrom(..."abcdefgh");
     const value = fc.constantFrom("", "1", "2024", "ü".repeat(40));
     const change = fc.record({ key, value, remove: fc.boolean() });

@@ -1,4 +1,4 @@
-/** Updates are built with a crown where that makes them smaller. */
+/** Updates are built with a crown if that makes them smaller. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -44,14 +44,14 @@ describe("a built update", () => {
     return found && readSpend(readData(as(found[1], "array").value[0]!));
   };
 
-  it("shares a crown where that is smaller", () => {
+  it("shares a crown if that is smaller", () => {
     const { trie, state, all, outputs } = world(1_000, 12);
     const built = must(buildUpdate({ ...outputs.input(alice.enterprise), state, requests: all }, trie, measure));
     const redeemer = redeemerOf(built.transaction, state);
     expect(redeemer).toMatchObject({ type: "modify", crown: topBranchOf(trie) });
     expect(spendRedeemers(scanTransaction(built.transaction)).get(refKey(state.ref))).toBe("modify");
-    // the transaction alone is enough to check the new root
-    const told = (root: string, top = topBranchOf(trie)!) => {
+    // the transaction alone suffices to check the new root
+    const isAccepted = (root: string, top = topBranchOf(trie)!) => {
       const read = redeemerOf(built.transaction, state)!;
       const before: ContractInput = {
         ref: state.ref,
@@ -71,9 +71,9 @@ describe("a built update", () => {
       });
       return isRootProven(false, false, before, { ...before.state!, root }, spent, true);
     };
-    expect(told(built.root)).toBe(true);
-    expect(told(toHex(trie.root))).toBe(false);
-    expect(told(built.root, withSlot(topBranchOf(trie)!, new Uint8Array(32), trie.root))).toBe(false);
+    expect(isAccepted(built.root)).toBe(true);
+    expect(isAccepted(toHex(trie.root))).toBe(false);
+    expect(isAccepted(built.root, withSlot(topBranchOf(trie)!, new Uint8Array(32), trie.root))).toBe(false);
     const { created } = outputs.apply(built, alice);
     expect(created.length).toBeGreaterThan(12);
     const one = world(1_000, 1);
@@ -82,7 +82,7 @@ describe("a built update", () => {
     );
     expect(redeemerOf(single.transaction, one.state)).not.toHaveProperty("crown");
   });
-  it("shares none where the facts have none on the way", () => {
+  it("shares none if the facts have none during the update", () => {
     // two slots at the top, of which one is emptied and filled again
     const keys = Array.from({ length: 400 }, (_, i) => `k${i}`);
     const slotOf = (key: string) => leafOf(utf8(key), utf8("v")).path[0]! >> 4;
@@ -101,7 +101,7 @@ describe("a built update", () => {
     expect(redeemerOf(built.transaction, state)).not.toHaveProperty("crown");
     outputs.apply(built, alice);
   });
-  it("of a token of the first version has none, and is taken by its script", () => {
+  it("of a token of the first version has none, and its script accepts it", () => {
     const [first] = cageScripts;
     expect(supportsTopBranch(first!)).toBe(false);
     expect(supportsTopBranch(cageScripts.at(-1)!)).toBe(true);

@@ -85,7 +85,7 @@ describe.each([["base", alice.base, bob.base], ["enterprise", alice.enterprise, 
 );
 
 describe("without a reference script", () => {
-  test("the script travels along", () => {
+  test("the transaction carries the script", () => {
     const outputs = new Outputs(coin(alice.base, 20_000_000n));
     const carried = { reference: undefined };
     const built = must(buildBoot(outputs.input(alice.base, carried), measure));

@@ -1,6 +1,6 @@
 /**
- * Anybody can send an output to any address, in any encoding that the ledger's decoder reads. Whatever it is, builds of others spend it like any
- * other output.
+ * Anybody can send an output to any address, in any encoding that the ledger's decoder accepts. Builds of other users
+ * spend it like any other output.
  */
 import { describe, expect, it } from "vitest";
 import { concat } from "#src/base/bytes.ts";
@@ -25,7 +25,7 @@ const alice = person("alice");
 const bob = person("bob");
 const name = "5a".repeat(32);
 
-/** The output in every encoding that the ledger's decoder reads. */
+/** The output in every encoding that the ledger's decoder accepts. */
 function everyForm(output: Uint8Array): { readonly form: string; readonly utxo: Utxo }[] {
   return [...oddEncodings(output)].flatMap(({ name: form, bytes }) => {
     try {
@@ -43,7 +43,10 @@ const gifts = [
   everyForm(encodeOutput({ address: alice.base, value: lovelace(400_000_000n), datum: data })),
 ].flat();
 
-/** Data that the ledger takes and other machines do not read: nested past their limits, or a constructor of 64 bits. */
+/**
+ * Data that the ledger accepts and other machines do not decode: nested beyond their limits, or a constructor of 64
+ * bits.
+ */
 const ODD_DATA = [
   concat(new Uint8Array(5_000).fill(0x81), Uint8Array.of(5)),
   Uint8Array.from([0xd8, 0x66, 0x82, 0x1b, ...new Array(8).fill(0xff), 0x80]),
@@ -63,7 +66,7 @@ describe("a gift", () => {
     }
   });
 
-  it("with data that other machines do not read pays like any other", () => {
+  it("with data that other machines do not decode pays like any other", () => {
     for (const utxo of odder) {
       expect(must(buildBoot(new Outputs(utxo).input(alice.base), measure)).spends).toEqual([utxo]);
       const request = requested(name, "a", op.insert("1"), { refund: alice.base });
@@ -72,7 +75,7 @@ describe("a gift", () => {
     }
   });
 
-  it("costs no more runs of scripts with hundreds of its kind", () => {
+  it("costs no additional script runs together with hundreds of its kind", () => {
     const many = Array.from({ length: 100 }, () => ({ ...odder[0]!, ref: newRef() }));
     let runs = 0;
     const counting: Measure = (...given) => {
@@ -102,7 +105,7 @@ describe("a request", () => {
     }
   });
 
-  it("in all forms at once stops no batch", () => {
+  it("in all forms at once blocks no batch", () => {
     const requests = odd.map(({ utxo }) => utxo);
     const built = must(buildBatch(input([...requests, honest]), new Forestry(), measure));
     expect(built.applied).toContain(refKey(honest.ref));
@@ -112,7 +115,7 @@ describe("a request", () => {
 });
 
 describe("the machine", () => {
-  it("is given outputs beside those that a transaction has, in any form", () => {
+  it("receives outputs in addition to those of a transaction, in any form", () => {
     const whole = new Outputs(coin(alice.base, 50_000_000n)).input(alice.base);
     const { transaction } = must(buildBoot(whole, measure));
     const [seed] = whole.available.map(({ utxo }) => utxo);

@@ -17,7 +17,7 @@ const alice = person("alice");
 const name = "5a".repeat(32);
 const oneFact = () => Forestry.from([leafOf(utf8("k"), utf8("v"))]);
 
-/** A request whose transaction's hash begins with `hash`, made at a slot and a place. */
+/** A request whose transaction's hash begins with `hash`, made at a slot and an index in its block. */
 function request(hash: number, slot: number, operation: Operation, key = "k", position = 0): OpenUtxo {
   const ref = { txHash: hash.toString(16).padStart(2, "0").repeat(32), index: position % 65_536 };
   return { ...requested(name, key, operation, { ref }), made: { slot, position } };
@@ -33,7 +33,7 @@ function built(requests: readonly OpenUtxo[], facts = new Forestry()) {
 
 const key = (one: OpenUtxo) => refKey(one.ref);
 
-test("of twelve inserts of one key the oldest is applied, and each of the others says to which it lost", () => {
+test("of twelve inserts of one key the oldest is applied, and each of the others names the one that was", () => {
   const inserts = Array.from({ length: 12 }, (_, i) => request(0xf0 - i, 100 + i, op.insert(`of ${i}`)));
   const [oldest, ...others] = inserts;
   const { applied, left } = built([...inserts].sort((a, b) => compareRefs(a.ref, b.ref)));
@@ -46,14 +46,14 @@ test("of twelve inserts of one key the oldest is applied, and each of the others
   })));
 });
 
-test("within a slot the place of the transaction in the block decides, and within a transaction the output's", () => {
+test("within a slot the transaction's index in the block decides, and within a transaction the output's", () => {
   const [early, late] = [request(0xee, 7, op.insert("a"), "k", 65_536), request(0x11, 7, op.insert("b"), "k", 131_072)];
   expect(built([late, early]).applied).toEqual([key(early)]);
   const [first, second] = [request(0x22, 7, op.insert("a"), "k", 3), request(0x22, 7, op.insert("b"), "k", 4)];
   expect(built([second, first]).applied).toEqual([key(first)]);
 });
 
-test("what the ledger would apply before an older one waits, and what is younger does not overtake it", () => {
+test("a request that the ledger would apply before an older one waits, and a younger one does not overtake it", () => {
   const first = request(0x80, 1, op.update("v", "w"));
   const follows = request(0x10, 2, op.update("w", "x"));
   const overtakes = request(0x90, 3, op.remove("w"));
@@ -66,7 +66,7 @@ test("what the ledger would apply before an older one waits, and what is younger
   ]);
 });
 
-test("an older request that has no room keeps its claim to the key", () => {
+test("an older request that does not fit keeps its claim to the key", () => {
   const facts = new Forestry();
   const large = request(0x80, 1, op.insert("a"));
   const small = request(0x10, 2, op.insert("b"));
@@ -83,7 +83,7 @@ test("an older request that has no room keeps its claim to the key", () => {
   ]);
 });
 
-test("a request that the facts forbid at its turn is applied after a younger one that makes room for it", () => {
+test("a request that the facts forbid at its turn is applied after a younger one that makes it possible", () => {
   const insert = request(0x80, 1, op.insert("w"));
   const remove = request(0x10, 2, op.remove("v"));
   const rival = request(0x90, 3, op.insert("x"));
@@ -99,8 +99,8 @@ const operations = fc.oneof(
 );
 const made = fc.tuple(fc.nat(255), fc.nat(3), operations, fc.constantFrom("k", "l"), fc.nat(3));
 
-test("whatever is open: the ledger can apply what is taken, and a free key goes to the oldest insert", () => {
-  fc.assert(fc.property(fc.array(made, { maxLength: 14 }), fc.integer({ min: 100, max: 3_000 }), (all, room) => {
+test("for all open requests: the ledger can apply the selection, and a free key goes to the oldest insert", () => {
+  fc.assert(fc.property(fc.array(made, { maxLength: 14 }), fc.integer({ min: 100, max: 3_000 }), (all, maxBytes) => {
     const open = new Map(all.map(([hash, slot, operation, of, position]) => {
       const one = request(hash, slot, operation, of, position);
       return [key(one), { one, insertsL: of === "l" && operation.type === "insert", age: [slot, position] as const }];
@@ -110,7 +110,7 @@ test("whatever is open: the ledger can apply what is taken, and a free key goes 
     const token = new ModelToken(name, stated(name, alice.key, facts), facts);
     const outputs = new Outputs(coin(alice.base, 50_000_000n), token.state, ...requests);
     const input = { ...outputs.input(alice.base), state: token.state, requests };
-    const { taken, left, root } = selectRequests(input, { token: name }, facts, room);
+    const { taken, left, root } = selectRequests(input, { token: name }, facts, maxBytes);
     const refs = taken.map(({ utxo }) => refKey(utxo.ref));
     expect([...refs, ...left.map(({ request }) => request)].sort()).toEqual([...open.keys()].sort());
     expect(taken).toEqual([...taken].sort((a, b) => compareRefs(a.utxo.ref, b.utxo.ref)));

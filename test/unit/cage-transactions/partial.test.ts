@@ -1,4 +1,4 @@
-/** Updates of what can be applied and fits, and tokens that are given away. */
+/** Updates of the requests that can be applied and fit, and transfers of tokens. */
 import { afterEach, describe, expect, test } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { compareRefs, refKey, type Utxo } from "#src/cardano/output.ts";
@@ -48,7 +48,7 @@ function batch(outputs: Outputs, token: ModelToken, requests: readonly Utxo[]) {
 }
 
 describe("as many requests as can be applied", () => {
-  test("are applied each at its turn, as if those that are left were not there", () => {
+  test("are applied in order, as if the others did not exist", () => {
     const token = model(factsOf(20));
     const requests = inOrder(
       ["k", op.update("1", "2")],
@@ -76,7 +76,7 @@ describe("as many requests as can be applied", () => {
   });
 
   test.each([[0, "published"], [1_000, "published"], [100, "travelling along"]] as const)(
-    "are as many as fit on %i facts, the script %s: not one more would",
+    "are as many as fit on %i facts, the script %s: one more would not fit",
     (facts, script) => {
       const token = model(factsOf(facts));
       const requests = Array.from({ length: 60 }, (_, i) => requested(name, `new ${i}`, op.insert(`value ${i}`)));
@@ -101,7 +101,7 @@ describe("as many requests as can be applied", () => {
     },
   );
 
-  test("give way to the execution limits as to the size", () => {
+  test("are limited by execution units as by size", () => {
     const token = model(factsOf(10));
     const requests = Array.from({ length: 12 }, (_, i) => requested(name, `new ${i}`, op.insert("v")));
     const outputs = new Outputs(coin(alice.base, 50_000_000n), token.state, ...requests);
@@ -115,7 +115,7 @@ describe("as many requests as can be applied", () => {
     outputs.apply(built, alice);
   });
 
-  test("may be none, each with its reason; and are the owner's to apply", () => {
+  test("may be none, each with its reason; and only the owner applies them", () => {
     const token = model();
     const requests = inOrder(["k", op.remove("v")], ["k", op.update("v", "w")]);
     const outputs = new Outputs(coin(alice.base, 10_000_000n), coin(bob.base, 10_000_000n), token.state, ...requests);
@@ -131,8 +131,8 @@ describe("as many requests as can be applied", () => {
   });
 });
 
-describe("a token that is given away", () => {
-  test("has the next owner, who signs as the owner does, and its facts", () => {
+describe("a token with a new owner", () => {
+  test("belongs to the next owner, who signs like the previous one, with its facts", () => {
     const token = model(factsOf(5));
     const outputs = new Outputs(coin(alice.base, 10_000_000n), token.state);
     const input = { ...outputs.input(alice.base), state: token.state };
@@ -150,7 +150,7 @@ describe("a token that is given away", () => {
     for (const one of [alice, bob]) expect(signed(built.transaction, one).length).toBeLessThan(built.size);
   });
 
-  test("is not given to its owner, by a stranger, or to no key", () => {
+  test("is not transferred to its owner, by another person, or to no key", () => {
     const token = model();
     const outputs = new Outputs(coin(alice.base, 10_000_000n), coin(bob.base, 10_000_000n), token.state);
     const give = (from: string, to: string) =>

@@ -1,4 +1,4 @@
-/** What is not built, and why. */
+/** Builds that are refused, and the reasons. */
 import { afterEach, describe, expect, test } from "vitest";
 import { utf8 } from "#src/base/bytes.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
@@ -35,7 +35,7 @@ const facts = factsOf(3);
 const state = stated(name, alice.key, facts);
 const rich = new Outputs(coin(alice.base, 100_000_000n), coin(bob.base, 100_000_000n), state);
 
-describe("who asks", () => {
+describe("the requester of a build", () => {
   const script = scriptAddress(0, "ab".repeat(28)).hex;
   const main = "61" + alice.enterprise.slice(2);
   test.each([["a script", script, "kind"], ["mainnet", main, "network"], ["no address", "00", "kind"]])(
@@ -62,11 +62,11 @@ describe("who asks", () => {
   });
 });
 
-describe("named requests are all or nothing", () => {
+describe("named requests are all applied or none", () => {
   const update = (...requests: ReturnType<typeof requested>[]) =>
     buildUpdate({ ...rich.input(alice.base), state, requests }, facts, measure);
 
-  test("each that stops the update has its reason", () => {
+  test("each that blocks the update has its reason", () => {
     const reasons = [
       ["fact_exists", requested(name, "key 0", op.insert("v"))],
       ["fact_missing", requested(name, "none", op.update("a", "b"))],
@@ -94,13 +94,13 @@ describe("named requests are all or nothing", () => {
     expect(update(good).ok).toBe(true);
   });
 
-  test("facts that are not those of the state", () => {
+  test("facts that do not match the state", () => {
     const request = requested(name, "k", op.insert("v"));
     expect(buildUpdate({ ...rich.input(alice.base), state, requests: [request] }, new Forestry(), measure))
       .toMatchObject({ error: { code: "state_differs" } });
   });
 
-  test("a proof that the script does not accept is no transaction", () => {
+  test("a proof that the script does not accept gives no transaction", () => {
     const request = requested(name, "k", op.insert("v"));
     const foreign = { ...rich.input(alice.base), state, requests: [request] };
     const refusing = buildUpdate(
@@ -113,7 +113,7 @@ describe("named requests are all or nothing", () => {
 });
 
 describe("money", () => {
-  test("with the shortfall on top every build succeeds", () => {
+  test("with the shortfall added every build succeeds", () => {
     const request = requested(name, "fresh", op.insert("v"), { fee: 0n, refund: alice.base });
     const builds = {
       boot: (outputs: Outputs) => buildBoot(outputs.input(alice.base), measure),
@@ -143,7 +143,7 @@ describe("facts too large for a transaction", () => {
   const build = (length: number, address = alice.base) =>
     buildRequest({ ...rich.input(address), token: name, key: utf8("k"), operation: op.insert("v".repeat(length)) });
 
-  test("the limit that is told is one that works, and little more does not", () => {
+  test("the reported limit works, and little more does not", () => {
     const refused = build(30_000);
     if (refused.ok) throw new Error("built");
     expect(refused.error).toMatchObject({ code: "too_large", details: { what: "fact", size: 30_001 } });
@@ -153,16 +153,16 @@ describe("facts too large for a transaction", () => {
     expect(build(limit + 70)).toMatchObject({ ok: false });
   });
 
-  test("the largest fact can be applied, taken back, and removed", () => {
+  test("the largest fact can be applied, retracted, and removed", () => {
     const refused = build(30_000);
     const { limit } = (refused.ok ? undefined : refused.error.details) as { limit: number };
     const value = "v".repeat(limit - 1);
     const outputs = new Outputs(coin(alice.base, 200_000_000n), state);
     const token = new ModelToken(name, state, factsOf(3));
     for (const operation of [op.insert(value), op.remove(value)]) {
-      const asked = must(buildRequest({ ...outputs.input(alice.base), token: name, key: utf8("k"), operation }));
-      const request = outputs.apply(asked, alice).created[0]!;
-      expect(asked.locked).toBeGreaterThan(65_000_000n);
+      const requested = must(buildRequest({ ...outputs.input(alice.base), token: name, key: utf8("k"), operation }));
+      const request = outputs.apply(requested, alice).created[0]!;
+      expect(requested.locked).toBeGreaterThan(65_000_000n);
       must(buildRetract({ ...outputs.input(alice.base), request }, measure));
       const built = must(
         buildUpdate({ ...outputs.input(alice.base), state: token.state, requests: [request] }, token.facts, measure),
@@ -184,7 +184,7 @@ describe("settings", () => {
       }),
     );
 
-  test("a transaction is valid for two hours, or as set, and never beyond what a node can tell the time of", () => {
+  test("a transaction is valid for two hours, or as configured, and never beyond the node's horizon", () => {
     expect(ask(undefined).validTo).toBe(1000 + 7200);
     expect(ask({ validForMs: 60_000 }).validTo).toBe(1060);
     expect(ask({ validForMs: 1 }).validTo).toBe(1001);
@@ -203,7 +203,7 @@ describe("settings", () => {
     expect(usual.locked).toBeGreaterThanOrEqual(usual.offered + 969_750n);
   });
 
-  test("the fee that is offered unless set pays for an update of its own at 10,000 facts", () => {
+  test("the default fee pays for an update of its own at 10,000 facts", () => {
     const many = factsOf(10_000);
     const large = stated(name, alice.key, many);
     const outputs = new Outputs(coin(alice.base, 100_000_000n), large);

@@ -27,7 +27,7 @@ describe("the committed contract", () => {
     expect(blueprint.preamble.plutusVersion).toBe("v3");
   });
 
-  it("has a version of its own for each code", () => {
+  it("has a separate version for each code", () => {
     expect(new Set(cageScripts.map((script) => script.version)).size).toBe(cageScripts.length);
     expect(new Set(cageScripts.map((script) => script.hash)).size).toBe(cageScripts.length);
   });
@@ -40,7 +40,7 @@ describe("the committed contract", () => {
     expect(text(cageScript.compiledCode)).not.toContain("retract");
   });
 
-  it("keeps the versions that went before", () => {
+  it("lists the previous versions", () => {
     const older = { version: "0.0.1", hash: "00", compiledCode: "00" };
     expect(publishedText([older, ...published])).toContain('"version": "0.0.1"');
     expect(publishedText([older, ...published]).indexOf("0.0.1")).toBeLessThan(
@@ -48,7 +48,7 @@ describe("the committed contract", () => {
     );
   });
 
-  it("has a schema behind every reference", () => {
+  it("has a schema for every reference", () => {
     const blueprint = JSON.parse(blueprintText());
     const refs = [...blueprintText().matchAll(/"#\/definitions\/(\w+)"/g)].map((match) => match[1]!);
     expect(refs.filter((name) => !(name in blueprint.definitions))).toEqual([]);

@@ -1,4 +1,4 @@
-/** Compilation for protocol version 11: what it comes to is what the form for every version comes to, at a smaller price. */
+/** Compilation for protocol version 11: it evaluates to the same as the form for every version, at a lower cost. */
 import { describe, expect, it } from "vitest";
 import { constr, type Data as PlutusData } from "#src/cardano/data.ts";
 import * as u from "#src/cage/uplc/builtin.ts";
@@ -38,7 +38,7 @@ function evaluated(fun: Expr<unknown>, args: readonly PlutusData[], caseOnConsta
   return evaluate(code, args, { language: 3, protocolMajor, costModel }, UNLIMITED);
 }
 
-/** What both builds come to, which is the same, and the share of the units that the second one takes. */
+/** The result of both builds, which is the same, and the share of the units that the second one takes. */
 function both(fun: Expr<unknown>, ...args: PlutusData[]) {
   const [plain, cased] = [evaluated(fun, args, false, 11), evaluated(fun, args, true, 11)];
   const value = (one: typeof plain) => one.ok ? (one.value instanceof Constant ? one.value.value : "?") : "failed";
@@ -47,7 +47,7 @@ function both(fun: Expr<unknown>, ...args: PlutusData[]) {
   return { value: value(cased), memory: share("memory"), steps: share("steps") };
 }
 
-/** Kinds of terms and names of built-in functions that a build has. */
+/** Kinds of terms and names of built-in functions in a build. */
 function parts(fun: Expr<unknown>): Set<string> {
   const found = new Set<string>();
   const walk = (term: unknown): void => {
@@ -61,7 +61,7 @@ function parts(fun: Expr<unknown>): Set<string> {
   return found;
 }
 
-describe("what becomes of", () => {
+describe("compilation of", () => {
   const sum = recursive<[List<Data>], Int>((self) =>
     fn((list) => ifEmpty(list, int(0), u.add(u.unInt(u.head(list)), self(u.tail(list)))))
   );
@@ -80,7 +80,7 @@ describe("what becomes of", () => {
     expect(both(fun, 5n)).toMatchObject({ value: "failed" });
     expect(parts(fun)).not.toContain("fstPair");
   });
-  it("comparisons of a number: a table, in which other numbers fail", () => {
+  it("comparisons of a number: a table, which fails for other numbers", () => {
     const fun = fn<[Data], Int>((data) =>
       bind([u.unInt(data)], (n) =>
         choose(
@@ -93,11 +93,11 @@ describe("what becomes of", () => {
     for (const n of [0n, 1n, 3n]) expect(both(fun, n).value).toBe(10 + Number(n));
     for (const n of [2n, 4n, -1n, 1n << 64n, -(1n << 64n)]) expect(both(fun, n).value).toBe("failed");
   });
-  it("a number that may be any other: a comparison still", () => {
+  it("a number without a fixed range: a comparison as before", () => {
     const fun = fn<[Data], Int>((n) => choose(u.equalInts(u.unInt(n), int(0)), int(1), int(2)));
     for (const n of [0n, 1n, 2n, -1n, 1n << 64n]) expect(both(fun, n).value).toBe(n === 0n ? 1 : 2);
   });
-  it("conditions: one choice each", () => {
+  it("conditions: one selection each", () => {
     const positive = (n: Expr<Data>) => u.less(int(0), u.unInt(n));
     const fun = fn<[Data, Data], Int>((a, b) =>
       choose(and(positive(a), positive(b)), int(2), choose(or(positive(a), positive(b)), int(1), int(0)))
@@ -107,12 +107,12 @@ describe("what becomes of", () => {
     }
     for (const name of ["ifThenElse", "force", "delay"]) expect(parts(fun)).not.toContain(name);
   });
-  it("what is computed twice: once", () => {
+  it("a common subexpression: evaluated once", () => {
     const fun = fn<[Data], Int>((n) => u.add(u.add(u.unInt(n), int(1)), u.add(u.unInt(n), int(1))));
     expect(both(fun, 4n)).toMatchObject({ value: 10 });
     expect(both(fun, 4n).steps).toBeLessThan(0.9);
   });
-  it("a value that fails and that only one way needs: it stays", () => {
+  it("a failing value that only one branch needs: it stays in its branch", () => {
     const fun = fn<[Data], Int>((data) => bind([u.head(u.unList(data))], (_first) => int(1)));
     expect(both(fun, [5n]).value).toBe(1);
     expect(both(fun, []).value).toBe("failed");
@@ -122,7 +122,7 @@ describe("what becomes of", () => {
     expect(both(some, 4n, 1n).value).toBe(4);
     expect(both(some, [], -1n).value).toBe("failed");
   });
-  it("a list that is taken apart on one way alone: it is not on the others", () => {
+  it("a list that only one branch destructures: the other branches do not", () => {
     const fun = fn<[Data, Data], Int>((data, n) =>
       bind(
         [u.unList(data)],
@@ -134,7 +134,7 @@ describe("what becomes of", () => {
     expect(both(fun, [1n, 2n], 1n).value).toBe(3);
     expect(both(fun, [1n], 1n).value).toBe("failed");
   });
-  it("parts in two forms: the one of the build", () => {
+  it("parts in two forms: the form of the build", () => {
     const fun = forms(() => int(1), () => int(2));
     expect(evaluated(fun, [], false, 11)).toMatchObject({ value: { value: 1 } });
     expect(evaluated(fun, [], true, 11)).toMatchObject({ value: { value: 2 } });
@@ -148,14 +148,14 @@ describe("what becomes of", () => {
   });
 });
 
-it("needs protocol version 11, which the published form does not", () => {
+it("requires protocol version 11, which the published form does not", () => {
   const fun = choose(u.less(int(0), int(1)), unit, fail("no"));
   expect(evaluated(fun, [], true, 11).ok).toBe(true);
   expect(evaluated(fun, [], true, 10)).toMatchObject({ ok: false, kind: "type" });
   expect(evaluated(fun, [], false, 10).ok).toBe(true);
 });
 
-/** Random expressions of a type over what is bound; many of them fail. */
+/** Random expressions of a type over the bound variables; many of them fail. */
 class Writer {
   private readonly ints: Expr<Int>[] = [];
   private readonly lists: Expr<List<Data>>[] = [];
@@ -169,7 +169,7 @@ class Writer {
   private one<T>(all: readonly T[]): T {
     return all[Math.floor(this.random() * all.length)]!;
   }
-  /** What is written while something more is bound. */
+  /** An expression with additional bound variables. */
   private within<T, R>(scope: T[], bound: T, write: () => R): R {
     scope.push(bound);
     const written = write();
@@ -177,7 +177,7 @@ class Writer {
     return written;
   }
 
-  /** A function of a list and of a constructor with fields, which gives a number. */
+  /** A function of a list and of a constructor with fields, which returns a number. */
   script(): Expr<unknown> {
     return fn<[Data, Data], Int>((list, data) =>
       bind(
@@ -292,7 +292,7 @@ class Writer {
   }
 }
 
-it("random programs come to the same in both forms", () => {
+it("random programs have the same result in both forms", () => {
   const seed = Math.floor(Math.random() * 1_000_000);
   const ends = { failed: 0, value: 0 };
   for (let i = 0; i < 300; i++) {

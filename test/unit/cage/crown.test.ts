@@ -1,4 +1,4 @@
-/** Updates whose proofs share the branch at the top. */
+/** Updates whose proofs share the top branch (the crown). */
 import { beforeAll, describe, expect, it } from "vitest";
 import { concat, toHex, utf8 } from "#src/base/bytes.ts";
 import { Constr, constr, type Data } from "#src/cardano/data.ts";
@@ -57,7 +57,7 @@ describe("a crown", () => {
     expect(topBranchRoot(crown.subarray(1))).toBeUndefined();
     expect(topBranchRoot(new Uint8Array(TOP_BRANCH_BYTES))).toBeUndefined();
   });
-  it("is of tries with a branch at the top that shares nothing", () => {
+  it("exists for tries whose top branch has no shared prefix", () => {
     expect(topBranchOf(new Forestry())).toBeUndefined();
     expect(topBranchOf(Forestry.from([leafOf(utf8("a"), utf8("v"))]))).toBeUndefined();
     const leaves = Array.from({ length: 2_000 }, (_, i) => leafOf(utf8(`${i}`), utf8("v")));
@@ -65,7 +65,7 @@ describe("a crown", () => {
     expect(alike.length).toBeGreaterThan(1);
     expect(topBranchOf(Forestry.from(alike))).toBeUndefined();
   });
-  it("is that of a large trie also where only its cut and some buckets are at hand", () => {
+  it("of a large trie can be computed from its cut and some buckets", () => {
     const whole = factsOf(3_000);
     const changed = Array.from({ length: 5 }, (_, i) => leafOf(utf8(`key ${i}`), utf8(`value ${i}`)));
     const cut = cutOf(whole);
@@ -80,7 +80,7 @@ describe("a crown", () => {
       expect(topBranchOf(opened.value)).toEqual(topBranchOf(whole));
     }
   });
-  it("goes on with each proof behind it as the trie does", () => {
+  it("computes the same next root with each following proof as the trie", () => {
     const trie = facts.copy();
     let now = crown;
     for (let i = 0; i < 40; i++) {
@@ -98,23 +98,23 @@ describe("a crown", () => {
 
 describe("an update with a crown", () => {
   const plan = update(requests, facts);
-  it("does what it does without", () => {
+  it("has the same effect as one without", () => {
     expect(verdict(plan)).toBe("accepted");
     expect(verdict(by(plan, behind(plan), crown))).toBe("accepted");
     expect(verdict(by(update([], facts), [], crown))).toBe("accepted");
   });
-  it("has the root that comes out, and no other", () => {
+  it("has the computed root, and no other", () => {
     const honest = by(plan, behind(plan), crown);
     for (const root of [plan.before, topBranchRoot(withSlot(crown, new Uint8Array(32), plan.after))!]) {
       expect(verdict({ ...honest, outputs: [stateOutput(root), ...plan.outputs.slice(1)] })).toMatch(
         /not the next state/,
       );
     }
-    // the crown in place of the root
+    // the crown instead of the root
     const odd = (owner: Uint8Array) => verdict({ ...honest, outputs: [stateOutput(owner), ...plan.outputs.slice(1)] });
     expect(odd(crown)).toMatch(/not the next state/);
   });
-  it("wants the crown of the root before", () => {
+  it("requires the crown of the previous root", () => {
     const after = topBranchOf(after300())!;
     for (
       const [i, other] of [
@@ -136,7 +136,7 @@ describe("an update with a crown", () => {
       expect(verdict(by(plan, behind(plan), other)), `${bit}`).toMatch(/does not lead to the root/);
     }
   });
-  it("wants each proof to begin behind it", () => {
+  it("requires each proof to begin below it", () => {
     expect(verdict(by(plan, proofs(plan), crown))).not.toBe("accepted");
     const mixed = behind(plan);
     for (const [i, proof] of proofs(plan).entries()) {
@@ -154,7 +154,7 @@ describe("an update with a crown", () => {
     };
     expect(verdict(without)).not.toBe("accepted");
   });
-  it("takes a request into the slot of its path alone", () => {
+  it("applies a request only to the slot of its path", () => {
     // the same proof for keys of all other slots
     const single = update([requests[0]!], facts);
     const [proof] = behind(single) as [Proof];
@@ -169,7 +169,7 @@ describe("an update with a crown", () => {
       expect(verdict(by(other, [proof], crown))).toMatch(/does not lead to the root|proof:/);
     }
   });
-  it("leaves two slots occupied at least, as the trie would have no branch there", () => {
+  it("leaves at least two slots occupied, as the trie would have no branch there otherwise", () => {
     const [a, b] = ["a", "b", "c", "d", "e"].filter((key, i, all) =>
       i === 0 || leafOf(utf8(key), utf8("")).path[0]! >> 4 !== leafOf(utf8(all[0]!), utf8("")).path[0]! >> 4
     ) as [string, string];
@@ -179,11 +179,11 @@ describe("an update with a crown", () => {
     const odd = withSlot(topBranchOf(two)!, leafOf(utf8(a), utf8("v")).path, new Uint8Array(32));
     expect(verdict(by(remove, [[]], topBranchOf(two)!))).toMatch(/less than two/);
     expect(topBranchRoot(odd)).toBeUndefined();
-    // nor is a crown of nothing a token's without facts
+    // nor does a token without facts have a crown of zeros
     const first = update([{ id: 61, key: a }]);
     expect(verdict(by(first, [[]], new Uint8Array(TOP_BRANCH_BYTES)))).toMatch(/less than two/);
   });
-  it("may have a crown and actions in no other form", () => {
+  it("accepts no other form of crown and actions", () => {
     const redeemer = modifying(behind(plan).map((proof) => ({ type: "apply", proof })), crown) as Constr;
     const [top, list] = redeemer.fields as [Uint8Array, Data];
     const says = (other: Data) =>
@@ -203,7 +203,7 @@ describe("an update with a crown", () => {
       expect(says(odd)).not.toBe("accepted");
     }
   });
-  it("is applied before two machines", () => {
+  it("is applied by two machines", () => {
     const whole = updating(
       TOKEN,
       [requestFields(TOKEN, "new", op.insert("v")), requestFields(TOKEN, "key 9", op.remove("value 9"))],
@@ -228,7 +228,7 @@ function after300(): Forestry {
   return trie;
 }
 
-it("redeemers with a crown are read as they are written", () => {
+it("redeemers with a crown are decoded as encoded", () => {
   const redeemer: SpendRedeemer = { type: "modify", actions: [{ type: "apply", proof: [] }, { type: "skip" }], crown };
   expect(readSpend(spendData(redeemer))).toEqual(redeemer);
   const { fields } = spendData(redeemer) as Constr;

@@ -68,13 +68,13 @@ const request = (over: Partial<Extract<Datum, { type: "request" }>["request"]> =
 });
 
 describe("datums", () => {
-  it("come back as they went in", () => {
+  it("are decoded as encoded", () => {
     fc.assert(fc.property(datum, (given) => {
       expect(decodeDatum(encodeDatum(given))).toEqual(given);
     }));
   });
 
-  it("have the form that the contract reads", () => {
+  it("have the form that the contract accepts", () => {
     expect(toHex(encodeDatum({ type: "state", state: { owner: "01".repeat(28), root: EMPTY_ROOT } })))
       .toBe(`d87a9fd8799f581c${"01".repeat(28)}5820${"00".repeat(32)}ffff`);
     expect(toHex(encodeDatum(request()))).toBe(
@@ -98,7 +98,7 @@ describe("datums", () => {
     }
   });
 
-  it("are bounded", () => {
+  it("have bounds", () => {
     expect(decodeDatum(encodeDatum(request({ fee: -1n })))).toBeUndefined();
     expect(decodeDatum(encodeDatum(request({ fee: 45_000_000_000_000_001n })))).toBeUndefined();
     expect(decodeDatum(encodeDatum(request({ key: new Uint8Array(MAX_FACT_BYTES) })))).toBeDefined();
@@ -111,7 +111,7 @@ describe("datums", () => {
     expect(decodeDatum(new Uint8Array(1000).fill(0x81))).toBeUndefined();
   });
 
-  it("say what changes in the trie", () => {
+  it("state the change of the trie", () => {
     const [key, old, value] = ["k", "a", "b"].map(utf8) as [Uint8Array, Uint8Array, Uint8Array];
     expect(changeOf(key, { type: "update", old, value })).toEqual({
       type: "update",
@@ -128,14 +128,14 @@ describe("datums", () => {
 });
 
 describe("key addresses", () => {
-  it("come back as they went in, as bytes and as data", () => {
+  it("are decoded as encoded, as bytes and as data", () => {
     fc.assert(fc.property(address, fc.constantFrom(0 as const, 1 as const), (given, network) => {
       expect(keyAddress(keyAddressHex(given, network))).toEqual(given);
       expect(readKeyAddress(decodeData(encodeData(keyAddressData(given))))).toEqual(given);
     }));
   });
 
-  it("are nothing else", () => {
+  it("have no other form", () => {
     const hash = "05".repeat(28);
     for (
       const bad of [
@@ -159,7 +159,7 @@ describe("key addresses", () => {
 });
 
 describe("redeemers", () => {
-  it("come back as they went in", () => {
+  it("are decoded as encoded", () => {
     const spends: SpendRedeemer[] = [
       { type: "end" },
       { type: "contribute" },

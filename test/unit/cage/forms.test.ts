@@ -1,6 +1,6 @@
 /**
- * One datum has many encodings. Whoever reads the ledger must read each that the contract applies as the contract does, or a change could be made
- * that he does not see.
+ * One datum has many encodings. A reader of the ledger must read each encoding that the contract applies in the same
+ * way as the contract, otherwise a change could be made that the reader does not see.
  */
 import { describe, expect, it } from "vitest";
 import { concat, fromHex, toHex, utf8 } from "#src/base/bytes.ts";
@@ -29,7 +29,7 @@ import {
 const TOKEN = "5a".repeat(32);
 const BREAK = Uint8Array.of(0xff);
 
-/** How to write each kind of data; what is left out is written as ever. */
+/** The encoding of each kind of data; kinds that are not given have the usual one. */
 interface Style {
   readonly int?: (value: bigint) => Uint8Array;
   readonly bytes?: (value: Uint8Array) => Uint8Array;
@@ -86,7 +86,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   },
 };
 
-/** Data.hs of Plutus reads it (`decodeConstrExtended`), neither of the machines here does. */
+/** Data.hs of Plutus decodes it (`decodeConstrExtended`), neither of the machines here does. */
 const UNREAD: Style = {
   constr: (tag, fields) => concat(head(6, 102), indefinite([encode(tag), indefinite(fields)])),
 };
@@ -107,7 +107,7 @@ describe.each(Object.entries(STYLES))("a datum in %s", (_, style) => {
     requestFields(TOKEN, "a", op.insert("1"), { refund: { payment: bob.key, stake: { kind: "key", hash: bob.key } } }),
   ];
 
-  it("of a request is read where it is applied", () => {
+  it("of a request is read if it is applied", () => {
     const odd = requests.map((one) => {
       const datum = decodeDatum(one.utxo.output.datum!)!;
       const cbor = written(datumData(datum), style);
@@ -118,7 +118,7 @@ describe.each(Object.entries(STYLES))("a datum in %s", (_, style) => {
     expect(accepted(updating(TOKEN, odd).whole)).toBe(true);
   });
 
-  it("of a state is read where the token goes on", () => {
+  it("of a state is read if the token continues", () => {
     const plan = updating(TOKEN, requests);
     const state: State = { owner: owner.key, root: toHex(plan.after) };
     const datum = written(datumData({ type: "state", state }), style);
@@ -132,7 +132,7 @@ describe.each(Object.entries(STYLES))("a datum in %s", (_, style) => {
   });
 });
 
-describe("a request in a form that the machine does not read by itself", () => {
+describe("a request in a form that the machine does not decode", () => {
   const one = requestFields(TOKEN, "a", op.insert("1"));
   const datum = decodeDatum(one.utxo.output.datum!)!;
   const cbor = written(datumData(datum), UNREAD);
@@ -142,7 +142,7 @@ describe("a request in a form that the machine does not read by itself", () => {
     return evaluateScripts({ transaction, utxos, parameters, slots }).ok;
   };
 
-  it("stops no update", () => {
+  it("does not block updates", () => {
     expect(decodeDatum(cbor)).toEqual(datum);
     expect(isData(cbor)).toBe(true);
     expect(evaluated(plan.whole)).toBe(true);
@@ -150,7 +150,7 @@ describe("a request in a form that the machine does not read by itself", () => {
   });
 });
 
-it("no constructor is taken for another with a great number", () => {
+it("no constructor with a large number is confused with another", () => {
   for (
     const [cbor, tag] of [
       ["d866821b002000000000000180", 2n ** 53n + 1n],

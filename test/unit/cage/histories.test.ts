@@ -1,4 +1,7 @@
-/** What became of requests and facts, told from random blocks that come and go: always what a plain model of the same chain says. */
+/**
+ * The outcome of requests and facts, computed from random blocks that are added and rolled back, is that of a plain
+ * model of the same chain.
+ */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
@@ -30,7 +33,7 @@ const copyOf = ({ states, open, log }: Model): Model => ({
   log: [...log],
 });
 
-/** One transaction of a block, as numbers choose it. */
+/** One transaction of a block, selected by numbers. */
 const step = fc.record({
   kind: fc.constantFrom("request", "request", "update", "update", "retract", "end"),
   token: fc.nat({ max: 1 }),
@@ -55,7 +58,7 @@ function operationOf({ type, value }: Step["picks"][number], before: string | un
   return [op.insert(`v${value}`), op.update(old, `v${value}`), op.remove(old)][type]!;
 }
 
-/** Makes a transaction, and what it means to the model; undefined where there is nothing to do. */
+/** Makes a transaction, and its effect on the model; undefined if there is nothing to do. */
 function play(model: Model, slot: number, { kind, token: number, picks, mask }: Step): Uint8Array | undefined {
   const token = TOKENS[number]!;
   const state = model.states.get(token);
@@ -63,11 +66,11 @@ function play(model: Model, slot: number, { kind, token: number, picks, mask }: 
   const mine = [...model.open].filter(([, one], i) => one.token === token && ((mask >> (i % 8)) & 1) === 1)
     .map(([ref, one]) => ({ ref, ...one })).sort((a, b) => compareRefs(parseRefKey(a.ref), parseRefKey(b.ref)));
   if (kind === "request") {
-    const asked = picks.map((pick) => {
+    const requested = picks.map((pick) => {
       const key = KEYS[pick.key]!;
       return { token, key, operation: operationOf(pick, state.facts.get(key)?.value) };
     });
-    const outputs = asked.map(({ key, operation }): NewOutput => ({
+    const outputs = requested.map(({ key, operation }): NewOutput => ({
       address: cage,
       value: lovelace(2_000_000n),
       datum: encodeRequest({
@@ -76,7 +79,7 @@ function play(model: Model, slot: number, { kind, token: number, picks, mask }: 
       }),
     }));
     const made = encodeTransaction({ inputs: [newRef()], outputs, fee: 1n });
-    asked.forEach((one, i) => model.open.set(`${transactionHash(made)}#${i}`, one));
+    requested.forEach((one, i) => model.open.set(`${transactionHash(made)}#${i}`, one));
     return made;
   }
   if (kind === "end" && mask < 200) return undefined;
@@ -93,7 +96,7 @@ function play(model: Model, slot: number, { kind, token: number, picks, mask }: 
     else facts.set(key, { value: new TextDecoder().decode(operation.value), slot });
     return true;
   });
-  // a transaction of an update takes back what it does not apply
+  // a transaction of an update retracts the requests that it does not apply
   const retracted = kind === "end" ? [] : mine.filter((one) => !applied.includes(one)).slice(0, 2);
   const isState = kind === "end" || applied.length > 0;
   if (!isState && retracted.length === 0) return undefined;
@@ -141,7 +144,7 @@ function expectSame(index: CageIndex, model: Model): void {
   }
 }
 
-it("is what a model says, whatever blocks hold and however many are taken back", () => {
+it("is that of a model, for all blocks and rollbacks", () => {
   const script = fc.array(
     fc.oneof({ weight: 4, arbitrary: fc.array(step, { maxLength: 4 }) }, { weight: 1, arbitrary: fc.nat({ max: 3 }) }),
     { minLength: 5, maxLength: 25 },

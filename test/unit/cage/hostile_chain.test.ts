@@ -1,6 +1,6 @@
 /**
- * Random blocks of a chain that is not kind, with rollbacks: after every block and every rollback the index says what a plain model says, and
- * so does what tokens are told. Nothing that stands beside a token changes it, and nothing stops the index.
+ * Random blocks of a hostile chain, with rollbacks: after every block and every rollback the index and the events of
+ * tokens are those of a plain model. Outputs next to a token do not change it, and nothing stops the index.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ import { newRef } from "../../support/wallet.ts";
 const BLOCKS = 40;
 const bytes = (value: unknown) => toHex(new Uint8Array(value as Uint8Array));
 
-/** Every row that can be seen is the model's. */
+/** Every visible row is in the model. */
 function expectModel(index: MemoryIndex, model: Model): void {
   const tokens = [...model.tokens.values()];
   const alive = tokens.filter(({ status }) => status !== "ended");
@@ -57,10 +57,10 @@ function expectModel(index: MemoryIndex, model: Model): void {
   expect(new Map(index.live("token_request_end").map((row) => [row.ref, row.status]))).toEqual(model.ended);
 }
 
-/** What tokens make of all that they were told is what the model says of them. */
-function expectActors(told: readonly Touched[], model: Model): void {
+/** The actors' states after all events are those of the model. */
+function expectActors(events: readonly Touched[], model: Model): void {
   const actors = new Map<string, ReturnType<typeof createActor<typeof tokenMachine>>>();
-  for (const { entity: { id }, event } of told) {
+  for (const { entity: { id }, event } of events) {
     const actor = actors.get(id) ?? createActor(tokenMachine, { input: { kind: "token", id } }).start();
     actors.set(id, actor);
     actor.send({ ...tokenInputs.parse(event), turn: { at: 0 } });
@@ -107,12 +107,12 @@ describe("a hostile chain", () => {
     for (const { status } of model.tokens.values()) if (status !== "live") seen[status]++;
     seen.twins += model.twins.length;
   });
-  it("had everything in those runs", () => {
+  it("had every kind of event in those runs", () => {
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
   });
 });
 
-describe("a chain that was made anew", () => {
+describe("a chain that was built again", () => {
   const SCRIPT = VERSIONS[1];
   const TOKEN = "5a".repeat(32);
   const holding = { lovelace: 2_000_000n, assets: new Map([[SCRIPT + TOKEN, 1n]]) };
@@ -151,7 +151,7 @@ describe("a chain that was made anew", () => {
     });
   const hex = (entries: Record<string, string>) =>
     new Map(Object.entries(entries).map(([key, value]) => [toHex(utf8(key)), toHex(utf8(value))]));
-  /** Rows without what tells in which block they began and ended. */
+  /** Rows without their first and last blocks. */
   const rowsOf = (index: MemoryIndex) =>
     ["token_state", "token_quarantine", "token_request", "token_request_end", "fact"].map((table) =>
       index.live(table).map(({ from_slot: _from, position: _position, ...row }) => row)
@@ -160,12 +160,12 @@ describe("a chain that was made anew", () => {
         )
     );
 
-  it("with the same requests and the same updates in other blocks and orders is the same to the index", () => {
+  it("has the same index if it has the same requests and updates in other blocks and orders", () => {
     const boot = make({ outputs: [state(hex({}))], mint: new Map([[SCRIPT + TOKEN, 1n]]) });
     const [a, b] = [asking("a", "1"), asking("b", "2")];
     const first = updating(outOf(boot), [outOf(a)], hex({ a: "1" }));
     const second = updating(outOf(first), [outOf(b)], hex({ a: "1", b: "2" }));
-    // the other way round
+    // in the opposite order
     const otherFirst = updating(outOf(boot), [outOf(b)], hex({ b: "2" }));
     const otherSecond = updating(outOf(otherFirst), [outOf(a)], hex({ a: "1", b: "2" }));
     const follow = (...chains: readonly (readonly (readonly Uint8Array[])[])[]) => {
@@ -192,9 +192,9 @@ describe("a chain that was made anew", () => {
     expect(follow(other)).not.toEqual(follow(straight));
   });
 
-  it("numbers the requests of one transaction by numbers, not by texts", () => {
+  it("orders the requests of one transaction by number, not by text", () => {
     const boot = make({ outputs: [state(hex({}))], mint: new Map([[SCRIPT + TOKEN, 1n]]) });
-    // each fits only behind the one before it
+    // each applies only after the previous one
     const count = 100;
     const values = Array.from({ length: count + 1 }, (_, i) => utf8(`${i}`));
     const request = (i: number) => ({
@@ -216,8 +216,8 @@ describe("a chain that was made anew", () => {
     const update = updating(outOf(boot), refs, hex({ k: `${count - 1}` }));
     const chain = new MemoryChain();
     const index = new MemoryIndex({ scripts: VERSIONS, network: 0 });
-    const told = index.follow(chain.add(boot, many, update)).map(({ event }) => event.type);
-    expect(told.at(-1)).toBe("UPDATED");
+    const types = index.follow(chain.add(boot, many, update)).map(({ event }) => event.type);
+    expect(types.at(-1)).toBe("UPDATED");
     expect(index.live("fact").map((row) => bytes(row.value))).toEqual([toHex(values[count - 1]!)]);
   });
 });
@@ -225,7 +225,7 @@ describe("a chain that was made anew", () => {
 const folder = vectors("blocks/single");
 describe("blocks of every era", () => {
   const files = readdirSync(folder).filter((file) => file.endsWith(".cbor") && !/dijkstra/.test(file));
-  it("hold no tokens and no requests, though every script in them were the cage's", () => {
+  it("contain no tokens and no requests, even if every script in them were the cage's", () => {
     const eras = new Set<number>();
     for (const file of files) {
       const bytes = new Uint8Array(readFileSync(`${folder}/${file}`));

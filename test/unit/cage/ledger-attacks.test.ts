@@ -1,6 +1,7 @@
 /**
- * Every known attack on contracts of this kind, tried on the ledger: a complete transaction, balanced, paid for and signed,
- * that all rules but the scripts accept. Beside each stands an honest one that differs in one thing and is taken.
+ * Every known attack on contracts of this kind, tried on the ledger: a complete transaction, balanced, with its fee and
+ * signatures, that all rules except the scripts accept. For each there is an honest one that differs in one thing and
+ * is accepted.
  */
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
@@ -43,7 +44,7 @@ const retract = { type: "retract" as const };
 
 const taken = async (whole: Whole) => expect(await judged(whole)).toEqual([]);
 
-/** The scripts refuse it, and they alone: not for want of units, and nothing else is wrong with it. */
+/** The scripts refuse it, and nothing else does: its units suffice, and everything else in it is valid. */
 async function refused(whole: Whole) {
   const [failure, ...others] = await judged(whole);
   expect(others).toEqual([]);
@@ -86,12 +87,12 @@ describe("a token exists once", () => {
     mint: new Map([[policy + TOKEN, -1n]]),
     signers: [],
   };
-  it("though burning is anybody's (C1, E)", async () => {
+  it("although everybody may burn (C1, E)", async () => {
     await taken(burn);
     await refused({ ...burn, mint: new Map([[policy + TOKEN, 1000n]]) });
     await refused({ ...burn, mint: new Map([[policy + TOKEN, -1n], [policy + OTHER, 1n]]) });
   });
-  it("and no copy stands at the contract (C2)", async () => {
+  it("and the contract's address has no copy of it (C2)", async () => {
     const copy = stateOf(TOKEN, empty, mallory.key);
     const by: Whole = { ...burn, spends: [paying], outputs: [copy], signers: [mallory.key] };
     await taken({ ...by, outputs: [{ ...copy, value: lovelace(2_000_000n) }], mint: new Map() });
@@ -103,7 +104,7 @@ describe("a token exists once", () => {
     };
     await refused({ spends: [stub, { utxo: held }], outputs: [copy], signers: [mallory.key] });
   });
-  it("in its state, from its birth on (C5)", async () => {
+  it("in its state, from its boot on (C5)", async () => {
     await taken(birth);
     await refused({ ...birth, outputs: [{ ...stateOf(named, empty), value: lovelace(2_000_000n) }, changing] });
     await refused({ ...birth, outputs: [{ ...stateOf(named, empty), address: owner.enterprise }, changing] });
@@ -111,7 +112,7 @@ describe("a token exists once", () => {
     await refused({ ...birth, mint: new Map([[policy + named, 1n], [policy + OTHER, 1n]]) });
     await refused({ ...birth, mint: new Map([[policy + named, 2n]]) });
   });
-  it("which moves nowhere else (C4, D)", async () => {
+  it("which cannot move elsewhere (C4, D)", async () => {
     await taken(honest.whole);
     await refused(first(plain));
     await refused(first({ ...stateOf(TOKEN, honest.after), address: owner.enterprise }));
@@ -120,7 +121,7 @@ describe("a token exists once", () => {
     await refused({ ...nothing.whole, outputs: [plain, { ...stateOf(TOKEN, empty), address: owner.enterprise }] });
     await refused(first(stateOf(TOKEN, new Uint8Array(32).fill(0xab)), nothing));
   });
-  it("and no second one comes by way of another policy (N1)", async () => {
+  it("and no second one comes from another policy (N1)", async () => {
     const minting = (redeemer = constr(0, constr(0, constr(0, fromHex(seed.ref.txHash), 0n)))): Whole => ({
       ...birth,
       minting: redeemer,
@@ -144,7 +145,7 @@ describe("a token exists once", () => {
 
 describe("facts come from requests", () => {
   for (const { title, facts, key, value, forged, after } of forgeries()) {
-    it(`which a false proof does not make of them: ${title}`, async () => {
+    it(`which a false proof does not apply: ${title}`, async () => {
       const control = updating(TOKEN, [requestFields(TOKEN, key, op.insert(value))], facts);
       await taken(control.whole);
       const by = (proof: Proof): Whole => ({
@@ -155,7 +156,7 @@ describe("facts come from requests", () => {
       await refused(by(forged));
     });
   }
-  it("at the contract (C9, N6)", async () => {
+  it("at the contract's address (C9, N6)", async () => {
     const plan = (address?: string) => {
       const request = requestFields(TOKEN, "a", op.insert("1"), address ? { address } : {});
       const made = updating(TOKEN, [request]);
@@ -165,7 +166,7 @@ describe("facts come from requests", () => {
     await taken(plan());
     await refused(plan(owner.enterprise));
   });
-  it("each once, none for nothing (N6)", async () => {
+  it("each once, none without a request (N6)", async () => {
     const plan = updating(TOKEN, [requests[0]!]);
     await taken(plan.whole);
     const twice = [plan.modified([...plan.actions, ...plan.actions]), ...plan.contributed, paying];
@@ -176,7 +177,7 @@ describe("facts come from requests", () => {
 
 describe("a deposit", () => {
   const request = { utxo: requests[0]!.utxo, redeemer: contribute };
-  it("is not had for a token of the same name (C3)", async () => {
+  it("cannot be taken with a token of the same name (C3)", async () => {
     const fake = { ...thief, value: { lovelace: 2_000_000n, assets: new Map([[FOREIGN + TOKEN, 1n]]) } };
     const by: Whole = { spends: [{ utxo: utxo(fake) }], outputs: [fake], signers: [mallory.key] };
     await taken(by);
@@ -187,13 +188,13 @@ describe("a deposit", () => {
     const naming = { utxo: requestFields(TOKEN, "a", op.insert("1"), { policy: FOREIGN }).utxo, redeemer: contribute };
     await refused(also(by, naming));
   });
-  it("is not had by ending the token (C6, F)", async () => {
+  it("cannot be taken by ending the token (C6, F)", async () => {
     await taken(ending);
     await refused({ ...ending, signers: [mallory.key] });
     await refused(also(ending, request));
     await refused({ ...also(ending, request), outputs: [plain, changing] });
   });
-  it("is not had by an update that does not apply it (F)", async () => {
+  it("cannot be taken by an update that does not apply its request (F)", async () => {
     await taken(updating(TOKEN, [requests[0]!]).whole);
     await refused(also(updating(TOKEN, []).whole, request));
     await refused(also(updating(OTHER, []).whole, request));
@@ -215,14 +216,14 @@ describe("a deposit", () => {
     await refused(paid(one, { ...two, address: bob.enterprise }));
     await refused(paid({ ...one, datum: encodeState({ owner: alice.key, root: EMPTY_ROOT }) }, two));
   });
-  it("is always to be had back, though the token ended or its owner is gone (N2, N3)", async () => {
+  it("can always be retracted, even if the token ended or its owner is gone (N2, N3)", async () => {
     const back: Whole = { spends: [{ ...request, redeemer: retract }], outputs: [], signers: [alice.key] };
     await taken(back);
     await refused({ ...back, signers: [owner.key] });
     await refused({ ...back, signers: [mallory.key], outputs: [thief] });
     await taken({ ...also(ending, { ...request, redeemer: retract }), signers: [owner.key, alice.key] });
   });
-  it("is swept by nobody (N2)", async () => {
+  it("cannot be taken by anybody else (N2)", async () => {
     const sweep = (tag: number): Whole => ({
       spends: [{ utxo: request.utxo, redeemer: constr(tag, constr(0, utf8("x"))) }, paying],
       outputs: [],
@@ -248,7 +249,7 @@ describe("an update", () => {
       mint: new Map([[policy + OTHER, -1n]]),
     });
   });
-  it("hands over to who agrees (C10)", async () => {
+  it("hands over only to an owner who signs (C10)", async () => {
     const handed = first(stateOf(TOKEN, honest.after, bob.key));
     await taken({ ...handed, signers: [owner.key, bob.key] });
     await refused(handed);
@@ -270,7 +271,7 @@ describe("an update", () => {
     await refused({ ...birth, outputs: [stateOf(named, empty, owner.key, staked), changing] });
     await refused({ ...birth, signers: [mallory.key] });
   });
-  it("may have a request of somebody's name that he never made, which he alone gets (C10)", async () => {
+  it("may have a request in the name of a person who never made it, whom alone it refunds (C10)", async () => {
     const given = updating(TOKEN, [requestFields(TOKEN, "a", op.insert("1"), { refund: { payment: mallory.key } })]);
     await taken(given.whole);
     await refused({
@@ -278,7 +279,7 @@ describe("an update", () => {
       outputs: [given.next, { ...given.refunds[0]!, address: owner.enterprise }, changing],
     });
   });
-  it("is not held up by outputs without a valid datum, which stay (C10)", async () => {
+  it("is not blocked by outputs without a valid datum, which stay (C10)", async () => {
     const lost = utxo({ address: cage, value: lovelace(2_000_000n) });
     const odd = utxo({ address: cage, value: lovelace(2_000_000n), datum: encodeState({ owner: "00", root: "00" }) });
     await taken(honest.whole);
@@ -287,7 +288,7 @@ describe("an update", () => {
       await refused({ spends: [{ utxo: one, redeemer: { type: "end" } }], outputs: [], signers: [owner.key] });
     }
   });
-  it("may have a request retracted under it or beside it, whose output refunds nobody else (C11)", async () => {
+  it("may include a retraction of a request, whose output refunds no other request (C11)", async () => {
     const gone = requestFields(TOKEN, "z", op.insert("1"), {
       refund: { payment: bob.key },
       ref: { txHash: "ff".repeat(32), index: 0 },
@@ -303,7 +304,7 @@ describe("an update", () => {
     await refused({ ...beside, signers: [owner.key] });
     await refused({ ...beside, outputs: [honest.next, honest.refunds[0]!, refundOf(gone, 2_000_000n), changing] });
   });
-  it("has its way with a request told alike to the state and to the request", async () => {
+  it("treats a request according to the redeemers of both the state and the request", async () => {
     const plan = updating(TOKEN, [requests[0]!]);
     const spends = (action: Action, redeemer: typeof contribute | typeof retract): Whole => ({
       ...plan.whole,

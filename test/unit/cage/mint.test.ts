@@ -35,7 +35,7 @@ const with0 = (first: Data): Plan => ({ ...birth, outputs: [first, ...birth.outp
 
 describe("a new token", () => {
   it("is minted", () => expect(verdict(birth)).toBe("accepted"));
-  it("may be minted beside tokens of other policies", () => {
+  it("may be minted along with tokens of other policies", () => {
     const mint = minted([fill(0), fill(1, 3), 7n], [POLICY, NAME, 1n], [fill(9), fill(1, 3), -7n]);
     expect(verdict({ ...birth, mint })).toBe("accepted");
   });
@@ -53,7 +53,7 @@ describe("a new token", () => {
     expect(verdict({ ...birth, mint })).toMatch(/not one token/);
     expect(verdict({ ...birth, mint: minted([POLICY, OTHER_NAME, -1n], [POLICY, NAME, 1n]) })).toMatch(/not one token/);
   });
-  it("is born once: its seed is spent", () => {
+  it("is booted once: its seed is spent", () => {
     const other = { input: input(reference(49), output(WALLET, value(5_000_000n))) };
     expect(verdict({ ...birth, spends: [other] })).not.toBe("accepted");
     expect(verdict({ ...birth, spends: [other, seed] })).toBe("accepted");
@@ -72,7 +72,7 @@ describe("a new token", () => {
     expect(verdict(with0(stateOutput(fill(1, 32))))).toMatch(notTheState);
     expect(verdict(with0(stateOutput(new Uint8Array(31))))).toMatch(notTheState);
   });
-  it("has nothing else in its output", () => {
+  it("is alone in its output", () => {
     const junk = output(SCRIPT, value(2_000_000n, [POLICY, NAME, 1n], [fill(9), fill(1, 3), 1n]), stateDatum(EMPTY));
     expect(verdict(with0(junk))).toMatch(notTheState);
     const before = output(SCRIPT, value(2_000_000n, [fill(0), fill(1, 3), 1n], [POLICY, NAME, 1n]), stateDatum(EMPTY));
@@ -97,7 +97,7 @@ describe("a new token", () => {
     expect(verdict(with0(output(SCRIPT, held)))).not.toBe("accepted");
     expect(verdict(with0(constr(0, SCRIPT, held, constr(1, fill(3, 32)), constr(1))))).not.toBe("accepted");
   });
-  it("has an owner who agrees", () => {
+  it("has an owner who signs", () => {
     expect(verdict({ ...birth, signers: [MALLORY] })).toMatch(/owner/);
     expect(verdict({ ...birth, signers: [] })).toMatch(/owner/);
     expect(verdict(with0(stateOutput(EMPTY, { owner: fill(2, 27) })))).toMatch(/owner/);
@@ -120,7 +120,7 @@ describe("a new token", () => {
 
 describe("burning", () => {
   const burn = (mint: Data): Plan => ({ spends: [seed], outputs: [], mint, mintRedeemer: BURN, signers: [] });
-  it("takes away", () => {
+  it("decreases the quantity", () => {
     expect(verdict(burn(minted([POLICY, NAME, -1n])))).toBe("accepted");
     expect(verdict(burn(minted([POLICY, NAME, -1n], [POLICY, OTHER_NAME, -3n])))).toBe("accepted");
   });

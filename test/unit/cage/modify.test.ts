@@ -71,7 +71,7 @@ describe("an update", () => {
     expect(verdict({ ...honest, signers: [MALLORY, ALICE, BOB] })).toMatch(/not signed by the token's owner/);
     expect(verdict({ ...honest, signers: [] })).toMatch(/not signed by the token's owner/);
   });
-  it("has one action for each request, in their order", () => {
+  it("has one action for each request, in the same order", () => {
     expect(verdict(acting(honest, modifying([])))).not.toBe("accepted");
     expect(verdict(acting(honest, modifying(honest.actions.slice(0, 1))))).not.toBe("accepted");
     expect(verdict(acting(honest, modifying([...honest.actions, honest.actions[0]!])))).toMatch(/without a request/);
@@ -79,7 +79,7 @@ describe("an update", () => {
     expect(verdict(acting(honest, modifying([...honest.actions].reverse())))).not.toBe("accepted");
     expect(verdict(acting(honest, constr(2, [constr(0, []), constr(2)])))).not.toBe("accepted");
   });
-  it("needs a true proof", () => {
+  it("requires a valid proof", () => {
     expect(verdict(acting(honest, modifying([honest.actions[0]!, { type: "apply", proof: [] }])))).toMatch(
       /does not lead to the root/,
     );
@@ -87,7 +87,7 @@ describe("an update", () => {
 });
 
 describe("the next state", () => {
-  it("has the root that comes out", () => {
+  it("has the computed root", () => {
     expect(verdict(with0(honest, stateOutput(honest.before)))).toMatch(notTheState);
     expect(verdict(with0(honest, stateOutput(fill(0xab, 32))))).toMatch(notTheState);
   });
@@ -117,7 +117,7 @@ describe("the next state", () => {
     const held = value(2_000_000n, [POLICY, NAME, 1n]);
     expect(verdict(with0(honest, output(SCRIPT, held, stateDatum(honest.after), fill(7))))).toMatch(notTheState);
   });
-  it("has a datum of one form", () => {
+  it("has a datum in one form", () => {
     const held = value(2_000_000n, [POLICY, NAME, 1n]);
     for (
       const datum of [
@@ -130,7 +130,7 @@ describe("the next state", () => {
     ) expect(verdict(with0(honest, output(SCRIPT, held, datum)))).not.toBe("accepted");
     expect(verdict(with0(honest, output(SCRIPT, held)))).not.toBe("accepted");
   });
-  it("keeps its owner, or the next one signs as well (C10)", () => {
+  it("keeps its owner, or the next one signs too (C10)", () => {
     const handed = with0(honest, stateOutput(honest.after, { owner: BOB }));
     expect(verdict(handed)).toMatch(/next owner did not sign/);
     expect(verdict({ ...handed, signers: [BOB] })).toMatch(/not signed by the token's owner/);
@@ -141,7 +141,7 @@ describe("the next state", () => {
   });
 });
 
-describe("junk in a state, if it ever got there", () => {
+describe("junk in a state, if it were ever there", () => {
   it("is no second token", () => {
     const plan = update([alice]);
     const held = value(2_000_000n, [POLICY, NAME, 1n], [POLICY, OTHER_NAME, 1n]);
@@ -159,11 +159,11 @@ describe("junk in a state, if it ever got there", () => {
 });
 
 describe("refunds", () => {
-  it("may be more than is owed", () => {
+  it("may exceed what is owed", () => {
     const more = refunding(honest, output(keyAt(ALICE), value(9_000_000n)), owed(bob));
     expect(verdict(more)).toBe("accepted");
   });
-  it("are owed in full, each (C7, N4)", () => {
+  it("are paid in full, each (C7, N4)", () => {
     const less = output(keyAt(ALICE), value(1_499_999n));
     expect(verdict(refunding(honest, less, owed(bob)))).toMatch(/too small/);
     expect(verdict(refunding(honest, owed(alice), output(keyAt(BOB), value(1_699_999n))))).toMatch(/too small/);
@@ -175,7 +175,7 @@ describe("refunds", () => {
     expect(verdict(refunding(honest, owed(bob), owed(alice)))).toMatch(/another address/);
     expect(verdict(refunding(honest, output(WALLET, value(1n)), owed(alice), owed(bob)))).toMatch(/another address/);
   });
-  it("are one for each request, also of one person", () => {
+  it("are one for each request, also for several requests of one person", () => {
     const twice = update([alice, { ...bob, requester: ALICE, fee: 500_000n }]);
     expect(verdict(twice)).toBe("accepted");
     expect(verdict(refunding(twice, owed(alice)))).not.toBe("accepted");
@@ -208,18 +208,18 @@ describe("refunds", () => {
   });
 });
 
-describe("fees that a request offers", () => {
+describe("fees offered by a request", () => {
   const offering = (fee: bigint, refund: bigint): Plan =>
     refunding(update([{ ...alice, fee }]), output(keyAt(ALICE), value(refund)));
-  it("may be nothing or everything", () => {
+  it("may be zero or the whole deposit", () => {
     expect(verdict(offering(0n, 2_000_000n))).toBe("accepted");
     expect(verdict(offering(0n, 1_999_999n))).toMatch(/too small/);
     expect(verdict(offering(2_000_000n, 0n))).toBe("accepted");
   });
-  it("still demand the output that they leave nothing for", () => {
+  it("still require the refund output, even if they leave nothing for it", () => {
     expect(verdict(refunding(update([{ ...alice, fee: 2_000_000n }])))).toMatch(/another address/);
   });
-  it("are neither negative nor more than is there", () => {
+  it("are neither negative nor larger than the deposit", () => {
     expect(verdict(offering(-1n, 2_000_001n))).toMatch(/negative fee/);
     expect(verdict(offering(-(1n << 70n), 1n << 71n))).toMatch(/negative fee/);
     expect(verdict(offering(2_000_001n, 1_000_000n))).toMatch(/does not hold/);
@@ -253,7 +253,7 @@ describe("a request that no update applies", () => {
     };
     for (const [what, data] of Object.entries(bad)) expect(verdict(plan(data)), what).not.toBe("accepted");
   });
-  it("is one that datums are not read in", () => {
+  it("has one of the datums that the contract does not decode", () => {
     const base = (staked: boolean, operation: Data) =>
       datum(parts[0], staked ? keyAt(ALICE, fill(13)) : parts[1], parts[2], parts[3], operation);
     const operations = [constr(0, utf8("v")), constr(1, utf8("v")), constr(2, utf8("v"), utf8("w"))] as const;
@@ -271,13 +271,13 @@ describe("a request that no update applies", () => {
       }
     }
   });
-  it("has a refund address that is a script's or has a pointer", () => {
+  it("has a refund address of a script or with a pointer", () => {
     const pointer = constr(0, constr(0, ALICE), constr(0, constr(1, 1n, 2n, 3n)));
     for (const refund of [scriptAt(ALICE), pointer]) {
       expect(verdict(update([{ ...alice, refund }]))).toMatch(/not a key's/);
     }
   });
-  it("has its datum elsewhere", () => {
+  it("has its datum outside the output", () => {
     const hidden = input(reference(61), constr(0, SCRIPT, value(2_000_000n), constr(1, fill(3, 32)), constr(1)));
     const base = update([alice]);
     const spends = base.spends.map((spend) => spend === base.requests[0] ? { ...spend, input: hidden } : spend);
@@ -285,34 +285,34 @@ describe("a request that no update applies", () => {
   });
 });
 
-describe("what else an update spends", () => {
+describe("other inputs of an update", () => {
   const second = (root: Uint8Array, name = OTHER_NAME): Data =>
     input(reference(201), stateOutput(root, { name, owner: OWNER }));
-  it("is no second state (C8)", () => {
+  it("include no second state (C8)", () => {
     const plan = update([]);
     const both = also(plan, { input: second(plan.before), redeemer: modifying([]) });
     expect(verdict(both)).toMatch(/second state/);
-    // whichever of the two stands in the first output
+    // with either of the two in the first output
     const other = stateOutput(plan.before, { name: OTHER_NAME });
     expect(verdict({ ...both, outputs: [other, plan.outputs[0]!] })).toMatch(/not|second/);
     const one = output(SCRIPT, value(2_000_000n, [POLICY, NAME, 1n], [POLICY, OTHER_NAME, 1n]), stateDatum(plan.after));
     expect(verdict({ ...both, outputs: [one] })).toMatch(/second state/);
   });
-  it("is no stub that looks like a state", () => {
+  it("include no output that imitates a state", () => {
     const stub = input(reference(201), output(SCRIPT, value(2_000_000n), stateDatum(fill(0, 32), MALLORY)));
     expect(verdict(also(honest, { input: stub, redeemer: modifying([]) }))).toMatch(/second state/);
   });
-  it("is no output of another script that runs", () => {
+  it("include no output of another script that runs", () => {
     const foreign = input(reference(66), output(scriptAt(fill(8)), value(2_000_000n)));
     expect(verdict(also(honest, { input: foreign, redeemer: constr(0) }))).toMatch(/another script runs/);
     const key = input(reference(66), output(keyAt(fill(8)), value(2_000_000n)));
     expect(verdict(also(honest, { input: key }))).toBe("accepted");
   });
-  it("may be an output of a native script, which has no redeemer", () => {
+  it("may include an output of a native script, which has no redeemer", () => {
     const native = input(reference(66), output(scriptAt(fill(8)), value(2_000_000n)));
     expect(verdict(also(honest, { input: native }))).toBe("accepted");
   });
-  it("may be a request that is retracted beside it", () => {
+  it("may include a retracted request", () => {
     const retracted: Spend = { input: requestInput({ id: 63, key: "z", requester: BOB }), redeemer: RETRACT };
     const plan = also(honest, retracted);
     const skipping = (actions = [...honest.actions, { type: "skip" as const }]): Plan => ({
@@ -320,7 +320,7 @@ describe("what else an update spends", () => {
       spends: plan.spends.map((spend) => spend === honest.state ? { ...spend, redeemer: modifying(actions) } : spend),
     });
     expect(verdict({ ...skipping(), signers: [OWNER, BOB] })).toBe("accepted");
-    // without the requester's signature it is neither retracted nor passed over
+    // without the requester's signature it is neither retracted nor skipped
     expect(verdict({ ...skipping(), signers: [OWNER] })).not.toBe("accepted");
     expect(verdict({ ...plan, signers: [OWNER, BOB] })).not.toBe("accepted");
     const odd = constr(2, [
@@ -329,7 +329,7 @@ describe("what else an update spends", () => {
     ]);
     const spelled = plan.spends.map((spend) => spend === honest.state ? { ...spend, redeemer: odd } : spend);
     expect(verdict({ ...plan, spends: spelled, signers: [OWNER, BOB] })).toMatch(/no such action/);
-    // the one in the middle
+    // the second of three
     const middle = update([alice, { ...bob, id: 64 }]);
     const acts = [middle.actions[0]!, { type: "skip" as const }, middle.actions[1]!];
     const spends = [...middle.spends, retracted].map((spend) =>
@@ -339,7 +339,7 @@ describe("what else an update spends", () => {
   });
   it("is what its own redeemer says: contributing what is applied, retracted what is passed over", () => {
     const one = update([alice]);
-    const told = (actions: readonly Action[], redeemer: Data): Plan => ({
+    const planOf = (actions: readonly Action[], redeemer: Data): Plan => ({
       ...one,
       spends: [
         { ...one.state, redeemer: modifying(actions) },
@@ -349,18 +349,18 @@ describe("what else an update spends", () => {
       outputs: [stateOutput(actions[0]!.type === "apply" ? one.after : one.before), ...one.outputs.slice(1)],
       signers: [OWNER, ALICE],
     });
-    expect(verdict(told(one.actions, CONTRIBUTE))).toBe("accepted");
-    expect(verdict(told([{ type: "skip" }], RETRACT))).toBe("accepted");
-    expect(verdict(told(one.actions, RETRACT))).toMatch(/applied that does not contribute/);
-    expect(verdict(told([{ type: "skip" }], CONTRIBUTE))).toMatch(/not retracted/);
-    expect(verdict(told(one.actions, constr(1, 0n)))).toMatch(/applied that does not contribute/);
+    expect(verdict(planOf(one.actions, CONTRIBUTE))).toBe("accepted");
+    expect(verdict(planOf([{ type: "skip" }], RETRACT))).toBe("accepted");
+    expect(verdict(planOf(one.actions, RETRACT))).toMatch(/applied that does not contribute/);
+    expect(verdict(planOf([{ type: "skip" }], CONTRIBUTE))).toMatch(/not retracted/);
+    expect(verdict(planOf(one.actions, constr(1, 0n)))).toMatch(/applied that does not contribute/);
   });
-  it("may be a request of another token that is retracted beside it", () => {
+  it("may include a retracted request of another token", () => {
     const other: Spend = { input: requestInput({ id: 63, name: OTHER_NAME, requester: BOB }), redeemer: RETRACT };
     expect(verdict({ ...also(honest, other), signers: [OWNER, BOB] })).toBe("accepted");
     expect(verdict(also(honest, other))).toMatch(/retract/);
   });
-  it("is no request that the owner passes over", () => {
+  it("include no request that only the owner skips", () => {
     const swallowed: Spend = { input: requestInput({ id: 63, key: "z", requester: BOB }), redeemer: CONTRIBUTE };
     const plan = also(honest, swallowed);
     const spends = plan.spends.map((spend) =>
@@ -368,7 +368,7 @@ describe("what else an update spends", () => {
     );
     expect(verdict({ ...plan, spends })).toMatch(/passed over/);
   });
-  it("does not let a retracted request's output refund an applied one", () => {
+  it("do not let a retracted request's output refund an applied one", () => {
     // Bob signs for his retraction, and Alice's refund is missing
     const retracted: Spend = { input: requestInput({ id: 60, key: "z", requester: BOB }), redeemer: RETRACT };
     const base = update([alice]);
@@ -391,19 +391,19 @@ describe("what else an update spends", () => {
 });
 
 describe("other scripts in an update", () => {
-  it("do not run, whatever for", () => {
+  it("do not run, for any purpose", () => {
     const mint = { ...honest, mint: minted([fill(9), fill(1, 3), 1n]) };
     expect(verdict({ ...mint, others: [constr(0, fill(9))] })).toMatch(/another script runs/);
     expect(verdict({ ...honest, others: [constr(2, constr(1, fill(9)))] })).toMatch(/another script runs/);
     expect(verdict({ ...honest, others: [constr(3, 0n, constr(0))] })).toMatch(/another script runs/);
   });
-  it("are no native ones: those may mint", () => {
+  it("do not include native ones: those may mint", () => {
     expect(verdict({ ...honest, mint: minted([fill(9), fill(1, 3), 1n]) })).toBe("accepted");
   });
 });
 
 describe("requests with a stake part in their address", () => {
-  it("are applied like others, and cannot be left out (C9)", () => {
+  it("are applied like others, and cannot be ignored (C9)", () => {
     const staked: RequestSpec = { ...alice, address: scriptAt(POLICY, fill(13)) };
     const plan = update([staked]);
     expect(verdict(plan)).toBe("accepted");
@@ -424,7 +424,7 @@ describe("requests that are not at the script (C9)", () => {
   });
 });
 
-it("takes no state for a request and no request for a state", () => {
+it("accepts no state as a request and no request as a state", () => {
   const plan = update([alice]);
   const [request] = plan.requests;
   const as = (redeemer: Data, target: Spend): Plan => ({

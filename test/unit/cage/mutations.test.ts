@@ -42,13 +42,13 @@ it(`no mutant of a transaction breaks a promise (seed ${SEED_OF_RUN})`, () => {
   expect(harvest.judgedTwice).toBeGreaterThan(20);
 }, 300_000);
 
-it(`no worse transaction passes the ledger (seed ${SEED_OF_RUN})`, async () => {
+it(`no harmful transaction passes the ledger (seed ${SEED_OF_RUN})`, async () => {
   const harvest = await worsen(SEED_OF_RUN, ({ refused }) => refused >= 20);
   expect(harvest.violations).toEqual([]);
   expect(harvest.refused).toBe(20);
 }, 300_000);
 
-describe("what would break a promise, if the scripts let it through", () => {
+describe("a broken promise, if the scripts accepted the transaction", () => {
   const facts = Forestry.from(["a", "b", "c"].map((key) => leafOf(utf8(key), utf8("v"))));
   const honest = update([
     { id: 61, key: "d", requester: ALICE },
@@ -62,7 +62,7 @@ describe("what would break a promise, if the scripts let it through", () => {
   const with0 = (other: Data): Plan => ({ ...honest, outputs: [other, ...rest] });
   const held = (...assets: Parameters<typeof minted>) => value(2_000_000n, ...assets);
 
-  it("is nothing about an honest one", () => {
+  it("is not reported for an honest one", () => {
     expect(says(honest)).toBe("kept");
     expect(fastVerdict(honest)).toBe("accepted");
   });
@@ -127,7 +127,7 @@ describe("what would break a promise, if the scripts let it through", () => {
     ["a token that is born twice", { ...birth, spends: [{ input: input(reference(7), output(WALLET, value(1n))) }] }],
   ];
   it.each(broken)("%s", (what, plan) => {
-    // the second birth is found as a state that is more than its token; either names it
+    // the second boot is reported as a state that holds more than its token; the name of either is right
     if (what === "a token that is born twice") expect(says(plan)).toMatch(/born twice|more than its token/);
     else if (what === "a change that cannot be made") {
       expect(judge(plan, new Forestry()).kind).toBe("kept");
@@ -135,7 +135,7 @@ describe("what would break a promise, if the scripts let it through", () => {
     } else expect(says(plan)).toBe(what);
     if (what !== "a change that cannot be made") expect(fastVerdict(plan)).not.toBe("accepted");
   });
-  it("is none of what no ledger has", () => {
+  it("is not reported for a transaction that no ledger accepts", () => {
     expect(says({ ...honest, outputs: rest })).toBe("impossible");
     expect(says({ spends: [state], outputs: [], signers: [] })).toBe("impossible");
   });

@@ -1,4 +1,4 @@
-/** What the index makes of things at the contract that nobody meant it to see. */
+/** What the index does with unexpected outputs at the contract's address. */
 import { describe, expect, it } from "vitest";
 import { concat, fromHex, utf8 } from "#src/base/bytes.ts";
 import { baseAddress } from "#src/cardano/address.ts";
@@ -63,7 +63,7 @@ const output = (more: Partial<NewOutput> = {}): NewOutput => ({
 
 describe("a request in the index", () => {
   const open = (one: NewOutput) => begun([one]).index.live("token_request").length;
-  it("stands at the contract, whatever the stake part", () => {
+  it("is at the contract's address, with any stake part", () => {
     expect(open(output())).toBe(1);
     const stake = { kind: "key", hash: mallory.key } as const;
     expect(open(output({ address: baseAddress(0, { kind: "script", hash: policy }, stake).hex }))).toBe(1);
@@ -75,7 +75,7 @@ describe("a request in the index", () => {
     expect(open(output({ value: { lovelace: 2_000_000n, assets: new Map([[FOREIGN + "00", 1n]]) } }))).toBe(0);
     expect(open(output({ datum: encodeData(5n) }))).toBe(0);
   });
-  it("offers no fee beyond all lovelace there is, which no row would hold", () => {
+  it("offers no fee beyond the total lovelace supply, which no row could hold", () => {
     expect(open(output({ datum: request({ fee: 45_000_000_000_000_000n }) }))).toBe(1);
     for (const fee of [45_000_000_000_000_001n, 1n << 63n, (1n << 64n) - 1n]) {
       expect(open(output({ datum: request({ fee }) }))).toBe(0);
@@ -103,14 +103,14 @@ describe("a request in the index", () => {
 });
 
 describe("a token in the index", () => {
-  it("does not care for stubs, nor for tokens of the same name (C2)", () => {
+  it("is unaffected by outputs that imitate it and by tokens of the same name (C2)", () => {
     const { index } = begun();
     const stub = { ...stateOf(TOKEN, new Uint8Array(32).fill(1), mallory.key), value: lovelace(2_000_000n) };
     const foreign = { ...stub, value: { lovelace: 2_000_000n, assets: new Map([[FOREIGN + TOKEN, 1n]]) } };
     expect(index.follow(make({ outputs: [stub, foreign] }))).toEqual([]);
     expect(index.live("token_state").map((row) => row.owner)).toEqual([owner.key]);
   });
-  it("takes what contributes for applied, and what is retracted for retracted", () => {
+  it("records contributed requests as applied, and retracted ones as retracted", () => {
     const [one, two] = [
       output({ datum: request() }),
       output({ datum: request({ key: utf8("b"), refund: { payment: bob.key } }) }),
@@ -148,7 +148,7 @@ describe("a token in the index", () => {
     expect(index.follow(retracting(asking, deep))).toEqual(["RETRACTED"]);
     expect(index.live("token_request")).toEqual([]);
   });
-  it("is followed through redeemers of other scripts, whatever they are", () => {
+  it("is followed through redeemers of other scripts, in any form", () => {
     const { index, asking } = begun([output()]);
     const odd = [encodeData(5n), encodeData(1n << 80n), encodeData(utf8("x")), encodeData(constr(200))];
     expect(index.follow(retracting(asking, encodeData(constr(3)), odd))).toEqual(["RETRACTED"]);

@@ -19,7 +19,7 @@ describe("proofs that hide facts", () => {
   for (const { title, facts, key, value, honest, forged, after, refusal } of forgeries()) {
     describe(title, () => {
       const { path, value: digest } = leafOf(utf8(key), utf8(value));
-      it("would be believed without the checks", () => {
+      it("would be accepted without the checks", () => {
         expect(rootsWithoutChecks(key, value, forged)).toEqual([facts.root, after]);
       });
       it("is refused by the contract", () => {
@@ -31,7 +31,7 @@ describe("proofs that hide facts", () => {
         expect(rootWithout(path, forged)).toBeUndefined();
         expect(rootWith(path, digest, forged)).toBeUndefined();
       });
-      it("has an honest one beside it", () => {
+      it("has an honest counterpart", () => {
         const next = facts.copy();
         next.insert(path, digest);
         expect(scriptFollows(facts.root, utf8(key), insert(value), proofData(honest), next.root).message).toBe("ok");
@@ -45,7 +45,7 @@ describe("proofs that hide facts", () => {
 describe("parts of a wrong size", () => {
   const leaves = Array.from({ length: 400 }, (_, i) => leafOf(utf8(`k${i}`), utf8("v")));
   const trie = Forestry.from(leaves);
-  /** A key that is there and whose proof has such a step, with its proof. */
+  /** A present key whose proof has such a step, with its proof. */
   function sample(type: Step["type"]): { key: string; proof: Proof; at: number } {
     for (let i = 0; i < leaves.length; i++) {
       const proof = trie.prove(leaves[i]!.path);
@@ -127,7 +127,7 @@ describe("parts of a wrong size", () => {
     expect(said([constr(0), ...rest])).not.toBe("ok");
     expect(said([5n, ...rest])).not.toBe("ok");
     expect(said(constr(0))).not.toBe("ok");
-    // a field too many says nothing and changes nothing
+    // an additional field has no effect
     expect(said([constr(0, ...first!.fields, 7n), ...rest])).toBe("ok");
   });
 });
@@ -194,7 +194,7 @@ describe("tries of the reference library", () => {
 });
 
 describe("deleting one of two through a branch step", () => {
-  // The proof format has no room for what would tell it apart; THREATS.md says why it is left.
+  // The proof format cannot distinguish it; THREATS.md explains why it is left.
   const [a, b] = ["a", "b"].map((key) => leafOf(utf8(key), utf8("v"))) as [Leaf, Leaf];
   const both = Forestry.from([a, b]);
   const proof = both.prove(a.path);
@@ -212,7 +212,7 @@ describe("deleting one of two through a branch step", () => {
     expect(honest).toEqual(Forestry.from([b]).root);
     expect(odd).not.toEqual(honest);
   });
-  it("hides nothing: what is left is present, and is not absent", () => {
+  it("hides nothing: the remaining fact is present, and is not absent", () => {
     const left = both.prove(b.path);
     if (!left.ok) throw new Error(left.error.message);
     const alone = other!.with(slot, undefined).siblings(b.path[0]! >> 4);

@@ -20,7 +20,7 @@ const withData = utxo({ address, value, script, datum: encodeData(utf8("x".repea
 const withAssets = utxo({ address, value: { ...value, assets: new Map([[assetId(1, 1), 1n]]) }, script }, ref("20"));
 const other = utxo({ address, value, script: encode([3, utf8("another")]) }, ref("00"));
 
-test("the plainest is referred to, in whatever order they are read", () => {
+test("the plainest output is used, in whatever order they are read", () => {
   fc.assert(fc.property(
     fc.shuffledSubarray([plain, twin, withData, withAssets, other], { minLength: 5 }),
     (outputs) => {
@@ -29,7 +29,7 @@ test("the plainest is referred to, in whatever order they are read", () => {
   ));
 });
 
-test("none is where none carries the version", () => {
+test("none is used if none has the version's script", () => {
   expect(findPublished([other], cageScript.hash)).toBeUndefined();
   expect(findPublished([plain], "ab".repeat(28))).toBeUndefined();
 });

@@ -1,4 +1,7 @@
-/** What a second reviewer tried beside the known attacks: each a real run of the script, most with a control that differs in one thing. */
+/**
+ * Attempts of a second reviewer beyond the known attacks: each is a real run of the script, most with a control that
+ * differs in one thing.
+ */
 import { describe, expect, it } from "vitest";
 import { concat, fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { encode } from "#src/cardano/cbor.ts";
@@ -40,7 +43,7 @@ const empty = fromHex(EMPTY_ROOT);
 const mallory = person("mallory");
 
 interface More {
-  /** Outputs that are read and stay. */
+  /** Reference inputs. */
   readonly reads?: readonly Utxo[];
   readonly parts?: Partial<TransactionParts>;
   readonly redeemers?: readonly Redeemer[];
@@ -52,7 +55,7 @@ function bytesOf(whole: Whole, { reads = [], parts = {}, redeemers = [] }: More 
   return encodeTransaction({ ...made, references, redeemers: [...made.redeemers, ...redeemers], ...parts });
 }
 
-/** Whether all scripts of a transaction agree. */
+/** Whether all scripts of a transaction accept. */
 function agreed(whole: Whole, more: More = {}): boolean {
   const known = [...whole.spends.map(({ utxo }) => utxo), ...(more.reads ?? []), published];
   const run = evaluateScripts({ transaction: bytesOf(whole, more), utxos: known, parameters, slots });
@@ -77,7 +80,7 @@ describe("outputs that are only read", () => {
     expect(agreed({ ...honest.whole, spends: [...honest.whole.spends] }, { reads: [utxo(stateOf(OTHER, empty))] }))
       .toBe(true);
   });
-  it("are no seed of a birth", () => {
+  it("are no seed of a boot", () => {
     const seed = coin(owner.enterprise, 60_000_000n);
     const named = tokenName(seed.ref);
     const birth: Whole = {
@@ -110,17 +113,17 @@ describe("other purposes", () => {
     outputs: [changing],
     signers: [alice.key],
   };
-  it("are none of the contract's: it withdraws nothing", () => {
+  it("are not the contract's: it withdraws nothing", () => {
     expect(agreed(back)).toBe(true);
     expect(agreed(back, withdrawing(policy))).toBe(false);
     expect(agreed(honest.whole, withdrawing(policy))).toBe(false);
   });
-  it("do not count refunds: a foreign withdrawal of nothing runs beside a retraction, not beside an update", () => {
+  it("do not count refunds: another script's withdrawal of zero may run with a retraction, not with an update", () => {
     expect(agreed(back, withdrawing(FOREIGN))).toBe(true);
     expect(agreed(honest.whole)).toBe(true);
     expect(agreed(honest.whole, withdrawing(FOREIGN))).toBe(false);
   });
-  it("are no certificates of its own stake key, but for the registration that needs no script", () => {
+  it("are no certificates of its own stake key, except the registration that needs no script", () => {
     const credential = [1, fromHex(policy)];
     const certificate = (...fields: Parameters<typeof encode>[0][]): More => ({
       parts: { certificates: [encode(fields)] },
@@ -135,14 +138,14 @@ describe("other purposes", () => {
   });
 });
 
-describe("a request at an odd address of the contract", () => {
+describe("a request at an unusual address of the contract", () => {
   const stakes = {
     "a key's stake part": `10${policy}${owner.key}`,
     "a script's stake part": `30${policy}${policy}`,
     "a pointer": `50${policy}010203`,
     "a pointer far away": `50${policy}8fffffff7fffffff7f7f`,
   };
-  it.each(Object.entries(stakes))("with %s is applied like any other, and stops no update", (_, address) => {
+  it.each(Object.entries(stakes))("with %s is applied like any other, and blocks no update", (_, address) => {
     const plan = updating(TOKEN, [requestFields(TOKEN, "a", op.insert("1"), { address }), requests[1]!]);
     expect(agreed(plan.whole)).toBe(true);
     expect(agreed({ ...plan.whole, outputs: [plan.next, plan.refunds[0]!, changing] })).toBe(false);
@@ -150,15 +153,15 @@ describe("a request at an odd address of the contract", () => {
 });
 
 describe("time", () => {
-  it("is nothing to the contract: an update has any validity", () => {
+  it("is ignored by the contract: an update has any validity interval", () => {
     for (const parts of [{ validFrom: 1 }, { validFrom: 900, validTo: 901 }, { validTo: undefined }]) {
       expect(agreed(honest.whole, { parts })).toBe(true);
     }
   });
 });
 
-describe("redeemers with more than they should have", () => {
-  it("do what they would without, and are read alike", () => {
+describe("redeemers with additional fields", () => {
+  it("have the same effect as without, and are decoded alike", () => {
     const data = encodedModify(
       honest.actions.map((action) => constr(0, action.type === "apply" ? proofData(action.proof) : [], 7n)),
     );
@@ -182,7 +185,7 @@ function encodedModify(list: Data[]): Constr {
 }
 
 describe("one key in a batch", () => {
-  it("is changed by each request in its turn, and not twice by one proof", () => {
+  it("is changed by each request in order, and not twice by one proof", () => {
     const chain = [op.insert("1"), op.update("1", "2"), op.remove("2"), op.insert("3")].map((operation, i) =>
       requestFields(TOKEN, "same", operation, { ref: { txHash: `${i + 1}`.repeat(64), index: 0 } })
     );
@@ -201,8 +204,8 @@ describe("one key in a batch", () => {
   });
 });
 
-describe("what an owner may do to his own state", () => {
-  it("is to take lovelace out of it, and none of the token", () => {
+describe("an owner", () => {
+  it("may take lovelace out of the state, and none of the token", () => {
     const rich = utxo({
       ...stateOf(TOKEN, empty),
       value: { lovelace: 45_000_000_000_000_000n, assets: new Map([[policy + TOKEN, 1n]]) },
@@ -216,7 +219,7 @@ describe("what an owner may do to his own state", () => {
   });
 });
 
-describe("proofs with numbers and bytes beyond all measure", () => {
+describe("proofs with numbers and bytes beyond all limits", () => {
   const leaves = Array.from({ length: 400 }, (_, i) => leafOf(utf8(`k${i}`), utf8("v")));
   const trie = Forestry.from(leaves);
   const with_ = (type: Step["type"]) => {
@@ -228,8 +231,8 @@ describe("proofs with numbers and bytes beyond all measure", () => {
       after.delete(path, value);
       const steps = proofData(proof.value) as readonly Constr[];
       const says = (change: (fields: readonly Data[]) => Data[]) => {
-        const bent = steps.map((step, j) => j === at ? new Constr(step.tag, change(step.fields)) : step);
-        return scriptFollows(trie.root, utf8(`k${i}`), constr(1, utf8("v")), bent, after.root);
+        const changed = steps.map((step, j) => j === at ? new Constr(step.tag, change(step.fields)) : step);
+        return scriptFollows(trie.root, utf8(`k${i}`), constr(1, utf8("v")), changed, after.root);
       };
       expect(says((fields) => [...fields]).ok).toBe(true);
       return says;
@@ -251,7 +254,7 @@ describe("proofs with numbers and bytes beyond all measure", () => {
       expect(says(([skip, neighbor]) => [skip!, other(neighbor as Constr)]).ok).toBe(false);
     }
   });
-  it("a fork's prefix of more bytes than a path has nibbles, of which the contract looks at the first 65", () => {
+  it("a fork's prefix of more bytes than a path has nibbles, of which the contract reads the first 65", () => {
     const says = with_("fork");
     for (const [length, byte] of [[64, 0], [65, 0], [66, 255], [100, 255], [1_000, 16], [8_000, 255]] as const) {
       const longer = (neighbor: Constr) => {

@@ -52,7 +52,7 @@ const also = (plan: Plan, ...spends: Spend[]): Plan => ({ ...plan, spends: [...p
 
 describe("ending a token", () => {
   it("burns it", () => expect(verdict(ending)).toBe("accepted"));
-  it("is the owner's", () => {
+  it("requires the owner's signature", () => {
     expect(verdict({ ...ending, signers: [MALLORY] })).toMatch(/not signed by the token's owner/);
   });
   it("burns exactly this token", () => {
@@ -67,7 +67,7 @@ describe("ending a token", () => {
       ]
     ) expect(verdict({ ...ending, mint })).not.toBe("accepted");
   });
-  it("leaves other policies alone", () => {
+  it("does not restrict other policies", () => {
     expect(verdict({ ...ending, mint: minted([fill(0), NAME, 1n], [POLICY, NAME, -1n]) })).toBe("accepted");
   });
   it("does not end two at once", () => {
@@ -75,7 +75,7 @@ describe("ending a token", () => {
     const mint = minted([POLICY, NAME, -1n], [POLICY, OTHER_NAME, -1n]);
     expect(verdict({ ...also(ending, other), mint })).toMatch(/not exactly this token/);
   });
-  it("is not for a stub without the token", () => {
+  it("is refused for an output without the token", () => {
     const stub: Spend = {
       input: input(reference(201), output(SCRIPT, value(2_000_000n), stateDatum(EMPTY))),
       redeemer: END,
@@ -83,13 +83,13 @@ describe("ending a token", () => {
     expect(verdict({ ...ending, spends: [stub, feeInput] })).not.toBe("accepted");
     expect(verdict(also(ending, stub))).not.toBe("accepted");
   });
-  it("swallows no requests (C6, F)", () => {
+  it("takes no requests' deposits (C6, F)", () => {
     const request: Spend = { input: requestInput({}), redeemer: CONTRIBUTE };
     expect(verdict(also(ending, request))).toMatch(/contribute/);
     const back = { ...also(ending, request), outputs: [stateOutput(EMPTY), output(WALLET, value(1n))] };
     expect(verdict(back)).toMatch(/contribute/);
   });
-  it("may come with a retracted request", () => {
+  it("may include a retracted request", () => {
     const request: Spend = { input: requestInput({}), redeemer: RETRACT };
     expect(verdict({ ...also(ending, request), signers: [OWNER, ALICE] })).toBe("accepted");
     expect(verdict(also(ending, request))).toMatch(/retract/);
@@ -105,17 +105,17 @@ describe("ending a token", () => {
 describe("retracting a request", () => {
   const request: Spend = { input: requestInput({}), redeemer: RETRACT };
   const retracting: Plan = { spends: [request], outputs: [output(keyAt(ALICE), value(1_800_000n))], signers: [ALICE] };
-  it("is the requester's, with no token in sight (N2, N3)", () => expect(verdict(retracting)).toBe("accepted"));
-  it("is nobody else's", () => {
+  it("requires the requester's signature, and no token (N2, N3)", () => expect(verdict(retracting)).toBe("accepted"));
+  it("is refused without it", () => {
     expect(verdict({ ...retracting, signers: [OWNER, MALLORY] })).toMatch(/retract/);
     expect(verdict({ ...retracting, signers: [] })).toMatch(/retract/);
   });
-  it("wants the payment key, whatever the stake part", () => {
+  it("requires the payment key, with any stake part", () => {
     const staked: Spend = { input: requestInput({ refund: keyAt(ALICE, fill(13)) }), redeemer: RETRACT };
     expect(verdict({ ...retracting, spends: [staked] })).toBe("accepted");
     expect(verdict({ ...retracting, spends: [staked], signers: [fill(13)] })).toMatch(/retract/);
   });
-  it("takes back what no update could apply", () => {
+  it("works for a request that no update could apply", () => {
     const held = value(2_000_000n, [fill(9), fill(1, 3), 1n]);
     const odd = constr(0, constr(0, 7n, keyAt(ALICE), -5n));
     for (
@@ -140,10 +140,10 @@ describe("retracting a request", () => {
 describe("contributing a request", () => {
   const request: Spend = { input: requestInput({ key: "a" }), redeemer: CONTRIBUTE };
   const thieving = (plan: Partial<Plan>): Plan => ({ spends: [request], outputs: [], signers: [MALLORY], ...plan });
-  it("wants an update of its token", () => {
+  it("requires an update of its token", () => {
     expect(verdict(thieving({ outputs: [output(keyAt(MALLORY), value(2_000_000n))] }))).toMatch(/not updated/);
   });
-  it("is not fooled by a token of the same name under another policy (C3)", () => {
+  it("is refused with a token of the same name under another policy (C3)", () => {
     const foreign = fill(9);
     const fake = output(keyAt(MALLORY), value(2_000_000n, [foreign, NAME, 1n]), stateDatum(EMPTY, MALLORY));
     expect(verdict(thieving({ outputs: [fake], mint: minted([foreign, NAME, 1n]) }))).toMatch(/not updated/);
@@ -151,13 +151,13 @@ describe("contributing a request", () => {
     const held = input(reference(70), fake);
     expect(verdict(thieving({ spends: [request, { input: held }], outputs: [fake] }))).toMatch(/not updated/);
   });
-  it("is not fooled by a request that names another policy", () => {
+  it("is refused for a request that names another policy", () => {
     const foreign = fill(9);
     const naming: Spend = { input: requestInput({ policy: foreign }), redeemer: CONTRIBUTE };
     const fake = output(keyAt(MALLORY), value(2_000_000n, [foreign, NAME, 1n]));
     expect(verdict(thieving({ spends: [naming], outputs: [fake] }))).toMatch(/another policy/);
   });
-  it("is not fooled by the birth of the token it names", () => {
+  it("is refused with the boot of the token it names", () => {
     const seed: Spend = { input: input(SEED, output(keyAt(MALLORY), value(5_000_000n))) };
     const born: Plan = {
       spends: [seed],
@@ -169,19 +169,19 @@ describe("contributing a request", () => {
     expect(verdict(born)).toBe("accepted");
     expect(verdict(also(born, request))).toMatch(/mints or burns/);
   });
-  it("is not fooled by an update of another token", () => {
+  it("is refused with an update of another token", () => {
     const plan = update([]);
     expect(verdict(also(plan, { input: requestInput({ name: OTHER_NAME }), redeemer: CONTRIBUTE }))).toMatch(
       /not updated/,
     );
   });
-  it("is not fooled by a token beside others in the first output", () => {
+  it("is refused with a token next to others in the first output", () => {
     const plan = update([{ key: "a" }]);
     const held = value(2_000_000n, [POLICY, NAME, 1n], [fill(9), fill(1, 3), 1n]);
     const outputs = [output(SCRIPT, held, stateDatum(plan.after)), ...plan.outputs.slice(1)];
     expect(verdict({ ...plan, outputs })).toMatch(/not updated/);
   });
-  it("cannot be passed over under a token that is named in another form", () => {
+  it("is not skipped under a token name in another form", () => {
     const odd = constr(
       0,
       constr(0, constr(0, POLICY, NAME, 0n), keyAt(ALICE), 500_000n, utf8("a"), constr(0, utf8("v"))),

@@ -28,16 +28,16 @@ import { applied, type Bool, type Data, type Expr, type Int, type List, typed, V
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { run } from "../../support/script_context.ts";
 
-/** Whether a condition without arguments comes out true. */
+/** Whether a condition without arguments evaluates to true. */
 const holds = (condition: Expr<Bool>) => run(check(condition, "false", unit)).message;
 
 describe("programs", () => {
-  it("are encoded as the specification has it", () => {
+  it("are encoded according to the specification", () => {
     // version 1.1.0, then apply (built-in addInteger, 11), padded: 0011 0111 0000000 0100 1 0000 0 00010110 and 000001
     const half = typed<unknown>(applied({ kind: "builtin", name: "addInteger" }, int(11).term));
     expect(toHex(flat(half.term))).toBe("0101003700900b01");
   });
-  it("refuse what is not bound", () => {
+  it("refuse unbound variables", () => {
     expect(() => compiled(program(typed({ kind: "variable", variable: new Variable() })))).toThrow(/not bound/);
     let leaked: Expr<Int> | undefined;
     fn<[Int], Int>((x) => leaked = x);
@@ -83,7 +83,7 @@ describe("constants", () => {
 
 describe("control", () => {
   const never = fail<Bool>("evaluated");
-  it("evaluates one side only", () => {
+  it("evaluates only one branch", () => {
     expect(holds(choose(bool(true), bool(true), never))).toBe("ok");
     expect(holds(choose(bool(false), never, bool(true)))).toBe("ok");
     expect(holds(choose(bool(true), never, bool(true)))).toBe("evaluated");
@@ -126,7 +126,7 @@ describe("records", () => {
     expect(ask((f) => u.isEmpty(u.tail(Point.from.tags(f))), ...point)).toBe("ok");
     expect(ask((f) => u.equalInts(Point.get.x(f), int(7)), 7n)).not.toBe("ok");
   });
-  it("know where they end", () => {
+  it("detect their end", () => {
     expect(ask(Point.ends, ...point)).toBe("ok");
     expect(ask(Point.ends, ...point, 1n)).toBe("no");
     expect(ask(Point.ends, utf8("p"), 7n)).not.toBe("ok");
@@ -134,7 +134,7 @@ describe("records", () => {
 });
 
 describe("traces", () => {
-  it("are in builds for tests and in no other", () => {
+  it("are only in builds for tests", () => {
     const failing = fail<Int>("a message");
     expect(run(failing).message).toBe("a message");
     expect(toHex(compiled(program(failing)))).not.toContain(toHex(utf8("message")));

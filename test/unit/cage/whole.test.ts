@@ -1,4 +1,7 @@
-/** Whole transactions, honest ones and attacks, before two evaluators that must agree about each to the unit. */
+/**
+ * Complete transactions, honest ones and attacks, run by two evaluators that must agree on the verdict and on the
+ * units.
+ */
 import { describe, expect, it } from "vitest";
 import { type NewOutput } from "#src/cardano/transaction.ts";
 import { baseAddress } from "#src/cardano/address.ts";
@@ -54,8 +57,8 @@ describe("a token's life", () => {
     seed: seed.ref,
     signers: [owner.key],
   };
-  it("begins", () => expect(accepted(birth)).toBe(true));
-  it("begins once and alone (C1, C5)", () => {
+  it("starts", () => expect(accepted(birth)).toBe(true));
+  it("starts once and alone (C1, C5)", () => {
     expect(accepted({ ...birth, mint: new Map([[policy + token, 1000n]]) })).toBe(false);
     expect(accepted({ ...birth, mint: new Map([[policy + token, 1n], [policy + OTHER, 1n]]) })).toBe(false);
     expect(accepted({ ...birth, outputs: [{ ...stateOf(token, empty), value: lovelace(2_000_000n) }, changing] })).toBe(
@@ -72,7 +75,7 @@ describe("a token's life", () => {
       ));
     expect(accepted(updating(TOKEN, requests, facts).whole)).toBe(true);
   });
-  it("has requests taken back", () => {
+  it("has retracted requests", () => {
     const back = { spends: [{ utxo: one.utxo, redeemer: { type: "retract" as const } }, paying], outputs: [changing] };
     expect(accepted({ ...back, signers: [alice.key] })).toBe(true);
     expect(accepted({ ...back, signers: [owner.key] })).toBe(false);
@@ -84,13 +87,13 @@ describe("a token's life", () => {
     signers: [owner.key],
   };
   it("ends", () => expect(accepted(ended)).toBe(true));
-  it("ends by its owner, and takes no requests along (C6, F)", () => {
+  it("ends only by its owner, without requests' deposits (C6, F)", () => {
     expect(accepted({ ...ended, signers: [mallory.key] })).toBe(false);
     expect(accepted({ ...ended, spends: [...ended.spends, ...honest.contributed] })).toBe(false);
     const kept = { ...ended, spends: [...ended.spends, ...honest.contributed], outputs: [honest.next, changing] };
     expect(accepted(kept)).toBe(false);
   });
-  it("is not prolonged by minting under a burn (E)", () => {
+  it("is not extended by minting under a burn (E)", () => {
     const mint: Whole = { spends: [paying], outputs: [changing], mint: new Map([[policy + TOKEN, -1n]]), signers: [] };
     expect(accepted(mint)).toBe(true);
     expect(accepted({ ...mint, mint: new Map([[policy + TOKEN, 5n]]) })).toBe(false);
@@ -126,7 +129,7 @@ describe("an update", () => {
     const staked = baseAddress(0, { kind: "script", hash: policy }, { kind: "key", hash: owner.key }).hex;
     expect(accepted(with0(stateOf(TOKEN, honest.after, owner.key, staked)))).toBe(false);
   });
-  it("has the root that comes out, and an owner who agreed (C10)", () => {
+  it("has the computed root, and an owner who signed (C10)", () => {
     expect(accepted(with0(stateOf(TOKEN, new Uint8Array(32).fill(0xab))))).toBe(false);
     const handed = with0(stateOf(TOKEN, honest.after, bob.key));
     expect(accepted(handed)).toBe(false);
@@ -169,13 +172,13 @@ describe("an update", () => {
     expect(accepted(minting)).toBe(false);
     expect(accepted({ ...minting, spends: [paying], outputs: [changing] })).toBe(true);
   });
-  it("applies no request that stands elsewhere (C9)", () => {
+  it("applies no request at another address (C9)", () => {
     const here = requestFields(TOKEN, "a", op.insert("1"), { address: owner.enterprise });
     const plan = updating(TOKEN, [here]);
     const spends = [plan.modified(plan.actions), { utxo: here.utxo }, paying];
     expect(accepted({ ...plan.whole, spends })).toBe(false);
   });
-  it("may have a request retracted beside it, which counts for no other (C11)", () => {
+  it("may include a retraction, which counts for no other request (C11)", () => {
     const gone = requestFields(TOKEN, "z", op.insert("1"), {
       refund: { payment: bob.key },
       ref: { txHash: "ff".repeat(32), index: 0 },
@@ -196,22 +199,22 @@ describe("an update", () => {
 });
 
 describe("a request", () => {
-  it("is not taken with a token of the same name (C3)", () => {
+  it("cannot be taken with a token of the same name (C3)", () => {
     const fake = { ...stateOf(TOKEN, empty, mallory.key, mallory.enterprise) };
     const foreign = { ...fake, value: { lovelace: 2_000_000n, assets: new Map([[FOREIGN + TOKEN, 1n]]) } };
     const held = { utxo: utxo(foreign) };
     const spends = [...honest.contributed, held, paying];
     expect(accepted({ spends, outputs: [foreign, thief], signers: [mallory.key] })).toBe(false);
-    // and not when it names that policy itself
+    // nor when it names that policy itself
     const named = requestFields(TOKEN, "a", op.insert("1"), { policy: FOREIGN });
     const naming = [{ utxo: named.utxo, redeemer: { type: "contribute" as const } }, held, paying];
     expect(accepted({ spends: naming, outputs: [foreign, thief], signers: [mallory.key] })).toBe(false);
   });
-  it("is not taken with an update that ignores it", () => {
+  it("cannot be taken with an update that ignores it", () => {
     const plan = updating(TOKEN, []);
     expect(accepted({ ...plan.whole, spends: [...plan.whole.spends, ...honest.contributed] })).toBe(false);
     const other = updating(OTHER, []);
     expect(accepted({ ...other.whole, spends: [...other.whole.spends, ...honest.contributed] })).toBe(false);
   });
-  it("stands at the contract", () => expect(one.utxo.output.address).toBe(cage));
+  it("is at the contract's address", () => expect(one.utxo.output.address).toBe(cage));
 });

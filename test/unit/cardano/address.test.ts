@@ -38,7 +38,7 @@ function reason(text: string, network?: 0 | 1): string | undefined {
 const key = (hash: string): Credential => ({ kind: "key", hash });
 const script = (hash: string): Credential => ({ kind: "script", hash });
 
-test("the short way to the text of an address gives what the long way gives, or nothing", () => {
+test("the fast conversion of an address to text has the same result as the slow one, or none", () => {
   const hash = "5a".repeat(28);
   for (const network of [0, 1] as const) {
     for (const payment of [key(hash), script(hash)]) {
@@ -163,14 +163,14 @@ describe("golden addresses", () => {
   );
 });
 
-describe("addresses made here", () => {
+describe("addresses created here", () => {
   const hash = fc.uint8Array({ minLength: 28, maxLength: 28 }).map(toHex);
   const credential = fc.record({ kind: fc.constantFrom("key" as const, "script" as const), hash });
   const network = fc.constantFrom(0 as const, 1 as const);
-  /** As large as the ledger keeps them: 32 bits, 16, 16. */
+  /** As large as the ledger stores them: 32 bits, 16, 16. */
   const uint = (bits: bigint) => fc.bigInt({ min: 0n, max: (1n << bits) - 1n });
 
-  test("come back from text and bytes, and another library reads the same", () => {
+  test("are decoded from text and bytes, as by another library", () => {
     const pointer = fc.record({ slot: uint(32n), transaction: uint(16n), certificate: uint(16n) });
     const any = fc.oneof(
       fc.tuple(network, credential, credential).map((parts) => baseAddress(...parts)),
@@ -193,7 +193,7 @@ describe("addresses made here", () => {
     }));
   });
 
-  test("no change of one character goes unnoticed", () => {
+  test("every change of one character is detected", () => {
     const text = addressText(baseAddress(0, key("ab".repeat(28)), key("cd".repeat(28))));
     for (let i = 0; i < text.length; i++) {
       const other = text.slice(0, i) + (text[i] === "q" ? "p" : "q") + text.slice(i + 1);
@@ -229,12 +229,12 @@ describe("refusals", () => {
     expect(readAddress(new Uint8Array())).toMatchObject({ ok: false, error: { details: { reason: "length" } } });
   });
 
-  test("capitals are bech32, a mixture is not", () => {
+  test("upper case is bech32, mixed case is not", () => {
     expect(parseAddress(addressText(good).toUpperCase())).toEqual({ ok: true, value: good });
     expect(reason("ADDR" + addressText(good).slice(4))).toBe("checksum");
   });
 
-  test("a Byron address with one character changed, and of another network", () => {
+  test("a Byron address with one character changed, or of another network", () => {
     const byron = "Ae2tdPwUPEYz6ExfbWubiXPB6daUuhJxikMEb4eXRp5oKZBKZwrbJ2k7EZe";
     expect(parseAddress(byron).ok).toBe(true);
     expect(["checksum", "malformed"]).toContain(reason(byron.slice(0, 20) + "z" + byron.slice(21)));

@@ -1,4 +1,4 @@
-/** Real blocks against what does not come from the scanner: their own hashes, another library, and the sums of their values. */
+/** Real blocks compared with independent values: their own hashes, another library, and the sums of their values. */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { concat, toHex } from "#src/base/bytes.ts";
@@ -17,13 +17,13 @@ beforeAll(initHash);
 const files = singles.map(({ file, era }) => ({ file, era, bytes: blockFile(file) }));
 const captured = capturedBlocks();
 const array = (item: Item | undefined) => as(item, "array").value;
-/** Header and parts of a block, read by the other decoder. */
+/** Header and parts of a block, decoded by the other decoder. */
 const partsOf = (bytes: Uint8Array) => array(array(decodeAll(bytes))[1]);
 
 describe("captured blocks", () => {
   test("are there", () => expect(captured.length).toBe(3 + 8 * 8));
 
-  test("are the same as those in files, where there is such a file", () => {
+  test("are the same as those in files, if there is such a file", () => {
     const known = new Map(files.map(({ bytes }) => [hash256(bytes), scanBlock(bytes)]));
     const found = captured.map(({ bytes }) => known.get(hash256(bytes)));
     expect(found.filter((block) => block !== undefined).length).toBe(captured.length - 1);
@@ -75,7 +75,10 @@ describe("hashes that blocks state", () => {
   });
 });
 
-/** Root of Byron's Merkle tree: leaves and nodes are hashed with a 0 and a 1 before them; the left half is a power of two. */
+/**
+ * Root of Byron's Merkle tree: leaves and nodes are hashed with a 0 and a 1 before them; the size of the left half is a
+ * power of two.
+ */
 function merkle(leaves: readonly Uint8Array[]): Uint8Array {
   if (leaves.length === 0) return blake2b256(new Uint8Array());
   if (leaves.length === 1) return blake2b256(concat(Uint8Array.of(0), leaves[0]!));
@@ -84,7 +87,7 @@ function merkle(leaves: readonly Uint8Array[]): Uint8Array {
   return blake2b256(concat(Uint8Array.of(1), merkle(leaves.slice(0, half)), merkle(leaves.slice(half))));
 }
 
-/** Kinds of certificates as the other library counts them, by ours. */
+/** Kinds of certificates in the other library's numbering, by ours. */
 const KINDS: Record<Certificate["kind"], readonly csl.CertificateKind[]> = {
   register: [
     csl.CertificateKind.StakeRegistration,
@@ -126,7 +129,7 @@ function assetsOf(of: csl.MultiAsset | undefined): [string, bigint][] {
   return found.filter(([, quantity]) => quantity !== 0n).sort();
 }
 
-/** A transaction as the other library reads it, in our words. */
+/** A transaction decoded by the other library, in our terms. */
 function theirs(fixed: csl.FixedTransactionBody, era: number) {
   const body = fixed.transaction_body();
   const refs = (of: csl.TransactionInputs | undefined) =>
@@ -161,7 +164,7 @@ function theirs(fixed: csl.FixedTransactionBody, era: number) {
   };
 }
 
-/** The same out of the scanner. */
+/** The same from the scanner. */
 function ours(transaction: ScannedTransaction, kinds: readonly csl.CertificateKind[]) {
   const output = (of: ScannedTransaction["outputs"][number]) => ({
     address: of.address,
@@ -184,7 +187,7 @@ function ours(transaction: ScannedTransaction, kinds: readonly csl.CertificateKi
     from: transaction.validFrom?.toString(),
     to: transaction.validTo?.toString(),
     mint: new Set([...mint].filter(([, quantity]) => quantity > 0n).map(([asset]) => asset.slice(0, 56))).size,
-    // ours has fewer kinds: theirs stands where it is one of those that ours covers
+    // ours has fewer kinds: theirs is used if it is one of those that ours covers
     certificates: transaction.certificates.map(({ kind }, index) =>
       KINDS[kind].includes(kinds[index]!) ? kinds[index] : kind
     ),
@@ -193,7 +196,7 @@ function ours(transaction: ScannedTransaction, kinds: readonly csl.CertificateKi
   };
 }
 
-/** How many transactions of a block were compared; undefined where the other library cannot read it. */
+/** How many transactions of a block were compared; undefined if the other library cannot decode it. */
 function compare(bytes: Uint8Array): number | undefined {
   let fixed: csl.FixedVersionedBlock;
   try {
@@ -215,9 +218,9 @@ function compare(bytes: Uint8Array): number | undefined {
   return bodies.len();
 }
 
-describe("another library reads the same", () => {
+describe("another library decodes the same", () => {
   const readable = files.filter(({ era, file }) => era >= 2 && !file.includes("golden"));
-  // a pool hash of 56 bytes, and a proposal that it does not know
+  // a pool hash of 56 bytes, and a proposal that it does not support
   const strange = ["single/conway8.cbor", "single/conway4.cbor"];
 
   test.each(readable)("$file", ({ file, bytes }) => {
@@ -226,7 +229,7 @@ describe("another library reads the same", () => {
     else expect(compared).toBeGreaterThan(0);
   });
 
-  test("and so in a run of blocks", () => {
+  test("also in a run of blocks", () => {
     const run = blocksOf(chunks.find(({ file }) => file.includes("00299"))!);
     const compared = run.map(compare);
     expect(compared.filter((count) => count === undefined).length).toBe(0);
@@ -238,7 +241,7 @@ describe("another library reads the same", () => {
 const KEY_DEPOSIT = 2_000_000n;
 const POOL_DEPOSIT = 500_000_000n;
 
-/** Transactions that spend nothing but what was created in the same run. */
+/** Transactions whose inputs were all created in the same run. */
 const BALANCED: Readonly<Record<string, number>> = {
   "chain/preview-genesis-00000-00004.chunk": 1,
   "chain/preview-hardfork-00059-00060.chunk": 0,
@@ -255,7 +258,7 @@ function deposits(transaction: ScannedTransaction): bigint {
 }
 
 describe("values", () => {
-  test.each(chunks)("$file: nothing comes from nowhere", (chunk) => {
+  test.each(chunks)("$file: inputs equal outputs", (chunk) => {
     const values = new Map<string, Value>();
     let balanced = 0;
     for (const transaction of blocksOf(chunk).flatMap((bytes) => scanBlock(bytes).transactions)) {
@@ -275,11 +278,11 @@ describe("values", () => {
       }
       for (const { ref, output } of created(transaction)) values.set(refKey(ref), output.value);
     }
-    // the others spend what was created before the run
+    // the others spend outputs created before the run
     expect(balanced).toBe(BALANCED[chunk.file]);
   });
 
-  test("of Byron: the fee is what the inputs hold more", () => {
+  test("of Byron: the fee is inputs less outputs", () => {
     const block = scanBlock(blockFile("single/byron2.cbor"));
     const [transaction] = block.transactions;
     expect(transaction!.fee).toBeUndefined();

@@ -51,7 +51,7 @@ const thePool = {
 } as const;
 const owners = [bytes("03"), bytes("04")];
 
-/** What the CDDL of each era lets stand, and what comes out. */
+/** Certificates that each era's CDDL allows, and their decoded form. */
 const KINDS: readonly (readonly [Encodable, Certificate])[] = [
   [[0, key], { kind: "register", credential: theKey }],
   [[1, script], { kind: "unregister", credential: theScript }],
@@ -115,7 +115,7 @@ describe("certificates", () => {
     expect([...kinds].sort((a, b) => a! - b!)).toEqual(Array.from({ length: 19 }, (_, kind) => kind));
   });
 
-  test.each([0, 27, 29, 56])("a hash of %i bytes is read as it is", (length) => {
+  test.each([0, 27, 29, 56])("a hash of %i bytes is decoded as it is", (length) => {
     const odd = bytes("0d", length);
     expect(read([2, [0, odd], odd])).toEqual({
       kind: "delegate",

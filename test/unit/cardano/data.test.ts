@@ -1,4 +1,4 @@
-/** Plutus data: what is written is data, and what scripts' languages would not take is none. */
+/** Plutus data: encoded values are data, and values that script languages would refuse are not. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { concat, fromHex } from "#src/base/bytes.ts";
@@ -15,7 +15,7 @@ const { data } = fc.letrec<{ data: Data }>((tie) => ({
   ),
 }));
 
-test("what is written is data and comes back", () => {
+test("data is decoded as encoded", () => {
   fc.assert(
     fc.property(data, (one) => {
       const bytes = encodeData(one);
@@ -57,7 +57,7 @@ test.each([
   expect(isData(fromHex(hex))).toBe(is);
 });
 
-test("a constructor may have any number that 64 bits hold", () => {
+test("a constructor may have any number of 64 bits", () => {
   const most = new Constr(2n ** 64n - 1n, [1n]);
   expect(decodeData(fromHex("d86682" + "1bffffffffffffffff" + "8101"))).toEqual(most);
   expect(decodeData(encodeData(most))).toEqual(most);
@@ -66,7 +66,7 @@ test("a constructor may have any number that 64 bits hold", () => {
   expect(isData(fromHex("d86682" + "c24101" + "80"))).toBe(false);
 });
 
-test("data is read and written however deeply it is nested, in time that its length gives", () => {
+test("data is decoded and encoded at any depth, in time proportional to its length", () => {
   const deep = (open: string, inner: string, close: string, levels: number) =>
     fromHex(open.repeat(levels) + inner + close.repeat(levels));
   for (
@@ -83,7 +83,7 @@ test("data is read and written however deeply it is nested, in time that its len
   }
 });
 
-test("a map keeps keys that stand in it twice", () => {
+test("a map keeps duplicate keys", () => {
   const twice = new DataMap([[1n, 2n], [1n, 3n]]);
   expect(decodeData(encodeData(twice))).toEqual(twice);
 });

@@ -1,4 +1,4 @@
-/** Items nested more deeply than a decoder that calls itself can go. */
+/** Items nested more deeply than a recursive decoder supports. */
 import { describe, expect, it } from "vitest";
 import fc from "fast-check";
 import { concat, toHex } from "#src/base/bytes.ts";
@@ -17,7 +17,7 @@ import {
 
 const DEEP = 300;
 
-/** An item inside so many arrays of one element. */
+/** An item inside this many arrays of one element. */
 function within(levels: number, inner: Uint8Array): Uint8Array {
   return concat(new Uint8Array(levels).fill(0x81), inner);
 }
@@ -43,7 +43,7 @@ describe("items nested deeply", () => {
     ),
   })).item;
 
-  it("are left whole, and what follows them is read", () => {
+  it("are kept complete, and the following item is decoded", () => {
     fc.assert(
       fc.property(small, (value) => {
         const inner = encode(value as never);
@@ -59,7 +59,7 @@ describe("items nested deeply", () => {
       { numRuns: 200 },
     );
   });
-  it("are refused when they are cut short", () => {
+  it("are refused if truncated", () => {
     for (
       const bytes of [
         within(DEEP, new Uint8Array()),
@@ -76,7 +76,7 @@ describe("items nested deeply", () => {
     const open = concat(new Uint8Array(45_000).fill(0x9f), encode(1), new Uint8Array(45_000).fill(0xff));
     expect(decodeAll(open).end).toBe(open.length);
   });
-  it("are the same items as ever when they are not deep", () => {
+  it("are decoded as usual if they are not deep", () => {
     fc.assert(fc.property(small, (value) => {
       const bytes = encode(value as never);
       expect(decodeAll(bytes)).toEqual(decode(bytes));

@@ -1,4 +1,4 @@
-/** Certificates and withdrawals as wallets write them, read by our scanner and by another library. */
+/** Certificates and withdrawals in wallets' encoding, decoded by our scanner and by another library. */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { describe, expect, test } from "vitest";
 import { rewardAddress } from "#src/cardano/address.ts";
@@ -35,13 +35,13 @@ describe("certificates", () => {
     expect(csl.Certificate.from_bytes(bytes).to_bytes()).toEqual(bytes);
   });
 
-  test("that make no sense are not written", () => {
+  test("are not encoded if meaningless", () => {
     expect(() => encodeCertificate({ kind: "delegate", credential: key, to: {} })).toThrow(TypeError);
     expect(() => encodeCertificate({ kind: "register", credential: key, to: { pool } })).toThrow(TypeError);
   });
 });
 
-test("withdrawals stand in the ledger's order: scripts before keys", () => {
+test("withdrawals are in the ledger's order: scripts before keys", () => {
   const [ofKey, ofScript] = [rewardAddress(0, key).hex, rewardAddress(0, script).hex];
   const withdrawals = [{ account: ofKey, amount: 5n }, { account: ofScript, amount: 7n }];
   const transaction = encodeTransaction({ inputs: [newRef()], outputs: [], fee: 0n, withdrawals });

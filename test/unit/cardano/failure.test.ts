@@ -94,13 +94,13 @@ const cases: [LedgerFailure, string][] = [
 ];
 
 describe("describeFailure", () => {
-  it.each(cases)("says in a sentence: %o", (failure, sentence) => {
+  it.each(cases)("describes in a sentence: %o", (failure, sentence) => {
     expect(describeFailure(failure)).toBe(sentence);
   });
 });
 
 describe("failureNames", () => {
-  it("has every name once", () => {
+  it("contains every name once", () => {
     expect(new Set(failureNames).size).toBe(failureNames.length);
     for (const [{ name }] of cases) expect(failureNames).toContain(name);
   });

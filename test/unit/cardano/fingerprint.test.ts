@@ -20,7 +20,7 @@ test("ids of representatives are read in every form", () => {
   }
 });
 
-test("an id that is written is read as the same", () => {
+test("an encoded id is decoded to the same", () => {
   const hash = "9a".repeat(28);
   for (
     const drep of [{ kind: "abstain" }, { kind: "no confidence" }, { kind: "key", hash }, {

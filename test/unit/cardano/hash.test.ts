@@ -18,11 +18,11 @@ const KNOWN: readonly (readonly [string, string, string])[] = [
 ];
 const known = () => KNOWN.map(([text]) => [text, hash256(utf8(text)), hash224(utf8(text))]);
 
-test("hashes are the same before the fast ones are there and after", async () => {
+test("hashes are the same before the fast implementation is loaded and after", async () => {
   expect(known()).toEqual(KNOWN);
   await initHash();
   expect(known()).toEqual(KNOWN);
-  // over the ends of blake2b's blocks, and of the pieces in which bytes go to WebAssembly
+  // lengths beyond blake2b's blocks, and beyond the chunks in which bytes go to WebAssembly
   fc.assert(
     fc.property(fc.oneof(fc.nat(400), fc.integer({ min: 16_300, max: 33_000 })), fc.nat(255), (length, first) => {
       const bytes = Uint8Array.from({ length }, (_, i) => first + i * 7);

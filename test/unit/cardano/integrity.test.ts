@@ -13,7 +13,7 @@ describe("languageViews", () => {
     expect(views).toBe("a1" + "4100" + "58a8" + "9f" + "00".repeat(166) + "ff");
   });
 
-  it("writes Plutus V2 plainly, as the CDDL shows for the all-zero model", () => {
+  it("encodes Plutus V2 plainly, as the CDDL shows for the all-zero model", () => {
     const views = toHex(languageViews(new Map([[1, zeros(175)]]), [1]));
     expect(views).toBe("a1" + "01" + "98af" + "00".repeat(175));
   });
@@ -51,7 +51,7 @@ describe.each([9, 10, 11] as const)("cost models of version %i", (major) => {
 describe("scriptDataHash", () => {
   const parameters = { costModels: new Map([[2, [7n]]]) };
 
-  it("is absent where there is nothing to hash", () => {
+  it("is absent if there is nothing to hash", () => {
     expect(scriptDataHash({ languages: [], parameters })).toBeUndefined();
   });
 

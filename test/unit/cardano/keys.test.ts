@@ -60,7 +60,7 @@ describe("ed25519", () => {
     );
   });
 
-  test("what is no signature or no key does not verify, and a key of odd length throws", () => {
+  test("an invalid signature or key does not verify, and a key of another length throws", () => {
     const seed = newSeed();
     expect(verify(publicKey(seed), utf8("x"), new Uint8Array(63))).toBe(false);
     expect(verify(new Uint8Array(32).fill(255), utf8("x"), sign(seed, utf8("x")))).toBe(false);
@@ -167,7 +167,7 @@ describe("mnemonics", () => {
       .toBe("34aff24cb8f3bf20a95dab20cf0d0be9007e2617");
   });
 
-  test("what is wrong is said without the words", () => {
+  test("errors are reported without the words", () => {
     const words = newMnemonic(12);
     const broken = [...words.slice(0, 11), "abacus"];
     const reason = (list: readonly string[]) => {
@@ -182,7 +182,7 @@ describe("mnemonics", () => {
 });
 
 describe("texts", () => {
-  test("every form comes back as it went", () => {
+  test("every form is decoded as encoded", () => {
     const secret = rootKey(new Uint8Array(16).fill(3));
     const forms = [
       ["ed25519_sk", { form: "secret", key: newSeed() }],

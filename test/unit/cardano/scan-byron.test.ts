@@ -1,4 +1,4 @@
-/** Blocks of Byron as its CDDL has them, made here. */
+/** Blocks of Byron according to its CDDL, made here. */
 import { describe, expect, test } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { created, spent } from "#src/cardano/block.ts";
@@ -35,7 +35,7 @@ describe("a main block", () => {
     expect(block.size).toBe(bytes.length - 2);
   });
 
-  test("is known by its header, hashed as one of two kinds", () => {
+  test("is identified by its header, hashed as one of two kinds", () => {
     expect(toHex(block.header)).toBe(toHex(header));
     expect(block.hash).toBe(hash256(concat(fromHex("8201"), header)));
   });
@@ -53,14 +53,14 @@ describe("a main block", () => {
     expect(readWhole(first!).fee).toBeUndefined();
   });
 
-  test("with an input of a kind that is not known is refused when the inputs are read", () => {
+  test("with an input of an unknown kind is refused when the inputs are decoded", () => {
     const odd = scanBlock(mainBlock([transaction([[1, new Tagged(24, new Uint8Array(1))]])]).bytes);
     expect(odd.transactions[0]!.outputs.length).toBe(2);
     expect(() => odd.transactions[0]!.inputs).toThrow(CborError);
   });
 });
 
-test("a boundary block opens its epoch at the height of the block before", () => {
+test("a boundary block opens its epoch at the height of the previous block", () => {
   const header = encode([MAGIC, hash("1"), hash("2"), [4, [900]], [new Map()]]);
   const bytes = encode([0, [new Encoded(header), new Indefinite([hash("3")]), [new Map()]]]);
   expect(scanBlock(bytes)).toEqual({
@@ -75,6 +75,6 @@ test("a boundary block opens its epoch at the height of the block before", () =>
   });
 });
 
-test("the first main block of an epoch stands in the boundary block's slot", () => {
+test("the first main block of an epoch has the boundary block's slot", () => {
   expect(scanBlock(mainBlock([], 4, 0).bytes).slot).toBe(4 * 21_600);
 });

@@ -1,4 +1,4 @@
-/** Real blocks, bent: whatever comes out, it is a block or a `CborError`. */
+/** Real blocks with random changes: the result is always a block or a `CborError`. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { concat, fromHex } from "#src/base/bytes.ts";
@@ -15,7 +15,7 @@ beforeAll(initHash);
 const small = singles.filter(({ size }) => size < 20_000);
 const blocks = small.map(({ file }) => blockFile(file));
 
-/** Reads everything that a block has. */
+/** Reads every part of a block. */
 function readAll(bytes: Uint8Array): ScannedBlock {
   const block = scanBlock(bytes);
   for (const transaction of block.transactions) {
@@ -27,7 +27,7 @@ function readAll(bytes: Uint8Array): ScannedBlock {
   return block;
 }
 
-/** Whether bytes are a block; anything that is thrown and no `CborError` goes on. */
+/** Whether bytes are a block; rethrows every error that is not a `CborError`. */
 function survives(bytes: Uint8Array): boolean {
   try {
     readAll(bytes);
@@ -38,15 +38,15 @@ function survives(bytes: Uint8Array): boolean {
   }
 }
 
-describe("bent blocks", () => {
+describe("changed blocks", () => {
   const place = fc.tuple(
     fc.nat(Math.max(0, blocks.length - 1)),
     fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
   );
 
-  test("all are whole before", () => expect(blocks.map(survives)).not.toContain(false));
+  test("all are valid before", () => expect(blocks.map(survives)).not.toContain(false));
 
-  test("cut short: refused, wherever", () => {
+  test("truncated anywhere: refused", () => {
     fc.assert(
       fc.property(place, ([which, share]) => {
         const bytes = blocks[which]!;
@@ -69,7 +69,7 @@ describe("bent blocks", () => {
     expect(refused).toBeGreaterThan(0);
   });
 
-  test("the structure changed: heads that say much, or little", () => {
+  test("the structure changed: heads with large or small counts", () => {
     const heads = [
       "9f",
       "bf",

@@ -45,7 +45,7 @@ describe("real blocks, Byron to Conway", () => {
     );
   });
 
-  test.each(chunks)("$file links up", (expected) => {
+  test.each(chunks)("$file is linked", (expected) => {
     const blocks: ScannedBlock[] = blocksOf(expected).map(scanBlock);
     const last = blocks.at(-1)!;
     expect(blocks.length).toBe(expected.blocks);
@@ -53,7 +53,7 @@ describe("real blocks, Byron to Conway", () => {
     expect([last.hash, last.slot, last.height]).toEqual([expected.lastHash, expected.lastSlot, expected.lastHeight]);
     expect(blocks.reduce((sum, { transactions }) => sum + transactions.length, 0)).toBe(expected.txs);
     for (let i = 1; i < blocks.length; i++) expect(blocks[i]!.previous).toBe(blocks[i - 1]!.hash);
-    // Where an input was created in the same chunk, the index it names must have been created.
+    // If the input was created in the same chunk, its index must exist.
     const outputs = new Map<string, Set<number>>();
     for (const transaction of blocks.flatMap(({ transactions }) => transactions)) {
       for (const { txHash, index } of spent(transaction)) {
@@ -68,7 +68,7 @@ const policy = "ab".repeat(28);
 const address = fromHex("60" + "cd".repeat(28));
 const hash = (digit: string) => fromHex(digit.repeat(64));
 
-/** A body that has every field that is read, its sets written as given. */
+/** A body that has every scanned field, its sets encoded as given. */
 function everyField(set: (elements: (Encoded | Uint8Array)[]) => Encoded): Encoded {
   const ref = (digit: string, index: number) => new Encoded(encode([hash(digit), index]));
   const output = new Map<number, number | Uint8Array>([[0, address], [1, 7]]);
@@ -127,7 +127,7 @@ describe("transactions", () => {
   );
 });
 
-/** A block of an era with one transaction, whose body has these fields beside input, output and fee. */
+/** A block of an era with one transaction, whose body has these fields in addition to input, output and fee. */
 function blockOf(era: number, fields: readonly (readonly [number, Encodable])[], invalid: readonly number[] = []) {
   const header = [[1, 2, null, hash("e"), ...new Array<number>(era < 6 ? 11 : 6).fill(0)], 0];
   const body = new Map<Encodable, Encodable>([[0, [[hash("1"), 0]]], [1, [[address, 5]]], [2, 3], ...fields]);
@@ -135,7 +135,7 @@ function blockOf(era: number, fields: readonly (readonly [number, Encodable])[],
 }
 const only = (block: ScannedBlock) => block.transactions[0]!;
 
-describe("what a transaction did", () => {
+describe("the effect of a transaction", () => {
   const stake: Encodable = [0, [0, address.subarray(1)]];
   const fields: [number, Encodable][] = [
     [4, [stake]],
@@ -157,7 +157,7 @@ describe("what a transaction did", () => {
     expect(paidFee(transaction)).toBe(3n);
   });
 
-  test("when phase 2 failed: its collateral, and what that returns", () => {
+  test("when phase 2 failed: its collateral, and the collateral return", () => {
     const transaction = only(blockOf(6, [...fields, returned, [17, 40]], [0]));
     expect(transaction.valid).toBe(false);
     expect(spent(transaction).map(({ txHash }) => txHash[0])).toEqual(["2", "3"]);
@@ -165,11 +165,11 @@ describe("what a transaction did", () => {
     expect(certified(transaction)).toEqual([]);
     expect(withdrawn(transaction).size).toBe(0);
     expect(paidFee(transaction)).toBe(40n);
-    // what it says of itself is there all the same
+    // its description of itself is kept anyway
     expect([transaction.certificates.length, transaction.withdrawals.size, transaction.mint.size]).toEqual([1, 1, 1]);
   });
 
-  test("when phase 2 failed in Alonzo: the collateral is gone whole", () => {
+  test("when phase 2 failed in Alonzo: the whole collateral is taken", () => {
     const transaction = only(blockOf(5, fields, [0]));
     expect(created(transaction)).toEqual([]);
     expect(paidFee(transaction)).toBeUndefined();
@@ -179,26 +179,26 @@ describe("what a transaction did", () => {
 });
 
 describe("eras differ", () => {
-  test("in the last slot: Shelley states it, the later ones the slot after it", () => {
+  test("in the last slot: Shelley states it, later eras the next slot", () => {
     expect(only(blockOf(2, [[3, 100]])).validTo).toBe(101);
     expect(only(blockOf(3, [[3, 100], [8, 50]]))).toMatchObject({ validFrom: 50, validTo: 100 });
   });
-  test("in the list of invalid transactions, which came with Alonzo", () => {
+  test("in the list of invalid transactions, since Alonzo", () => {
     for (const era of [2, 3, 4, 5, 6, 7]) expect(only(blockOf(era, [])).valid).toBe(true);
   });
 });
 
-test("a validity without end ends at the last number", () => {
+test("a validity without end ends at the largest number", () => {
   expect(only(blockOf(7, [[3, (1n << 64n) - 1n]])).validTo).toBe(Number.MAX_SAFE_INTEGER);
   expect(only(blockOf(2, [[3, (1n << 64n) - 1n]])).validTo).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-test("an input that is written twice is one", () => {
+test("a duplicate input counts once", () => {
   const twice: Encodable = [[hash("1"), 0], [hash("2"), 0], [hash("1"), 0]];
   expect(only(blockOf(4, [[0, twice]])).inputs.map(({ txHash }) => txHash[0])).toEqual(["1", "2"]);
 });
 
-test("what nobody asks for is not read", () => {
+test("parts that are not requested are not decoded", () => {
   const transaction = only(blockOf(7, [[4, [[99]]], [9, 1]]));
   expect(transaction.outputs.length).toBe(1);
   expect(transaction.outputs).toBe(transaction.outputs);
@@ -207,14 +207,14 @@ test("what nobody asks for is not read", () => {
   expect(() => scanTransaction(encode([new Encoded(transaction.body), new Map(), true, null]))).toThrow(CborError);
 });
 
-test("an output of Byron is read again out of its own bytes", () => {
+test("an output of Byron can be decoded again from its own bytes", () => {
   const item = encode([[new Tagged(24, fromHex("0102")), 7], 5]);
   const output = readOutput(decode(item));
   expect(output).toMatchObject({ address: "82d81842010207", value: { lovelace: 5n } });
   expect(readOutput(decode(output.raw))).toEqual(output);
 });
 
-test("eras that are not read are named", () => {
+test("unsupported eras are named", () => {
   expect(() => scanBlock(fromHex("8208" + "80"))).toThrow(UnknownEraError);
   expect(() => scanBlock(fromHex("8208" + "80"))).toThrow("era 8");
 });

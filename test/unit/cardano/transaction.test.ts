@@ -62,7 +62,7 @@ const full: TransactionParts = {
 describe("assembling", () => {
   const transaction = encodeTransaction(full);
 
-  test("inputs stand in the ledger's order, and redeemers point at them by it", () => {
+  test("inputs are in the ledger's order, and redeemers refer to them by index", () => {
     const scanned = scanTransaction(transaction);
     expect(scanned.inputs).toEqual([at("01".repeat(32), 255), at(hash, 2), at(hash, 10)]);
     expect(scanned.references).toEqual([at(hash, 24), at(hash, 300)]);
@@ -74,7 +74,7 @@ describe("assembling", () => {
     expect(scanned).toMatchObject({ fee: 200_000n, validTo: 1000, validFrom: 10, valid: true, mint: full.mint });
   });
 
-  test("other libraries read the same and write it back byte for byte", () => {
+  test("other libraries decode the same and encode it to the same bytes", () => {
     const blaze = Transaction.fromCbor(TxCBOR(toHex(transaction)));
     expect(blaze.toCbor()).toBe(toHex(transaction));
     expect(blaze.getId()).toBe(transactionHash(transaction));
@@ -86,14 +86,14 @@ describe("assembling", () => {
     expect(theirs.body().required_signers()!.len()).toBe(2);
   });
 
-  test("there is no signature field, and nothing where there is nothing", () => {
+  test("there is no signature field, and empty fields are omitted", () => {
     expect([...witnessFields(transaction).keys()]).toEqual([5, 7]);
     const plain = encodeTransaction({ inputs: [newRef()], outputs: [], fee: 1n });
     expect([...witnessFields(plain).keys()]).toEqual([]);
     expect(as(as(decode(plain), "array").value[0], "map").value).toHaveLength(3);
   });
 
-  test("outputs come back as they went", () => {
+  test("outputs are decoded as encoded", () => {
     for (const output of [...outputs, { ...outputs[1]!, script: fromHex("820342abcd") }]) {
       const read = madeOutput(output);
       expect(read).toMatchObject({ address: output.address, value: output.value });
@@ -113,7 +113,7 @@ describe("signing", () => {
     signature: sign(who.seed, fromHex(transactionHash(transaction))),
   });
 
-  test("signatures are those of another library, in as many bytes as foreseen", () => {
+  test("signatures are those of another library, with the predicted number of bytes", () => {
     const ours = addWitness(transaction, witness(alice), witness(bob));
     const theirs = signed(transaction, alice, bob);
     expect(ours.length).toBe(transaction.length + witnessBytes(2));
@@ -122,8 +122,8 @@ describe("signing", () => {
     expect(csl.Transaction.from_bytes(ours).witness_set().vkeys()!.len()).toBe(2);
   });
 
-  test("every byte of the body and of other witnesses stays, however they are written", () => {
-    // Indefinite maps, integers in long form, redeemers as an array: what other builders write.
+  test("every byte of the body and of other witnesses stays, in any encoding", () => {
+    // Indefinite maps, integers in long form, redeemers as an array: encodings of other builders.
     const writable = fromHex(
       `84bf00d9010281825820${hash}1800018002190001ffbf1805818400001a00000001821864187bfff5f6`,
     );
@@ -136,14 +136,14 @@ describe("signing", () => {
     expect(transactionHash(once)).toBe(transactionHash(writable));
   });
 
-  test("a second signature joins the first, the same one again changes nothing", () => {
+  test("a second signature is added, the same one again changes nothing", () => {
     const first = addWitness(transaction, witness(alice));
     const both = addWitness(first, witness(bob));
     expect(toHex(both)).toBe(toHex(addWitness(transaction, witness(alice), witness(bob))));
     expect(toHex(addWitness(both, witness(alice)))).toBe(toHex(both));
   });
 
-  test("what is no transaction is refused", () => {
+  test("bytes that are not a transaction are refused", () => {
     for (const bytes of ["", "80", "84a0a0f5", "83a0a0f6", "84a0a0f6f6", "8480a0f5f6", "84a0a0f5f600"]) {
       expect(() => transactionHash(fromHex(bytes)), bytes).toThrow(CborError);
     }

@@ -29,7 +29,7 @@ const any = fc.letrec<{ item: Encodable }>((tie) => ({
   ),
 })).item;
 
-/** An item read with a walk, to be compared with the same item decoded. */
+/** An item read by a walk, compared with the same item decoded. */
 function walked(walk: Walk): unknown {
   switch (walk.major) {
     case major.uint:
@@ -84,7 +84,7 @@ function decoded(item: Item): unknown {
 }
 
 describe("a walk", () => {
-  test("reads what the decoder reads, and steps over as much", () => {
+  test("reads what the decoder reads, and skips the same number of bytes", () => {
     fc.assert(fc.property(any, (value) => {
       const bytes = encode([value, 7]);
       const walk = new Walk(bytes);
@@ -99,7 +99,7 @@ describe("a walk", () => {
     }));
   });
 
-  test("finds bytes well-formed where the decoder does", () => {
+  test("accepts bytes as well-formed where the decoder does", () => {
     const skips = (bytes: Uint8Array) => {
       const walk = new Walk(bytes);
       walk.skip();
@@ -114,7 +114,7 @@ describe("a walk", () => {
         throw error;
       }
     };
-    // the decoder stops at the first thing wrong, and a text that is not UTF-8 is nothing wrong to a walk
+    // the decoder stops at the first error, and a text that is not UTF-8 is no error for a walk
     const agree = (bytes: Uint8Array) => {
       const there = outcome(() => decodeAll(bytes));
       const here = outcome(() => skips(bytes));
@@ -137,7 +137,7 @@ describe("a walk", () => {
     }));
   });
 
-  test("refuses every beginning of an item", () => {
+  test("refuses every truncated item", () => {
     fc.assert(fc.property(any, fc.nat(), (value, length) => {
       const bytes = encode(value);
       const walk = new Walk(bytes.subarray(0, length % bytes.length));
@@ -170,7 +170,7 @@ describe("a walk", () => {
     ["more than there is", (walk: Walk) => walk.array(), "9bffffffffffffffff"],
   ])("%s (%#)", (_, read, text) => expect(() => read(new Walk(fromHex(text)))).toThrow(CborError));
 
-  test("numbers past 2^53 stand still there, integers stay exact", () => {
+  test("numbers past 2^53 are clamped, integers stay exact", () => {
     const most = fromHex("1bffffffffffffffff");
     expect(new Walk(most).uint()).toBe(Number.MAX_SAFE_INTEGER);
     expect(new Walk(most).int()).toBe((1n << 64n) - 1n);
@@ -179,14 +179,14 @@ describe("a walk", () => {
     expect(new Walk(fromHex("c240")).int()).toBe(0n);
   });
 
-  test("reads a number of a megabyte, which nobody may have to wait for", () => {
+  test("reads a number of a megabyte in a short time", () => {
     const bytes = encode(new Tagged(3, new Uint8Array(1_000_000).fill(0xff)));
     const value = new Walk(bytes).int();
     expect(value === -(1n << 8_000_000n)).toBe(true);
     expect(asInt(decodeAll(bytes)) === value).toBe(true);
   });
 
-  test("goes as deep, and over as many pieces, as bytes can say", () => {
+  test("supports the depth and the number of chunks that bytes can express", () => {
     const deep = concat(new Uint8Array(200_000).fill(0x81), Uint8Array.of(0));
     const walk = new Walk(deep);
     walk.skip();

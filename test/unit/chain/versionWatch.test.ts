@@ -1,4 +1,4 @@
-/** A network whose protocol version this release does not know is noticed with its parameters. */
+/** A protocol version of the network that this release does not support is detected with the parameters. */
 import { expect, test } from "vitest";
 import { createLog } from "#src/base/log.ts";
 import { fail, ok } from "#src/base/result.ts";
@@ -9,7 +9,7 @@ import { MemoryChain, memoryPort } from "../../support/chain.ts";
 
 const at = (major: number) => ({ ...mainnetParametersAt(11), protocolVersion: { major, minor: 1 } });
 
-test("versions up to 11 are known, and no other", () => {
+test("versions up to 11 are supported, and no other", () => {
   for (const major of [9, 10, 11]) expect(versionWarning(at(major))).toBeUndefined();
   expect(versionWarning(at(12))).toMatchObject({
     code: "protocol_version_unknown",
@@ -17,7 +17,7 @@ test("versions up to 11 are known, and no other", () => {
   });
 });
 
-test("each version that is not known is said once, and stands until another one comes", async () => {
+test("each unsupported version is reported once, and stays reported until another one comes", async () => {
   const lines: string[] = [];
   const heard: string[] = [];
   let major: number | undefined;
@@ -41,7 +41,7 @@ test("each version that is not known is said once, and stands until another one 
   await port.parameters();
   expect(standing()).toEqual({ network: { major: 12, minor: 1 }, newestKnown: 11, unknown: true });
   expect(lines).toEqual([expect.stringContaining('"code":"protocol_version_unknown"')]);
-  // a network that is away has said nothing else
+  // an unreachable network does not change that
   major = undefined;
   await port.parameters();
   expect(standing().unknown).toBe(true);

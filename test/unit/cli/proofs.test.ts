@@ -1,4 +1,4 @@
-/** `arbor verify`: an answer out of a file, checked by what its options say. */
+/** `arbor verify`: checks an answer from a file against the trusted values in its options. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -26,7 +26,7 @@ function file(answer: unknown): string {
 
 describe("verify", () => {
   it.each<[string, TrustOptions]>([["root", { root }], ["datum", { policy, datum }], ["output", { policy, output }]])(
-    "says what is certain by the %s",
+    "states what is proven by the %s",
     async (_by, known) => {
       const there = await verify(file(token.answer("k")), TOKEN, "k", known);
       expect(JSON.parse(there)).toEqual({ included: true, value: "v", ...certain });
@@ -35,9 +35,9 @@ describe("verify", () => {
     },
   );
 
-  it("refuses what is not true, not asked, or no answer", async () => {
-    const lie = { ...token.answer("k"), value: "w", valueHex: "77" };
-    await expect(verify(file(lie), TOKEN, "k", { root })).rejects.toThrow("proof_fails");
+  it("refuses a false answer, an answer to another query, and other files", async () => {
+    const falseAnswer = { ...token.answer("k"), value: "w", valueHex: "77" };
+    await expect(verify(file(falseAnswer), TOKEN, "k", { root })).rejects.toThrow("proof_fails");
     await expect(verify(file(token.answer("k")), TOKEN, "other", { root })).rejects.toThrow("other_question");
     await expect(verify(file(token.answer("k")), TOKEN, "k", { root: "00".repeat(32) })).rejects.toThrow(
       "state_differs",
@@ -46,7 +46,7 @@ describe("verify", () => {
     await expect(verify(path.join(folder, "missing"), TOKEN, "k", { root })).rejects.toThrow("cannot be read");
   });
 
-  it("asks for exactly one thing that is trusted", async () => {
+  it("requires exactly one trusted value", async () => {
     const answer = file(token.answer("k"));
     for (const known of [{}, { policy }, { root, policy, datum }, { policy, datum, output }]) {
       await expect(verify(answer, TOKEN, "k", known)).rejects.toThrow("--root, --datum and --output");

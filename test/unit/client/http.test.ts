@@ -1,4 +1,4 @@
-/** What a client sees of a service that breaks off. */
+/** What a client gets from a service that closes the connection. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

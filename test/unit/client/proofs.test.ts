@@ -1,4 +1,4 @@
-/** An answer about a fact is believed when it is true, and never when it is not, whoever made it. */
+/** An answer about a fact is accepted if it is true, and never if it is false, whatever its source. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
@@ -34,7 +34,7 @@ describe("a true answer", () => {
     "{}",
   ]]);
 
-  it.each(["root", "datum", "output"] as const)("is believed by the %s of another provider", (by) => {
+  it.each(["root", "datum", "output"] as const)("is accepted by the %s of another provider", (by) => {
     for (const facts of [new Map<string, string>(), numbered(1), numbered(2), odd, numbered(300)]) {
       const token = new TokenWithFacts(facts);
       const root = toHex(token.trie.root);
@@ -53,13 +53,13 @@ describe("a true answer", () => {
     }
   });
 
-  it("is believed for a key in bytes, and without the key that was asked for by its digest", () => {
+  it("is accepted for a key in bytes, and without the key if it was queried by its digest", () => {
     const token = new TokenWithFacts(odd);
     const { key: _key, keyHex: _keyHex, ...answer } = token.answer("nothing");
     expect(code(answer, { ...asking(token, ""), key: utf8("nothing") })).toBe("believed");
   });
 
-  it("is not believed for another key, another token or another state", () => {
+  it("is refused for another key, another token or another state", () => {
     const token = new TokenWithFacts(numbered(50));
     const later = new TokenWithFacts(numbered(51));
     const answer = token.answer("key 7");
@@ -75,7 +75,7 @@ describe("a true answer", () => {
     expect(code(answer, question as FactQuestion)).toBe("state_differs");
   });
 
-  it("is not believed by what is no state of the token", () => {
+  it("is refused with an output that is not a state of the token", () => {
     const token = new TokenWithFacts(numbered(5));
     const answer = token.answer("key 1");
     const { datum, output } = token.trusted as {
@@ -105,25 +105,25 @@ describe("a true answer", () => {
 });
 
 describe("by the definition of the trie", () => {
-  it("what is there is believed and what is not is not, whatever proof is shown", () => {
+  it("presence is accepted for present keys and refused for others, with any proof", () => {
     const crowd = crowds().filter((group) => group.length > 6).slice(0, 12).flatMap((group) => group.slice(0, 4));
     const key = fc.constantFrom(...crowd);
     const entries = fc.uniqueArray(fc.tuple(key, fc.string({ maxLength: 3 })), { maxLength: 12, selector: ([k]) => k });
     fc.assert(
-      fc.property(entries, key, fc.string({ maxLength: 3 }), (all, asked, other) => {
+      fc.property(entries, key, fc.string({ maxLength: 3 }), (all, queriedKey, other) => {
         const facts = new Map(all);
         const token = new TokenWithFacts(facts);
         const leaves = all.map(([k, v]) => leafOf(utf8(k), utf8(v)));
         expect(toHex(token.trie.root)).toBe(toHex(modelRoot(leaves)));
-        const path = digest(utf8(asked));
-        const value = facts.get(asked);
+        const path = digest(utf8(queriedKey));
+        const value = facts.get(queriedKey);
         const proof = modelProof(value === undefined ? [...leaves, { path, value: path }] : leaves, path);
-        const answer = token.answer(asked, proof);
-        expect(code(answer, asking(token, asked))).toBe("believed");
+        const answer = token.answer(queriedKey, proof);
+        expect(code(answer, asking(token, queriedKey))).toBe("believed");
         const opposite = value === undefined ? withValue(answer, other) : withoutValue(answer);
-        expect(code(opposite, asking(token, asked))).toBe("proof_fails");
+        expect(code(opposite, asking(token, queriedKey))).toBe("proof_fails");
         if (value !== undefined && value !== other) {
-          expect(code(withValue(answer, other), asking(token, asked))).toBe("proof_fails");
+          expect(code(withValue(answer, other), asking(token, queriedKey))).toBe("proof_fails");
         }
       }),
       { numRuns: 150 },
@@ -131,34 +131,34 @@ describe("by the definition of the trie", () => {
   });
 });
 
-type Told = FactProof;
+type FactAnswer = FactProof;
 
-function withValue(answer: Told, text: string): Told {
+function withValue(answer: FactAnswer, text: string): FactAnswer {
   return { ...answer, included: true, value: text, valueHex: toHex(utf8(text)) };
 }
 
-function withoutValue({ value: _value, valueHex: _valueHex, ...answer }: Told): Told {
+function withoutValue({ value: _value, valueHex: _valueHex, ...answer }: FactAnswer): FactAnswer {
   return { ...answer, included: false };
 }
 
-/** A proof as the answer has it, its two forms agreeing. */
-function withProof(answer: Told, proof: Proof): Told {
-  return { ...answer, proof: { steps: proofJson(proof), cbor: toHex(encodeProof(proof)) } as Told["proof"] };
+/** A proof in the answer's form, with both forms equal. */
+function withProof(answer: FactAnswer, proof: Proof): FactAnswer {
+  return { ...answer, proof: { steps: proofJson(proof), cbor: toHex(encodeProof(proof)) } as FactAnswer["proof"] };
 }
 
-function withKey(answer: Told, key: string): Told {
+function withKey(answer: FactAnswer, key: string): FactAnswer {
   const bytes = utf8(key);
   return { ...answer, key, keyHex: toHex(bytes), path: toHex(digest(bytes)) };
 }
 
-/** Any text in an answer, changed by one digit, character or length. */
-function scratched(answer: Told, roll: Roll): { at: string; answer: Told } {
-  const copy = structuredClone(answer) as Told;
+/** Every text in an answer, changed by one digit, character or length. */
+function scratched(answer: FactAnswer, roll: Roll): { at: string; answer: FactAnswer } {
+  const copy = structuredClone(answer) as FactAnswer;
   const places: { at: string; get: string | number | boolean; set: (value: unknown) => void }[] = [];
   const walk = (node: Record<string, unknown>, at: string) => {
     for (const [name, value] of Object.entries(node)) {
       const place = `${at}.${name}`;
-      // What no datum says is the service's word alone.
+      // Members that no datum contains: they are the service's claim alone.
       if (place === ".point" || place === ".outputRefId") continue;
       if (typeof value === "object" && value !== null) walk(value as Record<string, unknown>, place);
       else places.push({ at: place, get: value as string, set: (other) => node[name] = other });
@@ -186,7 +186,7 @@ describe("a false answer", () => {
   const roll = dice(20_260);
   const groups = crowds().filter((group) => group.length > 5);
 
-  /** A token with crowded keys, some of which are not in it. */
+  /** A token with crowded keys, and keys that are not in it. */
   function crowded(): { token: TokenWithFacts; present: string[]; absent: string[] } {
     const keys = Array.from({ length: 1 + roll(8) }, () => groups[roll(groups.length)]!)
       .flatMap((group) => group.slice(0, 2 + roll(4)));
@@ -195,7 +195,7 @@ describe("a false answer", () => {
     return { token: new TokenWithFacts(new Map(all.map((key) => [key, `v${roll(3)}`]))), present: all, absent };
   }
 
-  it("with anything changed that it says is refused", () => {
+  it("with any change of its content is refused", () => {
     for (let i = 0; i < 150; i++) {
       const { token, present, absent } = crowded();
       const key = [...present, ...absent][roll(present.length + absent.length)]!;
@@ -204,14 +204,14 @@ describe("a false answer", () => {
       expect(code(honest, question)).toBe("believed");
       for (let j = 0; j < 20; j++) {
         const { at, answer } = scratched(honest, roll);
-        // A key or value may be left out where it is known besides.
+        // A key or value may be missing where it is known otherwise.
         if (/^\.key(Hex)?$/.test(at) && answer[at.slice(1) as "key"] === undefined) continue;
         if (code(answer, question) === "believed") throw new Error(`${at} changed: ${JSON.stringify(answer)}`);
       }
     }
   });
 
-  it("is refused whatever proof it has: of other keys, of other tokens, bent, in parts and together", () => {
+  it("is refused with any proof: of other keys, of other tokens, changed, in parts and combined", () => {
     let tried = 0;
     while (tried < 6_000) {
       const { token, present, absent } = crowded();
@@ -223,21 +223,21 @@ describe("a false answer", () => {
       const sources = [token.answer(key), token.answer(near), token.answer(absent[0]!), other.answer(near)]
         .map((answer) => readProofJson(answer.proof.steps)!);
       const honest = token.answer(key);
-      const lies = value === undefined
+      const falseAnswers = value === undefined
         ? [withValue(honest, "v0"), withValue(honest, ""), withKey(withValue(token.answer(near), "v1"), key)]
         : [withValue(honest, `${value}!`), withoutValue(honest), withKey(withoutValue(token.answer(near)), key)];
-      for (const lie of lies) {
+      for (const falseAnswer of falseAnswers) {
         for (let i = 0; i < 12; i++) {
           let proof = sources[roll(sources.length)]!;
           for (let times = roll(4); times > 0 && proof.length > 0; times--) proof = bend(proof, roll);
           if (roll(6) === 0) proof = [...proof, ...sources[roll(sources.length)]!.slice(roll(3))];
           if (roll(6) === 0) proof = proof.toReversed();
           tried++;
-          let answer: Told;
+          let answer: FactAnswer;
           try {
-            answer = withProof(lie, proof);
+            answer = withProof(falseAnswer, proof);
           } catch {
-            continue; // no such proof can be written
+            continue; // no such proof can be encoded
           }
           if (code(answer, question) === "believed") throw new Error(`${key}: ${JSON.stringify(answer)}`);
         }
@@ -245,23 +245,23 @@ describe("a false answer", () => {
     }
   });
 
-  it("about a state that the liar made up is refused by what is trusted", () => {
+  it("about an invented state is refused by the trusted value", () => {
     for (let i = 0; i < 100; i++) {
       const { token, present } = crowded();
       const key = present[roll(present.length)]!;
       const made = new TokenWithFacts(new Map([...token.facts, [key, "a lie"]]));
-      const lie = made.answer(key);
-      expect(code(lie, asking(made, key))).toBe("believed");
+      const falseAnswer = made.answer(key);
+      expect(code(falseAnswer, asking(made, key))).toBe("believed");
       for (const by of ["root", "datum", "output"] as const) {
-        expect(code(lie, asking(token, key, by))).toBe("state_differs");
-        expect(code({ ...lie, root: toHex(token.trie.root) }, asking(token, key, by))).toBe("malformed");
+        expect(code(falseAnswer, asking(token, key, by))).toBe("state_differs");
+        expect(code({ ...falseAnswer, root: toHex(token.trie.root) }, asking(token, key, by))).toBe("malformed");
         const { stateOutput, root } = token.answer(key);
-        expect(code({ ...lie, root, stateOutput }, asking(token, key, by))).toBe("proof_fails");
+        expect(code({ ...falseAnswer, root, stateOutput }, asking(token, key, by))).toBe("proof_fails");
       }
     }
   });
 
-  it("that is true but contradicts itself, or is written otherwise than the service writes, is refused", () => {
+  it("that is true but contradicts itself, or is not in the service's form, is refused", () => {
     const token = new TokenWithFacts(new Map([...numbered(40), ["key 7", "\xff value"]]));
     const [there, absent] = [token.answer("key 7"), token.answer("missing")];
     const { stateOutput, proof } = there;
@@ -287,7 +287,7 @@ describe("a false answer", () => {
     }
   });
 
-  it("of any other form is refused, and nothing is thrown", () => {
+  it("of any other form is refused without an exception", () => {
     const token = new TokenWithFacts(numbered(3));
     const question = asking(token, "key 1");
     const honest = token.answer("key 1");
@@ -308,7 +308,7 @@ describe("a false answer", () => {
 });
 
 describe("the text of a key", () => {
-  it("stands for its bytes, and no two texts for the same", () => {
+  it("represents its bytes, and no two texts represent the same", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 12 }), (bytes) => {
         expect(keyBytes(bytesText(bytes))).toEqual(bytes);

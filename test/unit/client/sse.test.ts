@@ -1,4 +1,4 @@
-/** Server-sent events in whatever pieces they come, and a stream that comes back by itself. */
+/** Server-sent events in chunks of any size, and a stream that reconnects by itself. */
 import { createServer, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
@@ -45,7 +45,7 @@ test("events are the same in any chunks, with any line ends", async () => {
         const text = events.map(({ event, id, data }) =>
           [": a comment", `event: ${event}`, `id: ${id}`, ...data.map((one) => `data: ${one}`), "", ""].join(end)
         ).join("");
-        // a carriage return at the very end may be half of an end of line
+        // a carriage return at the end may be half of a line end
         expect(await itemsOf(`retry: 5${end}${end}id: 0${end}${end}${text}: end${end}`, cuts)).toEqual([
           { type: "retry", ms: 5 },
           { type: "id", id: "0" },
@@ -66,7 +66,7 @@ describe("a stream that is followed", () => {
     for (const stop of stops.splice(0)) stop();
   });
 
-  /** A server that does to the n-th request what it is told, and notes from where each wants to go on. */
+  /** A server with a handler for each request, which records the position that each requests. */
   async function serving(...answers: readonly ((response: ServerResponse) => void)[]) {
     const from: (string | undefined)[] = [];
     const server = createServer((request, response) => {
@@ -100,7 +100,7 @@ describe("a stream that is followed", () => {
     return all;
   }
 
-  it("goes on behind what it has told, when the server ends it, breaks off or is away for a moment", async () => {
+  it("continues after the last event when the server ends it, breaks the connection or is away for a moment", async () => {
     const { url, from } = await serving(
       stream("retry: 1\n\nid: 0\n\nid: 1\ndata: one\n\n", (response) => response.end()),
       refusing(503, "unavailable"),
@@ -111,7 +111,7 @@ describe("a stream that is followed", () => {
     expect(from).toEqual([undefined, "1", "1", "3"]);
   });
 
-  it("says what the server says, and when nobody is there at first", async () => {
+  it("reports the server's error, and an unreachable server on the first request", async () => {
     const { url, from } = await serving(refusing(400, "bad_request"));
     await expect(follow(url, { after: "x" }).next()).rejects.toMatchObject({
       status: 400,
@@ -121,7 +121,7 @@ describe("a stream that is followed", () => {
     expect(from).toEqual(["x"]);
     for (const stop of stops.splice(0)) stop();
     await expect(follow(url).next()).rejects.toMatchObject({ status: 0, code: "unreachable" });
-    // also later on, where it is no passing thing
+    // also later, if the error is permanent
     const gone = await serving(
       stream("retry: 1\n\nid: 1\n\n", (response) => response.end()),
       refusing(404, "no_such_wallet"),
@@ -129,7 +129,7 @@ describe("a stream that is followed", () => {
     await expect(taken(follow(gone.url), 9)).rejects.toMatchObject({ status: 404 });
   });
 
-  it.each([429, 503])("comes back after a %i, not before the time that Retry-After names", async (status) => {
+  it.each([429, 503])("reconnects after a %i, not before the time that Retry-After states", async (status) => {
     const times: number[] = [];
     const noting = (respond: (response: ServerResponse) => void) => (response: ServerResponse) => {
       times.push(performance.now());
@@ -145,7 +145,7 @@ describe("a stream that is followed", () => {
     expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(990);
   });
 
-  it("waits out a 429 of its first request, with or without Retry-After", async () => {
+  it("waits after a 429 on its first request, with or without Retry-After", async () => {
     const { url } = await serving(
       refusing(429, "rate_limited", { "retry-after": "0" }),
       refusing(429, "rate_limited"),
@@ -156,7 +156,7 @@ describe("a stream that is followed", () => {
     await expect(follow(unavailable.url).next()).rejects.toMatchObject({ status: 503 });
   });
 
-  it("ends where its signal does, and its connection where nobody reads on", async () => {
+  it("ends with its signal, and closes its connection when the consumer stops reading", async () => {
     let closed = 0;
     const { url } = await serving((response) => {
       response.on("close", () => closed++);
@@ -171,7 +171,7 @@ describe("a stream that is followed", () => {
     expect(await taken(follow(url), 1)).toEqual(["opened 1"]);
     while (closed < 2) await new Promise((resolve) => setTimeout(resolve, 5));
 
-    // also where memory was tidied up since it began
+    // also if memory was collected since it began
     const later = new AbortController();
     const long = follow(url, { signal: later.signal });
     await long.next();

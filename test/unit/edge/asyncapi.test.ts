@@ -1,4 +1,4 @@
-/** The AsyncAPI document: right by AsyncAPI's own schema, and true of the machines. */
+/** The AsyncAPI document: valid by AsyncAPI's own schema, and consistent with the machines. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Ajv, type AnySchema } from "ajv";
@@ -28,7 +28,7 @@ const transition: Transition = {
 };
 
 describe("the AsyncAPI document", () => {
-  test.each([false, true])("is one by AsyncAPI's schema (token: %s)", (withToken) => {
+  test.each([false, true])("is valid by AsyncAPI's schema (token: %s)", (withToken) => {
     isAsyncApi(document(withToken));
     expect(isAsyncApi.errors ?? []).toEqual([]);
     const broken = document();
@@ -36,7 +36,7 @@ describe("the AsyncAPI document", () => {
     expect(isAsyncApi(broken)).toBe(false);
   });
 
-  test("refers to nothing that is not there", () => {
+  test("has no dangling references", () => {
     const whole = document(true);
     const refs = [...JSON.stringify(whole).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!);
     expect(refs.length).toBeGreaterThan(20);
@@ -56,7 +56,7 @@ describe("the AsyncAPI document", () => {
     expect(from.enum).toEqual(["created", "submitting", "pending", "in_ledger", "expired", "refused", "forgotten"]);
   });
 
-  test("of a machine that is in several states at once says nothing of states", () => {
+  test("states no states for a machine that can be in several at once", () => {
     const machine = createMachine({
       type: "parallel",
       states: { a: { initial: "x", states: { x: { on: { GO: "y" } }, y: {} } }, b: {} },
@@ -67,7 +67,7 @@ describe("the AsyncAPI document", () => {
     expect(components.schemas["both-event"]!.properties.data.properties.from).not.toHaveProperty("enum");
   });
 
-  test("takes what is told and nothing else", () => {
+  test("accepts the published events and nothing else", () => {
     const faults = validatorOf(document());
     const event = cloudEvent(transition);
     expect(faults("token", event)).toEqual([]);

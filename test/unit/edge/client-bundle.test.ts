@@ -1,4 +1,4 @@
-/** The module for browsers: it is made once, runs without Node and Deno, and says clearly when it cannot be made. */
+/** The module for browsers: it is bundled once, runs without Node and Deno, and reports clearly when bundling fails. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -33,7 +33,7 @@ describe("the product's module", () => {
     body = bundled.value;
   }, 300_000);
 
-  it("comes out of a thread", async () => {
+  it("is bundled in a thread", async () => {
     const builders = createBuilders({ threads: 1, log: silentLog });
     try {
       expect(await bundleFor(builders, CLIENT)).toMatchObject({ ok: true, value: { body } });
@@ -42,13 +42,13 @@ describe("the product's module", () => {
     }
   });
 
-  it("is one module for browsers, and small", () => {
+  it("is one small module for browsers", () => {
     expect(body).not.toMatch(/\bfrom\s*"|\bimport\s*\(|\brequire\s*\(|node:|\bDeno\b/);
     expect(body.length).toBeLessThan(300_000);
     console.log(`client.js has ${body.length} bytes`);
   });
 
-  it("checks facts where there is neither Node nor Deno, and refuses what is false", async () => {
+  it("checks facts without Node and Deno, and refuses false ones", async () => {
     const run = inBrowserContext(body);
     expect(await run("return [typeof process, typeof Deno, typeof require, typeof Buffer]", null)).toEqual(
       Array(4).fill("undefined"),
@@ -63,11 +63,11 @@ describe("the product's module", () => {
       expect(await check(token.answer(key), key)).toMatchObject({ ok: true, value: { included: true, text } });
     }
     expect(await check(token.answer("none"), "none")).toMatchObject({ ok: true, value: { included: false } });
-    const lie = { ...token.answer("k"), value: "z", valueHex: "7a" };
-    expect(await check(lie, "k")).toMatchObject({ ok: false, error: { code: "proof_fails" } });
+    const falseAnswer = { ...token.answer("k"), value: "z", valueHex: "7a" };
+    expect(await check(falseAnswer, "k")).toMatchObject({ ok: false, error: { code: "proof_fails" } });
   });
 
-  it("signs what a key and what a wallet signs", async () => {
+  it("adds the signatures of a key and of a wallet", async () => {
     const run = inBrowserContext(body);
     const unsigned =
       "84a300d901028182582000000000000000000000000000000000000000000000000000000000000000000001800200a0f5f6";
@@ -80,13 +80,13 @@ describe("the product's module", () => {
   });
 });
 
-describe("what cannot be bundled", () => {
+describe("a module that cannot be bundled", () => {
   it.each([
     ["a module of Node", 'import { readFileSync } from "node:fs";\nexport const x = readFileSync;', /node:fs/],
     ["a module of Node by its bare name", 'import os from "os";\nexport const x = os;', /asks for os/],
     ["what is nowhere", 'export * from "./nowhere.ts";', /nowhere/],
     ["what is no program", "export const = ;", /Expected|Unexpected/],
-  ])("%s is said", async (_title, text, reason) => {
+  ])("%s is reported", async (_title, text, reason) => {
     const bundled = await bundle({ entry: entry(text) });
     expect(bundled).toMatchObject({
       ok: false,
@@ -94,7 +94,7 @@ describe("what cannot be bundled", () => {
     });
   });
 
-  it("is a 503 that says when to ask again", async () => {
+  it("is a 503 with Retry-After", async () => {
     const { app, jobs } = served('import "node:fs";');
     const answer = await app.request("/client.js");
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "30"]);
@@ -103,7 +103,7 @@ describe("what cannot be bundled", () => {
     expect(jobs()).toBe(1);
   });
 
-  it("is tried again after a while", async () => {
+  it("is bundled again after a while", async () => {
     const answers = [fail("bundle_unavailable", ""), ok({ type: "", body: "", etag: "" })];
     let made = 0;
     const once = bundledOnce(() => Promise.resolve(answers[made++]!), -1);
@@ -111,7 +111,7 @@ describe("what cannot be bundled", () => {
   });
 });
 
-/** An app with a module of that text, and how often it was bundled. */
+/** An app with a module of this text, and how often it was bundled. */
 function served(text: string): { app: OpenAPIHono; jobs: () => number } {
   const app = new OpenAPIHono();
   let jobs = 0;
@@ -124,7 +124,7 @@ function served(text: string): { app: OpenAPIHono; jobs: () => number } {
   return { app, jobs: () => jobs };
 }
 
-it("is bundled once for all who ask, and not sent again to who has it", async () => {
+it("is bundled once for all clients, and not sent again to a client that has it", async () => {
   const { app, jobs } = served("export const answer: number = 42;");
   const answers = await Promise.all(Array.from({ length: 20 }, () => app.request("/client.js")));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));

@@ -1,4 +1,4 @@
-/** Whose pages may change a devnet: those of the machine, those that were named, and what is no page. */
+/** Which origins may change a devnet: pages of this machine, configured origins, and clients that are not browsers. */
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
@@ -6,7 +6,7 @@ import { readOptions } from "#src/app/options.ts";
 import { guardOrigins } from "#src/edge/devnet/origins.ts";
 import { handleErrors } from "#src/edge/errors.ts";
 
-const asked = async (
+const statusOf = async (
   method: string,
   headers: Record<string, string>,
   origins: readonly string[] = [],
@@ -27,7 +27,7 @@ test.each([
   "http://app.localhost:3000",
   "HTTP://LOCALHOST:3000",
 ])("a page of %s may", async (origin) => {
-  expect(await asked("POST", { origin, host })).toBe(200);
+  expect(await statusOf("POST", { origin, host })).toBe(200);
 });
 
 test.each([
@@ -39,31 +39,31 @@ test.each([
   "file://",
   "nonsense",
 ])("a page of %s may not, and may read", async (origin) => {
-  expect(await asked("POST", { origin, host })).toBe(403);
-  expect(await asked("DELETE", { origin, host })).toBe(403);
-  expect(await asked("GET", { origin, host })).toBe(200);
+  expect(await statusOf("POST", { origin, host })).toBe(403);
+  expect(await statusOf("DELETE", { origin, host })).toBe(403);
+  expect(await statusOf("GET", { origin, host })).toBe(200);
 });
 
-test("a page of the address that was asked may, one of a name that leads here may not", async () => {
-  expect(await asked("POST", { origin: "http://192.168.1.7:3000", host: "192.168.1.7:10000" })).toBe(200);
-  expect(await asked("POST", { origin: "http://[fd00::7]:3000", host: "[fd00::7]:10000" })).toBe(200);
-  expect(await asked("POST", { origin: "http://192.168.1.8", host: "192.168.1.7:10000" })).toBe(403);
-  expect(await asked("POST", { origin: "http://rebound.example:10000", host: "rebound.example:10000" })).toBe(403);
+test("a page of the requested address may, one of a name that resolves to this machine may not", async () => {
+  expect(await statusOf("POST", { origin: "http://192.168.1.7:3000", host: "192.168.1.7:10000" })).toBe(200);
+  expect(await statusOf("POST", { origin: "http://[fd00::7]:3000", host: "[fd00::7]:10000" })).toBe(200);
+  expect(await statusOf("POST", { origin: "http://192.168.1.8", host: "192.168.1.7:10000" })).toBe(403);
+  expect(await statusOf("POST", { origin: "http://rebound.example:10000", host: "rebound.example:10000" })).toBe(403);
 });
 
-test("a program that is no browser may, from anywhere", async () => {
-  expect(await asked("POST", { host: "devnet.example:10000" })).toBe(200);
+test("a client that is not a browser may, from anywhere", async () => {
+  expect(await statusOf("POST", { host: "devnet.example:10000" })).toBe(200);
 });
 
-test("pages that were named may, and all with *", async () => {
+test("pages of configured origins may, and all with *", async () => {
   const origin = "https://app.example";
-  expect(await asked("POST", { origin, host }, [origin])).toBe(200);
-  expect(await asked("POST", { origin: "https://other.example", host }, [origin])).toBe(403);
-  expect(await asked("POST", { origin: "https://other.example", host }, ["*"])).toBe(200);
-  expect(await asked("POST", { origin: "null", host }, ["null"])).toBe(200);
+  expect(await statusOf("POST", { origin, host }, [origin])).toBe(200);
+  expect(await statusOf("POST", { origin: "https://other.example", host }, [origin])).toBe(403);
+  expect(await statusOf("POST", { origin: "https://other.example", host }, ["*"])).toBe(200);
+  expect(await statusOf("POST", { origin: "null", host }, ["null"])).toBe(200);
 });
 
-test("the option takes origins and nothing else", () => {
+test("the option accepts origins and nothing else", () => {
   const read = (list: string) => readOptions(["--devnet-origins", list], {});
   expect(read("https://app.example, http://10.0.0.1:8080")).toMatchObject({
     ok: true,

@@ -1,4 +1,4 @@
-/** The API page: what is served for it, and how. */
+/** The API page: its files, and how they are served. */
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { edgeAlone } from "../../support/wallet_edge.ts";
@@ -6,7 +6,7 @@ import { edgeAlone } from "../../support/wallet_edge.ts";
 const app = edgeAlone();
 
 describe("the API page", () => {
-  it("is served with all that it names, and lets nothing else in", async () => {
+  it("is served with every file that it names, under a policy that allows nothing else", async () => {
     const page = await app.request("/v2/docs");
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     const html = await page.text();
@@ -28,7 +28,7 @@ describe("the API page", () => {
     expect((await app.request("/v2/docs", { method: "POST" })).status).toBe(405);
   });
 
-  it("comes compressed, and again only where it changed", async () => {
+  it("is compressed, and sent again only if it changed", async () => {
     const path = "/v2/docs/swagger-ui-bundle.js";
     const plain = await app.request(path);
     const etag = plain.headers.get("etag")!;

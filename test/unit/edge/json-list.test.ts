@@ -1,4 +1,4 @@
-/** Lists that are written piece by piece are the JSON that they would be at once. */
+/** Lists that are written in pieces are the same JSON as lists that are written at once. */
 import { expect, it } from "vitest";
 import { toJson } from "#src/base/json.ts";
 import { JsonList } from "#src/edge/json.ts";

@@ -45,12 +45,12 @@ test.each([
   expect([status, JSON.parse(text).code]).toEqual([400, code]);
 });
 
-test("brackets within strings are no nesting", async () => {
+test("brackets within strings are not nesting", async () => {
   const text = JSON.stringify({ a: "[".repeat(100) + '\\"{' });
   expect(await post("/echo", text)).toEqual([200, text]);
 });
 
-test("a body over the limit is 413, with and without its length told", async () => {
+test("a body over the limit is 413, with and without its length in a header", async () => {
   expect((await post("/small", "[1,2,3]"))[0]).toBe(200);
   const [status, text] = await post("/small", "[1,2,3,4]");
   expect([status, JSON.parse(text)]).toEqual([413, {
@@ -73,14 +73,14 @@ test("a body over the limit is 413, with and without its length told", async () 
   expect(pulled).toBeLessThan(100);
 });
 
-test("what a schema refuses is named by its place, without the value", async () => {
+test("a schema violation is named by its position, without the value", async () => {
   const [status, text] = await post("/typed", `{"n":"hunter2"}`);
   expect(status).toBe(400);
   expect(JSON.parse(text)).toMatchObject({ code: "bad_request", details: [{ where: "body", at: "n" }] });
   expect(text).not.toContain("hunter2");
 });
 
-test("failures become answers, and the inside stays inside", async () => {
+test("exceptions become responses, without internal details", async () => {
   const refused = await app.request("/refused");
   expect([refused.status, await refused.json()]).toEqual([409, {
     code: "taken",
@@ -101,7 +101,7 @@ test("failures become answers, and the inside stays inside", async () => {
   expect([missing.status, (await missing.json() as { code: string }).code]).toEqual([404, "not_found"]);
 });
 
-test("a client that goes away in the middle of its body is no error of this side", async () => {
+test("a client that disconnects in the middle of its body is no error of the service", async () => {
   for (const headers of [{}, { "content-length": "12" }]) {
     const before = lines.length;
     const body = new ReadableStream<Uint8Array>({

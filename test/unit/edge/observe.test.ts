@@ -1,4 +1,4 @@
-/** What is written down about a request: its id, its line, its numbers, and nothing that could be secret. */
+/** What is recorded about a request: its id, its line, its metrics, and nothing that could be secret. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -47,7 +47,7 @@ const counted = async (name: string) =>
     .map(({ labels, value }) => [labels.method, labels.route, labels.status, value]);
 
 describe("a request", () => {
-  it("keeps the client's id, or gets one, which its handler knows and its answer has", async () => {
+  it("keeps the client's id, or gets one, which its handler knows and its response has", async () => {
     const { app, lines } = service("ids");
     const own = await app.request("/thing/1", { headers: { "X-Request-Id": "mine-1" } });
     expect(own.headers.get("x-request-id")).toBe("mine-1");
@@ -77,7 +77,7 @@ describe("a request", () => {
     expect(under.find(({ labels }) => labels.service === "routes")?.value).toBe(0);
   });
 
-  it("leaves a line with its id, also where it failed, without body, header or query", async () => {
+  it("leaves a line with its id, also if it failed, without body, header or query", async () => {
     const { app, lines } = service("lines");
     await app.request("/thing?passphrase=hush", {
       method: "POST",
@@ -91,7 +91,7 @@ describe("a request", () => {
     expect(JSON.stringify(lines)).not.toContain("hush");
   });
 
-  it("of a machine that looks after the process leaves its line at debug alone", async () => {
+  it("of a health check leaves its line at debug level alone", async () => {
     const usual = service("quiet");
     await usual.app.request("/health");
     expect(usual.lines).toEqual([]);

@@ -5,7 +5,7 @@ import { type GuardOptions, isLoopback } from "#src/edge/operator/guard.ts";
 
 const TOKEN = "a token, but without spaces".replaceAll(" ", "-");
 
-/** The status that the guard gives a request; 200 where it lets it through. */
+/** The status that the guard gives a request; 200 if it passes. */
 async function status(
   guard: GuardOptions,
   method: string,
@@ -17,7 +17,7 @@ async function status(
     parts: [(app) => void app.all("*", (c) => c.text("through"))],
     log: silentLog,
   });
-  // Made by hand: a `Request` does not let everybody say who the host is.
+  // A plain object: a `Request` does not allow every host header.
   const request = new Request(`http://127.0.0.1:8091${path}`, { method });
   const all = new Headers(Object.entries(headers));
   const proxy = new Proxy(request, {
@@ -33,7 +33,7 @@ const bearer = { authorization: `Bearer ${TOKEN}` };
 
 describe("the guard on loopback", () => {
   it.each(["127.0.0.1", "127.0.0.1:1", "127.0.0.2:8091", "localhost", "LocalHost:8091", "[::1]", "[::1]:8091"])(
-    "lets %s in",
+    "accepts %s",
     async (host) => {
       expect(await status(loopback, "GET", "/kinds", { host })).toBe(200);
     },
@@ -51,7 +51,7 @@ describe("the guard on loopback", () => {
     "127.0.0.2.evil.example",
     "128.0.0.1",
   ])(
-    "keeps the host %j out",
+    "refuses the host %j",
     async (host) => {
       expect(await status(loopback, "GET", "/kinds", { host })).toBe(403);
     },
@@ -65,17 +65,17 @@ describe("the guard on loopback", () => {
     "http://127.0.0.1:8092",
     "http://localhost:8091",
   ])(
-    "keeps the origin %j out",
+    "refuses the origin %j",
     async (origin) => {
       expect(await status(loopback, "GET", "/kinds", { ...here, origin })).toBe(403);
     },
   );
 
-  it("lets its own origin in", async () => {
+  it("accepts its own origin", async () => {
     expect(await status(loopback, "GET", "/kinds", { ...here, origin: "http://127.0.0.1:8091" })).toBe(200);
   });
 
-  it("keeps out what a page of another site only loads, and lets a link to a page be followed", async () => {
+  it("refuses a load from a page of another site, and accepts a link to a page", async () => {
     for (const site of ["cross-site", "same-site"]) {
       const from = (mode: string) => ({ ...here, "sec-fetch-site": site, "sec-fetch-mode": mode });
       expect(await status(loopback, "GET", "/events", from("no-cors"))).toBe(403);
@@ -90,13 +90,13 @@ describe("the guard on loopback", () => {
     }
   });
 
-  it.each(["POST", "PUT", "DELETE", "PATCH"])("wants the header with a %s", async (method) => {
+  it.each(["POST", "PUT", "DELETE", "PATCH"])("requires the header with a %s", async (method) => {
     expect(await status(loopback, method, "/kinds", here)).toBe(403);
     expect(await status(loopback, method, "/kinds", { ...here, "arbor-operator": "" })).toBe(403);
     expect(await status(loopback, method, "/kinds", { ...here, "arbor-operator": "1" })).toBe(200);
   });
 
-  it("wants a token where one is set", async () => {
+  it("requires a token if one is set", async () => {
     const guard = { loopback: true, token: TOKEN };
     expect(await status(guard, "GET", "/kinds", here)).toBe(401);
     expect(await status(guard, "GET", "/kinds", { ...here, ...bearer })).toBe(200);
@@ -105,12 +105,12 @@ describe("the guard on loopback", () => {
 });
 
 describe("the guard elsewhere", () => {
-  it("cannot be without a token", () => {
+  it("requires a token", () => {
     expect(() => operatorApp({ guard: { loopback: false }, parts: [], log: silentLog })).toThrow(TypeError);
   });
 
   it.each(["", "Bearer", TOKEN, `Basic ${TOKEN}`, `Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(1)}`, `Bearer x ${TOKEN}`])(
-    "takes %j for no token",
+    "does not accept %j as a token",
     async (authorization) => {
       expect(await status(open, "GET", "/kinds", { host: "arbor.example", authorization })).toBe(401);
       expect(await status(open, "GET", "/openapi.json", { host: "arbor.example", authorization })).toBe(401);
@@ -118,7 +118,7 @@ describe("the guard elsewhere", () => {
   );
 
   it.each(["/", "/ui", "/ui/assets/app.js", "/favicon.ico", "/health", "/ready"])(
-    "gives %s to everybody",
+    "gives %s to every client",
     async (path) => {
       expect(await status(open, "GET", path, { host: "arbor.example" })).toBe(200);
       expect(await status(open, "POST", path, { host: "arbor.example", "arbor-operator": "1" })).toBe(401);
@@ -126,13 +126,13 @@ describe("the guard elsewhere", () => {
   );
 
   it.each(["/kinds", "/uix", "/health/x", "/readyx", "//", "/ui/../kinds", "/UI/x", "/metrics", "/events"])(
-    "gives %s to nobody",
+    "gives %s to no client",
     async (path) => {
       expect(await status(open, "GET", path, { host: "arbor.example" })).toBe(401);
     },
   );
 
-  it("takes the token whatever the host, from its own origin, plain or behind TLS", async () => {
+  it("accepts the token with any host, from its own origin, plain or behind TLS", async () => {
     const host = { host: "arbor.example", ...bearer };
     expect(await status(open, "GET", "/kinds", host)).toBe(200);
     expect(await status(open, "GET", "/kinds", { ...host, origin: "https://arbor.example" })).toBe(200);

@@ -10,20 +10,20 @@ import { graphOf } from "#src/runtime/operations/graph.ts";
 import { tokenMachine } from "#machines/token.ts";
 import { transactionMachine } from "#machines/transaction.ts";
 
-/** What all files of the pages may weigh together, compressed as a proxy would. */
+/** Total size limit of the pages' files, compressed as by a proxy. */
 const MOST_BYTES = 40_000;
 
 describe("the files of the pages", () => {
   const pages = readOperatorPages();
 
-  it("are few and light", () => {
+  it("are few and small", () => {
     const sizes = [...pages].map(([name, { body }]) => [name, gzipSync(body, { level: 9 }).length] as const);
     const sum = sizes.reduce((total, [, size]) => total + size, 0);
     console.log(`The operator pages are ${sum} bytes (gzip, ${sizes.length} files).`);
     expect(sum).toBeLessThan(MOST_BYTES);
   });
 
-  it("name one another and nothing else", () => {
+  it("refer to one another and nothing else", () => {
     const document = pages.get("index.html")!.body;
     for (const [, name] of document.matchAll(/\/ui\/assets\/([a-z.]+)/g)) expect(pages.has(name!)).toBe(true);
     for (const [name, { body }] of pages) {
@@ -33,7 +33,7 @@ describe("the files of the pages", () => {
     }
   });
 
-  it("keep what a line of code says when comments and indentation go", () => {
+  it("keep the meaning of the code without comments and indentation", () => {
     const text = '/** a\n * b */\nconst a = 1; // stays\n  // goes\n\n  const b = "/* no comment */";\n';
     expect(lean(text)).toBe('const a = 1; // stays\nconst b = "/* no comment */";\n');
   });
@@ -46,7 +46,7 @@ type Rect = { readonly x: number; readonly y: number; readonly w: number; readon
 const overlap = (a: Rect, b: Rect) =>
   a.x < b.x + b.w - 0.01 && b.x < a.x + a.w - 0.01 && a.y < b.y + b.h - 0.01 && b.y < a.y + a.h - 0.01;
 
-/** What is wrong with how a machine is laid out, in sentences. */
+/** The defects of a machine's layout, in sentences. */
 function faults(machine: Machine): string[] {
   const { width, height, boxes, arrows } = layout(machine);
   const found: string[] = [];
@@ -83,7 +83,7 @@ function faults(machine: Machine): string[] {
       if (overlap(label, other)) found.push(`the label of ${label.name} lies upon that of ${other.name}`);
     }
     for (const box of boxes) {
-      // A label may lie in a box that holds both ends.
+      // A label may lie in a box that contains both ends.
       if (label.ends.every((end) => above(end).includes(box.id))) continue;
       if (overlap(label, box)) found.push(`the label of ${label.name} lies upon ${box.id}`);
     }
@@ -92,7 +92,7 @@ function faults(machine: Machine): string[] {
   return found;
 }
 
-/** Machines of up to a dozen states, nested up to three deep, with arrows from anywhere to anywhere. */
+/** Machines of up to a dozen states, nested up to three deep, with arbitrary arrows. */
 const machines: fc.Arbitrary<Machine> = fc.record({
   parents: fc.array(fc.option(fc.nat(), { nil: null, freq: 2 }), { minLength: 1, maxLength: 12 }),
   edges: fc.array(
@@ -125,13 +125,13 @@ const machines: fc.Arbitrary<Machine> = fc.record({
 
 describe("a drawn statechart", () => {
   it.each([["token", tokenMachine], ["transaction", transactionMachine]] as const)(
-    "has nothing upon something else: %s",
+    "has no overlaps: %s",
     (kind, machine) => {
       expect(faults({ kind, machineVersion: 1, ...graphOf(machine) } as Machine)).toEqual([]);
     },
   );
 
-  it("has nothing upon something else, whatever the machine", () => {
+  it("has no overlaps, for any machine", () => {
     fc.assert(
       fc.property(machines, (machine) => {
         expect(faults(machine)).toEqual([]);
@@ -140,13 +140,13 @@ describe("a drawn statechart", () => {
     );
   });
 
-  it("lights the innermost states that a name speaks of", () => {
+  it("highlights the innermost states of a name", () => {
     expect(leavesOf("live")).toEqual(["live"]);
     expect(leavesOf("live.syncing")).toEqual(["live.syncing"]);
     expect(leavesOf("a.{b.x,c.{d,e.y}}")).toEqual(["a.b.x", "a.c.d", "a.c.e.y"]);
   });
 
-  it("clips what is too long", () => {
+  it("clips long texts", () => {
     expect(clip("abc", 3)).toBe("abc");
     expect(clip("abcd", 3)).toBe("ab…");
   });
@@ -156,7 +156,7 @@ describe("a stream of events", () => {
   const text =
     ': hello\n\nid: 1\nevent: transition\ndata: {"a":\ndata: 1}\n\n:\r\n\r\nid: 2\r\ndata:x\r\n\r\nid: 3\n\n';
 
-  it("is read alike in whatever pieces it comes", () => {
+  it("is parsed alike in chunks of any size", () => {
     const whole = createParser()(text);
     expect(whole).toEqual([
       { event: "transition", data: '{"a":\n1}', id: "1" },
@@ -170,7 +170,7 @@ describe("a stream of events", () => {
     }));
   });
 
-  it("ends where a line does not", () => {
+  it("ends with the last complete line", () => {
     const parse = createParser();
     parse("data: ");
     expect(() => parse("x".repeat(1_000_001))).toThrow();

@@ -14,7 +14,7 @@ import { endpoint } from "#src/edge/route.ts";
 describe("a cursor", () => {
   const place = z.object({ kind: z.string(), id: z.string() });
 
-  it("is text without anything that an address would change", () => {
+  it("is text without any character that a URL would escape", () => {
     const text = cursorText({ kind: "token", id: "ü/?&=+#% 🌳" });
     expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(readCursor(text, place)).toEqual({ kind: "token", id: "ü/?&=+#% 🌳" });
@@ -36,7 +36,7 @@ describe("a cursor", () => {
 });
 
 describe("memo", () => {
-  it("finds once for all who ask at once, and again when it is old", async () => {
+  it("computes once for concurrent callers, and again when the value is old", async () => {
     let found = 0;
     const get = memo(20, async () => ++found);
     expect(await Promise.all([get(), get(), get()])).toEqual([1, 1, 1]);
@@ -44,7 +44,7 @@ describe("memo", () => {
     expect(await get()).toBe(2);
   });
 
-  it("is not found again while it is being found, and serves the longer the longer that took", async () => {
+  it("is not computed again during a computation, and is valid for longer if that took longer", async () => {
     let found = 0;
     const get = memo(1, async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -57,7 +57,7 @@ describe("memo", () => {
     expect(await get()).toBe(1);
   });
 
-  it("keeps no failure", async () => {
+  it("stores no failure", async () => {
     let tries = 0;
     const get = memo(60_000, async () => {
       if (++tries === 1) throw new Error("away");
@@ -69,7 +69,7 @@ describe("memo", () => {
 });
 
 describe("metrics", () => {
-  it("are there although the database does not answer, with those of rows as NaN", async () => {
+  it("are served although the database does not answer, with those of rows as NaN", async () => {
     const app = new OpenAPIHono();
     const sql = Object.assign(() => new Promise(() => {}), { unsafe: () => new Promise(() => {}) });
     metricsRoutes({ store: { sql } as unknown as Store, log: silentLog })(app);
@@ -80,7 +80,7 @@ describe("metrics", () => {
 });
 
 describe("an answer of 503", () => {
-  it("says when to ask again, and no other answer does", async () => {
+  it("has Retry-After, and no other response does", async () => {
     const app = new OpenAPIHono();
     handleErrors(app, silentLog);
     endpoint(app, "get", {
@@ -99,7 +99,7 @@ describe("an answer of 503", () => {
   });
 });
 
-describe("a body that may be left out", () => {
+describe("an optional body", () => {
   const app = new OpenAPIHono();
   handleErrors(app, silentLog);
   const answer = z.object({ got: z.unknown() });
@@ -109,7 +109,7 @@ describe("a body that may be left out", () => {
   }));
   endpoint(app, "post", { path: "/must", summary: "Must", body, answer }, async ({ body }) => ({ got: body }));
 
-  it("is nothing, an object, and no nonsense", async () => {
+  it("may be empty or an object, and nothing else", async () => {
     const post = async (path: string, text?: string) => {
       const response = await app.request(path, { method: "POST", ...(text === undefined ? {} : { body: text }) });
       return [response.status, await response.json()];
@@ -131,7 +131,7 @@ describe("a start", () => {
     expect(read([], { ARBOR_OPERATOR_PORT: "1234" })).toMatchObject({ ok: true, value: { operatorPort: 1234 } });
   });
 
-  it("beyond loopback is refused without a token, in a sentence", () => {
+  it("beyond loopback is refused without a token, with a message", () => {
     const refused = read(["--host", "0.0.0.0"]);
     expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining("--operator-token") } });
     expect(read(["--operator-host", "192.168.1.2"])).toMatchObject({ ok: false });
@@ -140,7 +140,7 @@ describe("a start", () => {
       value: { operatorHost: "0.0.0.0", operatorToken: "0123456789abcdef" },
     });
     expect(read(["--host", "0.0.0.0", "--operator-host", "127.0.0.1"])).toMatchObject({ ok: true });
-    // Who has no edge serves no operators.
+    // A process without the edge role serves no operators.
     expect(read(["--host", "0.0.0.0", "--roles", "worker"])).toMatchObject({ ok: true });
   });
 
@@ -149,7 +149,7 @@ describe("a start", () => {
     expect(read(["--operator-token", "0123456789 abcdef"])).toMatchObject({ ok: false });
   });
 
-  it("sends webhooks to no private address and bounds mailboxes unless told otherwise", () => {
+  it("sends webhooks to no private address and bounds mailboxes by default", () => {
     expect(read([])).toMatchObject({ value: { webhooksPrivate: false, mailbox: { entity: 1_024, all: 16_384 } } });
     expect(read(["--mailbox", "10"], { ARBOR_WEBHOOKS_PRIVATE: "true" })).toMatchObject({
       value: { webhooksPrivate: true, mailbox: { entity: 10, all: 160 } },
@@ -158,7 +158,7 @@ describe("a start", () => {
     expect(read(["--mailbox", "0"])).toMatchObject({ ok: false });
   });
 
-  it("is told how long things are kept", () => {
+  it("has options for retention times", () => {
     expect(read([])).toMatchObject({
       value: { keep: { results: 24, history: 720, effects: 24, deadLetters: 720 } },
     });

@@ -1,14 +1,11 @@
-/**
- * Query parameters and methods of every route of the four services: what a service does not know it refuses, and says
- * so.
- */
+/** Query parameters and methods of every route of the four services: unknown ones are refused with a message. */
 import { describe, expect, it } from "vitest";
 import { type Edge, edgesAlone, servedPaths } from "../../support/edges.ts";
 
 const call = (edge: Edge, method: string, path: string) =>
   edge.app.request(path, { method: method.toUpperCase(), headers: edge.headers });
 
-/** Whether a body has `bad_request` and names the parameter, in the words of the service. */
+/** Whether a body has `bad_request` and names the parameter, in the service's form. */
 function names(body: unknown, name: string): boolean {
   const { code, details, message } = body as {
     code: string;
@@ -35,7 +32,7 @@ describe.each(edgesAlone().map((edge) => [edge.name, edge] as const))("the %s se
     }
   });
 
-  it("refuses a second value of every parameter that takes one, and names it", async () => {
+  it("refuses a second value of every single-valued parameter, and names it", async () => {
     for (const { path, operations } of await servedPaths(edge)) {
       for (const [method, { parameters = [] }] of operations) {
         for (const { name, schema } of parameters.filter((one) => one.in === "query")) {
@@ -49,7 +46,7 @@ describe.each(edgesAlone().map((edge) => [edge.name, edge] as const))("the %s se
     }
   });
 
-  it("answers a method that a path does not have with 405 and those that it has, and an unknown path with 404", async () => {
+  it("answers an unsupported method with 405 and the supported ones, and an unknown path with 404", async () => {
     const served = await servedPaths(edge);
     for (const { path } of served) {
       const has = served.filter(({ fits }) => fits(path)).flatMap(({ operations }) => [...operations.keys()])
@@ -66,7 +63,7 @@ describe.each(edgesAlone().map((edge) => [edge.name, edge] as const))("the %s se
   });
 });
 
-it("only the requests of an update may be several", async () => {
+it("only the requests of an update may be repeated", async () => {
   const several: string[] = [];
   for (const edge of edgesAlone()) {
     for (const { path, operations } of await servedPaths(edge)) {

@@ -1,4 +1,4 @@
-/** How many requests of one client are taken, and who is one client. */
+/** How many requests of one client are accepted, and how clients are distinguished. */
 import { describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { buildLimit, type RateLimit, rateLimit } from "#src/edge/rateLimit.ts";
@@ -24,7 +24,7 @@ function service(limit: Omit<RateLimit, "builds">) {
 describe("a limit of two requests a second", () => {
   const limit = { perSecond: 2, proxies: 0 };
 
-  it("takes four at once, then two a second, of each client by itself", async () => {
+  it("accepts four at once, then two a second, for each client separately", async () => {
     const { ask, statuses, pass } = service(limit);
     expect(await statuses(6, "10.0.0.1")).toEqual([200, 200, 200, 200, 429, 429]);
     const refused = await ask("10.0.0.1");
@@ -51,7 +51,7 @@ describe("a limit of two requests a second", () => {
     expect(await statuses(1, "10.0.0.9")).toEqual([429]);
   });
 
-  it("does not take a client's word for who it is", async () => {
+  it("does not trust a client's claim of its address", async () => {
     const { statuses } = service(limit);
     expect(await statuses(4, "10.0.0.1", "1.1.1.1")).toEqual([200, 200, 200, 200]);
     expect(await statuses(1, "10.0.0.1", "2.2.2.2")).toEqual([429]);
@@ -62,12 +62,12 @@ describe("a limit of two requests a second", () => {
   });
 });
 
-it("no limit takes all", async () => {
+it("without a limit all are accepted", async () => {
   const { statuses } = service({ perSecond: 0, proxies: 0 });
   expect(new Set(await statuses(50, "10.0.0.1"))).toEqual(new Set([200]));
 });
 
-it("two builds of one client at a time, however many it asks for; others are not held up", async () => {
+it("two builds of one client run at a time, however many it requests; other clients are not delayed", async () => {
   const app = publicApp("tokens", silentLog);
   app.use("/build/:address/*", buildLimit({ builds: 2, proxies: 0 }));
   const ends: (() => void)[] = [];

@@ -1,6 +1,6 @@
 /**
- * Answers that are kept: given again while the snapshot is the same, made again when it is not, and never for longer
- * than they may be.
+ * The response cache: a response is repeated while the snapshot is the same, computed again when it changes, and never
+ * older than its limit.
  */
 import { Hono } from "hono";
 import { describe, expect, it, vi } from "vitest";
@@ -8,7 +8,7 @@ import { cacheFor, cacheWhileUnchanged, coalesce } from "#src/edge/responseCache
 import type { ResponseCache } from "#src/edge/route.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** A service with one endpoint, whose answers count how often they were made. */
+/** A service with one endpoint, whose responses count how often they were computed. */
 function service(
   keep: ResponseCache,
   answer: (made: number) => { body: string; status?: 200 | 404 } = (n) => ({ body: `${n}` }),
@@ -27,22 +27,22 @@ function service(
   };
 }
 
-/** A database that tells of one snapshot after the other, and how often it was asked. */
+/** A database that reports one snapshot after the other, and how often it was queried. */
 function database() {
-  const now = { snapshot: "10:10:", asked: 0 };
+  const now = { snapshot: "10:10:", queryCount: 0 };
   const sql = () => {
-    now.asked++;
+    now.queryCount++;
     return Promise.resolve([{ snapshot: now.snapshot }]);
   };
   return { now, sql: sql as unknown as Queries };
 }
 
 describe("answers made from the database alone", () => {
-  it("are kept from the second time on, with their headers, until the snapshot is another", async () => {
+  it("are cached from the second request on, with their headers, until the snapshot changes", async () => {
     const { now, sql } = database();
     const ask = service(cacheWhileUnchanged(sql));
     expect(await ask()).toEqual(["1", "<1>", "text/plain"]);
-    expect(now.asked).toBe(0);
+    expect(now.queryCount).toBe(0);
     expect(await ask()).toEqual(["2", "<2>", "text/plain"]);
     expect(await ask()).toEqual(["2", "<2>", "text/plain"]);
     expect(await ask("/one?other")).toEqual(["3", "<3>", "text/plain"]);
@@ -51,7 +51,7 @@ describe("answers made from the database alone", () => {
     expect(await ask()).toEqual(["4", "<4>", "text/plain"]);
   });
 
-  it("are not kept under a snapshot that changed while they were made", async () => {
+  it("are not cached under a snapshot that changed while they were computed", async () => {
     const { now, sql } = database();
     const ask = service(cacheWhileUnchanged(sql), (made) => {
       if (made === 2) now.snapshot = "11:11:";
@@ -63,7 +63,7 @@ describe("answers made from the database alone", () => {
     expect((await ask())[0]).toBe("3");
   });
 
-  it("are made again after a second, and refusals each time", async () => {
+  it("are computed again after a second, and refusals each time", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     try {
       const { sql } = database();
@@ -81,7 +81,7 @@ describe("answers made from the database alone", () => {
     expect([(await refusing())[0], (await refusing())[0], (await refusing())[0]]).toEqual(["1", "2", "3"]);
   });
 
-  it("take no more room than they may, and what is too large none", async () => {
+  it("take no more memory than the limit, and a too large one none", async () => {
     const { sql } = database();
     const large = service(cacheWhileUnchanged(sql), (made) => ({ body: `${made}`.padEnd(2 ** 21 + 1) }));
     for (const expected of ["1", "2", "3"]) expect((await large())[0]!.trim()).toBe(expected);
@@ -93,7 +93,7 @@ describe("answers made from the database alone", () => {
   });
 });
 
-it("answers kept for a while are made again after it", async () => {
+it("responses with a maximum age are computed again after it", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   try {
     const ask = service(cacheFor(50));
@@ -107,7 +107,7 @@ it("answers kept for a while are made again after it", async () => {
   }
 });
 
-it("who asks while a question is under way shares the next, begun after all came", async () => {
+it("requests during a query share the next query, which starts after all of them arrived", async () => {
   const begun: ((value: number) => void)[] = [];
   const ask = coalesce(() => new Promise<number>((resolve) => begun.push(resolve)));
   const first = ask();

@@ -1,4 +1,4 @@
-/** Under which names services answer, and whose pages may call them. */
+/** The host names that services answer to, and the origins that may call them. */
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
@@ -10,8 +10,8 @@ import { guardSites } from "#src/edge/sites.ts";
 type Options = Parameters<typeof guardSites>[0];
 const none: Options = { hosts: [], origins: [] };
 
-/** What the guard says: `200`, or a code. */
-async function asked(options: Options, headers: Record<string, string>, method = "POST", path = "/x") {
+/** The guard's result: `200`, or a code. */
+async function guardResult(options: Options, headers: Record<string, string>, method = "POST", path = "/x") {
   const app = new Hono();
   handleErrors(app, silentLog);
   app.use(guardSites(options));
@@ -33,8 +33,8 @@ describe("names", () => {
     "192.168.1.7:8090",
     "10.0.0.1",
     "[fd00::7]:8090",
-  ])("%s is answered to", async (host) => {
-    expect(await asked(none, { host })).toBe(200);
+  ])("%s is accepted", async (host) => {
+    expect(await guardResult(none, { host })).toBe(200);
   });
 
   test.each([
@@ -49,33 +49,33 @@ describe("names", () => {
     "127.0.0.1#",
     "",
     "a b",
-  ])("%j is not, for reads neither", async (host) => {
+  ])("%j is refused, also for reads", async (host) => {
     for (const method of ["GET", "POST", "DELETE", "OPTIONS"]) {
-      expect(await asked(none, { host }, method)).toBe("bad_host");
+      expect(await guardResult(none, { host }, method)).toBe("bad_host");
     }
   });
 
-  test("those that are given are answered to, and no others", async () => {
+  test("configured ones are accepted, and no others", async () => {
     const named = { hosts: ["Arbor.example", "edge-1"], origins: [] };
     for (const host of ["arbor.example", "ARBOR.example:443", "edge-1:8090", here]) {
-      expect(await asked(named, { host })).toBe(200);
+      expect(await guardResult(named, { host })).toBe(200);
     }
-    expect(await asked(named, { host: "www.arbor.example" })).toBe("bad_host");
-    expect(await asked({ hosts: ["*"], origins: [] }, { host: "any.example" })).toBe(200);
+    expect(await guardResult(named, { host: "www.arbor.example" })).toBe("bad_host");
+    expect(await guardResult({ hosts: ["*"], origins: [] }, { host: "any.example" })).toBe(200);
   });
 
-  test("balancers learn under any whether the service lives", async () => {
+  test("health checks are answered under any host name", async () => {
     for (const path of ["/health", "/ready"]) {
-      expect(await asked(none, { host: "pod.internal" }, "GET", path)).toBe(200);
+      expect(await guardResult(none, { host: "pod.internal" }, "GET", path)).toBe(200);
     }
-    expect(await asked(none, { host: "pod.internal" }, "GET", "/health/x")).toBe("bad_host");
+    expect(await guardResult(none, { host: "pod.internal" }, "GET", "/health/x")).toBe("bad_host");
   });
 });
 
 describe("pages", () => {
-  const page = (origin: string, options: Options = none, host = here) => asked(options, { host, origin });
+  const page = (origin: string, options: Options = none, host = here) => guardResult(options, { host, origin });
 
-  test("of the service itself may call, also behind a proxy that speaks TLS", async () => {
+  test("of the service itself may call, also behind a TLS proxy", async () => {
     expect(await page(`http://${here}`)).toBe(200);
     expect(await page("https://arbor.example", { hosts: ["arbor.example"], origins: [] }, "arbor.example")).toBe(200);
   });
@@ -84,19 +84,19 @@ describe("pages", () => {
     "of %s may not, not even read",
     async (origin) => {
       for (const method of ["GET", "POST", "OPTIONS"]) {
-        expect(await asked(none, { host: here, origin }, method)).toBe("bad_origin");
+        expect(await guardResult(none, { host: here, origin }, method)).toBe("bad_origin");
       }
     },
   );
 
-  test("that are given may call, and all for *", async () => {
+  test("of configured origins may call, and all for *", async () => {
     const given = { hosts: [], origins: ["https://app.example"] };
     expect(await page("https://APP.example", given)).toBe(200);
     expect(await page("https://other.example", given)).toBe("bad_origin");
     expect(await page("https://other.example", { hosts: [], origins: ["*"] })).toBe(200);
   });
 
-  test("of this machine may call where the service says so", async () => {
+  test("of this machine may call if the service allows it", async () => {
     const local = { ...none, local: true };
     for (const origin of ["http://localhost:5173", "http://127.0.0.1:3000", "http://[::1]:1", "http://app.localhost"]) {
       expect(await page(origin, local)).toBe(200);
@@ -107,7 +107,7 @@ describe("pages", () => {
   });
 
   test("that only load something are refused as well; links and programs are not", async () => {
-    const site = (more: Record<string, string>, method = "GET") => asked(none, { host: here, ...more }, method);
+    const site = (more: Record<string, string>, method = "GET") => guardResult(none, { host: here, ...more }, method);
     for (const from of ["cross-site", "same-site"]) {
       expect(await site({ "sec-fetch-site": from, "sec-fetch-mode": "no-cors" })).toBe("bad_origin");
       expect(await site({ "sec-fetch-site": from, "sec-fetch-mode": "navigate" })).toBe(200);
@@ -118,7 +118,7 @@ describe("pages", () => {
     expect(await site({}, "POST")).toBe(200);
   });
 
-  test("that may call are told so by CORS", async () => {
+  test("that may call get CORS headers", async () => {
     const allowed = async (origins: readonly string[], origin: string) => {
       const app = publicApp("tokens", silentLog, { hosts: [], origins });
       app.get("/x", (c) => c.text("done"));
@@ -131,7 +131,7 @@ describe("pages", () => {
   });
 });
 
-test("the options name hosts and origins, and refuse what is none", () => {
+test("the options accept hosts and origins, and refuse everything else", () => {
   const read = readOptions(["--hosts", "arbor.example, edge-1", "--origins", "https://app.example"], {});
   if (!read.ok || read.value === "help") throw new Error("not read");
   expect(read.value).toMatchObject({ hosts: ["arbor.example", "edge-1"], origins: ["https://app.example"] });

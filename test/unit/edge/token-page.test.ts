@@ -1,6 +1,6 @@
 /**
- * The token service's page: its files and how they are sent, how texts of strangers are shown, and what is made of a
- * wallet's answers.
+ * The token service's page: its files and how they are sent, how untrusted texts are shown, and how a wallet's answers
+ * are handled.
  */
 import fc from "fast-check";
 import { Hono } from "hono";
@@ -32,7 +32,7 @@ async function loaded(): Promise<Map<string, Response & { readonly said: string 
 }
 
 describe("the page's files", () => {
-  it("are there, of their types, under a policy that lets nothing else in", async () => {
+  it("are served, with their types, under a policy that allows nothing else", async () => {
     const files = await loaded();
     expect(files.size).toBeGreaterThan(12);
     const types: Record<string, string> = { css: "text/css", js: "text/javascript" };
@@ -48,7 +48,7 @@ describe("the page's files", () => {
     }
   });
 
-  it("name nothing that is elsewhere, and hold no script or style within the document", async () => {
+  it("refer to no other site, and contain no script or style within the document", async () => {
     const files = await loaded();
     for (const [path, { said }] of files) {
       const urls = (said.match(/\b(?:https?|wss?):\/\/[^\s"'`)]+/g) ?? []).filter((url) =>
@@ -63,7 +63,7 @@ describe("the page's files", () => {
     expect(weight).toBeLessThan(50_000);
   });
 
-  it("come again only where they changed, and nothing else of their folders comes", async () => {
+  it("are sent again only if they changed, and no other file of their folders is served", async () => {
     for (const path of ["/", "/page/tokens/app.js", "/page/operator/dom.js"]) {
       const etag = (await app.request(path)).headers.get("etag")!;
       const again = await app.request(path, { headers: { "if-none-match": etag } });
@@ -77,8 +77,8 @@ describe("the page's files", () => {
   });
 });
 
-describe("a text of a stranger", () => {
-  it("shows what cannot be seen, and bytes that are no text", () => {
+describe("an untrusted text", () => {
+  it("shows invisible characters, and bytes that are no text", () => {
     const shown = (text: string) => piecesOf(text).map(({ text, odd }) => odd ? `[${text}]` : text).join("");
     expect(shown("a b")).toBe("a b");
     expect(shown(" a  b ")).toBe("[\\x20]a [\\x20]b[\\x20]");
@@ -88,7 +88,7 @@ describe("a text of a stranger", () => {
     expect([plain(""), plain("a\u202e")]).toEqual(["(empty)", "a\\u{202e}"]);
   });
 
-  it("looks like no other text", () => {
+  it("looks different from every other text", () => {
     const odd = fc.constantFrom(
       " ",
       "\0",
@@ -124,8 +124,8 @@ it("lovelace are shown as ada with every digit", () => {
   ]);
 });
 
-it("a request may lock as much as the ledger wants for what it holds, and not much more", () => {
-  // 4310 lovelace for each byte on the networks that there are
+it("a request may lock about as much as the ledger requires for its content", () => {
+  // 4310 lovelace for each byte on all current networks
   for (const size of [0, 1, 100, 5_000, 14_000]) {
     const most = mostLocked("k", "", "ü".repeat(size / 2));
     expect(most).toBeGreaterThan(4_310n * BigInt(size + 700));
@@ -139,7 +139,7 @@ describe("a browser's wallet", () => {
     delete world.cardano;
   });
 
-  it("is found among whatever stands beside it", () => {
+  it("is found among other properties", () => {
     expect([...offeredWallets()]).toEqual([]);
     const wallet = { name: "One", enable: () => Promise.reject(new Error("not here")) };
     world.cardano = { one: wallet, same: wallet, nameless: { enable: wallet.enable }, other: 5, none: null, half: {} };
@@ -150,7 +150,7 @@ describe("a browser's wallet", () => {
   });
 
   it("is quoted in sentences, whatever it throws", () => {
-    const said = (error: unknown, asked: "any" | "sign" = "sign") => walletError(error, asked).message;
+    const said = (error: unknown, mode: "any" | "sign" = "sign") => walletError(error, mode).message;
     expect(said({ code: 2, info: "user declined sign tx" })).toBe(
       "You declined to sign. Nothing was submitted. It says: user declined sign tx",
     );

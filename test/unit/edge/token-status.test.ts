@@ -1,4 +1,4 @@
-/** What refuses a build has a status of its own, and is no error of this side. */
+/** A refused build has a status of its own, and is no error of the service. */
 import { expect, it } from "vitest";
 import type { BuildFailure } from "#src/cage/transactions/common.ts";
 import { HttpFailure } from "#src/edge/errors.ts";

@@ -1,4 +1,4 @@
-/** What the services answer when a statement finds no database. */
+/** The services' responses when a statement has no database. */
 import { describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { publicApp, serviceApp } from "#src/edge/service.ts";
@@ -10,7 +10,7 @@ const apps = {
   "the wallet service": () => newWalletApp(silentLog),
 };
 
-/** An error as the client of PostgreSQL throws it. */
+/** An error in the form of the PostgreSQL client. */
 const failed = (code: string) => Object.assign(new Error(`secret of ${code}`), { code });
 
 describe.each(Object.entries(apps))("%s", (_, make) => {
@@ -33,7 +33,7 @@ describe.each(Object.entries(apps))("%s", (_, make) => {
     ["one too many", "53300"],
     ["used for a statement that took too long", "57014"],
     ["used for a statement that waited for a lock", "55P03"],
-  ])("answers 503 and when to come back where the connection is %s", async (_, code) => {
+  ])("answers 503 with Retry-After if the connection is %s", async (_, code) => {
     const { status, retry, text } = await answer(code);
     expect(status).toBe(503);
     expect(Number(retry)).toBeGreaterThan(0);
@@ -41,10 +41,13 @@ describe.each(Object.entries(apps))("%s", (_, make) => {
     expect(text).not.toContain("secret");
   });
 
-  it.each(["23505", "42P01", "22P02", "EACCES"])("answers 500 where trying again is of no use: %s", async (code) => {
-    const { status, retry, text } = await answer(code);
-    expect(status).toBe(500);
-    expect(retry).toBeNull();
-    expect(text).not.toContain("secret");
-  });
+  it.each(["23505", "42P01", "22P02", "EACCES"])(
+    "answers 500 for an error that a retry cannot fix: %s",
+    async (code) => {
+      const { status, retry, text } = await answer(code);
+      expect(status).toBe(500);
+      expect(retry).toBeNull();
+      expect(text).not.toContain("secret");
+    },
+  );
 });

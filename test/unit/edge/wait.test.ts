@@ -7,7 +7,7 @@ const cursor = (height: number): Cursor => ({
   networkTip: { slot: height, height },
 });
 
-it("looks once for all who wait for blocks, and no more once they have gone", async () => {
+it("reads once for all who wait for blocks, and no more after the last of them", async () => {
   vi.useFakeTimers();
   try {
     let height = 7;
@@ -18,7 +18,7 @@ it("looks once for all who wait for blocks, and no more once they have gone", as
     const kept = wait(2, new AbortController().signal);
     await vi.advanceTimersByTimeAsync(1_000);
     const looks = read.mock.calls.length;
-    // 21 first looks, and 20 a second for all together.
+    // 21 first reads, and 20 a second for all together.
     expect(looks).toBeLessThan(50);
     gone.abort();
     height = 9;

@@ -8,9 +8,9 @@ const app = newWalletApp(silentLog);
 addressRoutes(app, { networkId: 0 });
 const json = { "content-type": "application/json" };
 
-describe("looking into an address", () => {
+describe("decoding an address", () => {
   const samples = walletVectors("inspect-address");
-  test("gives what tools of the field give", async () => {
+  test("gives the result of other tools", async () => {
     for (const { id, input, expected } of samples) {
       const [method, path] = String(input["request"]).split(" ");
       const response = await app.request(path!, { method: method! });
@@ -26,19 +26,19 @@ describe("looking into an address", () => {
     expect(await response.json()).toMatchObject({ address_style: "Icarus", network_tag: null });
   });
 
-  test("refuses what is no address", async () => {
+  test("refuses invalid addresses", async () => {
     const response = await app.request("/v2/addresses/addr_test1patate");
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ code: "bad_request" });
   });
 });
 
-describe("making an address", () => {
+describe("creating an address", () => {
   const make = (body: unknown) =>
     app.request("/v2/addresses", { method: "POST", headers: json, body: JSON.stringify(body) });
   const samples = walletVectors("post-addresses");
 
-  test("gives what wallet servers of the field give", async () => {
+  test("gives the result of other wallet servers", async () => {
     for (const { id, input, expected } of samples) {
       const response = await make(input["body"]);
       const { status, body } = expected as { status: number; body: unknown };
@@ -47,7 +47,7 @@ describe("making an address", () => {
   });
 
   const KEY = "addr_shared_vkh1zxt0uvrza94h3hv4jpv0ttddgnwkvdgeyq8jf9w30mcs6y8w3nq";
-  test("looks at scripts as strictly as it is told", async () => {
+  test("validates scripts as strictly as requested", async () => {
     const twice = { payment: { all: [KEY, KEY] } };
     expect((await make(twice)).status).toBe(202);
     const refused = await make({ ...twice, validation: "recommended" });
@@ -57,7 +57,7 @@ describe("making an address", () => {
     expect((await make({ payment: { some: { at_least: 2, from: [KEY] } }, validation: "none" })).status).toBe(202);
   });
 
-  test("takes no key of another kind for a part", async () => {
+  test("accepts no key of another kind for a part", async () => {
     expect((await make({ stake: "addr_vk1lqglg77z6kajsdz4739q22c0zm0yhuy567z6xk2vc0z5ucjtkwpschzd2j" })).status).toBe(
       400,
     );

@@ -1,4 +1,4 @@
-/** Amounts as the wallet service takes them. */
+/** Amounts in requests to the wallet service. */
 import { expect, it } from "vitest";
 import { assetHeld, assetWish } from "#src/api/wallets/amounts.ts";
 import { constructBody } from "#src/api/wallets/transactions.ts";
@@ -6,7 +6,7 @@ import { constructBody } from "#src/api/wallets/transactions.ts";
 const MOST = 2n ** 64n - 1n;
 const asset = (quantity: bigint | number) => ({ policy_id: "ab".repeat(28), asset_name: "", quantity });
 
-it("takes wishes beyond what an output can hold, which are refused by name later, and nothing else as wide", () => {
+it("accepts amounts beyond what an output can hold, which are refused by name later, and no other number of that size", () => {
   expect(assetWish.parse(asset(MOST + 1n)).quantity).toBe(MOST + 1n);
   expect(assetHeld.safeParse(asset(MOST + 1n)).success).toBe(false);
   expect(assetHeld.parse(asset(MOST)).quantity).toBe(MOST);

@@ -1,4 +1,4 @@
-/** Assets as clients are told them, with what a server of token metadata says: real HTTP between the two. */
+/** Assets in responses to clients, with the content of a server of token metadata, over real HTTP. */
 import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { assetsShown } from "#src/edge/wallets/holdings.ts";
@@ -24,7 +24,7 @@ const plain = {
   fingerprint: "asset1hv4p5tv2a837mzqrst04d0dcptdjmluqvdx9k3",
 };
 
-test("an asset has what the server says of it, and nothing of what it does not know", async () => {
+test("an asset has the server's metadata, and no member for what the server does not know", async () => {
   const served = await tokens(() => ({
     body: {
       subjects: [{
@@ -41,7 +41,7 @@ test("an asset has what the server says of it, and nothing of what it does not k
   expect(await assetsShown({ tokens: undefined }, [known])).toEqual([plain]);
 });
 
-test("a server that fails is named as such, and the asset is told all the same", async () => {
+test("a server that fails is named as such, and the asset is returned anyway", async () => {
   const away = await tokens(() => ({ status: 503, body: {} }));
   expect(await assetsShown({ tokens: away }, [known])).toEqual([{ ...plain, metadata_error: "fetch" }]);
   const odd = await tokens(() => ({ body: "<html>" }));

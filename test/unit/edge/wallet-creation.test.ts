@@ -1,4 +1,4 @@
-/** What a command that failed is answered with. */
+/** The response to a creation that failed. */
 import { expect, it } from "vitest";
 import { fail } from "#src/base/result.ts";
 import { sendCommand } from "#src/edge/wallets/createWallet.ts";
@@ -8,7 +8,7 @@ const absent = () => Promise.resolve(false);
 const send = (code: string, isDone: () => Promise<boolean>) =>
   sendCommand({ ask: async () => fail(code, "no") }, { kind: "wallet", id: "w" }, { type: "DELETE" }, isDone);
 
-it("takes longer than a call may and goes on, or is refused", async () => {
+it("takes longer than a call may and continues, or is refused", async () => {
   for (const code of ["deadline", "unavailable"]) {
     await send(code, there);
     await expect(send(code, absent)).rejects.toMatchObject({ status: 503 });

@@ -1,9 +1,9 @@
-/** Which endpoints of wallet servers of the field are served, and which are not yet. */
+/** Which endpoints of other wallet servers are served, and which are not yet. */
 import { expect, test } from "vitest";
 import { edgeAlone } from "../../support/wallet_edge.ts";
 import { ENDPOINTS } from "../../support/wallet_endpoints.ts";
 
-/** Not served yet. Whoever serves one takes it off this list. */
+/** Not served yet. Remove an endpoint from this list when it is served. */
 const MISSING: readonly string[] = [];
 
 interface Operation {
@@ -26,7 +26,7 @@ test("there are 96 of them", () => {
   expect(ENDPOINTS).toHaveLength(96);
 });
 
-test("each is served under its name and with its status, or is on the list of those that are missing", () => {
+test("each is served under its name and with its status, or is on the list of missing ones", () => {
   const missing = ENDPOINTS.filter(({ name }) => !served.has(name)).map(({ name }) => name);
   expect(missing.sort()).toEqual([...MISSING].sort());
   for (const { name, operation, status } of ENDPOINTS) {
@@ -37,7 +37,7 @@ test("each is served under its name and with its status, or is on the list of th
   }
 });
 
-/** Operations after which the ledger is another. */
+/** Operations that change the ledger. */
 const SPENDING = [
   "joinDRep",
   "joinStakePool",
@@ -51,7 +51,7 @@ const SPENDING = [
   "submitTransaction",
 ];
 
-test("whatever spends takes an Idempotency-Key, and nothing else does", () => {
+test("every operation that spends accepts an Idempotency-Key, and no other does", () => {
   const taking = [...served.values()].filter(({ parameters = [] }) =>
     parameters.some((one) => one.in === "header" && one.name === "idempotency-key")
   );
@@ -59,7 +59,7 @@ test("whatever spends takes an Idempotency-Key, and nothing else does", () => {
   for (const { responses } of taking) expect(Object.keys(responses)).toContain("409");
 });
 
-test("every operation has a name of its own", () => {
+test("every operation has its own name", () => {
   const names = [...served.values()].flatMap(({ operationId }) => operationId ?? []);
   expect(new Set(names).size).toBe(names.length);
   expect(names).toHaveLength(served.size);

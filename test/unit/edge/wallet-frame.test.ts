@@ -42,7 +42,7 @@ const post = (body: string, headers: Record<string, string> = json) =>
   app.request("/v2/things", { method: "POST", headers, body });
 
 describe("statuses", () => {
-  test("a method has its own answer", async () => {
+  test("each method has its status", async () => {
     for (const method of ["GET", "PUT", "PATCH"]) {
       expect(await (await app.request("/v2/things", { method })).json()).toEqual({ method: method.toLowerCase() });
     }
@@ -53,7 +53,7 @@ describe("statuses", () => {
     expect([response.status, await response.text()]).toEqual([204, ""]);
   });
 
-  test("what computes answers 202", async () => {
+  test("a computation answers 202", async () => {
     expect((await post(`{"name":"a","amount":{"quantity":1}}`)).status).toBe(202);
   });
 
@@ -75,7 +75,7 @@ describe("statuses", () => {
     ]);
   });
 
-  test("what goes wrong inside says nothing of the inside", async () => {
+  test("an internal error reveals no internal details", async () => {
     const response = await app.request("/v2/fails");
     expect(response.status).toBe(500);
     const text = await response.text();
@@ -85,7 +85,7 @@ describe("statuses", () => {
 });
 
 describe("headers", () => {
-  test("another content type is 415, also where none is given", async () => {
+  test("another content type is 415, also if none is given", async () => {
     for (const headers of [{ "content-type": "text/plain" }, { "content-type": "plain/text" }, {}]) {
       const response = await post("{}", headers as Record<string, string>);
       expect([response.status, (await response.json()).code]).toEqual([415, "unsupported_media_type"]);
@@ -96,16 +96,16 @@ describe("headers", () => {
     expect(taken.status).toBe(202);
   });
 
-  test("who takes no JSON is told 406", async () => {
-    const asked = async (accept: string) => (await app.request("/v2/things", { headers: { accept } })).status;
-    expect(await asked("plain/text")).toBe(406);
-    expect(await asked("text/html, application/json;q=0.9")).toBe(200);
-    expect(await asked("*/*")).toBe(200);
-    expect(await asked("application/*")).toBe(200);
+  test("a client that does not accept JSON gets 406", async () => {
+    const statusFor = async (accept: string) => (await app.request("/v2/things", { headers: { accept } })).status;
+    expect(await statusFor("plain/text")).toBe(406);
+    expect(await statusFor("text/html, application/json;q=0.9")).toBe(200);
+    expect(await statusFor("*/*")).toBe(200);
+    expect(await statusFor("application/*")).toBe(200);
   });
 
   const file = vectors("wallet-malformed-bodies.json");
-  test("say it in the words that clients know", async () => {
+  test("have the messages that clients know", async () => {
     const { headers } = JSON.parse(readFileSync(file, "utf8"));
     const type = headers["Content-Type"];
     const refused = await post("{}", { "content-type": type.bad });
@@ -125,7 +125,7 @@ describe("bodies", () => {
     return answer.message as string;
   };
 
-  test("are told what is wrong, and where, without the value", async () => {
+  test("are refused with the error and its position, without the value", async () => {
     expect(await refused("")).toBe("Unexpected end-of-input, expecting JSON value");
     expect(await refused("{")).toMatch(/^Error in \$/);
     expect(await refused("7")).toBe("Error in $: expected Object, but encountered Number");
@@ -160,7 +160,7 @@ describe("bodies", () => {
 
 describe("path parameters", () => {
   const file = vectors("wallet-malformed-bodies.json");
-  test("are refused in the words that clients know", async () => {
+  test("are refused with the messages that clients know", async () => {
     const { pathParams } = JSON.parse(readFileSync(file, "utf8")) as {
       pathParams: Record<string, { good?: string[]; bad: string[]; message: string }>;
     };
@@ -193,7 +193,7 @@ describe("path parameters", () => {
     }
   });
 
-  test("a wallet's id is known in any case", async () => {
+  test("a wallet's id is accepted in any case", async () => {
     expect((await app.request(`/v2/things/${"Ab".repeat(20)}`)).status).toBe(200);
   });
 });

@@ -1,4 +1,4 @@
-/** A wallet's transactions as clients are told them. */
+/** A wallet's transactions in responses to clients. */
 import { expect, it } from "vitest";
 import { initHash } from "#src/cardano/hash.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -27,7 +27,7 @@ const telling = {
   own: { account: undefined, policyKey: undefined },
 } as const;
 
-/** How a transaction's scripts are said to have been judged. */
+/** The reported script validity of a transaction. */
 function judged(valid: boolean, more: Partial<WalletTransaction>) {
   const ref = { txHash: "11".repeat(32), index: 0 };
   const output = { address: `60${"ee".repeat(28)}`, value: lovelace(2_000_000n) };
@@ -51,10 +51,10 @@ function judged(valid: boolean, more: Partial<WalletTransaction>) {
   return transactionView(one, telling).script_validity;
 }
 
-it("says how the ledger judged scripts, as soon as it did and where it could", () => {
+it("states how the ledger judged scripts, as soon as it did and if it can be known", () => {
   expect(judged(true, { era: 7 })).toBe("valid");
   expect(judged(false, { era: 5 })).toBe("invalid");
-  // of an era before, and not in the ledger yet
+  // of an earlier era, and not in the ledger yet
   expect(judged(true, { era: 4 })).toBeNull();
   expect(judged(true, { status: "pending" })).toBeNull();
 });

@@ -1,10 +1,10 @@
-/** Bodies that wallet servers of the field refuse: each is refused here by every endpoint that takes its type. */
+/** Bodies that other wallet servers refuse: each is refused here by every endpoint that accepts its type. */
 import { describe, expect, test } from "vitest";
 import { putMalformed } from "../../support/malformed_bodies.ts";
 import { edgeAlone, servedBy } from "../../support/wallet_edge.ts";
 
 describe("a malformed body", () => {
-  test("is refused by every endpoint of its type, with its place, and reaches nothing behind", async () => {
+  test("is refused by every endpoint of its type, with its position, and reaches no dependency", async () => {
     const app = edgeAlone();
     const { answers, places, samePlace } = await putMalformed(
       await servedBy(app),
@@ -12,7 +12,7 @@ describe("a malformed body", () => {
     );
     for (const { where, status, code } of answers) expect([status, code], where).toEqual([400, "bad_request"]);
     expect(answers.length).toBeGreaterThan(150);
-    // where servers of the field say that something is wrong with all of a body, a part of it is named here
+    // if other servers report the whole body, a part of it is named here
     expect(places - samePlace).toBeLessThanOrEqual(12);
   });
 });

@@ -1,4 +1,4 @@
-/** Lists by pages: together they are the whole list, whatever comes and goes between two of them. */
+/** Paginated lists: the pages together are the whole list, also if entries come and go between them. */
 import fc from "fast-check";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
@@ -8,8 +8,8 @@ import { edgeAlone } from "../../support/wallet_edge.ts";
 
 type Order = Parameters<typeof pageOf>[4];
 
-/** Asks for a page of a list as a client does; gives its entries, and the path of the next one. */
-async function asked(list: readonly string[], path: string, order?: Order) {
+/** Requests a page of a list like a client; returns its entries, and the path of the next page. */
+async function requestPage(list: readonly string[], path: string, order?: Order) {
   const app = new Hono();
   app.get("/list", (c) => {
     const { limit, after } = c.req.query();
@@ -23,12 +23,12 @@ async function asked(list: readonly string[], path: string, order?: Order) {
   return { status: response.status, entries: await response.json() as string[], next };
 }
 
-/** All pages of a list; `change` is what it is after each. */
+/** All pages of a list; `change` returns the list after each page. */
 async function walked(list: readonly string[], limit: number, order: Order, change = (now: readonly string[]) => now) {
   const seen: string[] = [];
   let now = list;
   for (let path: string | undefined = `/list?limit=${limit}`; path !== undefined; now = change(now)) {
-    const page = await asked(now, path, order);
+    const page = await requestPage(now, path, order);
     expect(page.status).toBe(200);
     expect(page.entries.length).toBeLessThanOrEqual(limit);
     seen.push(...page.entries);
@@ -39,19 +39,19 @@ async function walked(list: readonly string[], limit: number, order: Order, chan
 
 const lists = fc.uniqueArray(fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }), { maxLength: 30 });
 
-test("pages together are the list, in any order; without a limit it is whole and says of no next page", async () => {
+test("pages together are the list, in any order; without a limit it is complete and has no next page", async () => {
   await fc.assert(
     fc.asyncProperty(lists, fc.integer({ min: 1, max: 12 }), async (list, limit) => {
       const ascending = [...list].sort((a, b) => a < b ? -1 : 1);
       expect(await walked(ascending, limit, "ascending")).toEqual(ascending);
       expect(await walked(list, limit, "other")).toEqual(list);
-      expect(await asked(list, "/list")).toEqual({ status: 200, entries: list, next: undefined });
+      expect(await requestPage(list, "/list")).toEqual({ status: 200, entries: list, next: undefined });
     }),
     { numRuns: 60 },
   );
 });
 
-test("a list whose keys ascend goes on where it was although entries go; nothing that stays is told twice or missed", async () => {
+test("a list with ascending keys continues although entries are removed; no remaining entry is repeated or missed", async () => {
   await fc.assert(
     fc.asyncProperty(lists, fc.integer({ min: 1, max: 5 }), fc.nat(), async (list, limit, seed) => {
       const ascending = [...list].sort((a, b) => a < b ? -1 : 1);
@@ -68,15 +68,15 @@ test("a list whose keys ascend goes on where it was although entries go; nothing
   );
 });
 
-test("a place that no page gave is refused, and one that is gone where the order is another", async () => {
-  const { next } = await asked(["b", "a", "c"], "/list?limit=2", "other");
-  expect(await asked(["b", "c"], next!, "other")).toMatchObject({ status: 400 });
+test("a cursor that no page gave is refused, and one whose entry is gone if the order is another", async () => {
+  const { next } = await requestPage(["b", "a", "c"], "/list?limit=2", "other");
+  expect(await requestPage(["b", "c"], next!, "other")).toMatchObject({ status: 400 });
   for (const after of ["nonsense", "e30", ""]) {
-    expect(await asked(["a"], `/list?after=${after}`), after).toMatchObject({ status: 400 });
+    expect(await requestPage(["a"], `/list?after=${after}`), after).toMatchObject({ status: 400 });
   }
 });
 
-test("every list of the service has pages, save those of a few entries", async () => {
+test("every list of the service has pages, except those of a few entries", async () => {
   const { paths } = await (await edgeAlone().request("/v2/openapi.json")).json() as {
     paths: Record<string, Record<string, Operation>>;
   };
@@ -98,7 +98,7 @@ interface Operation {
   }>;
 }
 
-test("what else was asked stays as it was, byte by byte, whatever its place", async () => {
-  const { next } = await asked(["a", "b", "c"], "/list?prefix=%ff%2B+x&limit=1&after=ImEi&x=1");
+test("other query parameters stay unchanged, byte by byte, in any position", async () => {
+  const { next } = await requestPage(["a", "b", "c"], "/list?prefix=%ff%2B+x&limit=1&after=ImEi&x=1");
   expect(next).toBe("/list?prefix=%ff%2B+x&limit=1&x=1&after=ImIi");
 });

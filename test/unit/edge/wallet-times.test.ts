@@ -1,4 +1,4 @@
-/** Slots as clients are told them. */
+/** Slots in responses to clients. */
 import { expect, it } from "vitest";
 import type { Eras } from "#src/cardano/eras.ts";
 import { expectedSlotView, slotView } from "#src/edge/wallets/times.ts";
@@ -13,7 +13,7 @@ const eras: Eras = {
   }],
 };
 
-it("tells when a transaction expires also past what is certain, and nothing that no calendar has", () => {
+it("states when a transaction expires also beyond the horizon, and no time that no calendar has", () => {
   const slot = 7_200;
   expect(slotView(eras, slot)).toBeUndefined();
   expect(expectedSlotView(eras, slot)).toEqual({

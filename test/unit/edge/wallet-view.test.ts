@@ -1,4 +1,4 @@
-/** What wallets are told to have. */
+/** A wallet's balances in responses. */
 import { expect, it } from "vitest";
 import { lovelace } from "#src/cardano/value.ts";
 import { isWithdrawing } from "#actors/walletReads.ts";
@@ -9,7 +9,7 @@ const stake = "ab".repeat(28);
 const account = { credential: { kind: "key", hash: stake }, rewards: 5n } as unknown as WalletAccount;
 const ada = (quantity: bigint) => ({ quantity: Number(quantity), unit: "lovelace" });
 
-it("counts rewards once while what withdraws them is pending", () => {
+it("counts rewards once while their withdrawal is pending", () => {
   const holdings = { available: lovelace(10n), total: lovelace(12n) };
   expect(balanceView({ holdings, account, withdrawing: false })).toEqual({
     available: ada(10n),
@@ -20,7 +20,7 @@ it("counts rewards once while what withdraws them is pending", () => {
   expect(balanceView({ holdings, account: undefined, withdrawing: false }).total).toEqual(ada(12n));
 });
 
-it("sees who withdraws", () => {
+it("detects who withdraws", () => {
   const from = (address: string) => ({ withdrawals: new Map([[address, 5n]]) });
   expect(isWithdrawing(undefined, account, 0)).toBe(false);
   expect(isWithdrawing([from(`e0${"cd".repeat(28)}`), from(`e1${stake}`)], account, 0)).toBe(false);

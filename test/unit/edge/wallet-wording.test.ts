@@ -5,7 +5,7 @@ import { historyQuery } from "#src/api/wallets/transactions.ts";
 
 const ID = "2512a00e9653fe49a44a5886202e24d77eeb998f";
 
-test("programs find a wallet's id in the sentence that it is known already", () => {
+test("clients find a wallet's id in the message that it exists already", () => {
   const { status, code, message } = walletAlreadyExists(ID);
   expect([status, code, message.split(" ")[10]]).toEqual([409, "wallet_already_exists", ID]);
   expect(noSuchWallet(ID).message).toBe(`I couldn't find a wallet with the given id: ${ID}`);
@@ -18,7 +18,7 @@ test("a histogram has a bucket for each power of ten, its bound included", () =>
   expect(distribution).toMatchObject({ "10": 2, "100": 1, "1000000": 1, "10000000": 0, "45000000000000000": 1 });
 });
 
-test("moments are read in both forms of ISO 8601, with and without a zone", () => {
+test("times are parsed in both forms of ISO 8601, with and without a zone", () => {
   const read = (text: string) => historyQuery.start.safeParse(text);
   const noon = Date.UTC(2012, 8, 25, 10, 15, 0);
   for (

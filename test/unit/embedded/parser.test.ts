@@ -8,21 +8,21 @@ const LIMITS: ParserLimits = { maxControlLine: 256, maxPayload: 1_000 };
 
 /** Parses chunks; gives the operations as plain values. */
 function read(chunks: Iterable<Buffer>, options: { limits?: ParserLimits; refused?: string } = {}): unknown[][] {
-  const asked: unknown[][] = [];
+  const parsed: unknown[][] = [];
   const operations: ParserOperations = {
-    connect: (json) => void asked.push(["connect", json.trim()]),
-    ping: () => void asked.push(["ping"]),
-    pong: () => void asked.push(["pong"]),
-    subscribe: (...words) => void asked.push(["subscribe", ...words]),
-    unsubscribe: (...words) => void asked.push(["unsubscribe", ...words]),
+    connect: (json) => void parsed.push(["connect", json.trim()]),
+    ping: () => void parsed.push(["ping"]),
+    pong: () => void parsed.push(["pong"]),
+    subscribe: (...words) => void parsed.push(["subscribe", ...words]),
+    unsubscribe: (...words) => void parsed.push(["unsubscribe", ...words]),
     accepts: (subject) => subject !== options.refused,
     publish: (subject, reply, headerLength, body) =>
-      void asked.push(["publish", subject, reply, headerLength, body.toString("hex")]),
-    broken: (reason) => void asked.push(["broken", reason]),
+      void parsed.push(["publish", subject, reply, headerLength, body.toString("hex")]),
+    broken: (reason) => void parsed.push(["broken", reason]),
   };
   const parser = new NatsParser(options.limits ?? LIMITS, operations);
   for (const chunk of chunks) parser.read(chunk);
-  return asked;
+  return parsed;
 }
 
 const text = (value: string) => [Buffer.from(value)];

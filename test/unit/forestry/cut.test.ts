@@ -7,7 +7,7 @@ import { type Change, Forestry, type Leaf, leafOf } from "#src/forestry/trie.ts"
 import { equalBytes, utf8 } from "#src/base/bytes.ts";
 import { arbitraryDigest } from "../../support/forestry_arbitrary.ts";
 
-/** What a database would answer: the elements of the buckets asked for. */
+/** The answer of a database: the elements of the requested buckets. */
 function read(leaves: readonly Leaf[], buckets: readonly number[]): Map<number, Leaf[]> {
   return new Map(buckets.map((bucket) => [bucket, leaves.filter((leaf) => bucketOf(leaf.path) === bucket)]));
 }
@@ -18,7 +18,7 @@ function open(cut: Uint8Array, leaves: readonly Leaf[], buckets: readonly number
   return opened.value;
 }
 
-/** Applies changes to the whole trie and to one opened from its cut, and holds the two side by side at every step. */
+/** Applies changes to the whole trie and to one opened from its cut, and compares the two at every step. */
 function sideBySide(leaves: readonly Leaf[], changes: readonly Change[]): number {
   const whole = Forestry.from(leaves);
   const cut = cutOf(whole);
@@ -130,14 +130,14 @@ describe("a cut", () => {
     sideBySide(even.slice(0, 310), everyOther.slice(0, 12));
   });
 
-  it("asks for little of a large trie", () => {
+  it("requests little of a large trie", () => {
     const leaves = Array.from({ length: 20_000 }, (_, i) => leafOf(utf8(`fact-${i}`), utf8(`v${i}`)));
     const cut = cutOf(Forestry.from(leaves));
     const paths = leaves.slice(0, 20).map((l) => l.path);
     expect(neededBuckets(cut, paths)).toEqual([...new Set(paths.map(bucketOf))].sort((a, b) => a - b));
   });
 
-  it("refuses elements of another moment", () => {
+  it("refuses elements of another root", () => {
     const leaves = Array.from({ length: 50 }, (_, i) => leafOf(utf8(`fact-${i}`), utf8(`v${i}`)));
     const cut = cutOf(Forestry.from(leaves));
     const bucket = bucketOf(leaves[7]!.path);
@@ -157,7 +157,7 @@ describe("a cut", () => {
     expect(() => openCut(cut.subarray(32), good)).toThrow(RangeError);
   });
 
-  it("says so when asked for what was not read, and stays as it is", () => {
+  it("reports a query for an element that was not read, and stays unchanged", () => {
     const leaves = Array.from({ length: 50 }, (_, i) => leafOf(utf8(`fact-${i}`), utf8(`v${i}`)));
     const part = open(cutOf(Forestry.from(leaves)), leaves, []);
     const { root, top } = part;

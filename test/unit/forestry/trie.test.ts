@@ -21,7 +21,7 @@ const arbitraryChange: fc.Arbitrary<Change> = fc.oneof(
   }),
 );
 
-/** Aims most changes at elements that are there and claims that are true. */
+/** Directs most changes at present elements and true claims. */
 function aimed(change: Change, leaves: ReadonlyMap<string, Leaf>, pick: number): Change {
   const all = [...leaves.values()];
   const leaf = all[pick % (all.length + 1)];
@@ -63,7 +63,7 @@ describe("a trie", () => {
     );
   });
 
-  it("follows any run of changes like a plain map, and a refused change leaves no mark", () => {
+  it("follows any sequence of changes like a plain map, and a refused change has no effect", () => {
     const runs = fc.array(fc.tuple(arbitraryChange, fc.nat(1000)), { maxLength: 40 });
     fc.assert(
       fc.property(arbitraryLeaves(8), runs, (start, changes) => {
@@ -98,7 +98,7 @@ describe("a trie", () => {
     );
   });
 
-  it("does not depend on the order in which it came to be", () => {
+  it("does not depend on the order of changes", () => {
     fc.assert(fc.property(arbitraryLeaves(20), (leaves) => {
       const grown = new Forestry();
       for (const { path, value } of leaves) grown.insert(path, value);
@@ -114,7 +114,7 @@ describe("a trie", () => {
     }));
   });
 
-  it("keeps copies apart, and proofs change nothing", () => {
+  it("keeps copies independent, and proofs change nothing", () => {
     const leaves = Array.from({ length: 50 }, (_, i) => leafOf(utf8(`k${i}`), utf8(`v${i}`)));
     const trie = Forestry.from(leaves);
     const { root, top } = trie;

@@ -71,7 +71,7 @@ describe("tries of the reference library", () => {
     if (old) expect(includes(fromHex(before), path, old, proof.value)).toBe(true);
     else expect(toHex(rootWithout(path, proof.value)!)).toBe(without);
     expect(excludes(fromHex(present), path, proof.value)).toBe(false);
-    // the published library writes an empty proof as an empty list of indefinite length
+    // the published library encodes an empty proof as an empty list of indefinite length
     if (op.cbor) expect(toHex(encodeProof(proof.value))).toBe(op.cbor === "9fff" ? "80" : op.cbor);
     expect(readProof(decodeData(encodeProof(proof.value)))).toEqual(proof.value);
   }
@@ -91,7 +91,7 @@ describe("tries of the reference library", () => {
     for (const op of vector.ops) follow(trie, op, op.before!, op.after!);
   });
 
-  it("covers every operation there is", () => {
+  it("covers every operation", () => {
     const all = ["fx-1", "fx-10", "fx-100", "fx-1000", "batch-10", "batch-100", "batch-1000"].map(load);
     const proofs: Proof[] = all.flatMap((vector) => vector.ops.map((op) => op.proof.map(step)));
     expect(proofs.length).toBe(402);

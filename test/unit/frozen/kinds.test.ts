@@ -1,6 +1,6 @@
 /**
- * Every form of an actor that is stored or sent: found by driving each machine through the runtime's fold with sample events, from every
- * situation that they lead to.
+ * Every form of an actor that is stored or sent: found by driving each machine through the runtime's fold with sample
+ * events, from every situation that they lead to.
  */
 import { describe, expect, it } from "vitest";
 import { z, type ZodType } from "zod";
@@ -162,14 +162,14 @@ const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
 const schemaOf = (schema: ZodType) => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
 const sorted = <T>(map: ReadonlyMap<string, T>) => Object.fromEntries([...map].sort(([a], [b]) => a < b ? -1 : 1));
 
-/** A situation up to quantities: numbers without their values, lists up to two elements. */
+/** A situation without quantities: numbers without their values, lists up to two elements. */
 function situation(text: string): string {
   return JSON.stringify(
     JSON.parse(text, (_, value) => typeof value === "number" ? "n" : Array.isArray(value) ? value.slice(0, 2) : value),
   );
 }
 
-/** What was found of a kind. */
+/** The forms found for a kind. */
 class Found {
   readonly snapshots = new Map<string, Shape>();
   readonly transitions = new Map<string, Set<string>>();
@@ -189,7 +189,7 @@ function shapeOf(map: Map<string, Shape>, name: string): Shape {
   return shape;
 }
 
-/** Drives a kind with its samples until they lead to nothing that is new. */
+/** Drives a kind with its samples until they lead to no new situation. */
 function explore(kind: ActorKind, samples: readonly Sample[]): Found {
   const found = new Found();
   const entity = { kind: kind.kind, id: "id" };
@@ -204,7 +204,7 @@ function explore(kind: ActorKind, samples: readonly Sample[]): Found {
         const event = make(before.context);
         const name = `${stateName(before.value)} ${event.type}`;
         if (from === "intent") {
-          // asked about, never applied
+          // only queried, never applied
           if (before.can({ ...event, turn: { at: AT } } as never)) note(found, name, "(possible)");
           continue;
         }

@@ -1,4 +1,4 @@
-/** Schema migrations that were released: their names, their order within a module and what they do. */
+/** Released schema migrations: their names, their order within a module and their content. */
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { schemaMigrations } from "#src/app/schema.ts";
@@ -7,7 +7,7 @@ import { expectFrozen } from "../../support/frozen.ts";
 /** SQL without comments, and with one space for any white space. */
 const plainSql = (sql: string) => sql.replace(/--.*$/gm, "").replace(/\s+/g, " ").trim();
 
-it("schema migrations are those that databases out there have", async () => {
+it("schema migrations are those of released databases", async () => {
   const ids = schemaMigrations.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   const lines = schemaMigrations.map(({ id, sql }) =>

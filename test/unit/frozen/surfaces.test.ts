@@ -1,4 +1,4 @@
-/** What people and programs call by name: options, the command line, error codes. */
+/** The names that people and programs use: options, the command line, error codes. */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -60,7 +60,7 @@ it("error codes and their HTTP status", async () => {
       lines.push(`edge ${literal} ${status}`);
     }
   }
-  // each word of the sources is tried as a code: what a service has a status for is one
+  // each word of the sources is tried as a code: one that a service has a status for is one
   for (const [service, refusal] of Object.entries({ tokens, wallets, operator })) {
     for (const word of found) {
       const thrown = refusal({ code: word, message: "" });

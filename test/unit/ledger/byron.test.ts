@@ -1,4 +1,4 @@
-/** Byron addresses: paid to, spent from, and not abused. */
+/** Byron addresses: payments to them, spends from them, and attacks. */
 import { describe, expect, it } from "vitest";
 import { as, decode, encode, Encoded, raw } from "#src/cardano/cbor.ts";
 import { ada, alice, bob, type Draft, output, World } from "../../support/draft.ts";
@@ -47,7 +47,7 @@ describe("Byron addresses", () => {
     expect(await world.failures(bytes)).toEqual(["InvalidWitnessesUTXOW"]);
   });
 
-  it("have attributes of at most 64 bytes, the network magic not counted", async () => {
+  it("have attributes of at most 64 bytes, not counting the network magic", async () => {
     const to = (attributes: Record<number, Uint8Array>) => ({
       outputs: [output(byronAddress({ root: new Uint8Array(28), attributes }), 3n * ada)],
       paid: 3n * ada,

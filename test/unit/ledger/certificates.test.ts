@@ -1,6 +1,6 @@
 /**
- * Certificates and withdrawals (rules CERTS, DELEG, POOL, GOVCERT) and what of proposals is judged, by the names of protocol version 10; those of 11
- * are in `version11.test.ts`.
+ * Certificates and withdrawals (rules CERTS, DELEG, POOL, GOVCERT) and the checked parts of proposals, by the names of
+ * protocol version 10; those of 11 are in `version11.test.ts`.
  */
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
@@ -88,7 +88,7 @@ describe("accounts", () => {
     ["are closed and registered in one transaction", registered, certify([leave(), register()]), []],
   ]);
 
-  it("are rows, and gone when they are closed", async () => {
+  it("are rows, and removed when they are closed", async () => {
     const world = new World(mainnetParametersAt(10));
     await world.apply(certify([register()], -DEPOSIT));
     expect(world.state.accounts.get(alice.account)).toEqual({ deposit: DEPOSIT, balance: 0n });
@@ -143,7 +143,7 @@ describe("delegations", () => {
     ],
   ]);
 
-  it("are kept in the account", async () => {
+  it("are stored in the account", async () => {
     const world = new World(mainnetParametersAt(10));
     world.state.pools.set(pool, { certificate: new Uint8Array(), deposit: 0n });
     world.register(alice, { balance: 7n });
@@ -249,7 +249,7 @@ describe("stake pools", () => {
     ["need their cold key to retire", known, certify([retire(11)], 0n, both), ["MissingVKeyWitnessesUTXOW"]],
   ]);
 
-  it("take back their retirement when they change", async () => {
+  it("cancel their retirement when they change", async () => {
     const world = new World(mainnetParametersAt(10));
     await world.apply({ ...certify([pledge()], -500n * ada, all), inputs: [world.fund(alice.address, 600n * ada)] });
     expect(world.state.pools.get(cold)).toMatchObject({ deposit: 500n * ada, certificate: encode(pledge()) });
@@ -339,7 +339,7 @@ describe("proposals", () => {
     expect(await world.failures({ ...draft, inputs })).toEqual(expected);
   });
 
-  it("and votes are signed for", async () => {
+  it("and votes are signed", async () => {
     const world = new World(mainnetParametersAt(10));
     world.state.dreps.set(alice.account, { deposit: 1n });
     const votes = new Map<Encodable, Encodable>([[

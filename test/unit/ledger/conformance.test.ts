@@ -16,7 +16,10 @@ const slots = { zeroTime: 1_600_000_000_000, zeroSlot: 0, slotLength: 1_000 };
 
 type Reason = "chains of proposals" | "parameter changes" | "votes" | "ended proposals";
 
-/** Verdicts that differ from the Haskell ledger's, all of them about governance, and what is not kept that they take. */
+/**
+ * Verdicts that differ from the Haskell ledger's, all of them about governance, and parts of the state that are not
+ * kept.
+ */
 const MISSES: ReadonlyMap<string, Reason> = new Map([
   ["conway/fail-deleg-with-non-zero-reward-balance", "ended proposals"],
   ["conway/fail-gov-committee-member-can-not-vote-on-noconfidence-action", "votes"],
@@ -32,7 +35,7 @@ const MISSES: ReadonlyMap<string, Reason> = new Map([
   ["conway/pass-utxos-updating-costmodels-with-alwaysfails-govpolicy-does-not-validate", "parameter changes"],
 ]);
 
-/** Final states that differ from the Haskell ledger's: deposits of proposals that ended did not come back. */
+/** Final states that differ from the Haskell ledger's: deposits of ended proposals were not refunded. */
 const ENDED_PROPOSALS: readonly string[] = [
   "conway/fail-certs-withdrawing-from-an-unregistered-reward-account",
   "conway/pass-epoch-expiry-is-not-updated-for-inactive-dreps",
@@ -59,7 +62,7 @@ const ENDED_PROPOSALS: readonly string[] = [
   "conway/pass-utxos-alwayssucceeds-plutus-govpolicy-validates",
 ];
 
-/** What titles say, spelled as the failures are. */
+/** The words of titles, in the spelling of the failures. */
 const ALIASES: readonly [RegExp, FailureName][] = [
   [/insufficient-collateral/, "InsufficientCollateral"],
   [/too-many-execution-units/, "ExUnitsTooBigUTxO"],
@@ -94,7 +97,7 @@ function named(title: string): FailureName | undefined {
 
 interface Run {
   readonly name: string;
-  /** The verdict that differs, if one does; what follows it was not run. */
+  /** The verdict that differs, if one does; later events were not run. */
   readonly miss?: string;
   /** Names of the failures of each refused transaction. */
   readonly refusals: readonly (readonly FailureName[])[];
@@ -105,7 +108,7 @@ interface Run {
   readonly compared: number;
   /** Rows of the state after the last transaction that differ from the Haskell ledger's. */
   readonly different: readonly string[];
-  /** Rows that differ from the first state once everything was undone. */
+  /** Rows that differ from the first state after everything was undone. */
   readonly notUndone: readonly string[];
   /** Whether all lovelace together stayed the same throughout. */
   readonly conserved: boolean;
@@ -124,14 +127,14 @@ async function run({ name, slot, terms, before, after, events }: Transition): Pr
   let governance = false;
   let boundaries = 0;
   let compared = 0;
-  let told = Math.floor(slot / terms.epochLength);
+  let passedEpoch = Math.floor(slot / terms.epochLength);
   let now = slot;
   let miss: string | undefined;
   let different: string[] = [];
   for (const [index, event] of events.entries()) {
     if (event.kind !== "transaction") {
       if (event.kind === "ticks") now += event.count;
-      else now = Math.max(now, (told += event.count) * terms.epochLength);
+      else now = Math.max(now, (passedEpoch += event.count) * terms.epochLength);
       for (; state.epoch < Math.floor(now / terms.epochLength); boundaries++) {
         const delta = passEpoch(state, terms);
         applyEpoch(state, delta);
@@ -177,13 +180,13 @@ function difference(found: readonly string[], expected: readonly string[]): stri
   ];
 }
 
-describe("transitions that the Haskell ledger made", () => {
+describe("transitions recorded from the Haskell ledger", () => {
   const runs: Run[] = [];
   beforeAll(async () => {
     for (const transition of transitions(folder)) runs.push(await run(transition));
   }, 120_000);
 
-  it("have the same verdicts and end in the same state, save the misses that are named here", () => {
+  it("have the same verdicts and end in the same state, except the differences that are named here", () => {
     const isRight = ({ miss, different }: Run) => !miss && different.length === 0;
     const plain = runs.filter(({ governance }) => !governance);
     const right = plain.filter(isRight);

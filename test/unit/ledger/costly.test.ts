@@ -1,4 +1,4 @@
-/** Transactions that are costly to refuse: others have their turn meanwhile, and what is said of them stays short. */
+/** Transactions that are costly to refuse: the event loop runs in the meantime, and the refusal stays short. */
 import { setImmediate } from "node:timers";
 import { describe, expect, it } from "vitest";
 import { describeFailure } from "#src/cardano/failureText.ts";
@@ -8,7 +8,7 @@ import { costlyTransactions } from "../../support/costly_transactions.ts";
 
 const { world, transactions } = costlyTransactions();
 
-/** What the rules say, and how often others had their turn until then. */
+/** The rules' verdict, and how often the event loop ran until then. */
 async function judged(bytes: Uint8Array) {
   let turns = 0;
   let ended = false;
@@ -24,7 +24,7 @@ async function judged(bytes: Uint8Array) {
 
 describe("a transaction of 16 kB", () => {
   it.each(transactions.map(({ name, bytes }) => [name, bytes] as const))(
-    "with %s is refused in few words",
+    "with %s is refused with a short message",
     async (_, bytes) => {
       const { failures } = await judged(bytes);
       expect(failures.length).toBeGreaterThan(0);
@@ -34,7 +34,7 @@ describe("a transaction of 16 kB", () => {
   );
 
   it.each(["inputs of 980 assets", "collateral of 980 assets"])(
-    "with %s lets others have their turn",
+    "with %s lets the event loop run",
     async (wanted) => {
       const { turns, failures } = await judged(transactions.find(({ name }) => name === wanted)!.bytes);
       expect(turns).toBeGreaterThan(0);
@@ -50,19 +50,19 @@ describe("sums", () => {
   });
   const values = [value(5n, { a: 1n, b: 2n }), value(7n, { b: -2n, c: 3n }), value(-1n, { a: 4n }), value(0n, {})];
 
-  it("are what pairs come to", () => {
+  it("are those of pairs", () => {
     expect(sumValues(values)).toEqual(values.reduce(addValues, lovelace(0n)));
     expect(sumValues(values)).toEqual(value(11n, { a: 5n, c: 3n }));
     expect(sumValues([])).toEqual(lovelace(0n));
   });
 
-  it("leave the values as they are", () => {
+  it("leave the values unchanged", () => {
     const before = structuredClone(values);
     sumValues(values);
     expect(values).toEqual(before);
   });
 
-  it("that are bounded hold all that is expected, and a thousand others at the most", async () => {
+  it("with a bound contain all expected assets, and at most a thousand others", async () => {
     const many = Array.from(
       { length: 5 },
       (_, i) => value(1n, Object.fromEntries(Array.from({ length: 400 }, (_, j) => [`${i} ${j}`, 1n]))),

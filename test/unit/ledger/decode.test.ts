@@ -1,4 +1,4 @@
-/** What the ledger's decoder refuses before any rule is asked. */
+/** What the ledger's decoder refuses before any rule runs. */
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { type Encodable, encode, Encoded, Indefinite } from "#src/cardano/cbor.ts";
@@ -7,7 +7,7 @@ import { ada, alice, bob, type Draft, output, reference, signedBy, tagged, World
 import { agrees } from "../../support/scripts.ts";
 
 const map = (...entries: [Encodable, Encodable][]) => new Encoded(encode(new Map(entries)));
-/** A map as it stands, keys repeated and all. */
+/** A map as given, including duplicate keys. */
 const pairs = (...entries: [Encodable, Encodable][]) =>
   new Encoded(Uint8Array.from([0xa0 | entries.length, ...entries.flatMap(([k, v]) => [...encode(k), ...encode(v)])]));
 const policy = new Uint8Array(28);
@@ -18,7 +18,7 @@ const data = (value: Encodable): Draft => ({ datums: [value] });
 const bytes = (length: number) => new Uint8Array(length);
 /** Lists within lists. */
 const nested = (levels: number) => new Encoded(Uint8Array.from([...new Uint8Array(levels).fill(0x81), 0x80]));
-/** A native script within others, each of which needs all of its parts. */
+/** A native script within others, each of which requires all of its parts. */
 const nestedNative = (levels: number) =>
   new Encoded(Uint8Array.from([...Array.from({ length: levels }, () => [0x82, 1, 0x81]).flat(), ...encode([4, 0])]));
 const chunked = (...lengths: number[]) =>
@@ -28,7 +28,7 @@ const pool = (other: { readonly [element: number]: Encodable }): Draft => {
   const usual: Encodable[] = [3, bytes(28), bytes(32), 1, 1, tagged(30, [1, 1]), account, [], [], null];
   return { certificates: [usual.map((element, index) => other[index] ?? element)] };
 };
-/** An address whose stake is behind a pointer with these bytes. */
+/** An address with a stake pointer of these bytes. */
 const pointing = (...pointer: number[]) => Uint8Array.of(0x40, ...bytes(28), ...pointer);
 /** Groups of seven bits: 2^32 - 1 and 2^16 - 1. */
 const [slots32, indices16] = [[0x8f, 0xff, 0xff, 0xff, 0x7f], [0x83, 0xff, 0x7f]] as const;
@@ -191,24 +191,24 @@ describe("the decoder refuses", () => {
     ) expect(readTransaction(other)).toMatchObject({ ok: false });
   });
 
-  it("any transaction that is cut or has one bit flipped, or reads it without throwing", () => {
+  it("any transaction that is truncated or has one bit flipped, or decodes it without an exception", () => {
     const whole = world.write({ certificates: [[0, of]], datums: [[1, 2]], mint: new Map([["ab".repeat(28), 1n]]) });
     for (let at = 0; at < whole.length; at++) {
       expect(readTransaction(whole.subarray(0, at)).ok).toBe(false);
-      const bent = whole.slice();
-      bent[at]! ^= 1 << (at % 8);
-      expect(typeof readTransaction(bent).ok).toBe("boolean");
+      const flipped = whole.slice();
+      flipped[at]! ^= 1 << (at % 8);
+      expect(typeof readTransaction(flipped).ok).toBe("boolean");
     }
   });
 });
 
 describe("a transaction's hash", () => {
-  it("is over its body as it came, whatever the encoding", () => {
+  it("is over its body's own bytes, in any encoding", () => {
     const world = new World();
     const draft = { inputs: [world.fund(alice.address)] };
     const plain = readTransaction(world.write(draft));
     const odd = readTransaction(world.write({ ...draft, fields: { 0: new Indefinite(draft.inputs.map(reference)) } }));
-    if (!plain.ok || !odd.ok) throw new Error("unreadable");
+    if (!plain.ok || !odd.ok) throw new Error("undecodable");
     expect(odd.value.body.inputs).toEqual(plain.value.body.inputs);
     expect(odd.value.hash).not.toBe(plain.value.hash);
   });

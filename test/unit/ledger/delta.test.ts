@@ -1,4 +1,4 @@
-/** Deltas: applied, undone, on a state and on one that lies over another. */
+/** Deltas: applied, undone, on a state and on an overlay of another. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
@@ -26,7 +26,7 @@ import { plutusHash, refuses } from "../../support/scripts.ts";
 const of = (person: Person): Encodable => [0, fromHex(person.stakeHash)];
 const keys = [alice, bob].flatMap(({ payment, stake }) => [payment, stake]);
 
-/** All that a state holds, to be compared. */
+/** The whole content of a state, for comparison. */
 function picture(state: MutableLedgerState, outputs: ReadonlySet<string>) {
   const rows = <V>(table: { entries(): Iterable<readonly [string, V]> }) =>
     [...table.entries()].sort(([a], [b]) => a < b ? -1 : 1);
@@ -40,7 +40,7 @@ function picture(state: MutableLedgerState, outputs: ReadonlySet<string>) {
   });
 }
 
-/** Things that somebody may do; some are refused, as they come. */
+/** Random actions; some are refused. */
 const steps = fc.constantFrom<(world: World) => Draft>(
   () => ({ outputs: [output(bob.address, 3n * ada)], paid: 3n * ada }),
   () => ({ certificates: [[0, of(alice)]], extra: -2n * ada }),
@@ -69,7 +69,7 @@ async function judgeOn(state: MutableLedgerState, bytes: Uint8Array): Promise<Ap
 }
 
 describe("deltas", () => {
-  it("undo exactly what they did, on a state and on one over it, which alone changes", async () => {
+  it("undo exactly what they did, on a state and on an overlay, which alone changes", async () => {
     let accepted = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 12 }), async (drafts) => {
@@ -108,7 +108,7 @@ describe("deltas", () => {
     expect(accepted).toBeGreaterThan(40);
   });
 
-  it("leave the state as it is until they are applied", async () => {
+  it("leave the state unchanged until they are applied", async () => {
     const world = new World();
     world.fund(alice.address);
     const refs = new Set(world.outputs.keys());

@@ -1,4 +1,4 @@
-/** The boundary between two epochs: what it changes, when, and for whom. */
+/** The boundary between two epochs: its changes, when they happen, and for which accounts. */
 import { describe, expect, it } from "vitest";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { type Credential, enterpriseAddress } from "#src/cardano/address.ts";
@@ -61,7 +61,7 @@ describe("a hard fork", () => {
     expect(state.parameters).toBe(parameters);
   });
 
-  it("to version 10 ends delegations to representatives who are not registered", () => {
+  it("to version 10 ends delegations to unregistered representatives", () => {
     const made = world();
     const { state } = made;
     state.dreps.set(key(20), { deposit: 1n });
@@ -124,7 +124,7 @@ describe("stake", () => {
     expect(stakeOf(state, [key(3), key(4)])).toEqual(new Map([[key(3), 2_000_005n], [key(4), 3_000_000n]]));
   });
 
-  it("is the same on a state over another", () => {
+  it("is the same on an overlay of another state", () => {
     const { state, outputs } = world();
     const over = overlay(state);
     const [ref] = [...outputs.keys()];
@@ -169,7 +169,7 @@ describe("a boundary", () => {
     );
   });
 
-  it("gives rewards of accounts that are gone to the treasury", () => {
+  it("moves rewards of closed accounts to the treasury", () => {
     const [here, gone] = [world(), world()];
     for (const made of [here, gone]) {
       write(made.state.snapshots, firstSnapshots(made.state), "after");
@@ -183,7 +183,7 @@ describe("a boundary", () => {
     expect(gone.state.pots.treasury - here.state.pots.treasury).toBe(amount);
   });
 
-  it("hands fees on one boundary later, and donations at once", () => {
+  it("moves fees on one boundary later, and donations at once", () => {
     const made = world();
     const { pots } = made.state;
     pots.fees = 1_000n;
@@ -196,7 +196,7 @@ describe("a boundary", () => {
     expect(pots).toMatchObject({ fees: 5n, treasury: 230n, reserves: terms.maxSupply / 2n + 800n });
   });
 
-  it("ends pools that retire: the deposit goes to their account, or to the treasury", () => {
+  it("ends retiring pools: the deposit goes to their account, or to the treasury", () => {
     const made = world();
     const { state } = made;
     state.pools.set(poolA, { ...state.pools.get(poolA)!, retiring: 12 });
@@ -213,7 +213,7 @@ describe("a boundary", () => {
     expect([...state.snapshots.get("12")!.pools.keys()]).toEqual([poolA, poolB]);
   });
 
-  it("lets later certificates hold, after the snapshot", () => {
+  it("applies later certificates after the snapshot", () => {
     const made = world();
     const { state } = made;
     const before = state.pools.get(poolA)!.certificate;
@@ -273,8 +273,8 @@ describe("a chain that begins with stake", () => {
   });
 });
 
-describe("reads", () => {
-  it("tell the stake of now, and of the three snapshots", () => {
+describe("queries", () => {
+  it("give the current stake, and that of the three snapshots", () => {
     const made = world();
     const { state } = made;
     pass(made);
@@ -293,8 +293,8 @@ describe("reads", () => {
 });
 
 describe("the ranking of pools", () => {
-  it("takes a pool of which nothing was seen for a good one, and believes blocks that are missing", () => {
-    // Half a hundredth of Beta(40, 1) lies below 0.8759: the ledger takes that for the median.
+  it("assumes that a pool without blocks so far performs well, and accounts for missing blocks", () => {
+    // Half a hundredth of Beta(40, 1) lies below 0.8759: the ledger uses that as the median.
     expect(performanceOf(undefined)).toBe(0.885);
     const seen = (blocks: number) => {
       const made = world();
@@ -311,7 +311,7 @@ describe("the ranking of pools", () => {
     expect(all).toBeGreaterThan(0.8);
   });
 
-  it("tells what delegating would bring: in proportion, more with a cheaper pool, nothing where the pledge is not kept", () => {
+  it("gives the rewards of delegating: proportional, higher for a cheaper pool, none if the pledge is not met", () => {
     const made = world();
     const { state } = made;
     made.pool(poolB, { account: stakeKeyOf(9), cost: 340_000_000n, margin: { numerator: 1n, denominator: 2n } });

@@ -26,77 +26,77 @@ const terms = {
 };
 const of = (person: Person): Encodable => [0, fromHex(person.stakeHash)];
 
-/** Somebody's pool has the id of their stake key. */
+/** A person's pool has the id of their stake key. */
 const register = (person: Person, cost: bigint, pledge: bigint): Encodable =>
   poolCertificate(person.stakeHash, {
     cost,
     pledge,
-    // a VRF key is one pool's
+    // a VRF key belongs to one pool
     vrf: people.indexOf(person),
     margin: { numerator: 1n, denominator: 20n },
     account: person.credential,
     owners: [person.stakeHash],
   });
 
-/** A step: a transaction that may be refused, blocks of somebody's pool, or the end of an epoch. */
+/** A step: a transaction that may be refused, blocks of a person's pool, or the end of an epoch. */
 type Step =
-  | { readonly draft: Doing }
+  | { readonly draft: Action }
   | { readonly blocks: number; readonly by: Person }
   | { readonly end: true };
 
-type Doing = (world: World) => Draft;
+type Action = (world: World) => Draft;
 
 const person = fc.constantFrom(...people);
 const balanceOf = ({ state }: World, who: Person) => state.accounts.get(who.account)?.balance ?? 0n;
-/** Whom votes go to: everybody, nobody, or a person, who need not be a representative. */
+/** The target of votes: abstain, no confidence, or a person, who need not be a representative. */
 const drep: fc.Arbitrary<Encodable> = fc.oneof(
   fc.constantFrom<Encodable>([2], [3]),
   person.map((whose): Encodable => [0, fromHex(whose.stakeHash)]),
 );
-const doing: fc.Arbitrary<Doing> = fc.oneof(
-  fc.tuple(person, fc.bigInt(2n * ada, 900n * ada)).map(([to, lovelace]): Doing => () => ({
+const action: fc.Arbitrary<Action> = fc.oneof(
+  fc.tuple(person, fc.bigInt(2n * ada, 900n * ada)).map(([to, lovelace]): Action => () => ({
     outputs: [output(to.address, lovelace)],
     paid: lovelace,
   })),
-  // accounts: opened with and without a deposit and a delegation, closed with what they earned or without
-  person.map((who): Doing => () => ({ certificates: [[0, of(who)]], extra: -2n * ada })),
-  fc.tuple(person, person, drep).map(([who, whose, vote]): Doing => () => ({
+  // accounts: opened with and without a deposit and a delegation, closed with or without their rewards
+  person.map((who): Action => () => ({ certificates: [[0, of(who)]], extra: -2n * ada })),
+  fc.tuple(person, person, drep).map(([who, whose, vote]): Action => () => ({
     certificates: [[13, of(who), fromHex(whose.stakeHash), vote, 2n * ada]],
     extra: -2n * ada,
   })),
-  person.map((who): Doing => () => ({ certificates: [[1, of(who)]], extra: 2n * ada })),
-  person.map((who): Doing => (world) => ({
+  person.map((who): Action => () => ({ certificates: [[1, of(who)]], extra: 2n * ada })),
+  person.map((who): Action => (world) => ({
     certificates: [[8, of(who), 2n * ada]],
     withdrawals: [[who.reward, balanceOf(world, who)]],
     extra: 2n * ada + balanceOf(world, who),
   })),
-  fc.tuple(person, person, drep).map(([who, whose, vote]): Doing => () => ({
+  fc.tuple(person, person, drep).map(([who, whose, vote]): Action => () => ({
     certificates: [[10, of(who), fromHex(whose.stakeHash), vote]],
   })),
-  person.map((who): Doing => (world) => ({
+  person.map((who): Action => (world) => ({
     withdrawals: [[who.reward, balanceOf(world, who)]],
     extra: balanceOf(world, who),
   })),
-  // pools: new or changed, and announced to end, which a change takes back
-  fc.tuple(person, fc.bigInt(0n, 600n * ada)).map(([who, pledge]): Doing => ({ state }) => ({
+  // pools: new or changed, and retiring, which a change cancels
+  fc.tuple(person, fc.bigInt(0n, 600n * ada)).map(([who, pledge]): Action => ({ state }) => ({
     certificates: [register(who, 170n * ada, pledge)],
     extra: state.pools.get(who.stakeHash) ? 0n : -500n * ada,
   })),
-  fc.tuple(person, fc.integer({ min: 1, max: 3 })).map(([who, ahead]): Doing => ({ state }) => ({
+  fc.tuple(person, fc.integer({ min: 1, max: 3 })).map(([who, ahead]): Action => ({ state }) => ({
     certificates: [[4, fromHex(who.stakeHash), state.epoch + ahead]],
   })),
   // representatives and the committee
-  person.map((who): Doing => () => ({ certificates: [[16, of(who), 500n * ada, null]], extra: -500n * ada })),
-  person.map((who): Doing => () => ({ certificates: [[17, of(who), 500n * ada]], extra: 500n * ada })),
-  fc.tuple(person, person).map(([cold, hot]): Doing => () => ({ certificates: [[14, of(cold), of(hot)]] })),
-  person.map((cold): Doing => () => ({ certificates: [[15, of(cold), null]] })),
-  fc.constant<Doing>(() => ({ fields: { 22: 9 }, extra: -9n })),
+  person.map((who): Action => () => ({ certificates: [[16, of(who), 500n * ada, null]], extra: -500n * ada })),
+  person.map((who): Action => () => ({ certificates: [[17, of(who), 500n * ada]], extra: 500n * ada })),
+  fc.tuple(person, person).map(([cold, hot]): Action => () => ({ certificates: [[14, of(cold), of(hot)]] })),
+  person.map((cold): Action => () => ({ certificates: [[15, of(cold), null]] })),
+  fc.constant<Action>(() => ({ fields: { 22: 9 }, extra: -9n })),
 );
 
-/** Several doings in one transaction, each certificate upon those before it. */
-function together(doings: readonly Doing[]): Doing {
+/** Several actions in one transaction, each certificate after those before it. */
+function together(actions: readonly Action[]): Action {
   return (world) =>
-    doings.map((each) => each(world)).reduce((all, one) => ({
+    actions.map((each) => each(world)).reduce((all, one) => ({
       ...all,
       ...one,
       outputs: [...all.outputs ?? [], ...one.outputs ?? []],
@@ -107,8 +107,8 @@ function together(doings: readonly Doing[]): Doing {
     }));
 }
 const transaction: fc.Arbitrary<Step> = fc.oneof(
-  { arbitrary: doing, weight: 3 },
-  { arbitrary: fc.array(doing, { minLength: 2, maxLength: 3 }).map(together), weight: 1 },
+  { arbitrary: action, weight: 3 },
+  { arbitrary: fc.array(action, { minLength: 2, maxLength: 3 }).map(together), weight: 1 },
 ).map((draft) => ({ draft }));
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: transaction, weight: 5 },
@@ -136,7 +136,7 @@ function begin(): World {
 const sorted = <V>(table: { entries(): Iterable<readonly [string, V]> }) =>
   [...table.entries()].sort(([a], [b]) => a < b ? -1 : 1);
 
-/** All that a state holds, as text. */
+/** The whole content of a state, as text. */
 function picture(state: MutableLedgerState): string {
   const { accounts, pools, dreps, committee, snapshots, blocks, ranking, pots, epoch, utxo } = state;
   const outputs = [...utxo.outputs()].map(({ raw }) => toHex(raw)).sort();
@@ -145,7 +145,7 @@ function picture(state: MutableLedgerState): string {
 }
 
 describe("histories of transactions, blocks and epochs", () => {
-  // the same each time, which have everything in them; and others each time
+  // fixed seeds that cover everything; and random ones
   it.each([11, undefined])(
     "keep all lovelace, pay no more than the pot, and can be undone step by step: %s",
     async (seed) => {
@@ -161,7 +161,7 @@ describe("histories of transactions, blocks and epochs", () => {
           for (const next of steps) {
             if ("draft" in next) {
               const { inputs: _, ...rest } = next.draft({ ...world, state } as World);
-              // Somebody's output is spent; what is over goes back to alice.
+              // A person's output is spent; the remainder returns to alice.
               const [key, held] = [...world.outputs].find(([key]) => state.utxo.get(parseRefKey(key)))!;
               const bytes = world.write({ inputs: [{ ref: parseRefKey(key), output: held }], keys, ...rest });
               const verdict = await validate(state, bytes, 1_000, async (input) => evaluateScripts(input), slots);
@@ -213,7 +213,7 @@ describe("histories of transactions, blocks and epochs", () => {
   );
 });
 
-/** What the histories must have in them to say something: rows that came, went and changed, of each table. */
+/** What the histories must contain to be meaningful: rows that were added, removed and changed, of each table. */
 const KINDS = [
   "accounts changed",
   "accounts gone",
@@ -234,7 +234,7 @@ function changesOf(delta: RegistryChanges): string[] {
   );
 }
 
-/** Stake of pools together is outputs and rewards of who delegates. */
+/** Stake of all pools is outputs and rewards of delegators. */
 function checkStake(state: MutableLedgerState): void {
   const delegates = (key: string | undefined) => key !== undefined && state.accounts.get(key)?.pool !== undefined;
   let sum = 0n;
@@ -244,7 +244,7 @@ function checkStake(state: MutableLedgerState): void {
   for (const [, { balance }] of state.accounts.entries()) expect(balance).toBeGreaterThanOrEqual(0n);
 }
 
-/** The pot of deposits is what all who are registered paid. */
+/** The pot of deposits is the sum of all registered deposits. */
 function checkDeposits({ accounts, pools, dreps, pots }: MutableLedgerState): void {
   const paid = [...accounts.entries(), ...pools.entries(), ...dreps.entries()].reduce(
     (sum, [, { deposit }]) => sum + deposit,

@@ -1,5 +1,6 @@
 /**
- * One transaction in every encoding that the ledger's decoder reads: the rules say the same of each, for its scripts see the same.
+ * One transaction in every encoding that the ledger's decoder accepts: the rules give the same verdict for each, since
+ * its scripts see the same.
  */
 import { describe, expect, it } from "vitest";
 import { concat, fromHex } from "#src/base/bytes.ts";
@@ -65,7 +66,7 @@ function base(
   return { world, transaction };
 }
 
-/** The transaction with its hashes and its signature made right again, however they are encoded. */
+/** The transaction with its hashes and its signature recomputed, in any encoding. */
 function settled(transaction: Uint8Array, original: Transaction): Transaction | undefined {
   const read = readTransaction(transaction);
   if (!read.ok) return undefined;
@@ -92,7 +93,7 @@ function replaced(bytes: Uint8Array, from: Uint8Array, to: Uint8Array): Uint8Arr
   throw new Error("there is nothing to replace");
 }
 
-/** What the rules say of each form. */
+/** The rules' verdict on each form. */
 async function verdicts(script: Uint8Array, valid: boolean) {
   const { world, transaction } = base(script, valid);
   const original = readTransaction(transaction);

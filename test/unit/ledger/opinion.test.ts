@@ -1,6 +1,6 @@
 /**
- * A second opinion: the emulator of scalus, which has mainnet's parameters inlined, judges the same transactions. It agrees to
- * script data hashes (so to our cost models and language views) and to fees.
+ * A second opinion: the emulator of scalus, which has mainnet's parameters built in, judges the same transactions. It
+ * agrees on script data hashes (so on our cost models and language views) and on fees.
  */
 import scalus from "scalus";
 import { describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ import { agrees, agreesWithThree, agreesWithTwo, plutusHash } from "../../suppor
 const { Emulator, SlotConfig } = scalus;
 const parameters = mainnetParametersAt(10);
 
-/** What the emulator says of a transaction on the outputs of a world. */
+/** The emulator's verdict on a transaction on the outputs of a world. */
 function ask(world: World, transaction: Uint8Array): { isSuccess: boolean; error?: string } {
   const parts = [head(5, world.outputs.size)];
   for (const [key, { raw }] of world.outputs) {
@@ -65,7 +65,7 @@ describe("scalus agrees", () => {
     expect(await world.failures(bad)).toContain("PPViewHashesDontMatch");
   });
 
-  it("to the least fee, and to no lovelace less", async () => {
+  it("on the minimum fee, and on no lovelace less", async () => {
     for (const draft of [{}, minting(3, agrees)]) {
       const world = new World(parameters);
       const inputs = [world.fund(alice.address)];

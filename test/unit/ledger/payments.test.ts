@@ -25,7 +25,7 @@ const pay = (lovelace = 2n * ada): Draft => ({ outputs: [output(bob.address, lov
 const policy = nativeHash(signedBy(alice));
 const token = (quantity: bigint, name = "") => new Map([[asset(policy, name), quantity]]);
 
-/** The least fee of a draft, found by writing it. */
+/** The minimum fee of a draft, found by encoding it. */
 function least(world: World, draft: Draft): bigint {
   const read = readTransaction(world.write({ ...draft, fee: 200_000n }));
   if (!read.ok) throw new Error(read.error.message);
@@ -33,7 +33,7 @@ function least(world: World, draft: Draft): bigint {
 }
 
 describe("a payment", () => {
-  it("is accepted, and changes what it says", async () => {
+  it("is accepted, and has the changes it states", async () => {
     const world = new World();
     const inputs = [world.fund(alice.address)];
     const applied = await world.apply({ ...pay(), inputs });
@@ -48,14 +48,14 @@ describe("a payment", () => {
     expect(world.state.pots.fees).toBe(400_000n);
   });
 
-  it("spends what one before it created", async () => {
+  it("spends an output that an earlier one created", async () => {
     const world = new World();
     const { hash, created } = await world.apply(pay(50n * ada));
     expect(created[0]!.ref).toEqual({ txHash: hash, index: 0 });
     expect(await world.failures({ inputs: [created[0]!], keys: [bob.payment] })).toEqual([]);
   });
 
-  it("pays the least fee and not a lovelace less", async () => {
+  it("pays the minimum fee and not a lovelace less", async () => {
     const world = new World();
     const draft = { ...pay(), inputs: [world.fund(alice.address)] };
     const fee = least(world, draft);
@@ -65,7 +65,7 @@ describe("a payment", () => {
     ]);
   });
 
-  it("cannot be made twice, nor its input be spent twice", async () => {
+  it("cannot be made twice, and its input cannot be spent twice", async () => {
     const world = new World();
     const inputs = [world.fund(alice.address)];
     const bytes = world.write({ ...pay(), inputs });
@@ -124,7 +124,7 @@ describe("a payment", () => {
     expect(await world.failures(draft(world))).toEqual(expected);
   });
 
-  it("is refused with a signature that is wrong", async () => {
+  it("is refused with a wrong signature", async () => {
     const world = new World();
     const key = publicKey(alice.payment);
     const witnesses = { 0: [[key, sign(alice.payment, blake2b256(Uint8Array.of(1)))]] };
@@ -133,7 +133,7 @@ describe("a payment", () => {
     expect(await world.failures({ ...pay(), witnesses: { 0: zeros } })).toEqual(["InvalidWitnessesUTXOW"]);
   });
 
-  it("collects all that is wrong", async () => {
+  it("collects all failures", async () => {
     const world = new World();
     const draft = { ...pay(), keys: [], fee: 1_000n, extra: 1n, fields: { 3: 5, 15: 1 } };
     expect(await world.failures(draft)).toEqual([

@@ -24,12 +24,12 @@ describe("fractions", () => {
     }));
   });
 
-  it("are zero where there is nothing to divide by", () => {
+  it("are zero for a division by zero", () => {
     expect(share(5n, 0n)).toEqual(zero);
     expect(divide(whole(5n), zero)).toEqual(zero);
   });
 
-  it("come back from what undoes each operation", () => {
+  it("are restored by the inverse of each operation", () => {
     const same = (a: { numerator: bigint; denominator: bigint }, b: typeof a) => !less(a, b) && !less(b, a);
     fc.assert(fc.property(ratio, ratio, (a, b) => {
       expect(same(subtract(add(a, b), b), a)).toBe(true);
@@ -38,7 +38,7 @@ describe("fractions", () => {
     }));
   });
 
-  it("become numbers as near as numbers are, however long they are", () => {
+  it("become the nearest numbers, whatever their length", () => {
     expect(toNumber({ numerator: 3n ** 900n, denominator: 3n ** 899n * 4n })).toBeCloseTo(0.75, 12);
     expect(toNumber(share(1n, 10n ** 15n))).toBe(1e-15);
     expect(toNumber(share(-45_000_000_000_000_000n, 2n))).toBe(-22_500_000_000_000_000);

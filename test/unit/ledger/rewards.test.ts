@@ -1,4 +1,4 @@
-/** Rewards, against examples reckoned by hand and against what mainnet's pots were. */
+/** Rewards, compared with examples computed by hand and with mainnet's pots. */
 import { describe, expect, it } from "vitest";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { encode } from "#src/cardano/cbor.ts";
@@ -35,8 +35,8 @@ const parameters: Parameters = {
 const terms = { epochLength: 100, activeSlots: ratio(1, 10), maxSupply: 2_000_000n };
 
 describe("an epoch's rewards", () => {
-  // A has a fifth of the million in circulation and two of five parts of the active stake; B would have more than a fourth,
-  // which is all that counts; C made no block. Key 1 owns A, key 4 owns B.
+  // A has a fifth of the million in circulation and two of five parts of the active stake; B would have more than a
+  // fourth, which is the maximum that counts; C made no block. Key 1 owns A, key 4 owns B.
   const stake = {
     fees: 0n,
     pools: new Map([
@@ -84,19 +84,19 @@ describe("an epoch's rewards", () => {
     expect(update).toMatchObject({ treasury: 2_000n, pot: 8_000n, paid: 2_704n, reserves: -2_704n });
   });
 
-  it("are none where owners do not keep their pledge, whoever else has stake", () => {
+  it("are none if owners do not keep their pledge, whoever else has stake", () => {
     const pool = { pledge: 50_001n, cost: 1n, owners: [hash28(1)] };
     const pools = new Map([snapshot(poolA, pool, { 1: 50_000n, 2: 900_000n })]);
     const { rewards, paid } = rewardUpdate({ ...sources, stake: { fees: 0n, pools } });
     expect([rewards.length, paid]).toEqual([1, 0n]);
   });
 
-  it("are none beside what goes to the treasury when no block was made", () => {
+  it("are none except the treasury's share if no block was made", () => {
     const update = rewardUpdate({ ...sources, blocks: new Map() });
     expect(update).toMatchObject({ rewards: [], treasury: 400n, reserves: 1_600n, paid: 0n });
   });
 
-  it("grow with the blocks only up to what the epoch should have", () => {
+  it("grow with the blocks only up to the epoch's expected number", () => {
     const blocks = new Map([[poolA, 15], [poolB, 5]]);
     expect(rewardUpdate({ ...sources, blocks }).pot).toBe(9_600n);
   });
@@ -111,7 +111,7 @@ describe("a pool's reward", () => {
     expect(most(10, 0)).toBe(600_000n);
     expect(most(25, 0)).toBe(1_500_000n);
     expect(most(90, 0)).toBe(1_500_000n);
-    // A pledge of the whole share of a saturated pool brings all that a0 holds back.
+    // A pledge of the whole share of a saturated pool earns everything that a0 holds back.
     expect(most(25, 25)).toBe(2_250_000n);
     expect(most(90, 90)).toBe(2_250_000n);
   });
@@ -126,7 +126,7 @@ describe("a pool's reward", () => {
 });
 
 describe("mainnet's pots", () => {
-  // Reserves and treasury at the beginning of epochs 209 to 211 as mainnet had them (db-sync's ada_pots). Blocks were still made
+  // Mainnet's reserves and treasury at the beginning of epochs 209 to 211 (db-sync's ada_pots). Blocks were still made
   // by the founders' nodes, so that all counted and none was rewarded.
   it("are reproduced from epoch 209 to 211", () => {
     const world = new PoolWorld({ desiredPools: 150 }, 209);
@@ -142,7 +142,7 @@ describe("mainnet's pots", () => {
     applyEpoch(state, passEpoch(state, mainnet));
     expect(state.pots).toMatchObject({ reserves: 13_278_197_552_770_393n, treasury: 16_306_644_182_013n });
 
-    // At the next boundary one pool's deposit found no account and fell to the treasury: 500 ada.
+    // At the next boundary one pool's deposit had no account and went to the treasury: 500 ada.
     world.pool(poolA, {}, { retiring: 211 });
     applyEpoch(state, passEpoch(state, mainnet));
     expect(state.pots).toMatchObject({ reserves: 13_270_236_767_315_870n, treasury: 24_275_595_982_960n, fees: 0n });

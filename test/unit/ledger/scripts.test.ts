@@ -40,7 +40,7 @@ describe("native scripts", () => {
     inputs: [world.fund(atScript(nativeHash(script)))],
     native: [script],
   });
-  /** Within others, each of which needs all of its parts, one of them or one of one. */
+  /** Within others, each of which requires all of its parts, one of them or one of one. */
   const within = (levels: number, script: Encodable) => {
     const around = [[0x82, 1, 0x81], [0x82, 2, 0x81], [0x83, 3, 1, 0x81]];
     const before = Array.from({ length: levels }, (_, i) => around[i % 3]!).flat();
@@ -94,7 +94,7 @@ describe("native scripts", () => {
 const v3 = plutusHash(3, agrees);
 const datum: Encodable = 42n;
 
-/** Spends an output at a Plutus V3 script that agrees. */
+/** Spends an output at a Plutus V3 script that accepts. */
 function spending(world: World, extras: Parameters<World["fund"]>[2] = { datum }, script = agrees): Draft {
   return {
     inputs: [world.fund(atScript(plutusHash(3, script)), 10n * ada, extras)],
@@ -162,14 +162,14 @@ describe("Plutus scripts", () => {
     }), []],
   ]);
 
-  it("that refuse make the transaction fail, and say why", async () => {
+  it("that refuse make the transaction fail, with the reason", async () => {
     const world = new World();
     expect(await world.judge(spending(world, { datum }, refusesSaying("never")))).toMatchObject([
       { name: "ValidationTagMismatch", kind: "FailedUnexpectedly", logs: ["never"] },
     ]);
   });
 
-  it("fail with an unbound variable, even where they never come to it", async () => {
+  it("fail with an unbound variable, even if they never evaluate it", async () => {
     const unbound = { met: "46010100200201", passed: "480101002324988015" };
     for (const script of Object.values(unbound).map(fromHex)) {
       const world = new World();
@@ -181,7 +181,7 @@ describe("Plutus scripts", () => {
     }
   });
 
-  it("that take more units than their redeemer allows make the transaction fail", async () => {
+  it("that use more units than their redeemer allows make the transaction fail", async () => {
     const world = new World();
     expect(await world.failures({ ...spending(world), redeemers: [[0, 0, 500, 64_100]] })).toEqual([]);
     for (const [memory, steps] of [[499, 64_100], [500, 64_099]] as const) {
@@ -192,7 +192,7 @@ describe("Plutus scripts", () => {
     }
   });
 
-  it("take the collateral, and nothing else, when the transaction says that they fail", async () => {
+  it("take only the collateral if the transaction states that they fail", async () => {
     const world = new World();
     const draft = spending(world, { datum }, refuses);
     const collateral = world.fund(alice.address, 8n * ada);
@@ -213,7 +213,7 @@ describe("Plutus scripts", () => {
     expect(world.state.pots.fees).toBe(ada);
   });
 
-  it("that agree do not fit a transaction that says that they fail", async () => {
+  it("that accept do not fit a transaction that states that they fail", async () => {
     const world = new World();
     expect(await world.judge({ ...spending(world), valid: false })).toEqual([
       { name: "ValidationTagMismatch", kind: "PassedUnexpectedly" },

@@ -13,13 +13,13 @@ const signature = sign(seed, message);
 const ORDER = fromHex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
 
 describe("verifySignature", () => {
-  it("takes the signature of an ordinary and of an extended key", () => {
+  it("accepts the signature of an ordinary and of an extended key", () => {
     expect(verifySignature(key, message, signature)).toBe(true);
     const extended = Uint8Array.from({ length: 64 }, (_, i) => i === 0 ? 8 : i === 31 ? 64 : i);
     expect(verifySignature(publicKey(extended), message, sign(extended, message))).toBe(true);
   });
 
-  it("does so for bytes in any kind of array, and leaves them as they are", () => {
+  it("accepts bytes in any kind of array, and does not change them", () => {
     const bytes = Buffer.from(key);
     expect(verifySignature(bytes, Buffer.from(message), Buffer.from(signature))).toBe(true);
     expect(verifySignature(bytes.fill(255, 31), message, signature)).toBe(false);
@@ -28,9 +28,9 @@ describe("verifySignature", () => {
 
   it("refuses every signature with one bit flipped", () => {
     for (let bit = 0; bit < 512; bit += 7) {
-      const bent = signature.slice();
-      bent[bit >> 3]! ^= 1 << (bit & 7);
-      expect(verifySignature(key, message, bent)).toBe(false);
+      const flipped = signature.slice();
+      flipped[bit >> 3]! ^= 1 << (bit & 7);
+      expect(verifySignature(key, message, flipped)).toBe(false);
     }
   });
 
@@ -50,7 +50,7 @@ describe("verifySignature", () => {
     expect(verifySignature(key, message, other)).toBe(false);
   });
 
-  it("refuses keys of small order, with which a signature of anything can be made", () => {
+  it("refuses keys of small order, which allow a signature of any message", () => {
     const identity = fromHex("01" + "00".repeat(31));
     const anything = new Uint8Array(64);
     anything.set(identity);
@@ -66,7 +66,7 @@ describe("verifySignature", () => {
     ) expect(verifySignature(fromHex(small), message, anything)).toBe(false);
   });
 
-  it("refuses keys that are no point, and keys beyond the prime", () => {
+  it("refuses keys that are not a point, and keys beyond the prime", () => {
     expect(verifySignature(fromHex("02" + "00".repeat(31)), message, signature)).toBe(false);
     expect(verifySignature(fromHex("f0" + "ff".repeat(30) + "7f"), message, signature)).toBe(false);
   });

@@ -1,4 +1,7 @@
-/** What changes with protocol version 11: references may be spent, withdrawals and deposits fail by other names, VRF keys are one pool's. */
+/**
+ * The changes of protocol version 11: references may be spent, withdrawals and deposits fail with other names, a VRF
+ * key belongs to one pool.
+ */
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
@@ -27,7 +30,7 @@ describe("protocol version 11", () => {
     }
   });
 
-  it("names accounts that are missing and withdrawals that leave something, each apart", async () => {
+  it("names accounts that are missing and withdrawals that leave a remainder, separately", async () => {
     const world = world11();
     world.register(alice, { balance: 5n * ada, drep: "abstain" });
     const withdraw = (...withdrawals: (readonly [Uint8Array, bigint])[]): Draft => ({ withdrawals, keys });
@@ -54,7 +57,7 @@ describe("protocol version 11", () => {
     expect(await world.failures(draft)).toEqual([]);
   });
 
-  it("tells wrong deposits from wrong refunds", async () => {
+  it("distinguishes wrong deposits from wrong refunds", async () => {
     const world = world11();
     const register: Draft = { certificates: [[7, of(bob), 3n * ada]], extra: -2n * ada, keys };
     expect(await world.failures(register)).toEqual(["DepositIncorrectDELEG"]);
@@ -88,14 +91,14 @@ describe("protocol version 11", () => {
       await world.apply(submit({ ...pool(alice, 1), extra: 0n }));
       await world.apply(submit({ ...pool(alice, 2), extra: 0n }));
       expect(await world.failures(submit(pool(bob, 2)))).toEqual(failures);
-      // the key that it will have from the next epoch on is taken for itself too, until it states another one
+      // the key that the pool will have from the next epoch on is taken for itself too, until it states another one
       expect(await world.failures(submit({ ...pool(alice, 2), extra: 0n }))).toEqual(failures);
       await world.apply(submit({ ...pool(alice, 1), extra: 0n }));
       expect(await world.failures(submit(pool(bob, 2)))).toEqual([]);
     }
   });
 
-  it("refuses votes of a committee member who was not elected, which 10 takes", async () => {
+  it("refuses votes of a committee member who was not elected, which 10 accepts", async () => {
     const hot = fromHex(alice.stakeHash);
     const votes = new Map<Encodable, Encodable>([[
       [0, hot],
@@ -116,7 +119,7 @@ describe("protocol version 11", () => {
     expect(world.state.committee.get(bob.account)).toEqual({ elected: true, hot: alice.account });
   });
 
-  it("takes no proposal of zero desired pools, which 10 takes; other zeros neither takes", async () => {
+  it("refuses a proposal of zero desired pools, which 10 accepts; other zeros both refuse", async () => {
     const anchor: Encodable = ["https://proposal.example", new Uint8Array(32)];
     const propose = (world: World, changes: Map<number, Encodable>): Draft => ({
       inputs: [world.fund(alice.address, 200_000n * ada)],
@@ -132,7 +135,7 @@ describe("protocol version 11", () => {
     }
   });
 
-  it("names a wrong script data hash anew, with what should have been hashed", async () => {
+  it("names a wrong script data hash by another failure, with the expected hash", async () => {
     const draft: Draft = { fields: { 11: new Uint8Array(32) }, datums: [1n] };
     const [failure] = (await world11().judge(draft) as readonly LedgerFailure[]).filter(({ name }) =>
       name === "ScriptIntegrityHashMismatch"

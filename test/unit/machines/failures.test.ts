@@ -1,11 +1,11 @@
-/** What a script says when it fails goes into rows, whatever it says. */
+/** A failing script's message is stored in rows, whatever it contains. */
 import { describe, expect, it } from "vitest";
 import { named } from "#actors/transaction.ts";
 import { transactionOutcomes } from "#machines/transaction.ts";
 import { isWellFormed } from "#src/base/bytes.ts";
 
 describe("a refusal", () => {
-  it("has texts that rows can hold, whatever a script said", () => {
+  it("has texts that rows can store, whatever a script traced", () => {
     const failures = named({
       outcome: "refused",
       failures: [{

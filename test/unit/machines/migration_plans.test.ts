@@ -1,4 +1,4 @@
-/** Plans of migrations that are told in parts. */
+/** Migration plans that are returned in parts. */
 import { expect, test } from "vitest";
 import { MigrationPlans, partOf } from "#actors/migrationPlans.ts";
 
@@ -8,7 +8,7 @@ const planOf = (wallet: string, count: number, seed = 0) => ({
   transactions: Array.from({ length: count }, (_, i) => Uint8Array.of(seed, i)),
 });
 
-test("all parts of a plan are told once, whatever is asked meanwhile", () => {
+test("all parts of a plan are returned once, whatever other requests arrive in the meantime", () => {
   const plans = new MigrationPlans();
   const plan = planOf("one", 40);
   const first = plans.begin(plan);
@@ -20,7 +20,7 @@ test("all parts of a plan are told once, whatever is asked meanwhile", () => {
   expect(plans.next("one", first.plan, 1)).toBeUndefined();
 });
 
-test("a plan is told for its own wallet alone, and one of a single part is not kept", () => {
+test("a plan is returned only for its own wallet, and one of a single part is not stored", () => {
   const plans = new MigrationPlans();
   const { plan } = plans.begin(planOf("one", 40));
   expect(plans.next("another", plan, 1)).toBeUndefined();
@@ -28,7 +28,7 @@ test("a plan is told for its own wallet alone, and one of a single part is not k
   expect(plans.next("one", plans.begin(planOf("one", 16)).plan, 0)).toBeUndefined();
 });
 
-test("the oldest plans are forgotten", () => {
+test("the oldest plans are dropped", () => {
   const plans = new MigrationPlans();
   const names = Array.from({ length: 20 }, (_, seed) => plans.begin(planOf("one", 40, seed)).plan);
   expect(new Set(names).size).toBe(20);

@@ -1,4 +1,4 @@
-/** The shared wallet's machine, driven through the runtime's fold by random lives, against a plain model. */
+/** The shared wallet's machine, driven through the runtime's fold by random histories, compared with a plain model. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sharedWalletCommands, sharedWalletMachine } from "#machines/shared-wallet.ts";
@@ -51,7 +51,7 @@ type Step =
   | { readonly is: "late"; readonly type: "BEGUN" | "ENDED"; readonly life: number }
   | { readonly is: "chain"; readonly type: "RESTORED" | "ROLLED_BACK" };
 
-/** The life of a shared wallet as its description has it, without a statechart. */
+/** The life cycle of a shared wallet according to its description, without a statechart. */
 class Model {
   state = "absent";
   life = 0;
@@ -62,7 +62,7 @@ class Model {
   /** The command whose answer is open. */
   open: string | undefined;
   readonly replies = new Map<string, string>();
-  /** Effects not yet ended, in their order. */
+  /** Effects that have not ended, in order. */
   effects: { name: "begin" | "end"; life: number }[] = [];
 
   get complete(): boolean {
@@ -145,7 +145,7 @@ class Model {
   }
 }
 
-/** What the runtime keeps for the entity beside its snapshot. */
+/** What the runtime stores for the entity in addition to its snapshot. */
 class World {
   held: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
   seq = 0;
@@ -296,7 +296,7 @@ function compare(world: World, model: Model): void {
 }
 
 describe("a shared wallet", () => {
-  it("follows the model through random lives", () => {
+  it("follows the model through random histories", () => {
     const states = new Set<string>();
     const replies = new Set<string>();
     fc.assert(
@@ -333,7 +333,7 @@ describe("a shared wallet", () => {
     ]);
   });
 
-  it("names the cosigner that a template does not have", () => {
+  it("names the cosigner that a template lacks", () => {
     const world = new World();
     const payment = template({ names: NAMES, keys: { "cosigner#0": OWN } });
     const create = { type: "CREATE", ...common, payment, delegation: null, attempt: null };
@@ -346,7 +346,7 @@ describe("a shared wallet", () => {
     });
   });
 
-  it("has room for the largest templates that are let through", () => {
+  it("has capacity for the largest accepted templates", () => {
     const fits = (count: number) => {
       const names = Array.from({ length: count }, (_, n) => `cosigner#${n + 100}`);
       const script = { all: names };

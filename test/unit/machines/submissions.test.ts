@@ -1,8 +1,10 @@
 /**
- * Submitted transactions, their machine and their projection together, against the store of submissions that wallets are known to
- * keep: a plain model of what is pending, in the ledger and expired as the tip moves forward and back.
+ * Submitted transactions: their machine and their projection together, compared with the store of submissions of other
+ * wallets: a plain model of which transactions are pending, in the ledger and expired as the tip moves forward and
+ * back.
  *
- * Actors lag behind the chain: the log's events reach them some blocks later. What is compared holds once they have read all of it.
+ * Actors lag behind the chain: the log's events reach them some blocks later. The comparison is made after they have
+ * read all of it.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -20,7 +22,7 @@ type Kept =
   | { readonly is: "in ledger"; readonly expires: number; readonly accepted: number }
   | { readonly is: "expired"; readonly expires: number };
 
-/** The store as it is described: a tip, a finality, and what is known of each transaction. */
+/** The store according to its description: a tip, a finality, and the state of each transaction. */
 class Store {
   tip = 0;
   finality = 0;
@@ -68,7 +70,7 @@ class World {
   readonly chain: { slot: number; holds: readonly string[] }[] = [{ slot: 0, holds: [] }];
   readonly tables = new Map<string, Table>();
   readonly actors = new Map<string, Snapshot>();
-  /** What the log has and actors have not read. */
+  /** Events of the log that actors have not read. */
   readonly log: Touched[] = [];
   readonly questions: { name: string; attempt: number }[] = [];
   private commands = 0;
@@ -95,7 +97,7 @@ class World {
     const transactions = holds.map((hash, index) => ({ hash, index, valid: true }));
     const block = { slot, hash: `b${slot}`, height: this.chain.length, transactions } as unknown as ScannedBlock;
     const folded = transactionProjection.fold(block, this.answer(transactionProjection.keys(block)), false);
-    if (folded.type !== "done") throw new Error("it asks for more");
+    if (folded.type !== "done") throw new Error("it requests more");
     this.log.push(...folded.touched);
     this.chain.push({ slot, holds });
   }
@@ -122,11 +124,14 @@ class World {
     this.apply(name, { type: "FORGET", wallet: "w" }, `c${++this.commands}`);
   }
 
-  /** The next event of the log reaches its actor; or, where there is none, the network answers a question. Gives whether there was any. */
+  /**
+   * Delivers the log's next event to its actor; or, if there is none, has the network answer a query. Returns whether
+   * there was any.
+   */
   step(): boolean {
-    const told = this.log.shift();
-    if (told) {
-      this.apply(told.entity.id, told.event as TransactionEvent);
+    const event = this.log.shift();
+    if (event) {
+      this.apply(event.entity.id, event.event as TransactionEvent);
       return true;
     }
     const question = this.questions.shift();
@@ -214,16 +219,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe("submissions", () => {
-  it(`stand as the plain store has them, through ${RUNS} histories of blocks, rollbacks and people`, () => {
+  it(`have the states of the plain store, through ${RUNS} histories of blocks, rollbacks and submissions`, () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const world = new World();
         const store = new Store();
-        /** What the store has dropped for good: our history goes on having it. */
+        /** Entries that the store has dropped for good: our history keeps them. */
         const dropped = new Set<string>();
         const settle = () => {
-          for (let i = 0; world.step(); i++) if (i > 1_000) throw new Error("it never ends");
+          for (let i = 0; world.step(); i++) if (i > 1_000) throw new Error("it does not end");
         };
         for (const one of steps) {
           if (one.is === "submit") {
@@ -233,11 +238,11 @@ describe("submissions", () => {
             if (dropped.has(name) || world.holder(name) !== undefined) continue;
             store.add(name, expires);
             world.submit(name, expires);
-            // the store adds what the network has taken
+            // the store adds what the network has accepted
             settle();
           } else if (one.is === "block") {
             const slot = world.tip + one.after;
-            // a ledger takes what a network was given and is valid, be it forgotten or not
+            // a ledger includes a valid transaction that the network has, also a forgotten one
             const holds = NAMES.filter((name, i) => {
               const actor = world.actors.get(name);
               const expires = actor?.context.validTo;
@@ -272,7 +277,7 @@ describe("submissions", () => {
           const kept = store.kept.get(name);
           const actor = world.actors.get(name);
           if (kept === undefined) {
-            // what was forgotten the chain may have all the same
+            // the chain may contain a forgotten transaction
             const there = world.holder(name) !== undefined && actor?.value === "in_ledger";
             expect(there ? undefined : world.status(name)).toBeUndefined();
             expect(world.table("submission_open").has(name)).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * The token's machine, driven through the runtime's fold by random rows of the chain log, against a plain model: once by rows in
- * any order, and once by the story of a chain that goes forward and back.
+ * The token's machine, driven through the runtime's fold by random rows of the chain log, compared with a plain model:
+ * once by rows in any order, and once by a simulated chain with rollbacks.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.t
 import { hydrate, startMachine, stateName, viewOf } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
 
-/** What a build meets that is possible: the rows it reads. */
+/** The build of a valid request reaches this function: the rows that it reads. */
 const rows = new Error("rows are read");
 const kind = tokenActor({
   get store(): never {
@@ -34,7 +34,7 @@ interface View {
 }
 const absent: View = { state: "absent", owner: null, root: null, ref: null, slot: null, quarantine: null };
 
-/** What a row of the log makes of a token; `undefined` where it does not fit. */
+/** The effect of a row of the log on a token; `undefined` if it does not fit. */
 function after(view: View, input: Input): View | undefined {
   const { state } = view;
   if (input.type === "ROLLED_BACK") {
@@ -61,7 +61,7 @@ function after(view: View, input: Input): View | undefined {
   return state === "quarantined" ? { ...view, state: "live", slot, quarantine: null } : undefined;
 }
 
-/** Which builds make sense in a state: asking, applying, ending. What the actor does not know yet, the rows may. */
+/** The builds that a state allows: requesting, applying, ending. The rows may have what the actor does not know yet. */
 const POSSIBLE: Record<State, Record<"REQUEST" | "UPDATE" | "END", boolean>> = {
   absent: { REQUEST: true, UPDATE: true, END: true },
   live: { REQUEST: true, UPDATE: true, END: true },
@@ -92,12 +92,12 @@ const anyInput: fc.Arbitrary<Input> = fc.oneof(
   }),
 );
 
-/** One entity as its worker has it, taken out of its stored form after every turn. */
+/** One entity as in its worker, restored from its stored form after every turn. */
 class Token {
   held: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
   private seq = 0;
 
-  /** A turn over some rows; gives what became of each. */
+  /** A turn over some rows; returns the outcome of each. */
   turn(inputs: readonly Input[]): readonly string[] {
     const items = inputs.map((event): TurnItem => ({
       from: "input",
@@ -160,7 +160,7 @@ describe("a token", () => {
     expect([...states].sort()).toEqual(["absent", "ended", "live", "quarantined"]);
   });
 
-  it(`stands where the chain stands, forward and back, in ${RUNS} random stories`, () => {
+  it(`has the chain's state, forward and back, in ${RUNS} random histories`, () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ is: fc.constant("block" as const), input: anyInput }) },
       { weight: 1, arbitrary: fc.record({ is: fc.constant("back" as const), blocks: fc.integer({ min: 1, max: 6 }) }) },
@@ -168,7 +168,7 @@ describe("a token", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (story, atOnce) => {
         const token = new Token();
-        // What was true after each block, the oldest first; block i is at slot i.
+        // The state after each block, the oldest first; block i is at slot i.
         const chain: View[] = [absent];
         const log: Input[] = [];
         for (const one of story) {
@@ -192,14 +192,14 @@ describe("a token", () => {
           const rows = log.slice(i, i + atOnce);
           expect(token.turn(rows)).toEqual(rows.map(() => "applied"));
         }
-        // A rollback leaves its own slot behind, which is that of the block it went back to.
+        // A rollback records its own slot, which is that of the block it returned to.
         if (log.length > 0) token.expectToBe({ ...chain.at(-1)!, slot: chain.length - 1 });
       }),
       { numRuns: RUNS },
     );
   });
 
-  it("builds what its machine takes; whether a token has ended the rows say", async () => {
+  it("accepts the builds that its machine allows; the rows determine whether a token has ended", async () => {
     const view = { owner: "ab", root: "00", ref: "cd#0", slot: 1 };
     const stories: Record<State, Input[]> = {
       absent: [],

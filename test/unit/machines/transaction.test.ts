@@ -1,4 +1,4 @@
-/** The transaction machine: its table of states; random lives stand in `transaction_model.test.ts`. */
+/** The transaction machine: its table of states; random histories are in `transaction_model.test.ts`. */
 import { initialTransition, transition } from "xstate";
 import { describe, expect, it } from "vitest";
 import { type TransactionEvent, transactionMachine } from "#machines/transaction.ts";
@@ -23,7 +23,7 @@ function run(...events: TransactionEvent[]) {
 }
 
 describe("transaction machine", () => {
-  it("asks the network before it answers, and answers everybody who waited", () => {
+  it("queries the network before it answers, and answers every waiting command", () => {
     const first = apply(fresh(), submit);
     expect(first.next.value).toBe("submitting");
     expect(first.actions.map(({ type }) => type)).toEqual(["put", "put", "put", "effect"]);
@@ -35,7 +35,7 @@ describe("transaction machine", () => {
     expect(apply(accepted.next, submit).actions).toEqual([{ type: "reply", params: { ok: { txHash: "aa" } } }]);
   });
 
-  it("is refused, but not for ever", () => {
+  it("is refused, but not permanently", () => {
     const failures = [{ name: "BadInputsUTxO", message: "An input is unknown." }];
     const refused = apply(run(submit), { type: "REFUSED", attempt: 1, failures });
     expect(refused.next.value).toBe("refused");
@@ -49,19 +49,19 @@ describe("transaction machine", () => {
     expect(apply(refused.next, submit).next.value).toBe("submitting");
   });
 
-  it("goes back to pending when its block is rolled back, and looks after itself", () => {
+  it("returns to pending when its block is rolled back, and checks again by itself", () => {
     const back = apply(run(submit, { type: "ACCEPTED", attempt: 1 }, inLedger), { type: "ROLLED_BACK", slot: 2 });
     expect(back.next.value).toBe("pending");
     expect(back.next.context).toMatchObject({ slot: null, block: null, valid: null });
     expect(back.actions.map(({ type }) => type)).toContain("effect");
   });
 
-  it("stays where it is when a rollback ends above it", () => {
+  it("keeps its state when a rollback ends above it", () => {
     const there = run(submit, { type: "ACCEPTED", attempt: 1 }, inLedger);
     expect(apply(there, { type: "ROLLED_BACK", slot: 7 }).possible).toBe(false);
   });
 
-  it("is valid again when the chain goes back below its last slot, and only then", () => {
+  it("is valid again when the chain returns below its last slot, and only then", () => {
     const expired = run(submit, { type: "ACCEPTED", attempt: 1 }, { type: "EXPIRED", slot: 50 });
     expect(apply(expired, { type: "ROLLED_BACK", slot: 50 }).possible).toBe(false);
     const back = apply(expired, { type: "ROLLED_BACK", slot: 49 });
@@ -69,7 +69,7 @@ describe("transaction machine", () => {
     expect(back.actions.map(({ type }) => type)).toContain("effect");
   });
 
-  it("is forgotten by the last wallet that lists it, but not once the ledger has it", () => {
+  it("is forgotten when the last wallet removes it, but not once the ledger has it", () => {
     const by = (wallet: string): TransactionEvent => ({ ...submit, by: { wallet, slot: 1, height: 1 } });
     const pending = run(by("w1"), by("w2"), { type: "ACCEPTED", attempt: 1 });
     const one = apply(pending, { type: "FORGET", wallet: "w1" });
@@ -86,7 +86,7 @@ describe("transaction machine", () => {
     }]);
   });
 
-  it("is not listed where the network never took it", () => {
+  it("is not listed if the network never accepted it", () => {
     const refused = apply(run({ ...submit, by: { wallet: "w", slot: 1, height: 1 } }), {
       type: "REFUSED",
       attempt: 1,
@@ -104,7 +104,7 @@ describe("transaction machine", () => {
     expect(apply(run(submit), { type: "EXPIRED", slot: 50 }).possible).toBe(false);
   });
 
-  it("ignores answers to an earlier question", () => {
+  it("ignores answers to an earlier query", () => {
     const state = run(submit, { type: "ACCEPTED", attempt: 1 }, { type: "CHECK" });
     expect(apply(state, { type: "REFUSED", attempt: 1, failures: [] }).possible).toBe(false);
     expect(apply(state, { type: "REFUSED", attempt: 2, failures: [] }).next.value).toBe("refused");

@@ -1,6 +1,6 @@
 /**
- * The transaction's machine, driven through the runtime's fold by random commands, outcomes and inputs, against a plain model: states,
- * context, replies, effects and rows.
+ * The transaction's machine, driven through the runtime's fold by random commands, outcomes and inputs, compared with a
+ * plain model: states, context, replies, effects and rows.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { type EffectEnd, type EntityState, fold, type TurnItem } from "#src/runt
 import { hydrate, SNAPSHOT_BYTES, stateName } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
 
-// Effects are handed out and never run here.
+// Effects are returned and never run here.
 const kind = transactionActor({} as TransactionActorOptions);
 const entity = { kind: "transaction", id: "ab".repeat(32) };
 const RUNS = 2_000;
@@ -20,7 +20,7 @@ interface Failure {
   readonly message: string;
 }
 
-/** What may happen next; numbers pick among what is there. */
+/** The possible next events; numbers select among them. */
 type Step =
   | { readonly is: "submit"; readonly id: string; readonly validTo: number | null; readonly wallet: string | null }
   | { readonly is: "answer"; readonly pick: number; readonly failures: readonly Failure[] | undefined }
@@ -32,7 +32,7 @@ type Step =
   | { readonly is: "check" }
   | { readonly is: "forget"; readonly wallet: string | null };
 
-/** The life of a transaction as its description has it, without a statechart. */
+/** The life cycle of a transaction according to its description, without a statechart. */
 class Model {
   state: "created" | "submitting" | "pending" | "in_ledger" | "expired" | "refused" | "forgotten" = "created";
   version = 0;
@@ -45,18 +45,18 @@ class Model {
   forgotten = false;
   wallets: string[] = [];
   status: { status: string; lapsed_until: number | null } | undefined;
-  /** What was asked of the network and not yet answered, by attempt. */
-  asked: number[] = [];
+  /** Queries to the network without an answer yet, by attempt. */
+  openAttempts: number[] = [];
   openUntil: number | null | undefined;
   kept = false;
   /** Replies by command, each at most once. */
   readonly replies = new Map<string, "taken" | "refused" | "not possible" | "in ledger">();
-  /** Whether somebody noticed the transaction in the ledger, so that the log will tell. */
+  /** Whether an effect found the transaction in the ledger, so that the log will report it. */
   noticed = false;
 
-  submit(id: string, validTo: number | null, hasRoom: boolean, wallet: string | null): void {
+  submit(id: string, validTo: number | null, fits: boolean, wallet: string | null): void {
     if (this.state === "submitting") {
-      if (!hasRoom) return void this.replies.set(id, "not possible");
+      if (!fits) return void this.replies.set(id, "not possible");
       this.waiting.push(id);
     } else if (this.state === "pending" || this.state === "in_ledger") this.replies.set(id, "taken");
     else {
@@ -179,7 +179,7 @@ class Model {
 
   private ask(): void {
     this.noticed = false;
-    this.asked.push(++this.attempt);
+    this.openAttempts.push(++this.attempt);
   }
 
   private reply(how: "taken" | "refused"): void {
@@ -188,7 +188,7 @@ class Model {
   }
 }
 
-/** What the runtime keeps for an entity beside its snapshot, as the turns' rows leave it. */
+/** What the runtime stores for an entity in addition to its snapshot, as the turns' rows leave it. */
 class World {
   held: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
   seq = 0;
@@ -230,7 +230,7 @@ class World {
       return;
     }
     expect(new TextEncoder().encode(folded.text).length).toBeLessThanOrEqual(SNAPSHOT_BYTES);
-    // As a worker that took the entity over would have it.
+    // As in a worker that took over the entity.
     this.held = { ...folded.next, snapshot: hydrate(kind, JSON.parse(folded.text), kind.version) };
   }
 }
@@ -276,7 +276,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ is: fc.constant("forget" as const), wallet }) },
 );
 
-/** Turns of one to several steps; long runs of submissions try the limits. */
+/** Turns of one to several steps; long sequences of submissions test the limits. */
 const turns = fc.array(
   fc.oneof(
     { weight: 14, arbitrary: fc.array(step, { minLength: 1, maxLength: 5 }) },
@@ -290,7 +290,7 @@ const turns = fc.array(
   { maxLength: 12 },
 );
 
-/** Applies a turn's steps to both; what is picked was there before the turn. */
+/** Applies a turn's steps to both; the selected items existed before the turn. */
 function play(world: World, model: Model, steps: readonly Step[], unique: () => string): void {
   world.now += 1_000;
   const items: (TurnItem | EffectEnd)[] = [];
@@ -319,9 +319,9 @@ function play(world: World, model: Model, steps: readonly Step[], unique: () => 
       if (n === undefined || ended.has(n)) continue;
       ended.add(n);
       const attempt = one.is === "late answer" ? one.attempt : world.effects.get(n)!;
-      model.asked = model.asked.filter((other) => other !== world.effects.get(n)!);
+      model.openAttempts = model.openAttempts.filter((other) => other !== world.effects.get(n)!);
       if (one.is === "no outcome") {
-        // The effect found it in the ledger, and had the log say so.
+        // The effect found it in the ledger, and requested an event of the log.
         items.push({ from: "ended", n });
         model.noticed = true;
         continue;
@@ -334,7 +334,8 @@ function play(world: World, model: Model, steps: readonly Step[], unique: () => 
           : { type: "REFUSED", attempt, failures: one.failures },
       });
       model.answer(attempt, one.failures);
-      // No actor answers for another attempt than it was asked for: the question is gone, and not the machine's fault.
+      // No actor answers for another attempt than the requested one: the query is gone, which is no error of the
+      // machine.
       if (one.is === "late answer") model.noticed = true;
     } else if (one.is === "in ledger") {
       items.push(input({ type: "IN_LEDGER", slot: one.slot, block: "cc", height: one.slot, valid: one.valid }));
@@ -378,7 +379,7 @@ function compare(world: World, model: Model): void {
     height: place?.height ?? null,
     valid: place?.valid ?? null,
   });
-  // Failures are kept as far as there is room: the first ones, the last of them maybe cut.
+  // Failures are stored up to a limit: the first ones, the last of them possibly truncated.
   kept.forEach((one, i) => {
     expect(model.failures[i]!.name.startsWith(one.name)).toBe(true);
     expect(model.failures[i]!.message.startsWith(one.message)).toBe(true);
@@ -388,7 +389,7 @@ function compare(world: World, model: Model): void {
   if (units + 20 * model.failures.length <= 1_500) expect(kept).toEqual(model.failures);
   else expect(kept.length).toBeGreaterThan(0);
 
-  expect([...world.effects.values()].sort((a, b) => a - b)).toEqual([...model.asked].sort((a, b) => a - b));
+  expect([...world.effects.values()].sort((a, b) => a - b)).toEqual([...model.openAttempts].sort((a, b) => a - b));
   expect([...world.open].sort()).toEqual([...model.waiting].sort());
   expect([...world.replies.keys()].sort()).toEqual([...model.replies.keys()].sort());
   for (const [id, how] of model.replies) {
@@ -407,12 +408,12 @@ function compare(world: World, model: Model): void {
   else expect(status).toMatchObject(model.status);
   const listed = [...world.rows.keys()].filter((key) => key.startsWith("submission_wallet "));
   expect(listed.sort()).toEqual(model.wallets.map((one) => `submission_wallet ${entity.id} ${one}`).sort());
-  // Nobody waits for nothing: an answer of the network or a line of the log is still to come.
-  if (model.state === "submitting") expect(model.noticed || model.asked.includes(model.attempt)).toBe(true);
+  // Every wait has a pending cause: an answer of the network or an event of the log is still to come.
+  if (model.state === "submitting") expect(model.noticed || model.openAttempts.includes(model.attempt)).toBe(true);
 }
 
 describe("a transaction", () => {
-  it(`follows the model through ${RUNS} random lives`, () => {
+  it(`follows the model through ${RUNS} random histories`, () => {
     const states = new Set<string>();
     fc.assert(
       fc.property(turns, (life) => {

@@ -1,4 +1,4 @@
-/** The wallet machine against a plain model: states, its row, its key's adoption, effects and open replies. */
+/** The wallet machine compared with a plain model: states, its row, its key's adoption, effects and open replies. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createActor, initialTransition, transition } from "xstate";
@@ -43,7 +43,7 @@ interface Model {
   open: string | null;
 }
 
-/** What the description says of an event; false where it is not accepted. Gives the commands that are answered, with their outcome. */
+/** The described effect of an event; false if it is not accepted. Returns the answered commands, with their outcome. */
 function expected(model: Model, event: WalletEvent, command: string): Map<string, "ok" | "error"> | false {
   const answers = new Map<string, "ok" | "error">();
   const there = model.state === "restoring" || model.state === "live";
@@ -96,7 +96,7 @@ function expected(model: Model, event: WalletEvent, command: string): Map<string
   }
 }
 
-/** What actions carry, as far as it is looked at. */
+/** The parameters of actions, as far as they are compared. */
 interface Params {
   readonly table: string;
   readonly row: Record<string, unknown>;
@@ -105,7 +105,7 @@ interface Params {
 }
 
 describe("wallet machine", () => {
-  it("follows the model through random lives, and survives being stored", () => {
+  it("follows the model through random histories, and is restored from its stored form", () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(fc.array(event, { maxLength: 40 }), (events) => {
@@ -164,7 +164,7 @@ describe("wallet machine", () => {
     expect([...seen].sort()).toEqual(["beginning", "deleted", "deleting", "live", "restoring"]);
   });
 
-  it("keeps no passphrase of a wallet that has none", () => {
+  it("stores no passphrase of a wallet without one", () => {
     const [born] = transition(
       walletMachine,
       initialTransition(walletMachine, input)[0],
@@ -180,7 +180,7 @@ describe("wallet machine", () => {
     expect(begun.can(changed as never)).toBe(false);
   });
 
-  it("takes a change of passphrase once, and only one of its own key", () => {
+  it("accepts a change of passphrase once, and only one of its own key", () => {
     const [born] = transition(
       walletMachine,
       initialTransition(walletMachine, input)[0],
@@ -198,7 +198,7 @@ describe("wallet machine", () => {
     expect(next.can(changed("mine", 6))).toBe(true);
   });
 
-  it("does not take for its own what an earlier life left unread", () => {
+  it("does not accept unread events of an earlier wallet with its id", () => {
     const [born] = transition(
       walletMachine,
       initialTransition(walletMachine, input)[0],

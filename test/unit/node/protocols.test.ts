@@ -190,10 +190,10 @@ describe("ledger states", () => {
     const connection = await connect(path);
     const session = value(await connection.acquire("tip"));
     const stop = new AbortController();
-    const asked = session.query(encode(9), stop.signal);
+    const query = session.query(encode(9), stop.signal);
     const queued = session.query(encode(1));
     setTimeout(() => stop.abort(), 10);
-    expect(await asked).toMatchObject({ error: { code: "aborted" } });
+    expect(await query).toMatchObject({ error: { code: "aborted" } });
     expect(await queued).toMatchObject({ error: { code: "session_ended" } });
     const next = connection.acquire("tip");
     open();

@@ -1,6 +1,7 @@
 /**
- * Certificates as scripts see them: `transTxCertV1V2` and `transTxCert` of cardano-ledger's `Conway/TxInfo.hs`, `transTxCertCommon` of
- * `Alonzo/Plutus/TxInfo.hs`; constructors' numbers from plutus-ledger-api `V1/DCert.hs` and `V3/Contexts.hs`.
+ * Certificates in script contexts: `transTxCertV1V2` and `transTxCert` of cardano-ledger's `Conway/TxInfo.hs`,
+ * `transTxCertCommon` of `Alonzo/Plutus/TxInfo.hs`; constructors' numbers from plutus-ledger-api `V1/DCert.hs` and
+ * `V3/Contexts.hs`.
  */
 import { describe, expect, it } from "vitest";
 import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
@@ -84,7 +85,7 @@ describe("under Plutus V3", () => {
     expect(seen(3, certificate, 11)).toEqual(expected);
   });
 
-  it("deposits of registrations and their ends are left out in protocol version 9, but where a delegation comes with them (#4863)", () => {
+  it("deposits of registrations and deregistrations are omitted in protocol version 9, except with a delegation (#4863)", () => {
     expect(seen(3, [7, byKey, 2], 9)).toEqual(constr(0, key(K), nothing));
     expect(seen(3, [8, byKey, 2], 9)).toEqual(constr(1, key(K), nothing));
     expect(seen(3, [11, byKey, hash(POOL), 2], 9)).toEqual(constr(3, key(K), constr(0, hash(POOL)), 2n));
@@ -94,7 +95,7 @@ describe("under Plutus V3", () => {
     expect(context.fields[2]).toEqual(constr(3, 0n, constr(0, script(S), nothing)));
   });
 
-  it("stand in the order of the body; a purpose has the index beside, for two may be alike without their anchors", () => {
+  it("are in the body's order; a purpose includes the index, since two may be equal without their anchors", () => {
     const other: Encodable = [18, byScript, ["https://example.com", hash("0e".repeat(32))]];
     const draft = {
       certificates: [[18, byScript, anchor], other] as Encodable[],
@@ -110,7 +111,7 @@ describe("under Plutus V3", () => {
     expect(context.fields[1]).toEqual(constr(3, constr(1, staking(script(S)))));
   });
 
-  it("are those of the decoder, however they were written", () => {
+  it("are those of the decoder, in any encoding", () => {
     const indefinite = new Encoded(Uint8Array.of(0x9f, 0x00, 0x9f, 0x00, ...encode(hash(K)), 0xff, 0xff));
     expect(seen(3, indefinite)).toEqual(constr(0, key(K), nothing));
   });

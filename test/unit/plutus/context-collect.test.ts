@@ -1,4 +1,7 @@
-/** Which scripts of a transaction run, on what, and why none can (cardano-ledger `Alonzo/Plutus/Evaluate.hs`, `Conway/UTxO.hs`). */
+/**
+ * Which scripts of a transaction run, on which arguments, and why none can (cardano-ledger `Alonzo/Plutus/Evaluate.hs`,
+ * `Conway/UTxO.hs`).
+ */
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Encodable } from "#src/cardano/cbor.ts";
@@ -37,7 +40,7 @@ function collected(world: World, draft: Draft, costModels = mainnetParameters.co
   });
 }
 
-/** Something for each purpose, all for one script of Plutus V3. */
+/** An item for each purpose, all for one script of Plutus V3. */
 const all = (world: World): Draft => ({
   inputs: [world.fund(alice.address), world.fund(atScript(V3)), world.fund(atScript(nativeHash(signedBy(alice))))],
   mint: new Map([[asset(V3), 1n], [asset(nativeHash(signedBy(alice))), 1n]]),
@@ -54,7 +57,7 @@ const all = (world: World): Draft => ({
 const mintAt = V3 < nativeHash(signedBy(alice)) ? 0 : 1;
 
 describe("scripts that run", () => {
-  it("come in the ledger's order; keys, native scripts and registrations as Shelley had them need none", () => {
+  it("are in the ledger's order; keys, native scripts and Shelley's registrations need none", () => {
     const world = new World();
     const draft = { ...all(world), plutus: { 3: [agrees] } };
     const redeemers = [[5, 0], [4, 0], [2, 1], [3, 0], [0, 1], [1, mintAt]] as const;
@@ -67,7 +70,7 @@ describe("scripts that run", () => {
       ["propose", 0, V3, 1],
     ]);
   });
-  it("stand in the witness set, in inputs or in reference inputs, each with the arguments of its language", () => {
+  it("are in the witness set, in inputs or in reference inputs, each with the arguments of its language", () => {
     const world = new World();
     const holding = world.fund(bob.address, ada, { script: [3, agrees] });
     const draft: Draft = {
@@ -83,7 +86,7 @@ describe("scripts that run", () => {
 });
 
 describe("none runs", () => {
-  it("where redeemers are missing, all of which are named", () => {
+  it("if redeemers are missing, all of which are named", () => {
     const world = new World();
     expect(collected(world, { ...all(world), plutus: { 3: [agrees] }, redeemers: [[0, 1], [3, 0], [4, 0]] })).toEqual([
       { kind: "NoRedeemer", purpose: "cert", index: 1 },
@@ -91,13 +94,13 @@ describe("none runs", () => {
       { kind: "NoRedeemer", purpose: "propose", index: 0 },
     ]);
   });
-  it("where a script is missing that a redeemer is for", () => {
+  it("if a script is missing that a redeemer is for", () => {
     const world = new World();
     const draft: Draft = { inputs: [world.fund(atScript(V3))], redeemers: [[0, 0]] };
     expect(collected(world, draft)).toEqual([{ kind: "NoWitness", script: V3 }]);
     expect(collected(world, { inputs: draft.inputs! })).toEqual([]);
   });
-  it("where a language has no cost model, or cannot be shown the transaction: the first of these alone is named", () => {
+  it("if a language has no cost model, or cannot represent the transaction: only the first of these is named", () => {
     const world = new World();
     const draft: Draft = {
       inputs: [world.fund(atScript(V2), 9n * ada, { datum: 1n })],
@@ -113,7 +116,7 @@ describe("none runs", () => {
       { kind: "NoCostModel", language: 2 },
     ]);
   });
-  it("where an input is not known that a redeemer is for", () => {
+  it("if an input is unknown that a redeemer is for", () => {
     const world = new World();
     const gone = world.fund(atScript(V3));
     world.outputs.delete(refKey(gone.ref));

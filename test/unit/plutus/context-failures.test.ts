@@ -1,4 +1,7 @@
-/** What a language cannot be shown, by the ledger's names (`ConwayContextError`), and which of several comes first. */
+/**
+ * What a language cannot represent, by the ledger's names (`ConwayContextError`), and which of several failures comes
+ * first.
+ */
 import { describe, expect, it } from "vitest";
 import { CborError, type Encodable } from "#src/cardano/cbor.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";
@@ -37,7 +40,7 @@ describe("fields of Conway under Plutus V1 and V2", () => {
     ["the treasury, also when it is said to be empty", { 21: 0 }, "CurrentTreasuryFieldNotSupported"],
   ])("%s", (_, fields, name) => expect(failures({ fields })).toEqual([name, name, none]));
 
-  it("fail in the order of guardConwayFeaturesForPlutusV1V2, before all else", () => {
+  it("fail in the order of guardConwayFeaturesForPlutusV1V2, before everything else", () => {
     const world = new World();
     const inputs = [world.fund(byronAddress)];
     const certificates: Encodable[] = [[9, [0, hash(K)], [2]]];
@@ -70,7 +73,7 @@ describe("a slot beyond the horizon", () => {
 });
 
 describe("outputs", () => {
-  it("at an address of Byron fail wherever they stand", () => {
+  it("at an address of Byron fail in every position", () => {
     const world = new World();
     const byron = world.fund(byronAddress);
     const each = new Array(3).fill("ByronTxOutInContext");
@@ -78,7 +81,7 @@ describe("outputs", () => {
     expect(failures({ fields: { 18: [[hash(byron.ref.txHash), 0]] } }, world)).toEqual(each);
     expect(failures({ outputs: [output(byronAddress, ada)], paid: ada })).toEqual(each);
   });
-  it("with an inline datum fail under Plutus V1, also where it is not shown them", () => {
+  it("with an inline datum fail under Plutus V1, also where the context omits them", () => {
     const world = new World();
     const inline = world.fund(bob.address, ada, { datum: 1n });
     const name = ["InlineDatumsNotSupported", undefined, undefined];
@@ -95,7 +98,7 @@ describe("outputs", () => {
       undefined,
     ]);
   });
-  it("that are not known fail", () => {
+  it("that are unknown fail", () => {
     const world = new World();
     const gone = world.fund(alice.address);
     world.outputs.delete(refKey(gone.ref));
@@ -109,7 +112,7 @@ describe("an output that is spent and referred to", () => {
   const world = new World();
   const both = world.fund(alice.address);
   const draft = { inputs: [both], fields: { 18: [[hash(both.ref.txHash), 0]] } };
-  it("fails under Plutus V3 from protocol version 11 on, where the rule that refuses it before has ended", () => {
+  it("fails under Plutus V3 from protocol version 11 on, since the rule that refused it before has ended", () => {
     const name = "ReferenceInputsNotDisjointFromInputs";
     expect(failures(draft, world, 11)).toEqual([undefined, undefined, name]);
     expect(failures(draft, world, 10)).toEqual([undefined, undefined, undefined]);
@@ -126,13 +129,13 @@ describe("a redeemer that points to nothing", () => {
   });
 });
 
-describe("the three answers", () => {
-  it("bytes that are no transaction are the decoder's, an output that holds no data likewise", () => {
+describe("the three results", () => {
+  it("bytes that are not a transaction are the decoder's failure, and so is an output that holds no data", () => {
     expect(readTransaction(Uint8Array.of(0x80))).toMatchObject({ ok: false, error: { code: "undecodable" } });
     const world = new World();
-    const bent = world.fund(bob.address, ada, { datum: "a text" });
+    const malformed = world.fund(bob.address, ada, { datum: "a text" });
     const input = {
-      transaction: read(world.write({ inputs: [bent] })),
+      transaction: read(world.write({ inputs: [malformed] })),
       resolved: world.outputs,
       time: posixTime(slots),
       protocolMajor: 10,
@@ -140,7 +143,7 @@ describe("the three answers", () => {
     expect(() => translate(2, input)).toThrow(CborError);
     expect(translate(1, input)).toMatchObject({ ok: false, error: { reason: "InlineDatumsNotSupported" } });
   });
-  it("what a language cannot be shown says where it is, also as the ledger writes it (EncCBOR of the errors)", () => {
+  it("the failure of a language has its position, also in the ledger's encoding (EncCBOR of the errors)", () => {
     const world = new World();
     const transaction = read(world.write({ outputs: [output(bob.address, ada, { datum: 1n })], paid: ada }));
     const input = { transaction, resolved: world.outputs, time: posixTime(slots), protocolMajor: 10 };

@@ -1,6 +1,7 @@
 /**
- * Votes, proposals and the treasury as Plutus V3 sees them: cardano-ledger `Conway/TxInfo.hs` (`transVotingProcedures`, `transProposal`,
- * `transGovAction`), `Plutus/ToPlutusData.hs` for changed parameters, plutus-ledger-api `V3/Contexts.hs` and plutus-tx `Ratio.hs`.
+ * Votes, proposals and the treasury in the contexts of Plutus V3: cardano-ledger `Conway/TxInfo.hs`
+ * (`transVotingProcedures`, `transProposal`, `transGovAction`), `Plutus/ToPlutusData.hs` for changed parameters,
+ * plutus-ledger-api `V3/Contexts.hs` and plutus-tx `Ratio.hs`.
  */
 import { describe, expect, it } from "vitest";
 import type { Encodable } from "#src/cardano/cbor.ts";
@@ -52,7 +53,7 @@ describe("actions", () => {
     ["an information", [6], constr(6)],
   ])("%s", (_, action, expected) => expect(actionOf(action)).toEqual(expected));
 
-  it("changes of parameters are a map by number, fractions in it lists in lowest terms", () => {
+  it("changes of parameters are a map by number, fractions in it are lists in lowest terms", () => {
     const tenths = Array.from({ length: 10 }, (_, i) => ratio(i, 10));
     const changes = new Map<Encodable, Encodable>([
       [33, ratio(30, 2)],
@@ -99,7 +100,7 @@ describe("actions", () => {
     expect(readTransaction(bytes)).toMatchObject({ ok: false, error: { code: "undecodable" } });
   });
 
-  it("have a purpose with their index and all that they say", () => {
+  it("have a purpose with their index and their whole content", () => {
     const draft = {
       fields: { 20: [proposal([6]), proposal([2, new Map([[accountOf("key", K), 1]]), hash(S)])] },
       redeemers: [[5, 1]] as const,
@@ -132,7 +133,7 @@ describe("votes", () => {
   const [no, yes, abstain] = [constr(0), constr(1), constr(2)];
   const only = new DataMap([[action(ID, 0n), yes]]);
 
-  it("stand by committee, DReps and pools, in each by scripts before keys, then by action, index as a number", () => {
+  it("are ordered by committee, DReps and pools, in each by scripts before keys, then by action, with the index as a number", () => {
     const [context] = shown(3, new World(), draft, { purpose: "vote", index: 2 }) as [Constr];
     expect((context.fields[0] as Constr).fields[12]).toEqual(
       new DataMap([
@@ -157,7 +158,7 @@ describe("votes", () => {
 });
 
 describe("the treasury", () => {
-  it("is shown as it is stated, also when it is empty, and a donation when there is one", () => {
+  it("is shown as stated, also if it is empty, and so is a donation", () => {
     const world = new World();
     const seen = (fields: Record<number, Encodable>) =>
       (["treasury", "donation"] as const).map((name) => field(3, name, world, { fields }));

@@ -1,4 +1,7 @@
-/** Other opinions: scalus (and aiken, where scalus errs) shows scripts the same, and a script that is run on our contexts takes the units that a whole transaction's run gives it. */
+/**
+ * Independent implementations: scalus (and aiken, where scalus errs) passes the same contexts to scripts, and a script
+ * that runs on our contexts uses the same units as in the run of a whole transaction.
+ */
 import scalus from "scalus";
 import { describe, expect, it } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
@@ -48,11 +51,11 @@ import {
   type Whole,
 } from "../../support/whole_transaction.ts";
 
-/** Those that scalus carries. */
+/** The cost models that scalus includes. */
 const parameters = mainnetParametersAt(10);
 const resolvedOf = (utxos: readonly Utxo[]) => new Map(utxos.map(({ ref, output }) => [refKey(ref), output]));
 
-/** How what we show to a script differs from what scalus shows it; undefined when it does not. */
+/** The difference between our context of a script and that of scalus; undefined if they are equal. */
 function difference({ language, pointer, transaction, utxos, shown }: Probed, major: number, config = slots) {
   const made = translate(language, {
     transaction,
@@ -68,8 +71,8 @@ function difference({ language, pointer, transaction, utxos, shown }: Probed, ma
   return shown instanceof Error ? shown.message : firstDifference(args.value, shown);
 }
 
-describe("in the transitions that the Haskell ledger made", () => {
-  it("every script is shown the same by scalus", async () => {
+describe("in the transitions recorded from the Haskell ledger", () => {
+  it("every script has the same context in scalus", async () => {
     const seen = new Map<string, number>();
     const different: string[] = [];
     for (const transition of transitions(vectors("ledger-conformance"))) {
@@ -92,7 +95,7 @@ describe("in the transitions that the Haskell ledger made", () => {
 describe("in drafted transactions", () => {
   const hashes = { 1: plutusHash(1, agreesWithThree), 2: plutusHash(2, agreesWithThree), 3: plutusHash(3, agrees) };
   const minted = { 1: plutusHash(1, agreesWithTwo), 2: plutusHash(2, agreesWithTwo), 3: hashes[3] };
-  /** Everything that all languages can be shown, around scripts of one. */
+  /** Everything that all languages can represent, with scripts of one. */
   const rich = (language: 1 | 2 | 3, world: World): Draft => {
     const mint = minted[language];
     const spent = atScript(hashes[language]);
@@ -111,7 +114,7 @@ describe("in drafted transactions", () => {
       ],
       mint: new Map([[asset(mint), -2n], [nativeHash(signedBy(alice)) + "aa", 3n]]),
       certificates: [[0, [0, fromHex(alice.stakeHash)]], [2, [1, fromHex(mint)], new Uint8Array(28).fill(9)]],
-      // one alone: scalus 0.17 puts keys and scripts in the order of their hashes
+      // only one: scalus 0.17 orders keys and scripts by their hashes
       withdrawals: [[Uint8Array.of(0xf0, ...fromHex(mint)), 3n]],
       datums: [7n, [1n, 2n]],
       fields: { 3: 2_000, 8: 5, 14: [new Uint8Array(28).fill(8), fromHex(alice.hash)] },
@@ -120,7 +123,7 @@ describe("in drafted transactions", () => {
       redeemers: [[0, 0], [0, 2], [1, 1], [2, 1], [3, 0]],
     };
   };
-  it.each([1, 2, 3] as const)("scripts of Plutus V%s are shown the same", (language) => {
+  it.each([1, 2, 3] as const)("scripts of Plutus V%s have the same context", (language) => {
     const world = new World();
     const bytes = world.write(rich(language, world));
     const utxos = read(bytes).body.inputs.map((ref) => ({ ref, output: world.outputs.get(refKey(ref))! }));
@@ -129,7 +132,7 @@ describe("in drafted transactions", () => {
     expect(runs.map((run) => difference(run, 10))).toEqual(new Array(5).fill(undefined));
   });
 
-  it("votes, certificates of Conway and the treasury are shown the same", () => {
+  it("votes, certificates of Conway and the treasury are the same", () => {
     const world = new World();
     const script = fromHex(hashes[3]);
     const anchor: Encodable = ["https://example.org", new Uint8Array(32)];
@@ -160,7 +163,7 @@ describe("in drafted transactions", () => {
     expect(runs.map((run) => difference(run, 10))).toEqual(new Array(8).fill(undefined));
   });
 
-  it("pointers of addresses, and withdrawals of keys and scripts together, are shown the same by aiken; scalus 0.17 leaves pointers out", () => {
+  it("pointers of addresses, and withdrawals of keys and scripts together, are the same in aiken; scalus 0.17 omits pointers", () => {
     const world = new World();
     const pointing = toHex(concat(Uint8Array.of(0x40), fromHex(bob.hash), Uint8Array.of(1, 2, 3)));
     const inputs = [world.fund(atScript(hashes[3])), world.fund(pointing, 100n * ada)];

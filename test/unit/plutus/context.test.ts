@@ -1,6 +1,7 @@
 /**
- * What scripts are shown, field by field, written out by hand from the ledger's sources: cardano-ledger `Alonzo/Plutus/TxInfo.hs`,
- * `Babbage/TxInfo.hs`, `Conway/TxInfo.hs`, `Cardano/Ledger/Plutus/TxInfo.hs`; the forms as data from plutus-ledger-api `V1`, `V2` and `V3`.
+ * Script contexts, field by field, written by hand from the ledger's sources: cardano-ledger `Alonzo/Plutus/TxInfo.hs`,
+ * `Babbage/TxInfo.hs`, `Conway/TxInfo.hs`, `Cardano/Ledger/Plutus/TxInfo.hs`; the forms as data from plutus-ledger-api
+ * `V1`, `V2` and `V3`.
  */
 import { describe, expect, it } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
@@ -32,18 +33,18 @@ describe("arguments", () => {
   };
   const spend = (index: number) => ({ purpose: "spend" as const, index });
 
-  it("of a spend under Plutus V2 are datum, redeemer and context; the datum is the output's own or that with its hash", () => {
+  it("of a spend under Plutus V2 are datum, redeemer and context; the datum is the output's own or the one with its hash", () => {
     const [datum, redeemer, context] = shown(2, world, draft, spend(0)) as Data[];
     expect([datum, redeemer]).toEqual([7n, 0n]);
     expect((context as Constr).fields[1]).toEqual(constr(1, constr(0, constr(0, at(byHash)), 0n)));
     expect((shown(2, world, draft, spend(1)) as Data[])[0]).toBe(8n);
   });
-  it("of a spend under Plutus V1 are the same three, of an output without a datum two", () => {
+  it("of a spend under Plutus V1 are the same three, for an output without a datum two", () => {
     const plain = { ...draft, inputs: [byHash, bare, paying], redeemers: [[0, 0], [0, 1]] as const };
     expect(shown(1, world, plain, spend(0))).toHaveLength(3);
     expect(shown(1, world, plain, spend(1))).toHaveLength(2);
   });
-  it("under Plutus V3 are the context alone, with redeemer and script info in it", () => {
+  it("under Plutus V3 are only the context, with redeemer and script info in it", () => {
     const info = (index: number) => {
       const args = shown(3, world, draft, spend(index)) as Constr[];
       expect(args).toHaveLength(1);
@@ -67,7 +68,7 @@ describe("arguments", () => {
 });
 
 describe("inputs and outputs", () => {
-  it("stand in the ledger's order and in that of the body; an id is wrapped until Plutus V2", () => {
+  it("are in the ledger's order and in that of the body; an id is wrapped until Plutus V2", () => {
     const world = new World();
     const [first, second] = [world.fund(alice.address), world.fund(atKey(bob.hash), 3n * ada)];
     const inputs = [second, first];
@@ -150,7 +151,7 @@ describe("values", () => {
     const [, second] = field(2, "inputs", world, draft) as Constr[];
     expect((second!.fields[1] as Constr).fields[1]).toEqual(expected);
   });
-  it("have an entry of lovelace also when there are none", () => {
+  it("have an entry of lovelace also if there are none", () => {
     expect(valueData(lovelace(0n))).toEqual(new DataMap([coin(0n)]));
   });
   it("that are minted have zero lovelace first until Plutus V2 (transMintValue), none in V3; burning is negative", () => {
@@ -245,14 +246,14 @@ describe("the interval", () => {
 });
 
 describe("signers, datums and redeemers", () => {
-  it("signers stand by their bytes", () => {
+  it("signers are ordered by their bytes", () => {
     const world = new World();
     const [a, b] = ["02".repeat(28), "f1".repeat(28)];
     for (const language of [1, 2, 3] as const) {
       expect(field(language, "signers", world, { fields: { 14: [hash(b), hash(a)] } })).toEqual([hash(a), hash(b)]);
     }
   });
-  it("datums stand by their hashes, as pairs in Plutus V1 and as a map later; inline datums are not among them", () => {
+  it("datums are ordered by their hashes, as pairs in Plutus V1 and as a map later; inline datums are not among them", () => {
     const world = new World();
     const sorted = [1n, 2n, 3n].map((datum) => [datumHash(datum), datum] as const).sort(([a], [b]) => a < b ? -1 : 1);
     const draft = { datums: [1n, 2n, 3n], inputs: [world.fund(alice.address)] };
@@ -264,12 +265,12 @@ describe("signers, datums and redeemers", () => {
       );
     }
   });
-  it("a datum's hash is over its bytes as they came", () => {
+  it("a datum's hash is over its own bytes", () => {
     const world = new World();
     const odd = new Encoded(fromHex("9f1801ff"));
     expect(field(2, "datums", world, { datums: [odd] })).toEqual(new DataMap([[hash(datumHash(odd)), [1n]]]));
   });
-  it("redeemers stand by purpose (spend, mint, certificate, reward, vote, proposal) and index, not as data compares", () => {
+  it("redeemers are ordered by purpose (spend, mint, certificate, reward, vote, proposal) and index, not in the order of data", () => {
     const world = new World();
     const inputs = Array.from({ length: 11 }, () => world.fund(atScript(S)));
     const draft = {
@@ -303,7 +304,7 @@ describe("signers, datums and redeemers", () => {
       constr(2, script(S)),
     ]);
   });
-  it("of redeemers that come as a list the last one for a purpose counts", () => {
+  it("of redeemers in a list the last one for a purpose counts", () => {
     const world = new World();
     const witnesses = { 5: [[1, 0, 1n, [1, 1]], [1, 0, 2n, [1, 1]]] as Encodable };
     const redeemers = field(3, "redeemers", world, { witnesses });
@@ -324,7 +325,7 @@ describe("the id", () => {
   });
 });
 
-describe("whatever the decoder takes is shown", () => {
+describe("everything that the decoder accepts is shown", () => {
   it("data of any depth, as datum, inline datum and redeemer", () => {
     const world = new World();
     const deep = (levels: number) => new Encoded(Uint8Array.from([...new Uint8Array(levels).fill(0x81), 0x80]));
@@ -340,7 +341,7 @@ describe("whatever the decoder takes is shown", () => {
     expect(encodeData(context).length).toBeGreaterThan(2 * 14_000);
     expect(shown(2, world, draft, { purpose: "spend", index: 0 })).toHaveLength(3);
   });
-  it("constructors of any number, and forms that other decoders refuse, as the data that they are", () => {
+  it("constructors of any number, and forms that other decoders refuse, as their data", () => {
     const world = new World();
     const most = new Encoded(fromHex("d8669f" + "1bffffffffffffffff" + "9f01ff" + "ff"));
     const odd = new Map<Encodable, Encodable>([[0, fromHex(bob.address)], [1, new Indefinite([ada, new Map()])]]);

@@ -48,14 +48,14 @@ describe("evaluateScripts", () => {
     });
   });
 
-  it("takes sets of unspent outputs of any size, and one output twice", () => {
+  it("accepts sets of unspent outputs of any size, and duplicate outputs", () => {
     const utxos = Array.from({ length: 300 }, (_, index) => utxo(index, at(agrees)));
     const given = [...utxos, utxos[0]!];
     const evaluation = run(spending(utxos, [agrees]), given);
     expect(evaluation.ok && evaluation.redeemers.length).toBe(300);
   });
 
-  it("says that a script failed, and what it traced", () => {
+  it("reports that a script failed, with its trace", () => {
     const silent = [utxo(0, at(refuses))];
     expect(run(spending(silent, [refuses]), silent)).toMatchObject({ ok: false, logs: [] });
     const talking = refusesSaying("not today");
@@ -65,7 +65,7 @@ describe("evaluateScripts", () => {
     expect(!evaluation.ok && evaluation.message).toBeTruthy();
   });
 
-  it("says that a script fails that has a variable without a lambda, though it never comes to it", () => {
+  it("reports a script with a free variable as failed, even if it never evaluates it", () => {
     // \context -> (\unused -> ()) (delay <variable 7>)
     const bits = "0010" + "0011" + "0010" + "0100100110" + "0001" + "0000" + "00000111";
     const padded = bits + "0".repeat(7 - bits.length % 8) + "1";
@@ -77,7 +77,7 @@ describe("evaluateScripts", () => {
     });
   });
 
-  it("says that a script of Plutus V3 fails that comes to anything but the unit", () => {
+  it("reports a script of Plutus V3 as failed if its result is not the unit", () => {
     const own = encode(Uint8Array.of(1, 1, 0, 0b00100000, 0b00000001, 0b00000001)); // \context -> context
     const utxos = [utxo(0, at(own))];
     expect(run(spending(utxos, [own]), utxos)).toMatchObject({
@@ -86,7 +86,7 @@ describe("evaluateScripts", () => {
     });
   });
 
-  it("lets each script take what its redeemer states, and no more, where that is the limit", () => {
+  it("gives each script exactly the budget that its redeemer states, if that is the limit", () => {
     const utxos = [utxo(0, at(agrees))];
     const limited = (memory: number, steps: number) => {
       const transaction = spending(utxos, [agrees], [], [memory, steps]);
@@ -99,7 +99,7 @@ describe("evaluateScripts", () => {
     }
   });
 
-  it("measures four times what a transaction may take, and no more", () => {
+  it("evaluates up to four times a transaction's budget, and no more", () => {
     const utxos = [0, 1, 2].map((index) => utxo(index, at(agrees)));
     const measured = (memory: bigint, steps: bigint) => {
       const parameters = { ...mainnetParameters, maxTxUnits: { memory, steps } };
@@ -114,7 +114,7 @@ describe("evaluateScripts", () => {
     expect(measured(375n, 40_000n)).toMatchObject({ kind: "over_limit" });
   });
 
-  it("says by the ledger's names why scripts cannot be run", () => {
+  it("states by the ledger's names why scripts cannot be run", () => {
     const utxos = [utxo(0, at(agrees))];
     const errors = (transaction: Uint8Array, parameters: EvaluationInput["parameters"] = mainnetParameters) => {
       const evaluation = evaluateScripts({ transaction, utxos, parameters, slots });
@@ -134,14 +134,14 @@ describe("evaluateScripts", () => {
     ]);
   });
 
-  it("says that the decoder refuses a transaction, or an output that it refers to", () => {
+  it("reports that the decoder refuses a transaction, or an output that it refers to", () => {
     expect(run(Uint8Array.of(1, 2, 3), [])).toMatchObject({ kind: "undecodable" });
     const good = utxo(0, at(agrees));
     const bad = { ...good, output: { ...good.output, datum: Uint8Array.of(0xff) } };
     expect(run(spending([good], [agrees]), [bad])).toMatchObject({ kind: "undecodable" });
   });
 
-  it("takes the cost model it is given", () => {
+  it("uses the given cost model", () => {
     const utxos = [utxo(0, at(agrees))];
     const costModels = new Map([...mainnetParameters.costModels].map(([language, model]) => {
       return [language, model.map((cost) => cost * 2n)] as const;

@@ -5,7 +5,7 @@ import { encode } from "#src/cardano/cbor.ts";
 import { isWellFormed } from "#src/plutus/wellFormed.ts";
 import { agrees, agreesWithThree, refuses, refusesSaying } from "../../support/scripts.ts";
 
-/** A program out of its bits, as the bytes of a witness set. */
+/** A program from its bits, as the bytes of a witness set. */
 function program(bits: string, version = [1, 1, 0]): Uint8Array {
   const digits = bits.replaceAll(" ", "");
   const padded = digits + "0".repeat(7 - digits.length % 8) + "1";
@@ -14,12 +14,12 @@ function program(bits: string, version = [1, 1, 0]): Uint8Array {
 const builtin = (tag: number) => program("0111" + tag.toString(2).padStart(7, "0"), [1, 0, 0]);
 
 describe("isWellFormed", () => {
-  it("takes programs", () => {
+  it("accepts programs", () => {
     for (const script of [agrees, refuses, refusesSaying("why")]) expect(isWellFormed(script, 3, 10)).toBe(true);
     for (const language of [1, 2, 3] as const) expect(isWellFormed(agreesWithThree, language, 10)).toBe(true);
   });
 
-  it("takes constructors, cases and constants of all kinds", () => {
+  it("accepts constructors, cases and constants of all kinds", () => {
     for (
       const bits of [
         "1000 00000010 1 0110 1 0110 0", // constr 2 [error, error]
@@ -33,7 +33,7 @@ describe("isWellFormed", () => {
     ) expect(isWellFormed(program(bits), 3, 10), bits).toBe(true);
   });
 
-  it("looks not whether variables are bound", () => {
+  it("does not check whether variables are bound", () => {
     expect(isWellFormed(program("0010 0000 00000010"), 3, 10)).toBe(true);
     expect(isWellFormed(program("0000 00000001"), 3, 10)).toBe(true);
   });
@@ -52,7 +52,7 @@ describe("isWellFormed", () => {
         program("1111"),
         program("0100 0"), // a constant without a type
         program("0100 1 1001 0"), // a point of a curve as a constant
-        program("0100 1 0101 0"), // a list of nothing
+        program("0100 1 0101 0"), // a list without an element type
         program("0100 1 0010 0 000001 00000001 11111111 00000000"), // text that is not UTF-8
         program("0100 1 1000 0 000001 00000001 01100000 00000000"), // text as data
         program("0110", [2, 0, 0]),
@@ -60,7 +60,7 @@ describe("isWellFormed", () => {
     ) expect(isWellFormed(bytes, 3, 10)).toBe(false);
   });
 
-  it("refuses bytes after the program, and a program that is cut", () => {
+  it("refuses bytes after the program, and a truncated program", () => {
     expect(isWellFormed(encode(concat(agrees.subarray(1), Uint8Array.of(1))), 3, 10)).toBe(false);
     expect(isWellFormed(encode(agrees.subarray(1, agrees.length - 1)), 3, 10)).toBe(false);
   });
@@ -71,7 +71,7 @@ describe("isWellFormed", () => {
     expect(isWellFormed(longer, 3, 10)).toBe(false);
   });
 
-  it("knows which language has which version", () => {
+  it("detects which language has which version", () => {
     expect(isWellFormed(agrees, 2, 10)).toBe(false);
     expect(isWellFormed(agrees, 2, 11)).toBe(true);
     expect(isWellFormed(program("1000 00000000 0", [1, 0, 0]), 3, 10)).toBe(false);
@@ -95,23 +95,23 @@ describe("isWellFormed", () => {
       [87, 3, 10, false],
       [127, 3, 11, false],
     ] as const,
-  )("knows that builtin %i is in Plutus V%i at version %i: %s", (tag, language, major, expected) => {
+  )("detects that builtin %i is in Plutus V%i at version %i: %s", (tag, language, major, expected) => {
     expect(isWellFormed(builtin(tag), language, major)).toBe(expected);
   });
 
-  it("reads programs that nest deeper than a call stack", () => {
+  it("decodes programs that nest deeper than a call stack", () => {
     expect(isWellFormed(program("0010".repeat(50_000) + "0110"), 3, 10)).toBe(true);
     expect(isWellFormed(program("0010".repeat(50_000)), 3, 10)).toBe(false);
   });
 
-  it("takes the contract, and answers for any of its bytes bent", () => {
+  it("accepts the contract, and gives a verdict with any of its bytes changed", () => {
     const script = cageScript.compiledCode;
     expect(isWellFormed(script, 3, 10)).toBe(true);
     let refused = 0;
     for (let at = 0; at < script.length; at++) {
-      const bent = script.slice();
-      bent[at]! ^= 1 << (at % 8);
-      if (!isWellFormed(bent, 3, 10)) refused++;
+      const changed = script.slice();
+      changed[at]! ^= 1 << (at % 8);
+      if (!isWellFormed(changed, 3, 10)) refused++;
     }
     expect(refused).toBeGreaterThan(script.length / 10);
   });

@@ -6,7 +6,7 @@ import { entityHash, partitionOf } from "#src/runtime/placement/partitions.ts";
 
 describe("partitions", () => {
   test("of an entity never change", () => {
-    // Entities live where these numbers put them: another hash would lose them.
+    // Entities are stored under these numbers: another hash would lose them.
     expect(entityHash({ kind: "token", id: "abc" })).toBe(2_314_903_536);
     expect(entityHash({ kind: "wallet", id: "ünï/cødé" })).toBe(3_944_723_347);
   });
@@ -28,7 +28,7 @@ describe("subjects", () => {
     cause: "c",
     at: 0,
   };
-  test("carry an id as one token that gives it back", () => {
+  test("contain an id as one token that decodes to it", () => {
     fc.assert(fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (id) => {
       const token = subjectToken(id);
       expect(token).toMatch(/^[A-Za-z0-9_%-]+$/);
@@ -57,7 +57,7 @@ describe("subjects", () => {
   });
 });
 
-test("effects that fail wait longer each time, half a minute at most", () => {
+test("failed effects wait longer each time, half a minute at most", () => {
   for (const [failures, ms] of [[1, 100], [4, 800], [30, 30_000]] as const) {
     for (let i = 0; i < 20; i++) {
       expect(backoffMs(failures)).toBeGreaterThanOrEqual(ms * 0.75);

@@ -1,4 +1,4 @@
-/** Where webhooks may lead, how they are signed, and when they are tried again. */
+/** Allowed targets of webhooks, their signatures, and their retries. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
@@ -67,16 +67,16 @@ describe("addresses", () => {
     "https:127.0.0.1",
     "https://[64:ff9b::7f00:1]/",
     "nonsense",
-  ])("%s may not be sent to", (url) => expect(webhookUrlProblem(url, false)).toMatch(/\.$/));
+  ])("%s may not be a target", (url) => expect(webhookUrlProblem(url, false)).toMatch(/\.$/));
 
-  test("https to a name or a public address may; where it is allowed http and private ones too", () => {
+  test("https to a name or a public address may; if allowed, http and private ones too", () => {
     expect(webhookUrlProblem("https://example.com/hook?key=1", false)).toBeUndefined();
     expect(webhookUrlProblem("https://1.1.1.1:8443/", false)).toBeUndefined();
     expect(webhookUrlProblem("http://127.0.0.1:1/", true)).toBeUndefined();
     expect(webhookUrlProblem("ftp://127.0.0.1:1/", true)).toBeDefined();
   });
 
-  test("a name is judged by what it resolves to", async () => {
+  test("a name is judged by the address that it resolves to", async () => {
     expect(await resolveTarget(new URL("https://localhost/"), false, "refused")).toMatchObject({
       error: { code: "refused" },
     });
@@ -88,7 +88,7 @@ describe("addresses", () => {
 });
 
 describe("messages", () => {
-  test("are signed as Standard Webhooks has it", () => {
+  test("are signed according to Standard Webhooks", () => {
     const secret = newSecret();
     const body = '{"id":"token/ab:1","n":"é"}';
     const headers = signatureHeaders(secret, { id: "wh_1_7", at: Date.now(), body });
@@ -99,10 +99,10 @@ describe("messages", () => {
     expect(() => new Webhook(secretText(newSecret())).verify(body, headers)).toThrow();
   });
 
-  test("nothing is sent where it may not be; of an answer little is kept; redirects are not followed; time is limited", async () => {
-    const asked: string[] = [];
+  test("nothing is sent to a forbidden target; little of a response is kept; redirects are not followed; time is limited", async () => {
+    const received: string[] = [];
     const server = createServer((request, response) => {
-      asked.push(request.url!);
+      received.push(request.url!);
       if (request.url === "/redirect") response.writeHead(302, { location: "/ok" }).end();
       else if (request.url === "/large") response.writeHead(500, { "retry-after": "7" }).end("x".repeat(200_000));
       else if (request.url === "/endless") {
@@ -115,7 +115,7 @@ describe("messages", () => {
     const send = (path: string, allowPrivate = true) =>
       post(new URL(base + path), { "content-type": "text/plain" }, "hi", { allowPrivate, timeoutMs: 500 });
     expect(await send("/ok", false)).toMatchObject({ ok: false, code: null });
-    expect(asked).toEqual([]);
+    expect(received).toEqual([]);
     expect(await send("/ok")).toMatchObject({ ok: true, code: 204, error: null });
     expect(await send("/redirect")).toMatchObject({ ok: false, code: 302, error: "302: redirects are not followed." });
     const large = await send("/large");
@@ -123,13 +123,13 @@ describe("messages", () => {
     expect(large.answer).toBe("x".repeat(ANSWER_BYTES));
     expect(await send("/hang")).toMatchObject({ ok: false, code: null, error: "No answer within 500 ms." });
     expect(await send("/endless")).toMatchObject({ ok: false });
-    expect(asked).toEqual(["/ok", "/redirect", "/large", "/hang", "/endless"]);
+    expect(received).toEqual(["/ok", "/redirect", "/large", "/hang", "/endless"]);
     server.closeAllConnections();
     await new Promise((done) => server.close(done));
     expect((await send("/ok")).error).toMatch(/refused/i);
   });
 
-  test("are tried again later and later, never all at the same moment, for about a day", () => {
+  test("are retried at increasing intervals, with jitter, for about a day", () => {
     const waits = Array.from({ length: RETRIES.most - 1 }, (_, i) => waitAfter(i + 1, RETRIES, null, 1));
     expect(waits.slice(0, 4)).toEqual([5_000, 10_000, 20_000, 40_000]);
     expect(waits.at(-1)).toBe(RETRIES.longestMs);

@@ -1,9 +1,9 @@
-/** A clock that follows another by readings of it. */
+/** A clock that follows another one by readings of it. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { FollowingClock } from "#src/store/clock.ts";
 
-it("is within half of the fastest reading's time of the other clock, whatever the own one says", () => {
+it("is within half of the fastest reading's time of the other clock, whatever the local clock shows", () => {
   fc.assert(fc.property(
     fc.integer({ min: 0, max: 2_000_000_000_000 }),
     fc.array(
@@ -16,11 +16,11 @@ it("is within half of the fastest reading's time of the other clock, whatever th
       let bound = Infinity;
       for (const { pause, there, back } of readings) {
         elapsed += pause;
-        const asked = elapsed + 77;
+        const readAt = elapsed + 77;
         elapsed += there;
         const reading = start + elapsed;
         elapsed += back;
-        clock.observe(reading, asked, elapsed + 77);
+        clock.observe(reading, readAt, elapsed + 77);
         bound = Math.min(bound, there + back);
         expect(Math.abs(clock.now() - (start + elapsed))).toBeLessThanOrEqual(bound + 1);
       }
@@ -28,7 +28,7 @@ it("is within half of the fastest reading's time of the other clock, whatever th
   ));
 });
 
-it("moves with a clock that is set, and not for a slow reading", () => {
+it("moves with a clock that is set, and ignores a slow reading", () => {
   let now = 0;
   const clock = new FollowingClock(() => now);
   expect(() => clock.now()).toThrow("never read");

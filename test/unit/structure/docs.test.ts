@@ -16,12 +16,12 @@ import {
 const LANGUAGES = ["sh", "ts", "json"];
 /** Options of other programs: the benchmarks, vitest, Deno, curl. */
 const OPTIONS_OF_OTHERS = ["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"];
-/** What every service has beside the operations of its document. */
+/** Pages that every service has in addition to the operations of its document. */
 const PAGES_OF_SERVICES = ["/", "/docs", "/openapi.json", "/v2/docs", "/v2/openapi.json"];
 
 const options = [...optionsOfStart().map(({ name }) => name), ...optionsOfCommands(), ...OPTIONS_OF_OTHERS];
 
-/** Every source file but the tests of documentation, as one text. */
+/** Every source file except the tests of documentation, as one text. */
 const source = ["src", "actors", "machines", "test", "compose.yaml", "package.json", "deno.json"]
   .flatMap((top) => {
     const place = path.join(root, top);

@@ -55,7 +55,7 @@ function target(file: string, specifier: string): string | undefined {
 
 const files = ["machines", "actors", "src"].flatMap((folder) => [...sources(folder)]);
 
-/** The SQL of a file: template literals behind `sql`, with what is interpolated into them. */
+/** The SQL of a file: template literals behind `sql`, with the expressions that are interpolated into them. */
 function sqlOf(text: string): string[] {
   return [...text.matchAll(/\bsql(?::\s*|<[^`]*>)?`/g)].map((opening) => {
     const start = opening.index + opening[0].length;
@@ -124,7 +124,7 @@ describe("SQL", () => {
     expect(tablesIn("select 1 from wallet join fact using (id)")).toEqual(["wallet", "fact"]);
   });
 
-  it("stands in no HTTP route and in no composition", () => {
+  it("occurs in no HTTP route and in no composition", () => {
     const modules = ["src/edge", "src/client", "src/pages", "src/app", "src/cli"];
     expect(
       [...sqlByFile].filter(([file, statements]) => modules.includes(moduleOf(file)) && statements.length > 0)

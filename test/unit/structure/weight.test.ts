@@ -1,4 +1,4 @@
-/** What a browser may load must not drag in the heavy libraries or Node's modules. */
+/** A module for browsers must not import the heavy libraries or Node's modules. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,9 @@ const LIGHT = [
 ];
 const HEAVY = /^(@blaze-cardano\/|@cardano-sdk\/|scalus|postgres|nats|node:|process$|buffer$)/;
 
-/** Every specifier that loading a file loads, packages by name, our own files followed; type-only imports load nothing. */
+/**
+ * Every specifier that loading a file loads: packages by name, our own files followed; type-only imports load nothing.
+ */
 function loads(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen;
   seen.add(file);

@@ -1,9 +1,9 @@
-/** The readers of the documentation, on pages of their own. */
+/** The parsers of the documentation, on pages of their own. */
 import { describe, expect, it } from "vitest";
 import { anchorsOf, blocksOf, differences, inlineCode, lastJson } from "../../support/docs.ts";
 
 describe("a page", () => {
-  it("has blocks with what their comments say", () => {
+  it("has blocks with the content of their comments", () => {
     const text =
       "<!-- not run: why -->\n\n```sh\nls\n```\n\ntext\n\n```sh\npwd\n```\n\n<!-- varies: a b -->\n```json\n{}\n```\n";
     expect(blocksOf(text)).toEqual([

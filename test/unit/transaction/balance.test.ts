@@ -44,7 +44,7 @@ function pay(wallet: readonly Utxo[], skeleton: Partial<Skeleton>, measure = unu
   );
 }
 
-/** Script inputs with what spends them. */
+/** Script inputs with their redeemers. */
 function caged(count: number, amount = 2_000_000n): Pick<Skeleton, "inputs" | "redeemers" | "scripts"> {
   const hash = newRef().txHash;
   const inputs = Array.from({ length: count }, (_, i) => coin(cage, amount, noAssets, { txHash: hash, index: i * 2 }));
@@ -58,7 +58,7 @@ function caged(count: number, amount = 2_000_000n): Pick<Skeleton, "inputs" | "r
 describe("payments", () => {
   const payment = { address: bob.enterprise, value: lovelace(3_000_000n) };
 
-  test("a payment with change has exactly the least fee", () => {
+  test("a payment with change has exactly the minimum fee", () => {
     const wallet = [coin(alice.base, 10_000_000n)];
     const built = must(pay(wallet, { outputs: [payment] }));
     const sound = expectSound(signed(built.transaction, alice), wallet, parameters);
@@ -67,20 +67,20 @@ describe("payments", () => {
     expect(built).toMatchObject({ fee: sound.fee, hash: scanTransaction(built.transaction).hash });
   });
 
-  test("one output holds payment and fee without change: what is left is fee", () => {
+  test("one output holds payment and fee without change: the remainder is the fee", () => {
     const wallet = [coin(alice.base, 3_200_000n)];
     const built = must(pay(wallet, { outputs: [payment] }));
     expect(expectSound(signed(built.transaction, alice), wallet, parameters).fee).toBe(200_000n);
   });
 
-  test("another input rather than a lost remainder", () => {
+  test("another input instead of a lost remainder", () => {
     const wallet = [coin(alice.base, 3_200_000n), coin(alice.base, 1_500_000n)];
     const sound = expectSound(signed(must(pay(wallet, { outputs: [payment] })).transaction, alice), wallet, parameters);
     expect(sound.fee).toBe(sound.least);
     expect(sound.outputs).toHaveLength(2);
   });
 
-  test("assets come back, and money that assets need is not burnt", () => {
+  test("assets are returned, and the lovelace that they need is not lost", () => {
     const held = new Map([[assetId(1, 1), 3n]]);
     const wallet = [coin(alice.base, 5_000_000n, held)];
     const sound = expectSound(signed(must(pay(wallet, { outputs: [payment] })).transaction, alice), wallet, parameters);
@@ -90,7 +90,7 @@ describe("payments", () => {
     });
   });
 
-  test("the shortfall is what is missing: with it the payment can be made", () => {
+  test("the shortfall is the missing amount: with it the payment can be made", () => {
     for (const amount of [900_000n, 2_999_999n, 3_100_000n]) {
       const wallet = [coin(alice.base, amount)];
       const refused = pay(wallet, { outputs: [payment] });
@@ -127,7 +127,7 @@ describe("payments", () => {
     expect(poor).toMatchObject({ error: { code: "not_enough_money" } });
   });
 
-  test("a datum that does not fit is too large, and by how much is said", () => {
+  test("a datum that does not fit is too large, and the excess is reported", () => {
     const outputs = [{ ...payment, value: lovelace(90_000_000n), datum: encodeData(new Uint8Array(17_000)) }];
     expect(pay([coin(alice.base, 200_000_000n)], { outputs })).toMatchObject({
       error: { code: "too_large", details: { what: "bytes", limit: 16_384, size: expect.any(Number) } },
@@ -135,7 +135,7 @@ describe("payments", () => {
   });
 });
 
-describe("golden fees of a payment of one ada out of one output", () => {
+describe("golden fees of a payment of one ada from one output", () => {
   const golden = walletVectors("balance-tx-fee").filter(({ input }) => input.scenario === "1ada-payment");
   test.each(golden.map((vector) => [vector.id, vector] as const))("%s", (_id, { input, expected }) => {
     const wallet = input.utxoLovelace === 0 ? [] : [coin(alice.enterprise, BigInt(input.utxoLovelace))];
@@ -146,7 +146,7 @@ describe("golden fees of a payment of one ada out of one output", () => {
       return;
     }
     const { fee } = expectSound(signed(must(built).transaction, alice), wallet, parameters);
-    // A payment with change has the least fee of its own bytes, which differ with the way an output is written.
+    // A payment with change has the minimum fee of its own bytes, which differ with the encoding of an output.
     if (!expected.hasChange) expect(fee).toBe(BigInt(expected.fee));
     else expect(fee).toBeLessThanOrEqual(BigInt(expected.fee));
   });
@@ -183,7 +183,7 @@ describe("scripts", () => {
     expect(run.redeemers.reduce((sum, { units }) => sum + units.steps, 0n)).toBe(built.units.steps);
   });
 
-  test("what scripts release pays the fee, but collateral needs an output of a key", () => {
+  test("released script outputs pay the fee, but collateral needs an output of a key", () => {
     const skeleton = caged(2);
     const wallet = [coin(alice.base, 900_000n)];
     const built = must(pay(wallet, skeleton, machine));
@@ -265,7 +265,7 @@ describe("any wallet, any transaction", () => {
     mint: fc.boolean(),
   });
 
-  test("conserves value, pays the least fee, and fails only for want of money", () => {
+  test("conserves value, pays the minimum fee, and fails only because of missing value", () => {
     let done = 0;
     fc.assert(
       fc.property(scenario, ({ wallet, payments, scripts, base, units, mint }) => {

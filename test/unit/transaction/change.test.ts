@@ -21,7 +21,7 @@ const assets = fc.dictionary(asset, fc.bigInt(1n, (1n << 63n) - 1n), { maxKeys: 
   .map((entries) => new Map(Object.entries(entries)));
 
 describe("outputs", () => {
-  test("the least lovelace is enough, and one less is not", () => {
+  test("the minimum lovelace is enough, and one less is not", () => {
     fc.assert(fc.property(assets, (held) => {
       const output = { address: alice.base, value: { lovelace: 0n, assets: held } };
       const least = leastLovelace(parameters, output);
@@ -33,7 +33,7 @@ describe("outputs", () => {
     }));
   });
 
-  test("every amount from the least on is enough, at any cost of a byte", () => {
+  test("every amount from the minimum on is enough, at any cost per byte", () => {
     const address = alice.base;
     fc.assert(fc.property(fc.bigInt(0n, 20_000n), fc.bigInt(0n, 200_000n), (utxoCostPerByte, more) => {
       const least = leastLovelace({ utxoCostPerByte }, { address, value: lovelace(0n) });
@@ -47,7 +47,7 @@ describe("outputs", () => {
     }));
   });
 
-  test("known least amounts: an enterprise and a base address", () => {
+  test("known minimum amounts: an enterprise and a base address", () => {
     expect(leastLovelace(parameters, { address: alice.enterprise, value: lovelace(0n) })).toBe(4310n * (160n + 37n));
     expect(leastLovelace(parameters, { address: alice.base, value: lovelace(0n) })).toBe(4310n * (160n + 65n));
   });
@@ -59,7 +59,7 @@ describe("outputs", () => {
 });
 
 describe("change", () => {
-  test("nothing is lost, every output is allowed, and the first has what lovelace is left", () => {
+  test("nothing is lost, every output is allowed, and the first gets the remaining lovelace", () => {
     fc.assert(fc.property(assets, fc.bigInt(0n, 10_000_000_000n), (held, amount) => {
       const left = { lovelace: amount, assets: held };
       const plan = planChange({ parameters, minimum: leastLovelace }, [left], 0n, [alice.base]);
@@ -79,7 +79,7 @@ describe("change", () => {
     }));
   });
 
-  test("assets are divided only where one value cannot hold them", () => {
+  test("assets are divided only if one value cannot hold them", () => {
     const many = new Map(Array.from({ length: 100 }, (_, i) => [assetId(i, 1), 1n] as const));
     expect(bundles(many, parameters.maxValueSize)).toHaveLength(1);
     expect(bundles(new Map([...many].map(([id, quantity]) => [id, quantity << 60n])), 400).length).toBeGreaterThan(9);
@@ -91,7 +91,7 @@ describe("collateral", () => {
   const fee = 400_000n;
   const choose = (...held: ReturnType<typeof coin>[]) => chooseCollateral(parameters, held, alice.base, fee);
 
-  test("one output, what exceeds the need comes back", () => {
+  test("one output, the excess is returned", () => {
     const [small, enough, rich] = [500_000n, 5_000_000n, 50_000_000n].map((amount) => coin(alice.base, amount));
     expect(choose(small!, enough!, rich!)).toEqual({
       inputs: [enough],
@@ -100,7 +100,7 @@ describe("collateral", () => {
     });
   });
 
-  test("what is too little to come back stays at risk, assets never", () => {
+  test("an excess that is too small to return stays at risk, assets never do", () => {
     const plain = coin(alice.base, 1_000_000n);
     expect(choose(plain)).toEqual({ inputs: [plain], total: 1_000_000n });
     const held = new Map([[assetId(1, 1), 1n]]);
@@ -114,7 +114,7 @@ describe("collateral", () => {
     expect(choose(laden, plain)).toMatchObject({ inputs: [plain] });
   });
 
-  test("several small ones, at most three, and how much is missing", () => {
+  test("several small ones, at most three, and the missing amount", () => {
     const of = (...amounts: bigint[]) => choose(...amounts.map((amount) => coin(alice.base, amount)));
     expect(of(300_000n, 200_000n, 250_000n)).toMatchObject({ inputs: { length: 3 }, total: 750_000n });
     expect(of(190_000n, 190_000n, 190_000n, 190_000n)).toEqual({ missing: 30_000n });

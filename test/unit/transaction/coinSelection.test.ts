@@ -11,7 +11,7 @@ const alice = person("alice");
 const coins = (...amounts: bigint[]) => amounts.map((amount) => coin(alice.enterprise, amount));
 const offer = (utxos: readonly Utxo[], preference = 0): Coin[] => utxos.map((one) => ({ utxo: one, preference }));
 
-/** Needs of a transaction with inputs, which takes no coin where nothing is lacking. */
+/** Needs of a transaction with inputs, which selects no coin if nothing is missing. */
 function needs(need: Value) {
   return { payments: [need], surplus: lovelace(0n), hasInputs: true };
 }
@@ -26,7 +26,7 @@ function chosen(available: readonly Coin[], need: Value, most = 100): readonly U
 }
 
 describe("selection in list order", () => {
-  test("the largest alone where it suffices, else as few as needed", () => {
+  test("the largest alone if it suffices, else as few as needed", () => {
     const [a, b, c] = coins(1n, 5n, 3n);
     expect(chosen(offer([a!, b!, c!]), lovelace(4n))).toEqual([b]);
     expect(chosen(offer([a!, b!, c!]), lovelace(6n))).toEqual([b, c]);
@@ -35,7 +35,7 @@ describe("selection in list order", () => {
     expect(chosen(offer([a!, b!, c!]), lovelace(-7n))).toEqual([]);
   });
 
-  test("what is preferred goes first, whatever its size, and stays away where one large one is needed anyway", () => {
+  test("preferred coins come first, whatever their size, and are not used if one large one is needed anyway", () => {
     const [small, large] = coins(4n, 100n);
     const available = [...offer([large!], 1), ...offer([small!])];
     expect(chosen(available, lovelace(4n))).toEqual([small]);
@@ -43,7 +43,7 @@ describe("selection in list order", () => {
     expect(chosen(available, lovelace(101n))).toEqual([small, large]);
   });
 
-  test("outputs with assets only where lovelace alone does not do", () => {
+  test("outputs with assets only if lovelace alone does not suffice", () => {
     const rich = coin(alice.enterprise, 100n, new Map([[assetId(1, 1), 3n]]));
     const [plain] = coins(10n);
     expect(chosen(offer([rich, plain!]), lovelace(10n))).toEqual([plain]);
@@ -59,7 +59,7 @@ describe("selection in list order", () => {
     expect(chosen(offer([script]), lovelace(1n))).toBe("depleted");
   });
 
-  test("what is missing is named", () => {
+  test("the missing amount is reported", () => {
     const need = { lovelace: 12n, assets: new Map([[assetId(1, 1), 5n], [assetId(1, 2), 1n]]) };
     const held = [coin(alice.enterprise, 4n, new Map([[assetId(1, 1), 2n], [assetId(1, 2), 9n]])), ...coins(3n)];
     const missing = shortfall(offer(held), needs(need));
@@ -70,7 +70,7 @@ describe("selection in list order", () => {
     expect(shortfall(offer(held), needs({ lovelace: 7n, assets: new Map() }))).toBeUndefined();
   });
 
-  test("more lovelace is a new choice: one large coin replaces several small ones of a lower priority", () => {
+  test("more lovelace is a new selection: one large coin replaces several small ones of a lower priority", () => {
     const [small, large] = coins(4n, 100n);
     const choice = choose([...offer([large!], 1), ...offer([small!])], lovelace(4n), 100);
     if (typeof choice === "string") throw new Error(choice);
@@ -79,7 +79,7 @@ describe("selection in list order", () => {
     expect(typeof more !== "string" && choice.add(more, 101n)).toBe("depleted");
   });
 
-  test("more inputs than allowed are taken from the largest, or refused", () => {
+  test("if more inputs than allowed are needed, the largest are selected, or it is refused", () => {
     const dust = coins(...Array<bigint>(50).fill(1n));
     const large = coins(30n, 20n);
     const available = [...offer(dust), ...offer(large, 3)];
@@ -88,7 +88,7 @@ describe("selection in list order", () => {
     expect(chosen(available, lovelace(55n), 6)).toBe("crowded");
   });
 
-  test("what is chosen covers the need, and nothing of it is needless", () => {
+  test("the selection covers the need, and no part of it is unnecessary", () => {
     const assets = fc.dictionary(fc.constantFrom(assetId(1, 1), assetId(1, 2), assetId(2, 1)), fc.bigInt(1n, 9n), {
       maxKeys: 3,
     })

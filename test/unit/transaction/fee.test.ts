@@ -13,7 +13,7 @@ const parameters = {
 };
 
 describe("minFee", () => {
-  it("is a fixed part and a part for each byte, the validity flag not counted", () => {
+  it("is a fixed part and a part for each byte, without the validity flag", () => {
     expect(minFee(parameters, { size: ledgerSize(290) })).toBe(155_381n + 44n * 289n);
   });
 
@@ -35,7 +35,7 @@ describe("unitsFee", () => {
 });
 
 describe("refScriptFee", () => {
-  // 15 lovelace a byte, then 18, then 21.6, … for each step of 25,600 bytes, rounded down once (reckoned with exact
+  // 15 lovelace per byte, then 18, then 21.6, … for each step of 25,600 bytes, rounded down once (computed with exact
   // fractions)
   it.each([
     [0, 0n],
@@ -50,13 +50,13 @@ describe("refScriptFee", () => {
     expect(refScriptFee(parameters.refScriptCostPerByte, bytes)).toBe(fee);
   });
 
-  it("takes a fractional price exactly", () => {
+  it("applies a fractional price exactly", () => {
     expect(refScriptFee({ numerator: 1n, denominator: 3n }, 25_600)).toBe(8_533n);
   });
 });
 
 describe("minUtxo", () => {
-  it("counts 160 bytes beside the output", () => {
+  it("counts 160 bytes in addition to the output", () => {
     expect(minUtxo({ utxoCostPerByte: 4_310n }, 65)).toBe(969_750n);
   });
 });

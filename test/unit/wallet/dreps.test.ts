@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop();
 });
 
-test("a name is what it takes; all else may be missing or of another form", () => {
+test("only a name is required; every other member may be missing or of another form", () => {
   expect(readDrepMetadata({ body: { givenName: "Ada" } })).toEqual({ name: "Ada", doNotList: false, references: [] });
   const whole = {
     body: {
@@ -58,7 +58,7 @@ test("a text with the registered hash is cached, and fetched once", async () => 
   expect(book.cached(right)).toMatchObject({ name: "Ada" });
   expect([book.cached(wrong), book.cached(undefined)]).toEqual([undefined, undefined]);
   expect(server.requests).toHaveLength(2);
-  // a server that is too slow delays no one, and is queried again
+  // a server that is too slow delays no request, and is queried again
   await book.fetchMissing([late], 50);
   expect(book.cached(late)).toBeUndefined();
   isSilent = false;

@@ -65,7 +65,7 @@ function built(wallet: Shared, intent: PaymentIntent, means: WalletFunds) {
   return made.value;
 }
 
-/** What a cosigner's server checks before it signs. */
+/** The checks of a cosigner's server before it signs. */
 function signingBy(wallet: Shared, who: number, transaction: Uint8Array) {
   const places = [0, 1, 2, 3].flatMap((index) => [0, 1].map((role) => ({ template: wallet.payment, role, index })));
   const stake = wallet.delegation ? [{ template: wallet.delegation, role: 2, index: 0 }] : [];
@@ -94,7 +94,7 @@ const payments = [{ address: bob.base, lovelace: 7n * ada }];
 describe("a shared wallet's payment", () => {
   const all = { payment: template({ all: ["cosigner#0", "cosigner#1", "cosigner#2"] }) };
 
-  test("of all is refused until the last has signed, and then at exactly the least fee", async () => {
+  test("of all is refused until the last has signed, and then has exactly the minimum fee", async () => {
     const means = meansOf(all, coinsOf(all, 20n * ada, 20n * ada));
     const { transaction, fee, size } = built(all, { payments }, means);
     const utxos = means.coins.map(({ utxo }) => utxo);
@@ -111,7 +111,7 @@ describe("a shared wallet's payment", () => {
     expect(fee).toBe(minFee(mainnetParameters, { size: ledgerSize(signed.length), refScriptBytes: 0 }));
   });
 
-  test.each([[[0, 1]], [[2, 1]], [[1, 0, 2]]])("of two of three is taken when %j sign", async (order) => {
+  test.each([[[0, 1]], [[2, 1]], [[1, 0, 2]]])("of two of three is accepted when %j sign", async (order) => {
     const wallet = { payment: template({ some: { at_least: 2, from: ["cosigner#0", "cosigner#1", "cosigner#2"] } }) };
     const means = meansOf(wallet, coinsOf(wallet, 20n * ada));
     const { transaction, fee, size } = built(wallet, { payments }, means);
@@ -127,7 +127,7 @@ describe("a shared wallet's payment", () => {
     { all: ["cosigner#0", { active_until: 600 }, { active_from: 100 }] },
     { any: [{ all: ["cosigner#0", { active_from: 300 }] }, { all: ["cosigner#1", "cosigner#2"] }] },
     { all: [{ any: ["cosigner#0", "cosigner#1"] }, { all: [{ active_until: 505 }] }] },
-  ])("keeps to the times of its script (%#)", async (script) => {
+  ])("respects the times of its script (%#)", async (script) => {
     const wallet = { payment: template(script) };
     const means = meansOf(wallet, coinsOf(wallet, 20n * ada));
     const { transaction } = built(wallet, { payments }, means);
@@ -135,7 +135,7 @@ describe("a shared wallet's payment", () => {
     expect(await judged(signed, means.coins.map(({ utxo }) => utxo))).toEqual([]);
   });
 
-  test("of several outputs takes a coin for each, all of them under scripts of their own", async () => {
+  test("of several outputs uses a coin for each, each with its own script", async () => {
     const means = meansOf(all, coinsOf(all, 20n * ada, 20n * ada, 20n * ada));
     const two = [...payments, { address: bob.enterprise, lovelace: 3n * ada }];
     const { transaction, selection } = built(all, { payments: two }, means);
@@ -166,7 +166,7 @@ describe("a shared wallet's stake", () => {
     expect(signed.length).toBe(size);
   });
 
-  test("is given up with its rewards", async () => {
+  test("is deregistered with its rewards", async () => {
     const account = { registered: true, deposit: 2n * ada, rewards: 5n * ada, pool: POOL };
     const means = meansOf(wallet, coinsOf(wallet, 20n * ada), account);
     const { transaction, selection } = built(wallet, { delegations: [{ index: 0 }], withdrawal: "self" }, means);

@@ -8,20 +8,20 @@ import { sharedCredentials } from "#src/wallet/shared/credentials.ts";
 const account = (n: number) =>
   writeXpub(toPublic(derivePath(rootKey(new Uint8Array(32).fill(n)), [HARD + 1854, HARD + 1815, HARD])));
 
-test("many at once are those that come one by one", async () => {
+test("derivation in bulk gives the same credentials as single derivations", async () => {
   const template = {
     script: { all: ["cosigner#1", { some: { at_least: 1, from: ["cosigner#0", { active_from: 5 }, "cosigner#1"] } }] },
     keys: { "cosigner#0": account(1), "cosigner#1": account(2) },
   };
   for (const [role, from] of [[0, 0], [1, 7]] as const) {
     const made = await sharedCredentials({ template, role, from, count: 5 });
-    if (!made.ok) throw new Error("not made");
+    if (!made.ok) throw new Error("not derived");
     const one = [0, 1, 2, 3, 4].map((i) => hashOf(scriptAt(template, role, from + i)));
     expect(toHex(made.value.hashes)).toBe(one.join(""));
   }
 });
 
-test("a key that is missing throws", async () => {
+test("a missing key throws", async () => {
   const template = { script: { all: ["cosigner#0", "cosigner#1"] }, keys: { "cosigner#0": account(1) } };
   await expect(sharedCredentials({ template, role: 0, from: 0, count: 1 })).rejects.toThrow("cosigner#1");
 });

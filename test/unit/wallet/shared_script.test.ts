@@ -25,7 +25,7 @@ import { isComplete, scriptFault, validateTemplates } from "#src/wallet/shared/v
 import { walletVectors } from "../../support/wallet-vectors.ts";
 import { sharedAddress } from "../../support/shared_address.ts";
 
-/** Reads the one-line form, with blanks where one likes: what the vectors have. */
+/** Parses the one-line form of the vectors, with optional blanks. */
 function parseLine(text: string): ScriptForm {
   const tokens = text.match(/[[\],]|[^\s[\],]+/g)!;
   let at = 0;
@@ -113,7 +113,7 @@ describe("scripts in vectors", () => {
 });
 
 describe("scripts", () => {
-  test("the ledger's form and the one of people are one another's, through CBOR", () => {
+  test("the ledger's form and the readable form are converted to each other, through CBOR", () => {
     fc.assert(fc.property(anyScript, (script) => {
       const hashes = leavesOf(script).map((leaf, i) => [leaf, i.toString(16).padStart(56, "0")] as const);
       const native = toNative(script, (leaf) => new Map(hashes).get(leaf)!);
@@ -142,7 +142,7 @@ describe("scripts", () => {
     [],
     3,
     null,
-  ])("no script (%#)", (body) => {
+  ])("refuses what is not a script (%#)", (body) => {
     expect(templateScript.safeParse(body).success).toBe(false);
   });
 
@@ -180,7 +180,7 @@ describe("signatures that a script needs", () => {
   const hasTimes = (script: NativeScript): boolean =>
     "scripts" in script ? script.scripts.some(hasTimes) : script.kind !== "key";
 
-  /** The most signatures that come together when each signs only while the script does not agree. */
+  /** The most signatures that are collected when each signs only while the script does not accept. */
   function worst(script: NativeScript): number {
     const signers = keysOf(script);
     const last = (signed: ReadonlySet<string>): number =>
@@ -194,7 +194,7 @@ describe("signatures that a script needs", () => {
   const once = (script: NativeScript): number =>
     script.kind === "key" ? 1 : "scripts" in script ? script.scripts.map(once).reduce((a, b) => a + b, 0) : 0;
 
-  test("whatever the order of signing, they are paid for, and no more than that", () => {
+  test("in any order of signing, they are paid for, and no more than that", () => {
     fc.assert(
       fc.property(nested, (script) => {
         const needed = signaturesNeeded(script);
@@ -206,7 +206,7 @@ describe("signatures that a script needs", () => {
     );
   });
 
-  test("m of n are m; times cost nothing where all agree", () => {
+  test("m of n are m; times cost nothing if all sign", () => {
     const [a, b, c] = keys as [NativeScript, NativeScript, NativeScript];
     const time: NativeScript = { kind: "from", slot: 5n };
     expect(signaturesNeeded({ kind: "at least", count: 2n, scripts: [a, b, c] })).toBe(2);
@@ -274,7 +274,7 @@ describe("validation", () => {
   };
   const both: ScriptForm = { all: ["cosigner#0", "cosigner#1"] };
 
-  test("keys may be missing, but not the wallet's own, doubled, or of strangers", () => {
+  test("keys may be missing, but not the wallet's own, duplicated, or foreign", () => {
     const mine = { script: both, keys: { "cosigner#0": key(0) } };
     expect(code({ payment: mine })).toBe("ok");
     expect(isComplete(mine)).toBe(false);
@@ -298,7 +298,7 @@ describe("validation", () => {
     expect(new Set(said).size).toBe(7);
   });
 
-  test("templates that an actor cannot hold are refused", () => {
+  test("templates that an actor cannot store are refused", () => {
     const names = Array.from({ length: 90 }, (_, n) => `cosigner#${n}`);
     expect(code({ payment: { script: { all: names }, keys: { "cosigner#0": key(0) } } })).toContain("too large");
     expect(code({ payment: { script: { all: names.slice(0, 60) }, keys: { "cosigner#0": key(0) } } })).toBe("ok");

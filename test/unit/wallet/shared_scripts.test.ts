@@ -11,7 +11,7 @@ const account = (n: number) =>
   writeXpub(toPublic(derivePath(rootKey(new Uint8Array(32).fill(n)), [HARD + 1854, HARD + 1815, HARD])));
 const keys = { "cosigner#0": account(1), "cosigner#1": account(2) };
 
-test("scripts of many addresses are those of each, kept or made", async () => {
+test("scripts of many addresses are those of each, cached or derived", async () => {
   const payment = { script: { all: ["cosigner#0", { any: ["cosigner#1", { active_from: 5 }] }] }, keys };
   const delegation = { script: "cosigner#1", keys };
   const one = new Map<string, string>();
@@ -33,7 +33,7 @@ test("scripts of many addresses are those of each, kept or made", async () => {
   );
 });
 
-test("a wallet with the same id and other cosigners has scripts of its own", async () => {
+test("a wallet with the same id and other cosigners has its own scripts", async () => {
   const script = { all: ["cosigner#0", "cosigner#1"] };
   const paths = [[HARD + 1854, HARD + 1815, HARD, 0, 0]];
   const ours = await scriptsAt({ payment: { script, keys } }, paths);

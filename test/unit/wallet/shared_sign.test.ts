@@ -42,7 +42,7 @@ function transactionWith(scripts: readonly NativeScript[], requiredSigners: read
   });
 }
 
-/** A cosigner's server signs with its key where that is needed. */
+/** A cosigner's server signs with its key if that is needed. */
 function signBy(transaction: Uint8Array, who: number, scripts: readonly NativeScript[]): Uint8Array {
   const { seed, key, hash } = keys[who]!;
   const read = signingStateOf(transaction);
@@ -55,7 +55,7 @@ function signBy(transaction: Uint8Array, who: number, scripts: readonly NativeSc
 describe("signing in turn", () => {
   const bodyOf = (transaction: Uint8Array) => toHex(raw(partsOf(transaction).body));
 
-  test("in any order all signatures that a script can get make it agree, and they are no more than were paid for", () => {
+  test("in any order all signatures that a script can get satisfy it, and they are no more than were paid for", () => {
     fc.assert(
       fc.property(anyScript, fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 }), (script, order) => {
         let transaction = transactionWith([script]);
@@ -71,7 +71,7 @@ describe("signing in turn", () => {
     );
   });
 
-  test("signing again, and signing what has enough, changes no byte", () => {
+  test("signing again, and signing a complete transaction, changes no byte", () => {
     const script: NativeScript = { kind: "at least", count: 2n, scripts: leaves.slice(0, 3) };
     const once = signBy(transactionWith([script]), 0, [script]);
     expect(signingStateOf(once).signers).toEqual(new Set([keys[0]!.hash]));
@@ -94,12 +94,12 @@ describe("signing in turn", () => {
     expect(signingStateOf(signBy(signed, 1, [script])).signers.size).toBe(2);
   });
 
-  test("scripts that are not in the transaction ask for nothing", () => {
+  test("scripts that are not in the transaction require no signature", () => {
     const script: NativeScript = { kind: "any", scripts: leaves.slice(0, 2) };
     expect(signingStateOf(signBy(transactionWith([]), 0, [script])).signers.size).toBe(0);
   });
 
-  test("bytes that are no transaction throw", () => {
+  test("bytes that are not a transaction throw", () => {
     expect(() => signingStateOf(encode([1, 2]))).toThrow();
   });
 });

@@ -100,7 +100,7 @@ describe("on a chain that lags, drops and rolls back", () => {
     const moods: ChainFaults = { random, drop: 0.02, ...(seed % 2 ? { lagMs: 2 } : {}) };
     let calm = false;
     let crashes = 0;
-    const told: Touched[] = [];
+    const events: Touched[] = [];
     // the last run uses a socket whose connections break
     const node = seed === RUNS
       ? await nodeOf(chain, moods, () => calm ? Infinity : 500 + Math.floor(random() * 40_000))
@@ -110,7 +110,7 @@ describe("on a chain that lags, drops and rolls back", () => {
       port: node?.port ?? memoryPort(chain, moods),
       projections: [transactionProjection, utxoProjection, pocketProjection],
       fence: async () => {},
-      append: async (_, touched) => void told.push(...touched),
+      append: async (_, touched) => void events.push(...touched),
       ring: () => {},
       log: silentLog,
       near: seed % 2 ? 20 : 0,
@@ -158,7 +158,7 @@ describe("on a chain that lags, drops and rolls back", () => {
         const [apart] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
         return !apart && (await readCursor(store.sql)).at.hash === chain.tip.hash;
       });
-      // and they go on together
+      // and they continue together
       for (let i = 0; i < 5; i++) chain.add(...payer.next(born, chain.blocks.map(({ scanned }) => scanned)));
       await until("the tip", async () => (await readCursor(store.sql)).at.hash === chain.tip.hash);
     } finally {
@@ -180,7 +180,7 @@ describe("on a chain that lags, drops and rolls back", () => {
     expect(held).toBeGreaterThan(5);
     expect(crashes + rollbacks).toBeGreaterThan(3);
     expect(await store.sql`select id from chain_cursor`).toEqual([{ id: "main" }]);
-    expect(told.some(({ event }) => event.type === "JOINED")).toBe(true);
+    expect(events.some(({ event }) => event.type === "JOINED")).toBe(true);
   });
 
   /** A chain whose every block pays pockets, its follower, and a way to hold the first fault point of a name. */
@@ -449,7 +449,7 @@ describe("on a chain that lags, drops and rolls back", () => {
       ["over a socket", "before", 8],
       ["over a socket", "after", 15],
     ])(
-      "a rollback below a birth loses nothing of the new branch, %s, read up to %s the fork",
+      "a rollback below a start point loses nothing of the new branch, %s, read up to %s the fork",
       async (kind, _, read) => {
         let open = read;
         const chain = new MemoryChain();

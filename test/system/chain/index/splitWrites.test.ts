@@ -43,13 +43,13 @@ const ADDRESS = ADDRESSES[0]!;
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;
 let chain: MemoryChain;
-let told: { type: string; slot: number }[];
+let events: { type: string; slot: number }[];
 beforeEach(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
   await migrate(store, [...chainMigrations, { id: "pockets-1", sql: pocketTables }]);
   chain = new MemoryChain();
-  told = [];
+  events = [];
 });
 afterEach(async () => {
   await store?.close();
@@ -93,7 +93,7 @@ async function live(
     projections: [transactionProjection, utxoProjection, pocketProjection],
     fence: async () => {},
     append: async (_, touched) => {
-      told.push(...touched.map(({ event }) => ({ type: event.type, slot: Number(event.slot) })));
+      events.push(...touched.map(({ event }) => ({ type: event.type, slot: Number(event.slot) })));
       options.append?.();
     },
     ring: () => {},

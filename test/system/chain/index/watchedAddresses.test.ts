@@ -94,11 +94,11 @@ async function expectExact(address: string): Promise<void> {
 }
 
 /** Answers of a point some blocks below the tip. */
-function behind(blocks: number): Partial<ChainPort> & { asked: number } {
+function behind(blocks: number): Partial<ChainPort> & { queryCount: number } {
   const port = {
-    asked: 0,
+    queryCount: 0,
     utxosByAddress: async (addresses: readonly string[]) => {
-      port.asked++;
+      port.queryCount++;
       const height = chain.tip.height - blocks;
       const { slot, hash } = chain.blocks[height - 1]!.scanned;
       return ok({ point: { slot, hash }, value: held(addresses, height) });
@@ -120,7 +120,7 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
     follow(port);
     await atTip();
     expect((await watch(ADDRESSES[0]!)).ok).toBe(true);
-    expect(port.asked).toBe(1);
+    expect(port.queryCount).toBe(1);
     await expectExact(ADDRESSES[0]!);
     // including outputs that were spent in those blocks
     chain.rollback(4);
@@ -132,7 +132,7 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
     for (let i = 0; i < 8; i++) add();
     await atTip();
     expect((await watch(ADDRESSES[0]!)).ok).toBe(true);
-    expect(port.asked).toBeGreaterThan(1);
+    expect(port.queryCount).toBeGreaterThan(1);
     await expectExact(ADDRESSES[0]!);
   });
 
@@ -142,7 +142,7 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
     follow({ utxosByAddress: (addresses) => port.utxosByAddress!(addresses) });
     await atTip();
     const watched = watch(ADDRESSES[1]!);
-    await until("it is asked again", async () => port.asked > 2);
+    await until("it is asked again", async () => port.queryCount > 2);
     port = behind(2);
     expect((await watched).ok).toBe(true);
     await expectExact(ADDRESSES[1]!);

@@ -68,6 +68,6 @@ it("reads at a rollback only the transactions concerned, not all pending ones", 
   const rows = await fetchRows(sql, queries, scopeOf([transactionProjection], "main"));
   const hashes = (table: string) => (rows.get(table) ?? []).map(({ hash }) => hash);
   expect([hashes("submission_open"), hashes("submission_status")]).toEqual([[expired], [lapsed]]);
-  const told = transactionProjection.undo({ slot: 1_000, hash: "" }, new Map(), rows);
-  expect(told.map(({ entity }) => entity.id).sort()).toEqual([expired, lapsed]);
+  const events = transactionProjection.undo({ slot: 1_000, hash: "" }, new Map(), rows);
+  expect(events.map(({ entity }) => entity.id).sort()).toEqual([expired, lapsed]);
 });

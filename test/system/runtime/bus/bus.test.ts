@@ -1,4 +1,4 @@
-/** Subjects that a process serves itself: its own requests need no server, everybody else's come over it. */
+/** Subjects that a process serves itself: its own requests need no server, those of other processes use the server. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -27,14 +27,14 @@ afterAll(async () => {
 });
 beforeEach(() => void (overServer = 0));
 
-/** How many requests the server has passed on. */
+/** How many requests the server has forwarded. */
 const passed = async () => {
   for (const bus of [own, other, watcher]) await bus.flush();
   return overServer;
 };
-const codeOf = (asked: Promise<Json>) => asked.then(() => "answered", (error: BusError) => error.code);
+const codeOf = (request: Promise<Json>) => request.then(() => "answered", (error: BusError) => error.code);
 
-test("a request of the process that serves is answered without the server, with every digit and nothing shared", async () => {
+test("a request of the serving process is answered without the server, with every digit and nothing shared", async () => {
   const end = own.serve("test.echo", (body, respond) => respond?.(body));
   await own.flush();
   const body = { big: 18_446_744_073_709_551_615n, list: [1, "é", null], none: undefined as unknown as Json };
@@ -47,7 +47,7 @@ test("a request of the process that serves is answered without the server, with 
   end();
 });
 
-test("what is not served any more is asked over the server again", async () => {
+test("a subject that is no longer served is requested over the server again", async () => {
   const end = own.serve("test.gone", (_, respond) => respond?.("here"));
   const endOther = other.subscribe("test.gone", (_, respond) => respond?.("there"));
   await Promise.all([own.flush(), other.flush()]);
@@ -58,7 +58,7 @@ test("what is not served any more is asked over the server again", async () => {
   endOther();
 });
 
-test("bounds hold all the same: too large a question or answer, no answer in time, a handler that throws", async () => {
+test("limits apply nevertheless: too large a request or response, no response in time, a handler that throws", async () => {
   let threw = "";
   const ends = [
     own.serve("test.large", (_, respond) => {
@@ -87,14 +87,14 @@ test("bounds hold all the same: too large a question or answer, no answer in tim
   for (const end of ends) end();
 });
 
-test("with the server gone, what the process serves itself is answered still", async () => {
+test("without the server, the process still answers what it serves itself", async () => {
   const end = own.serve("test.alone", (_, respond) => respond?.("yes"));
   await endpoint.stop();
   expect(await own.request("test.alone", null, 1_000)).toBe("yes");
   end();
 });
 
-test("a token that is refused for a while is tried until it is right again", async () => {
+test("a token that is refused for a while is retried until it is accepted", async () => {
   const token = "t".repeat(16);
   let server = await startNatsEndpoint({ port: 0, token, log: silentLog });
   const { url, port } = server;
@@ -104,7 +104,7 @@ test("a token that is refused for a while is tried until it is right again", asy
   bus.subscribe("test.rotated", (body) => void heard.push(body));
   await server.stop();
   server = await startNatsEndpoint({ port, token: "u".repeat(16), log: silentLog });
-  // Several tries, each of them refused.
+  // Several attempts, each of them refused.
   await sleep(1_500);
   await server.stop();
   server = await startNatsEndpoint({ port, token, log: silentLog });

@@ -1,4 +1,7 @@
-/** Transitions through JetStream: kept once, first told in the order of each entity's versions, whatever dies meanwhile. */
+/**
+ * Transitions through JetStream: stored once, first published in the order of each entity's versions, whatever process
+ * dies in the meantime.
+ */
 import { connect } from "nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
@@ -63,7 +66,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
       40_000,
     );
 
-  test("the stream has file storage, a duplicate window and the age that is kept", async () => {
+  test("the stream has file storage, a duplicate window and the configured maximum age", async () => {
     const info = await streamInfo();
     expect(info!.config).toMatchObject({
       subjects: ["arbor.event.>"],
@@ -88,7 +91,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     await shaky.exited;
   });
 
-  test("kill -9 between commit and publish: the next owner tells it, before anything later", async () => {
+  test("kill -9 between commit and publish: the next owner publishes it, before anything later", async () => {
     for (let i = 0; i < 3; i++) {
       const shaky = await cluster.start(`shaky${++number}`);
       await until("it serves its share", async () => (await shaky.state()).owned.length >= 8);
@@ -102,7 +105,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     await expectAllReceived(cluster.store, stream);
   });
 
-  test("the server is killed and comes back while workers write: nothing is missing, the order stands", async () => {
+  test("the server is killed and comes back while workers write: nothing is missing, in order", async () => {
     let over = false;
     const writing = (async () => {
       while (!over) await load(cluster.ask, { prefix: "r", count: 200, clients: 8, entities: 20 });
@@ -129,7 +132,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     expect(info!.state.messages).toBe(Number(row!.n));
   });
 
-  test("a stream that somebody deletes is made anew; transitions from then on are in it", async () => {
+  test("a deleted stream is created again; transitions from then on are in it", async () => {
     const connection = await connect({ servers: server.url });
     await (await connection.jetstreamManager()).streams.delete(STREAM);
     await connection.close();
@@ -138,7 +141,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     await until("the new stream", async () => (await streamInfo())?.state.messages === 3);
   });
 
-  test("settings that an operator changed stay, the limits follow the retention; what happens is said once", async () => {
+  test("settings that an operator changed stay, the limits follow the retention; each event is reported once", async () => {
     const lines: string[] = [];
     const log = createLog("info", {}, (line) => lines.push(JSON.parse(line).message));
     const connection = await connect({ servers: server.url });
@@ -146,7 +149,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     await manager.streams.update(STREAM, { max_msgs: 50_000 } as never);
     const bus = await connectBus({ url: server.url });
     let version = 0;
-    const tell = (publisher: ReturnType<typeof createPublisher>) =>
+    const publishOne = (publisher: ReturnType<typeof createPublisher>) =>
       publisher.push([{
         entity: { kind: "other", id: "x" },
         version: ++version,
@@ -157,7 +160,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
         at: Date.now(),
       }]);
     const publisher = createPublisher({ store: cluster.store, bus, log, owned: () => [], keptMs: 3_600_000 });
-    tell(publisher);
+    publishOne(publisher);
     const { config } = await (async () => {
       await until("the limits", async () => (await manager.streams.info(STREAM)).config.max_age === 3_600 * 1e9);
       return await manager.streams.info(STREAM);
@@ -174,13 +177,13 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     // Back without JetStream: held back for a while, then over core NATS.
     await server.end();
     await server.start(false);
-    tell(publisher);
-    tell(publisher);
+    publishOne(publisher);
+    publishOne(publisher);
     await until("they go over core NATS", async () => heard.length === 2, 30_000);
     await server.end();
     await server.start();
     await until("the stream again", async () => {
-      tell(publisher);
+      publishOne(publisher);
       await sleep(500);
       return lines.includes("events are kept in the stream again");
     });
@@ -192,7 +195,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
       "events are not kept in a stream: they go over core NATS",
       "events are kept in the stream again",
     ]);
-    // Each trouble is said once, and its end.
+    // Each fault is reported once, and so is its end.
     const troubles = lines.filter((line) => published.test(line));
     expect(troubles.length).toBeLessThanOrEqual(6);
     expect(troubles.every((line, i) => line.endsWith(i % 2 === 0 ? "yet" : "again"))).toBe(true);

@@ -1,4 +1,4 @@
-/** Named leases: one holder at a time, and whoever overslept cannot write. */
+/** Named leases: one holder at a time, and a holder whose lease expired cannot write. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
@@ -38,7 +38,7 @@ function hold(name: string, owner: string, log: string[], ttlMs = 400, bus?: Bus
   });
 }
 
-test("one holds it, the other follows when it is given back; every holder has an epoch of its own", async () => {
+test("one holds it, the other follows when it is released; every holder has an epoch of its own", async () => {
   const log: string[] = [];
   const first = hold("one", "a", log);
   await until("a holds", async () => first.epoch() === 1);
@@ -51,7 +51,7 @@ test("one holds it, the other follows when it is given back; every holder has an
   expect(log).toEqual(["a holds 1", "a ends 1", "b holds 2", "b ends 2"]);
 });
 
-test("a holder whose row was taken is told, and its fence is gone", async () => {
+test("a holder whose row was taken is notified, and its fence is invalid", async () => {
   const log: string[] = [];
   const lease = hold("two", "a", log);
   await until("a holds", async () => lease.epoch() === 1);
@@ -65,7 +65,7 @@ test("a holder whose row was taken is told, and its fence is gone", async () => 
   await lease.stop();
 });
 
-test("a transaction that holds the fence keeps the epoch where it is, and renewals going", async () => {
+test("a transaction that holds the fence keeps the epoch unchanged, and renewals continue", async () => {
   const log: string[] = [];
   const lease = hold("three", "a", log);
   await until("a holds", async () => lease.epoch() === 1);
@@ -86,14 +86,14 @@ test("a transaction that holds the fence keeps the epoch where it is, and renewa
   await lease.stop();
 });
 
-test("a holder that was held up for longer than its time asks the database before it gives up", async () => {
+test("a holder that was blocked for longer than its lease checks the database before it gives up", async () => {
   const log: string[] = [];
   const lease = hold("six", "a", log, 2_000);
   await until("a holds", async () => lease.epoch() === 1);
   const renewed = async () =>
     (await store.sql<{ expires: Date }[]>`select expires from lease where name = 'six'`)[0]!.expires;
   const before = await renewed();
-  // Nothing else runs in this process meanwhile.
+  // Nothing else runs in this process in the meantime.
   for (const end = performance.now() + 2_500; performance.now() < end;);
   await until("a renews", async () => await renewed() > before);
   expect([log, lease.epoch()]).toEqual([["a holds 1"], 1]);
@@ -119,12 +119,12 @@ test("a lease is renewed while everything else waits for the connections of its 
 });
 
 describe("with a bus", () => {
-  // Far longer than this test takes: nobody gets the lease by waiting for its end.
+  // Far longer than this test takes: no process gets the lease by waiting for its end.
   const LONG_MS = 600_000;
   const connect = () =>
     connectBus({ url: infra.natsUrl, ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }) });
 
-  test("a standby follows at once when the lease is given back", async () => {
+  test("a standby follows at once when the lease is released", async () => {
     const log: string[] = [];
     const [one, two] = await Promise.all([connect(), connect()]);
     const first = hold("four", "a", log, LONG_MS, one);
@@ -132,15 +132,15 @@ describe("with a bus", () => {
     const second = hold("four", "b", log, LONG_MS, two);
     await sleep(500);
     expect(second.epoch()).toBe(undefined);
-    const asked = performance.now();
+    const startedAt = performance.now();
     await first.stop();
     await until("b holds", async () => second.epoch() === 2);
-    console.log(`followed after ${Math.round(performance.now() - asked)} ms`);
+    console.log(`followed after ${Math.round(performance.now() - startedAt)} ms`);
     await second.stop();
     await Promise.all([one.close(), two.close()]);
   });
 
-  test("a standby takes over from a holder that nobody hears, which cannot write then", async () => {
+  test("a standby takes over from a holder that does not answer, which cannot write then", async () => {
     const log: string[] = [];
     const [one, two] = await Promise.all([connect(), connect()]);
     const first = hold("five", "a", log, 4_000, one);
@@ -148,11 +148,11 @@ describe("with a bus", () => {
     const second = hold("five", "b", log, 4_000, two);
     await sleep(1_500);
     expect(second.epoch()).toBe(undefined);
-    // It goes on renewing in the database.
+    // It continues to renew in the database.
     await one.close();
-    const asked = performance.now();
+    const startedAt = performance.now();
     await until("b holds", async () => second.epoch() === 2);
-    console.log(`taken over after ${Math.round(performance.now() - asked)} ms`);
+    console.log(`taken over after ${Math.round(performance.now() - startedAt)} ms`);
     expect(await store.sql.begin((sql) => fence(sql, "five", 1))).toHaveLength(0);
     await until("a knows", async () => log.includes("a lost it"));
     await Promise.all([first.stop(), second.stop()]);

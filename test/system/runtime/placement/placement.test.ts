@@ -1,4 +1,4 @@
-/** Who owns what: workers that join, leave, die, go deaf, and are given a partition. */
+/** Partition ownership: workers that join, leave, die, lose the bus, and are given a partition. */
 import { afterEach, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { metrics } from "#src/base/metrics.ts";
@@ -13,7 +13,7 @@ import { readActor } from "../../../support/read.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "../../../support/runtime.ts";
 import { until } from "../../../support/until.ts";
 
-/** Longer than any test takes: nobody gets a partition because a lease ran out. */
+/** Longer than any test takes: no worker gets a partition because a lease expired. */
 const LONG_MS = 600_000;
 
 let cluster: Cluster;
@@ -30,23 +30,26 @@ async function placement(): Promise<{ owner: string | null; epoch: number }[]> {
   return rows.map(({ owner, epoch }) => ({ owner, epoch: Number(epoch) }));
 }
 
-/** The partitions that changed hands between two looks. */
+/** The partitions that changed owners between two readings. */
 function moved(before: { epoch: number }[], after: { epoch: number }[]): number[] {
   return after.flatMap(({ epoch }, id) => epoch === before[id]!.epoch ? [] : [id]);
 }
 
 const add = (entity: EntityRef, amount = 1) => cluster.ask.ask(entity, { type: "ADD", amount }, { deadlineMs: 20_000 });
 
-/** Asks a new entity every few milliseconds, each in turn, until the function that it gives is called; gives the longest wait. */
-function asking(prefix: string): () => Promise<{ asked: number; worstMs: number }> {
+/**
+ * Sends a command to a new entity every few milliseconds, one after the other, until the returned function is called;
+ * that returns the longest wait.
+ */
+function asking(prefix: string): () => Promise<{ count: number; worstMs: number }> {
   const refused: unknown[] = [];
   let over = false;
-  let asked = 0;
+  let count = 0;
   let worstMs = 0;
   const clients = Array.from({ length: 8 }, async (_, client) => {
     while (!over) {
       const began = performance.now();
-      const answer = await add({ kind: "account", id: `${prefix}${client}-${asked++ % 50}` });
+      const answer = await add({ kind: "account", id: `${prefix}${client}-${count++ % 50}` });
       worstMs = Math.max(worstMs, performance.now() - began);
       if (!answer.ok) refused.push(answer.error);
     }
@@ -55,12 +58,12 @@ function asking(prefix: string): () => Promise<{ asked: number; worstMs: number 
     over = true;
     await Promise.all(clients);
     expect(refused).toEqual([]);
-    return { asked, worstMs: Math.round(worstMs) };
+    return { count: count, worstMs: Math.round(worstMs) };
   };
 }
 
 describe("shares", () => {
-  test("whoever joins gets a share, whoever leaves gives it to the others, and nothing else moves", async () => {
+  test("a worker that joins gets a share, one that leaves gives it to the others, and nothing else moves", async () => {
     await start({ partitions: 64, leaseMs: LONG_MS });
     const one = await cluster.start("one");
     const two = await cluster.start("two");
@@ -86,7 +89,7 @@ describe("shares", () => {
     expect(await cluster.store.sql`select 1 from worker where id = 'three'`).toHaveLength(0);
   });
 
-  test("a worker that ends lets go of an effect that takes long, and the next owner runs it", async () => {
+  test("a worker that ends releases a long-running effect, and the next owner runs it", async () => {
     await start({ leaseMs: LONG_MS });
     const one = await cluster.start("one");
     const two = await cluster.start("two");
@@ -105,8 +108,8 @@ describe("shares", () => {
   });
 });
 
-describe("suspects", () => {
-  test("partitions of a killed worker are taken before their leases end", async () => {
+describe("failure detection", () => {
+  test("takes the partitions of a killed worker before their leases end", async () => {
     await start({ leaseMs: LONG_MS });
     const one = await cluster.start("one");
     const two = await cluster.start("two");
@@ -121,7 +124,7 @@ describe("suspects", () => {
     await cluster.settled([one]);
   });
 
-  test("a worker killed with the only question in hand is noticed before the question is given up", async () => {
+  test("detects a worker killed with the only request before the request times out", async () => {
     await start({ leaseMs: LONG_MS, plain: false });
     const one = await cluster.start("one");
     const two = await cluster.start("two");
@@ -140,7 +143,7 @@ describe("suspects", () => {
     await cluster.settled([one]);
   });
 
-  test("a worker that is there loses nothing by a mark, which lapses", async () => {
+  test("takes nothing from a live worker that is suspected; the suspicion lapses", async () => {
     await start({ leaseMs: LONG_MS });
     const one = await cluster.start("one");
     const two = await cluster.start("two");
@@ -155,7 +158,7 @@ describe("suspects", () => {
     expect(await add(await cluster.ownedBy(two))).toMatchObject({ ok: true });
   });
 
-  test("a worker that lost the bus and renews its leases is replaced, cannot write, and comes back with the bus", async () => {
+  test("replaces a worker that lost the bus and renews its leases; it cannot write, and returns with the bus", async () => {
     const infra = await sharedInfra();
     const { hostname, port } = new URL(infra.natsUrl.replace("nats:", "http:"));
     const proxy = await startProxy({ host: hostname, port: Number(port) });
@@ -171,7 +174,7 @@ describe("suspects", () => {
     const [row] = await cluster.store.sql<{ fresh: boolean }[]>`
       select seen > now() - interval '3 seconds' as fresh from worker where id = 'two'`;
     expect(row!.fresh).toBe(true);
-    // Deaf, it takes nothing back.
+    // Without the bus, it takes nothing back.
     await sleep(1_500);
     expect((await placement()).every(({ owner }) => owner === "one")).toBe(true);
     await proxy.mend();
@@ -183,7 +186,7 @@ describe("suspects", () => {
 });
 
 describe("a partition that is moved", () => {
-  test("stays where it was moved to while the shares allow it; another goes in its place", async () => {
+  test("stays where it was moved to while the shares allow it; another moves instead", async () => {
     await start({ leaseMs: 1_000 });
     const one = await cluster.start("one");
     const two = await cluster.start("two");
@@ -204,11 +207,11 @@ describe("a partition that is moved", () => {
     await three.exited;
     await cluster.settled([one, two]);
     expect((await placement())[id]!.owner).toBe("two");
-    // Without a worker named it goes to the only other one; with its owner named it stays.
+    // Without a named worker it moves to the only other one; with its owner named it stays.
     expect(await movePartition(cluster, id)).toEqual({ ok: true, value: { partition: id, owner: "one" } });
     expect(await movePartition(cluster, id, "one")).toEqual({ ok: true, value: { partition: id, owner: "one" } });
     await cluster.settled([one, two]);
-    // When its worker goes, anyone may have it.
+    // When its worker leaves, any other may have it.
     one.signal("SIGTERM");
     await one.exited;
     await cluster.settled([two]);
@@ -231,7 +234,7 @@ describe("a partition that is moved", () => {
 });
 
 describe("10,000 known entities", () => {
-  test("cost workers that start nothing but their rows", async () => {
+  test("cost workers that start no more than their rows", async () => {
     await start({ partitions: 64, leaseMs: 2_000 });
     const one = await cluster.start("one");
     await add({ kind: "account", id: "known0" });
@@ -245,7 +248,7 @@ describe("10,000 known entities", () => {
       where a.id = 'known0' and x.id <> a.id`;
     one.signal("SIGTERM");
     await one.exited;
-    // What the backends of workers read is counted when they end.
+    // The reads of workers' backends are counted when they end.
     const read = async () => {
       const [row] = await cluster.store.sql<{ scans: bigint; rows: bigint }[]>`
         select seq_scan as scans, seq_tup_read + idx_tup_fetch as rows from pg_stat_user_tables where relname = 'actor'`;

@@ -1,4 +1,4 @@
-/** Whether processes are there, asked over the bus. */
+/** Whether processes are alive, queried over the bus. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
@@ -16,7 +16,7 @@ afterAll(async () => {
   await infra?.stop();
 });
 
-it("is known of those that live, of oneself, and of those that ended", async () => {
+it("is known of live processes, of this one, and of ended ones", async () => {
   const [one, other] = [announcePresence(bus), announcePresence(bus)];
   expect(one.name).not.toBe(other.name);
   expect(await one.isGone(other.name)).toBe(false);

@@ -1,4 +1,4 @@
-/** The statement of a turn against a real database: its fence, its anti-join, its groups. */
+/** The statement of a turn on a real database: its fence, its anti-join, its groups. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Json } from "#src/base/json.ts";
 import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
@@ -67,7 +67,7 @@ async function version(id: string): Promise<number> {
   return Number(row?.version ?? 0);
 }
 
-test("while a turn is being written nobody can raise the epoch, but the lease can be renewed", async () => {
+test("while a turn is being written the epoch cannot be raised, but the lease can be renewed", async () => {
   const order: string[] = [];
   let raised: Promise<unknown> | undefined;
   await store.sql.begin(async (sql) => {
@@ -113,13 +113,13 @@ test("a fold with one known command writes nothing of that entity, and everythin
   expect(commands.map((row) => row.command)).toEqual(["c2"]);
 });
 
-test("a turn on a version that is gone writes nothing", async () => {
+test("a turn on an outdated version writes nothing", async () => {
   await run(store.sql, [turn("a", [add("c1")])]);
   expect(await run(store.sql, [turn("a", [add("c2")])])).toMatchObject({ written: [], owned: [1], known: null });
   expect(await store.sql`select 1 from outbox where id = 'a'`).toHaveLength(1);
 });
 
-test("one entity whose rows are refused does not keep the others of its group from being written", async () => {
+test("one entity whose rows are refused does not prevent the write of the others of its group", async () => {
   const single = openStore(infra.databaseUrl, { max: 1 });
   const write = createWriter(single);
   const bad = turn("bad", [{ from: "command", id: "c1", event: { type: "ADD", amount: 1, text: "a\0b" } }]);
@@ -132,7 +132,7 @@ test("one entity whose rows are refused does not keep the others of its group fr
   await single.close();
 });
 
-test("a turn that is no JSON does not keep the others of its group from being written", async () => {
+test("a turn that is not JSON does not prevent the write of the others of its group", async () => {
   const write = createWriter(store);
   const good = turn("a", [add("c1")]);
   const cyclic: { self?: unknown } = {};
@@ -144,7 +144,7 @@ test("a turn that is no JSON does not keep the others of its group from being wr
   expect(await version("bad")).toBe(0);
 });
 
-test("a row that somebody holds keeps its entity from being written, and no other", async () => {
+test("a locked row prevents the write of its entity, and of no other", async () => {
   const hot = turnStore(store);
   const write = createWriter(hot);
   await write(turn("a", [add("c1")]));
@@ -168,7 +168,7 @@ test("a row that somebody holds keeps its entity from being written, and no othe
   await hot.close();
 });
 
-test("an effect and a reminder are used up once", async () => {
+test("an effect and a reminder are consumed once", async () => {
   const write = createWriter(store);
   const kind = accountKind(wire(store));
   const entity = { kind: "account", id: "a" };
@@ -195,7 +195,7 @@ test("an effect and a reminder are used up once", async () => {
   expect(await version("a")).toBe(5);
 });
 
-test("a reminder that is refused does not take away the one set anew by a turn that nobody knew the end of", async () => {
+test("a refused reminder does not remove one that was set again by a turn with an unknown result", async () => {
   const kind = accountKind(wire(store));
   const load = async () =>
     (await createLoader(store)({ kind, entity: { kind: "account", id: "a" }, partition: 1 }) as { state: EntityState })

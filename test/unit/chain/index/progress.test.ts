@@ -7,31 +7,31 @@ const at = (height: number): Tip => ({ height, slot: height * 20, hash: `${heigh
 
 /** Advances a meter in steps of a second. */
 function travel(heights: readonly number[], tip = 10_000): Progress[] {
-  const told: Progress[] = [];
+  const reports: Progress[] = [];
   let time = 0;
-  const meter = new ProgressMeter((progress) => told.push(progress), () => time);
+  const meter = new ProgressMeter((progress) => reports.push(progress), () => time);
   let before = heights[0]!;
   for (const height of heights) {
     meter.moved(at(height), at(tip), height - before);
     before = height;
     time++;
   }
-  return told;
+  return reports;
 }
 
 const upTo = (count: number, step: number) => Array.from({ length: count }, (_, i) => i * step);
 
 describe("progress", () => {
   it("is reported every five seconds from far behind to the tip, with the rate and the time left", () => {
-    const told = travel(upTo(21, 500));
-    expect(told.map(({ slot, done }) => [slot, done])).toEqual([
+    const reports = travel(upTo(21, 500));
+    expect(reports.map(({ slot, done }) => [slot, done])).toEqual([
       [50_000, false],
       [100_000, false],
       [150_000, false],
       [200_000, true],
     ]);
-    expect(told[0]).toMatchObject({ blocksPerSecond: 500, secondsLeft: 15, tipSlot: 200_000 });
-    expect(told.at(-1)).toMatchObject({ blocks: 10_000, seconds: 20, blocksPerSecond: 500, secondsLeft: 0 });
+    expect(reports[0]).toMatchObject({ blocksPerSecond: 500, secondsLeft: 15, tipSlot: 200_000 });
+    expect(reports.at(-1)).toMatchObject({ blocks: 10_000, seconds: 20, blocksPerSecond: 500, secondsLeft: 0 });
   });
 
   it("uses the recent rate", () => {

@@ -6,9 +6,9 @@ const stored: readonly Row[] = [{ id: "a", n: 1n }, { id: "a", n: 2n }, { id: "b
 
 /** Answers from `stored`, and records the queries. */
 function source() {
-  const asked: RowQuery[] = [];
+  const fetched: RowQuery[] = [];
   const fetch = (query: RowQuery) => {
-    asked.push(query);
+    fetched.push(query);
     return Promise.resolve(
       stored.filter((row) =>
         "in" in query
@@ -17,31 +17,31 @@ function source() {
       ),
     );
   };
-  return { asked, fetch };
+  return { asked: fetched, fetch };
 }
 
 const ids = (...values: string[]): RowQuery => ({ table: "things", column: "id", in: values });
 
 describe("rows of a batch", () => {
   it("are read once per value, whichever fold queries them, including those without rows", async () => {
-    const { asked, fetch } = source();
+    const { asked: fetched, fetch } = source();
     const rows = await PrefetchedRows.read([ids("a"), ids("c")], fetch);
-    expect(asked).toEqual([ids("a", "c")]);
+    expect(fetched).toEqual([ids("a", "c")]);
     expect(rows.get(ids("a"))).toEqual(stored.slice(0, 2));
     expect(await rows.fetchMore(ids("a", "c"), fetch)).toEqual(stored.slice(0, 2));
-    expect(asked).toHaveLength(1);
+    expect(fetched).toHaveLength(1);
     expect(await rows.fetchMore(ids("a", "b", "d"), fetch)).toEqual(stored);
-    expect(asked.slice(1)).toEqual([ids("b", "d")]);
+    expect(fetched.slice(1)).toEqual([ids("b", "d")]);
     expect(await rows.fetchMore(ids("d", "b", "b"), fetch)).toEqual([stored[2]]);
-    expect(asked).toHaveLength(2);
+    expect(fetched).toHaveLength(2);
   });
 
   it("up to a bound are read every time", async () => {
-    const { asked, fetch } = source();
+    const { asked: fetched, fetch } = source();
     const rows = await PrefetchedRows.read([], fetch);
     const query: RowQuery = { table: "things", column: "n", atMost: 2n };
     expect(await rows.fetchMore(query, fetch)).toEqual(stored.slice(0, 2));
     expect(await rows.fetchMore(query, fetch)).toEqual(stored.slice(0, 2));
-    expect(asked).toHaveLength(2);
+    expect(fetched).toHaveLength(2);
   });
 });

@@ -78,8 +78,8 @@ test("the first Byron block names it, as soon as there is one", async () => {
 });
 
 test("a configured hash comes first, then that of a public network", async () => {
-  const told = await nodeOf(byronChain(1, 1), { genesisHash: "ab".repeat(32) });
-  expect(await told.port.genesis()).toMatchObject({ ok: true, value: { hash: "ab".repeat(32) } });
+  const node = await nodeOf(byronChain(1, 1), { genesisHash: "ab".repeat(32) });
+  expect(await node.port.genesis()).toMatchObject({ ok: true, value: { hash: "ab".repeat(32) } });
   const preview = await nodeOf([], { magic: 2 });
   expect(await preview.port.genesis()).toMatchObject({ ok: true, value: { hash: expect.stringMatching(/^83de1d73/) } });
 });

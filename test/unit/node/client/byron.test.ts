@@ -49,13 +49,13 @@ test("a chain that ends with a boundary block is given to its end, and continues
   const connected = await connectNode({ path: await serve(chain) }, options);
   if (!connected.ok) throw new Error(connected.error.message);
   closing.push(() => connected.value.close());
-  const told: unknown[] = [];
+  const steps: unknown[] = [];
   for await (const step of connected.value.follow([])) {
-    told.push(placeOf(step));
-    if (told.length === FIRST + 1) setTimeout(() => chain.add(...blocks.slice(FIRST)), 5);
-    if (told.length === blocks.length + 1) break;
+    steps.push(placeOf(step));
+    if (steps.length === FIRST + 1) setTimeout(() => chain.add(...blocks.slice(FIRST)), 5);
+    if (steps.length === blocks.length + 1) break;
   }
-  expect(told).toEqual([{ back: -1 }, ...blocks.map((_, block) => ({ block }))]);
+  expect(steps).toEqual([{ back: -1 }, ...blocks.map((_, block) => ({ block }))]);
 });
 
 test("each of the two is a point to intersect with, and the newer one is used", async () => {
@@ -85,7 +85,7 @@ test("a follower whose connection breaks between the two continues with the seco
   chain.add(...blocks.slice(0, FIRST));
   const relay = await fragment(await serve(chain), seeded(1));
   closing.push(relay.close);
-  const told: unknown[] = [];
+  const steps: unknown[] = [];
   for await (
     const step of followNode(
       { path: relay.path },
@@ -94,22 +94,22 @@ test("a follower whose connection breaks between the two continues with the seco
       new AbortController().signal,
     )
   ) {
-    told.push(placeOf(step));
+    steps.push(placeOf(step));
     const connections = relay.connections;
-    if (told.length === FIRST + 1) {
+    if (steps.length === FIRST + 1) {
       // the follower is at the boundary block
       relay.drop();
       chain.add(blocks[FIRST]!);
-    } else if (told.length === FIRST + 2) {
+    } else if (steps.length === FIRST + 2) {
       expect(connections).toBe(2);
       // the follower is at the main block of the same slot
       relay.drop();
       chain.rollBack(1);
-    } else if (told.length === FIRST + 3) {
+    } else if (steps.length === FIRST + 3) {
       chain.add(...blocks.slice(FIRST, FIRST + 2));
-    } else if (told.length === FIRST + 5) break;
+    } else if (steps.length === FIRST + 5) break;
   }
-  expect(told.slice(FIRST)).toEqual([
+  expect(steps.slice(FIRST)).toEqual([
     { block: BOUNDARY },
     { block: FIRST },
     { back: BOUNDARY },

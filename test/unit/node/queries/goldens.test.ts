@@ -57,7 +57,7 @@ function questionOf(name: string, version: number): NodeQuery {
     case "EraMismatchShelley":
       return { kind: "epoch", era: 1 };
   }
-  const asked = `Query_${era}_` + ({
+  const queryName = `Query_${era}_` + ({
     EmptyPParams: "GetCurrentPParams",
     EpochNo: "GetEpochNo",
     GenesisConfig: "GetGenesisConfig",
@@ -69,7 +69,7 @@ function questionOf(name: string, version: number): NodeQuery {
     StakeDistribution2: "GetStakeDistribution2",
   }[what!] ?? "?");
   const folder = folders.find((each) => versionOf(each) === version);
-  const query = decodeQuery(inBlock(new Uint8Array(readFileSync(`${folder}/${asked}`))), version);
+  const query = decodeQuery(inBlock(new Uint8Array(readFileSync(`${folder}/${queryName}`))), version);
   expect(query).toMatchObject({ era: index });
   return query;
 }

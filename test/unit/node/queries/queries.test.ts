@@ -31,7 +31,7 @@ describe("queries and answers", () => {
 
   it("refuse other bytes with a CborError, and nothing else", () => {
     const bend = fc.record({ at: fc.nat(), byte: fc.nat({ max: 255 }), kind: fc.constantFrom("set", "cut", "drop") });
-    const bent = (bytes: Uint8Array, { at, byte, kind }: { at: number; byte: number; kind: string }) => {
+    const mutated = (bytes: Uint8Array, { at, byte, kind }: { at: number; byte: number; kind: string }) => {
       const where = at % Math.max(1, bytes.length);
       if (kind === "cut") return bytes.slice(0, where);
       if (kind === "drop") return Uint8Array.from([...bytes.subarray(0, where), ...bytes.subarray(where + 1)]);
@@ -49,7 +49,7 @@ describe("queries and answers", () => {
     };
     fc.assert(
       fc.property(somewhere, fc.array(bend, { minLength: 1, maxLength: 4 }), ({ version, query, answer }, bends) => {
-        const all = (bytes: Uint8Array) => bends.reduce(bent, bytes);
+        const all = (bytes: Uint8Array) => bends.reduce(mutated, bytes);
         tryIt(() => decodeQuery(all(encodeQuery(query, version)), version));
         tryIt(() => decodeResult(query, all(encodeResult(query, answer, version)), version));
       }),

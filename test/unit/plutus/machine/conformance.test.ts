@@ -18,7 +18,7 @@ function parsed(text: string): Program | undefined {
   try {
     return parseProgram(text);
   } catch (error) {
-    // a point as a constant is read by the machine
+    // the machine decodes a point constant
     if (error instanceof SyntaxProblem || error instanceof Failure) return undefined;
     throw error;
   }

@@ -37,7 +37,7 @@ const spent = ({ spent }: Outcome) => [Number(spent.steps), Number(spent.memory)
 const result = (outcome: Outcome) => outcome.ok ? showTerm(readBack(outcome.value)) : outcome.kind;
 const call = (name: string, ...args: string[]) => `[(builtin ${name}) ${args.map((arg) => `(con ${arg})`).join(" ")}]`;
 
-describe("prices by protocol version", () => {
+describe("costs by protocol version", () => {
   it("measure texts by characters before version 11, and by a fourth of their bytes since", () => {
     const append = call("appendString", 'string "Ola"', 'string " mundo!"');
     expect(spent(run(append, 3, 10))).toEqual([680_670, 614]);
@@ -48,7 +48,7 @@ describe("prices by protocol version", () => {
     expect(spent(run(encoded, 3, 11))[0]).toBe(48_100 + 1000 + 2 * 42_921);
   });
 
-  it("divide by the greater and the smaller size since version 11, quotients as before", () => {
+  it("divide by the larger and the smaller size since version 11, quotients as before", () => {
     const great = `integer ${1n << 1000n}`;
     const price = (name: string, major: number) => spent(run(call(name, "integer 5", great), 3, major))[0]! - 80_100;
     expect(["divideInteger", "modInteger"].map((name) => price(name, 10))).toEqual([85_848, 85_848]);
@@ -56,14 +56,14 @@ describe("prices by protocol version", () => {
     for (const name of ["quotientInteger", "remainderInteger"]) expect(price(name, 11)).toBe(85_848);
   });
 
-  it("take the remainder's memory by the divisor in Plutus V1 and V2 since version 11", () => {
+  it("take the remainder's memory from the divisor in Plutus V1 and V2 since version 11", () => {
     const modulo = call("modInteger", `integer ${1n << 1000n}`, `integer ${1n << 100n}`);
     expect(spent(run(modulo, 2, 10))[1]).toBe(600 + 14);
     expect(spent(run(modulo, 2, 11))[1]).toBe(600 + 2);
     expect(spent(run(modulo, 1, 11))[1]).toBe(600 + 2);
   });
 
-  it("exceed every budget where the array ends before them", () => {
+  it("exceed every budget if the array ends before them", () => {
     const rules = { language: 3 as const, protocolMajor: 11, costModel: models[3].slice(0, 297) };
     const program = parseProgram(`(program 1.0.0 ${call("expModInteger", "integer 2", "integer 3", "integer 5")})`);
     const limit = { memory: (1n << 53n) - 1n, steps: (1n << 53n) - 1n };
@@ -79,8 +79,8 @@ describe("prices by protocol version", () => {
   });
 });
 
-describe("meaning by language and protocol version", () => {
-  it("takes the low byte to put in front of bytes in Plutus V1 and V2 only", () => {
+describe("semantics by language and protocol version", () => {
+  it("prepends the low byte in Plutus V1 and V2 only", () => {
     const cons = (byte: number) => call("consByteString", `integer ${byte}`, "bytestring #aa");
     for (const major of [10, 11]) {
       for (const language of [1, 2] as const) {
@@ -91,7 +91,7 @@ describe("meaning by language and protocol version", () => {
     }
   });
 
-  it("bounds a constructor's number, shifts, integers and bytes since version 11", () => {
+  it("limits a constructor's number, shifts, integers and bytes since version 11", () => {
     const tag = `[(builtin constrData) (con integer -1) [(builtin mkNilData) (con unit ())]]`;
     expect(result(run(tag, 3, 10))).toBe("(con data Constr -1 [])");
     expect(result(run(tag, 3, 11))).toBe("builtin");
@@ -106,7 +106,7 @@ describe("meaning by language and protocol version", () => {
     expect(result(run(bytes, 3, 11))).toBe("builtin");
   });
 
-  it("gives no data of a value of more than 40,000 tokens (valueDataMaxSize)", () => {
+  it("converts no value of more than 40,000 tokens to data (valueDataMaxSize)", () => {
     const tokens = Array.from({ length: 40_001 }, (_, i) => [Uint8Array.of(i >> 16, i >> 8, i), 1n] as const);
     const dataOf = (count: number) => {
       const value = new Constant(VALUE, new Assets([[Uint8Array.of(1), tokens.slice(0, count)]]));
@@ -139,7 +139,7 @@ describe("an evaluation", () => {
     expect(spent(forever)[1]).toBeGreaterThan(16_500_000);
   });
 
-  it("says in which way a script failed, and what it traced before", () => {
+  it("reports how a script failed, and its trace before", () => {
     expect(result(run("(error)"))).toBe("error");
     expect(result(run("x"))).toBe("open-term");
     expect(result(run("[(con unit ()) (con unit ())]"))).toBe("type");
@@ -154,7 +154,7 @@ describe("an evaluation", () => {
     expect(later).toMatchObject({ kind: "error", logs: ["one"] });
   });
 
-  it("applies a script to its arguments at the price of their terms", () => {
+  it("applies a script to its arguments at the cost of their terms", () => {
     const outcome = run("(lam x (lam y y))", 3, 11, NONE, [1n, new Constr(3, [2n])]);
     expect(result(outcome)).toBe("(con data Constr 3 [I 2])");
     expect(spent(outcome)).toEqual([7 * 16_000 + 100, 800]);
@@ -165,7 +165,7 @@ describe("an evaluation", () => {
 
 const DEEP = 200_000;
 
-describe("depth that a script chooses", () => {
+describe("depth chosen by a script", () => {
   const deepData = (): Data => {
     let data: Data = 1n;
     for (let i = 0; i < DEEP; i++) {
@@ -174,7 +174,7 @@ describe("depth that a script chooses", () => {
     return data;
   };
 
-  it("of data is no matter to comparing, measuring, writing and reading", () => {
+  it("of data does not limit comparison, measurement, encoding and decoding", () => {
     const [data, other] = [deepData(), deepData()];
     const equal = run("(lam x (lam y [(builtin equalsData) x y]))", 3, 11, NONE, [data, other]);
     expect(result(equal)).toBe("(con bool true)");
@@ -185,7 +185,7 @@ describe("depth that a script chooses", () => {
     expect(sameData(decodeMachineData(written), data)).toBe(true);
   });
 
-  it("of terms and values is no matter to evaluating and reading back", () => {
+  it("of terms and values does not limit evaluation and read-back", () => {
     let forces: Term = constant(NOTHING);
     let nested: Term = constant(NOTHING);
     for (let i = 0; i < DEEP; i++) {
@@ -205,7 +205,7 @@ describe("depth that a script chooses", () => {
     expect(value.ok && readBack(value.value).terms).toHaveLength(1);
   });
 
-  it("of comparing something great with something small costs little time", () => {
+  it("of a comparison of a large value with a small one costs little time", () => {
     const great: Data = Array.from({ length: 100_000 }, (_, i) => BigInt(i));
     const outcome = run("(lam x (lam y [(builtin equalsData) x y]))", 3, 11, NONE, [great, 1n]);
     // the smaller one has a node and a word
@@ -214,22 +214,22 @@ describe("depth that a script chooses", () => {
 });
 
 describe("data as bytes", () => {
-  it("are what the ledger's serialiser writes", () => {
+  it("are those of the ledger's serialiser", () => {
     const written = (data: Data) => toHex(encodeMachineData(data));
     expect(written([])).toBe("80");
     expect(written([1n, new Constr(7, [])])).toBe("9f01d9050080ff");
     expect(written(new Constr(128, [0n]))).toBe("d8668218809f00ff");
     expect(written(1n << 64n)).toBe("c249010000000000000000");
     expect(written(-1n - (1n << 64n))).toBe("c349010000000000000000");
-    // a constructor's number beyond 64 bits, which only scripts before version 11 make, is never in pieces
+    // a constructor's number beyond 64 bits, which only scripts before version 11 make, is never chunked
     const number = new Built(DataKind.CONSTR, 1n << 520n, EMPTY);
     expect(toHex(encodeMachineData(number))).toBe(`d86682c2584201${"00".repeat(65)}80`);
-    // pieces of 64 bytes, of integers too
+    // chunks of 64 bytes, also of integers
     expect(written(new Uint8Array(65))).toBe(`5f5840${"00".repeat(64)}4100ff`);
     expect(written((1n << 520n) - 1n)).toBe(`c25f5840${"ff".repeat(64)}41ffff`);
   });
 
-  it("are read in every encoding that the ledger takes, and in no other", () => {
+  it("are decoded in every encoding that the ledger accepts, and in no other", () => {
     const same = (hex: string, data: Data) => expect(sameData(decodeMachineData(fromHex(hex)), data), hex).toBe(true);
     same("d87980", new Constr(0, []));
     same("d8798101", new Constr(0, [1n]));
@@ -244,13 +244,13 @@ describe("data as bytes", () => {
       "",
       "60", // a text
       "f5", // a boolean
-      "d8668101", // a constructor that is no pair
+      "d8668101", // a constructor that is not a pair
       "d866822080", // a constructor with a negative number
       "d879", // cut short
       "d9057980", // tag 1401
       "bf01ff", // a key without a value
-      "5f6161ff", // a piece of text
-      `5841${"00".repeat(65)}`, // a piece of 65 bytes
+      "5f6161ff", // a chunk of text
+      `5841${"00".repeat(65)}`, // a chunk of 65 bytes
       `c25841${"00".repeat(65)}`,
       "9f01", // no break
     ];

@@ -25,7 +25,7 @@ function refusal(bytes: Uint8Array, language: Language = 3, major = 11): string 
 }
 
 describe("programs that the suite encodes", () => {
-  it("are the same bytes when they are written again", () => {
+  it("are the same bytes when they are encoded again", () => {
     let count = 0;
     for (const { flat, expected } of conformancePrograms()) {
       if (!flat || expected === "parse/decode error") continue;
@@ -35,7 +35,7 @@ describe("programs that the suite encodes", () => {
     expect(count).toBeGreaterThan(600);
   });
 
-  it("are refused cut short, and with a byte more", () => {
+  it("are refused if truncated, and with an additional byte", () => {
     for (const { flat } of conformancePrograms().filter(({ flat }) => flat).slice(0, 100)) {
       const bytes = fromHex(flat!);
       expect(refusal(bytes.subarray(0, -1))).toBeTruthy();
@@ -44,7 +44,7 @@ describe("programs that the suite encodes", () => {
   });
 });
 
-/** Numbers of the first and last of the built-in functions that a language has. */
+/** Numbers of the first and last of the built-in functions in a language. */
 function available(language: Language, major: number): number[] {
   return BUILTIN_NAMES.flatMap((_, tag) =>
     refusal(encodeProgram(program(builtin(tag), 0)), language, major) === undefined ? [tag] : []
@@ -52,8 +52,8 @@ function available(language: Language, major: number): number[] {
 }
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
-describe("what a language offers", () => {
-  it("grows with the protocol version", () => {
+describe("the built-in functions of a language", () => {
+  it("grow with the protocol version", () => {
     expect(available(1, 10)).toEqual(range(0, 50));
     expect(available(2, 9)).toEqual(range(0, 53));
     expect(available(2, 10)).toEqual([...range(0, 53), 73, 74]);
@@ -85,7 +85,7 @@ describe("limits of the decoder", () => {
     expect(refusal(encodeProgram(program(constr(1n << 64n, []))))).toBe("an integer of more than 64 bits");
   });
 
-  it("are no depth: terms nest as deeply as there are bytes", () => {
+  it("include no depth: terms nest as deeply as there are bytes", () => {
     let term: Term = constant(NOTHING);
     for (let i = 0; i < 300_000; i++) {
       term = i % 3 === 0 ? delay(term) : i % 3 === 1 ? constr(0, [term]) : apply(ERROR, term);
@@ -93,7 +93,7 @@ describe("limits of the decoder", () => {
     expect(refusal(encodeProgram(program(term)))).toBeUndefined();
   });
 
-  it("are no points of a curve as constants", () => {
+  it("exclude points of a curve as constants", () => {
     // a type tag of 9 to 11, without a value: (con bls12_381_G1_element …)
     for (const tag of [TypeTag.G1, TypeTag.G2, TypeTag.MILLER_LOOP]) {
       const bits = `${"00000001".repeat(2)}00000000${"0100"}1${tag.toString(2).padStart(4, "0")}0`.padEnd(48, "1");

@@ -1,4 +1,4 @@
-/** Bytes that nobody meant to be programs: every one of them has a verdict. */
+/** Random bytes as programs: every one of them has a verdict. */
 import { expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { evaluate, type Rules } from "#src/plutus/machine/evaluate.ts";
@@ -11,7 +11,7 @@ const RULES: readonly Rules[] = ([1, 2, 3] as const).flatMap((language) =>
   [9, 10, 11].map((protocolMajor) => ({ language, protocolMajor, costModel: models[language] }))
 );
 
-it("a program with some bits changed succeeds or fails, and spends no more than it may", () => {
+it("a program with some bits changed succeeds or fails, and spends no more than its budget", () => {
   const roll = dice(11);
   // points of curves take milliseconds each
   const programs = conformancePrograms().filter(({ name, flat }) => flat && !/bls|Signature/.test(name));

@@ -30,7 +30,7 @@ const parallel = setup({}).createMachine({
 });
 
 describe("the graph of a machine", () => {
-  it("names nested states as actors show them", () => {
+  it("names nested states in the same form as actors", () => {
     const { initial, nodes, edges } = graphOf(nested);
     expect(initial).toBe("live");
     expect(nodes).toEqual([
@@ -55,7 +55,7 @@ describe("the graph of a machine", () => {
     expect(nodes.filter((node) => node.initial).map(({ id }) => id)).toEqual(["a", "a.x", "b", "b.x"]);
   });
 
-  it("has one state where the machine has none", () => {
+  it("has one state if the machine has none", () => {
     expect(graphOf(setup({}).createMachine({ id: "one", on: { GO: {} } }))).toEqual({
       initial: "{}",
       nodes: [{ id: "{}", parent: null, label: "one", type: "atomic", initial: true }],
@@ -64,7 +64,7 @@ describe("the graph of a machine", () => {
   });
 
   it.each([["token", tokenMachine], ["transaction", transactionMachine]] as const)(
-    "of a %s joins states that are there",
+    "of a %s joins existing states",
     (_, machine) => {
       const { initial, nodes, edges } = graphOf(machine);
       const ids = new Set(["*", ...nodes.map(({ id }) => id)]);
@@ -86,8 +86,8 @@ describe("the events that a state allows", () => {
   });
 });
 
-describe("how often something happened lately", () => {
-  it("counts the last minute, and less when it is younger", () => {
+describe("the recent rate of an event", () => {
+  it("counts the last minute, or less if the counter is younger", () => {
     let now = 5_000;
     const recent = new RateCounter(() => now);
     expect(recent.perSecond()).toBe(0);

@@ -7,7 +7,7 @@ const cluster = fc.record({
   held: fc.array(fc.integer({ min: 0, max: 64 }), { minLength: 1, maxLength: 20 }),
 });
 
-test("shares add up, differ by at most one, and belong to those that hold the most", () => {
+test("shares add up, differ by at most one, and larger ones belong to those that hold the most", () => {
   fc.assert(fc.property(cluster, ({ partitions, held }) => {
     const loads: WorkerLoad[] = held.map((n, i) => ({ worker: `w${i}`, partitions: n }));
     const shares = loads.map(({ worker }) => shareOf(worker, loads, partitions));
@@ -21,7 +21,7 @@ test("shares add up, differ by at most one, and belong to those that hold the mo
   }));
 });
 
-test("workers that hold their shares keep them, whoever looks first", () => {
+test("workers that hold their shares keep them, whichever worker computes first", () => {
   fc.assert(fc.property(cluster, ({ partitions, held }) => {
     const even = held.map((_, i) => Math.floor(partitions / held.length) + (i < partitions % held.length ? 1 : 0));
     // Names in another order than the holdings.

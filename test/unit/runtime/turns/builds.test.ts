@@ -6,7 +6,7 @@ import { createBuilds } from "#src/runtime/turns/builds.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { exposition } from "../../../support/exposition.ts";
 
-it("a build that is asked for again while it runs is made and counted once", async () => {
+it("a build that is requested again while it runs is made and counted once", async () => {
   let runs = 0;
   const slow = {
     input: z.object({}),
@@ -20,7 +20,7 @@ it("a build that is asked for again while it runs is made and counted once", asy
   const wanted = { kind, entity: { kind: kind.kind, id: "a" }, partition: 0 };
   const builds = createBuilds({
     load: () => Promise.reject(new Error("it is resident")),
-    // Builds of this kind do not look at it.
+    // Builds of this kind do not read it.
     resident: () => ({ snapshot: { value: "live", context: {}, can: () => true } as never, version: 1, inputSeq: 0 }),
     epochOf: () => 1,
     stopping: new AbortController().signal,

@@ -46,7 +46,7 @@ describe("fold", () => {
     expect(later.transitions[0]!.cause).toBe(`effect:account/a:${effect!.n}`);
   });
 
-  test("refuses what the state does not allow, without a version, and goes on", () => {
+  test("refuses what the state does not allow, without a version, and continues", () => {
     const folded = fold(kind, entity, nothing, [
       command({ type: "PAY", amount: 1 }, "p"),
       { from: "input", seq: 9, event: { type: "SEEN", n: -1 } },
@@ -72,7 +72,7 @@ describe("fold", () => {
     expect(folded.failed).toMatchObject([{ cause: "b", event: { type: "NOTE" } }]);
   });
 
-  test("drops a reminder that an earlier event of the turn replaced or took back", () => {
+  test("drops a reminder that an earlier event of the turn replaced or cancelled", () => {
     const set = fold(kind, entity, nothing, [command({ type: "REMEMBER", at: 5 })], 1);
     const { n } = set.reminders.get("wake")!;
     const fired: TurnItem = { from: "reminder", name: "wake", n, event: { type: "WOKEN" } };
@@ -86,7 +86,7 @@ describe("fold", () => {
     expect(once.reminders.get("wake")).toBeUndefined();
   });
 
-  test("gives the same whether events come in one turn or in many, with a restore between", () => {
+  test("has the same result whether events come in one turn or in many, with a restore between", () => {
     const event = fc.oneof(
       fc.record({ type: fc.constant("ADD"), amount: fc.integer({ min: 1, max: 50 }) }),
       fc.record({ type: fc.constant("PAY"), amount: fc.integer({ min: 1, max: 50 }) }),

@@ -57,7 +57,7 @@ describe("a machine is refused at its definition", () => {
     expect(kindFaults(kindOf(machine)).join(" ")).toContain(why);
   });
 
-  test("and one of assignments, turn actions and `enqueueActions` is not", () => {
+  test("a machine with assignments, turn actions and `enqueueActions` is accepted", () => {
     expect(kindFaults(account)).toEqual([]);
     const machine = setup({ actions: { ...turnActions, note: assign({}) } }).createMachine({
       on: { GO: { actions: ["note", enqueueActions(() => {}), raise({ type: "X" })] } },
@@ -67,7 +67,7 @@ describe("a machine is refused at its definition", () => {
   });
 });
 
-describe("what shows only in a turn", () => {
+describe("errors that occur only in a turn", () => {
   const spoil = (machine: AnyStateMachine) =>
     fold(kindOf(machine), entity, nothing, [{ from: "command", id: "c", event: { type: "GO" } }], 1);
   const go = setup({ types: { context: {} as Record<string, unknown>, events: {} as { type: "GO" } } });
@@ -125,14 +125,14 @@ describe("what shows only in a turn", () => {
 
 describe("snapshots", () => {
   const folded = fold(account, entity, nothing, [{ from: "command", id: "c", event: { type: "ADD", amount: 5 } }], 1);
-  test("come back as they went", () => {
+  test("are restored as stored", () => {
     const text = dehydrate(account.machine, folded.next.snapshot!);
     const back = hydrate(account, JSON.parse(text), 1);
     expect(back.context).toEqual(folded.next.snapshot!.context);
     expect(back.can({ type: "PAY", amount: 5 } as never)).toBe(true);
     expect(dehydrate(account.machine, back)).toBe(text);
   });
-  test("of another version of the machine are brought up, or refused", () => {
+  test("of another version of the machine are migrated, or refused", () => {
     const json = JSON.parse(dehydrate(account.machine, folded.next.snapshot!));
     const newer = { ...account, version: 2 };
     expect(() => hydrate(newer, json, 1)).toThrow("version 1");
@@ -150,7 +150,7 @@ describe("snapshots", () => {
     expect(moved.context.balance).toBe(50);
     expect(() => hydrate(account, json, 3)).toThrow("version 3");
   });
-  test("of a later version say so; what cannot be read for another reason does not", () => {
+  test("of a later version are reported as such; other unreadable ones are not", () => {
     const why = (version: number, kind = account) => {
       try {
         return hydrate(kind, JSON.parse(dehydrate(account.machine, folded.next.snapshot!)), version) && undefined;

@@ -5,7 +5,7 @@ import { Mailboxes } from "#src/runtime/turns/mailboxes.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { until } from "../../../support/until.ts";
 
-it("entities that no command, event or build used for a minute leave memory as others come", async () => {
+it("entities that no command, event or build used for a minute leave memory as others arrive", async () => {
   const clock = new VirtualClock(0);
   const kind = { kind: "counter" } as unknown as ActorKind;
   const mailboxes = new Mailboxes({

@@ -11,7 +11,7 @@ function command(id: string, deadline = Infinity): { entry: MailboxEntry; answer
   return { entry: { item: { from: "command", id, event: { type: "ADD" } }, deadline, callers }, answers };
 }
 
-test("a command that may have been applied is not told that it was not", () => {
+test("a command that may have been applied is not reported as not applied", () => {
   const waiting = new MailboxQueue({ waiting: 0 });
   const [late, stopped, untried] = [command("late", Date.now() - 1), command("stopped"), command("untried")];
   waiting.putBack([late.entry, stopped.entry], true);
@@ -26,7 +26,7 @@ test("a command that may have been applied is not told that it was not", () => {
   expect(untried.answers).toEqual([paused]);
 });
 
-test("a pause does not tell a command whose reply is open that it is refused", () => {
+test("a pause does not report a command whose reply is open as refused", () => {
   const waiting = new MailboxQueue({ waiting: 0 });
   const open = command("open");
   waiting.push(open.entry);

@@ -1,4 +1,7 @@
-/** Partial transactions made whole: wallets' goldens, and scripts of every language, judged by the ledger. */
+/**
+ * Partial transactions completed by balancing: golden values of other wallets, and scripts of every language, judged by
+ * the ledger.
+ */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -65,7 +68,7 @@ function codeOf(...request: Parameters<typeof ask>): string {
   return result.ok ? "balanced" : result.error.code;
 }
 
-describe("goldens of wallets of the field", () => {
+describe("golden values of other wallets", () => {
   const delegate = {
     kind: "delegate",
     credential: { kind: "key", hash: stakeKey },
@@ -152,9 +155,9 @@ describe.each(cases)("scripts of $name", ({ language, spending, other }) => {
   const means = () =>
     meansOf([ownCoin(0, 50n * ada), ownCoin(1, 9n * ada), ownCoin(2, 6n * ada, new Map([["ab".repeat(28), 4n]]))]);
 
-  it("spend and mint, at the least fee for what they took", async () => {
+  it("spend and mint, at the minimum fee for their units", async () => {
     const own = means();
-    // Plutus V1 knows no inline datum: there the output has the datum hash, and the transaction carries the datum.
+    // Plutus V1 has no inline datum: there the output has the datum hash, and the transaction includes the datum.
     const utxo = language === 1 ? hashed() : locked();
     const transaction = carrying(
       {
@@ -212,7 +215,7 @@ describe.each(cases)("scripts of $name", ({ language, spending, other }) => {
   });
 });
 
-it("evaluates once or seldom twice, however many coins there are to choose from", () => {
+it("evaluates once or rarely twice, however many coins are available", () => {
   const policy = plutusHash(3, agrees);
   const transaction = carrying(
     {
@@ -253,13 +256,13 @@ describe("coins that others may send to a wallet", () => {
     return { utxo: { ref: newRef(), output: readOutput(decodeAll(output)) }, path: pathAt(0) };
   };
 
-  it("is spent, however deeply its datum is nested", () => {
+  it("are spent, however deeply their datum is nested", () => {
     const deep = gift(Uint8Array.from([...new Array<number>(5_000).fill(0x81), 5]));
     const { transaction, redeemers } = minting(3, agrees);
     expect(balanced(transaction, meansOf([deep]), { redeemers }).spends).toEqual([deep.utxo.ref]);
   });
 
-  it("is not spent beside Plutus V1 where it has an inline datum", () => {
+  it("are not spent along with Plutus V1 if they have an inline datum", () => {
     const shown = gift(unit);
     const coin = ownCoin(1, 50n * ada);
     const { transaction, redeemers } = minting(1, agreesWithTwo);
@@ -269,7 +272,7 @@ describe("coins that others may send to a wallet", () => {
     }
   });
 
-  it("may be in odd encodings in the partial transaction too", () => {
+  it("may be in unusual encodings in the partial transaction too", () => {
     const odd = new Encoded(fromHex(`bf00583900${"11".repeat(56)}011a001e8480ff`));
     const { transaction, redeemers } = minting(3, agrees, [odd]);
     expect(codeOf(transaction, meansOf([ownCoin(1, 50n * ada)]), { redeemers })).toBe("balanced");
@@ -279,8 +282,8 @@ describe("coins that others may send to a wallet", () => {
 describe("a partial transaction", () => {
   const pay = (amount: bigint) => ({ outputs: [{ address: bob.base, value: lovelace(amount) }] });
 
-  it("keeps its bytes but for what must change", () => {
-    // an output as a map of indefinite length, and metadata: no encoder here writes them so
+  it("keeps its bytes except for the necessary changes", () => {
+    // an output as a map of indefinite length, and metadata: no encoder here writes them in that form
     const body = encode(
       new Map<number, Encoded | bigint | Uint8Array>([
         [0, new Encoded(fromHex("80"))],
@@ -340,7 +343,7 @@ describe("a partial transaction", () => {
     expect(left(balanced(ends, own, { deposits: new Map([[`key-${stakeKey}`, 7n]]) }))).toBe(53n * ada + 7n);
   });
 
-  it("pays for a pool once, and not again for one that is registered", () => {
+  it("pays a pool's deposit once, and not again for a registered pool", () => {
     const own = meansOf([ownCoin(0, 900n * ada)]);
     const pool = "cd".repeat(28);
     const account = fromHex(rewardAddress(0, { kind: "key", hash: stakeKey }).hex);
@@ -399,7 +402,7 @@ describe("a partial transaction", () => {
     expect(codeOf(plain, meansOf([]))).toBe("not_enough_money");
   });
 
-  it("is refused where its script refuses, its data is none, or nothing can be collateral", () => {
+  it("is refused if its script refuses, its data is invalid, or nothing can be collateral", () => {
     const script = refusesSaying("not today");
     const policy = plutusHash(3, script);
     const minting = { ...pay(2n * ada), mint: new Map([[policy, 1n]]) };
@@ -411,11 +414,11 @@ describe("a partial transaction", () => {
     });
     const agreeing = plutusHash(3, agrees);
     const fine = carrying({ ...pay(2n * ada), mint: new Map([[agreeing, 1n]]) }, 3, [agrees]);
-    const asks = (means: WalletFunds, data = unit) =>
+    const resultWith = (means: WalletFunds, data = unit) =>
       codeOf(fine, means, { redeemers: [{ purpose: "minting", data, policy: agreeing }] });
-    expect(asks(meansOf([ownCoin(0, 50n * ada)]))).toBe("balanced");
+    expect(resultWith(meansOf([ownCoin(0, 50n * ada)]))).toBe("balanced");
     for (const none of ["1f", "6161", "f5", "c101", "4100ff"]) {
-      expect(asks(meansOf([ownCoin(0, 50n * ada)]), fromHex(none)), none).toBe("redeemer_invalid_data");
+      expect(resultWith(meansOf([ownCoin(0, 50n * ada)]), fromHex(none)), none).toBe("redeemer_invalid_data");
     }
     const shelf = {
       ...ownCoin(0, 50n * ada),
@@ -424,10 +427,10 @@ describe("a partial transaction", () => {
         output: madeOutput({ address: addressAt(0), value: lovelace(50n * ada), script: encode([3, agrees]) }),
       },
     };
-    expect(asks(meansOf([shelf]))).toBe("insufficient_collateral");
+    expect(resultWith(meansOf([shelf]))).toBe("insufficient_collateral");
   });
 
-  it("comes out right whatever is in it and whatever the wallet holds", async () => {
+  it("is valid for any content and any coins of the wallet", async () => {
     let built = 0;
     const amounts = fc.array(fc.bigInt(ada, 80n * ada), { minLength: 1, maxLength: 12 });
     await fc.assert(

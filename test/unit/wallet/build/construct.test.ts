@@ -1,5 +1,5 @@
 /**
- * Transactions that wallets construct: judged by the ledger once signed, read by a library that the product does not
+ * Transactions that wallets construct: judged by the ledger once signed, decoded by a library that the product does not
  * use.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
@@ -36,7 +36,7 @@ function build(intent: PaymentIntent, means: WalletFunds, more: Partial<Construc
 
 function refused(intent: PaymentIntent, means: WalletFunds) {
   const built = construct({ ...setting, intent, means, seed: 1 });
-  if (built.ok) throw new Error("this was to be refused");
+  if (built.ok) throw new Error("a refusal was expected");
   return built.error;
 }
 
@@ -50,7 +50,7 @@ const pay = (amount: bigint, to = bob.base): Payment => ({ address: to, lovelace
 const coins = (...amounts: readonly bigint[]): OwnCoin[] => amounts.map((amount, i) => ownCoin(i, amount));
 
 describe("a payment", () => {
-  it("is taken by the ledger at the least fee, and read by others", async () => {
+  it("is accepted by the ledger at the minimum fee, and decoded by others", async () => {
     const means = meansOf(coins(50n * ada, 20n * ada));
     const built = build({ payments: [pay(7n * ada)] }, means);
     const signed = signedFor(built);
@@ -64,30 +64,30 @@ describe("a payment", () => {
     expect(built.fee).toBe(feePerByte * BigInt(ledgerSize(signed.length)) + feeFixed);
   });
 
-  it("gives the surplus to the fee where it is too little for an output", async () => {
+  it("adds the surplus to the fee if it is too small for an output", async () => {
     const means = meansOf(coins(10n * ada));
     const built = build({ payments: [pay(9n * ada)] }, means);
     expect(built).toMatchObject({ fee: ada, selection: { change: [] } });
     expect(await judged(signedFor(built), means.coins.map(({ utxo }) => utxo))).toEqual([]);
   });
 
-  it("draws another coin for its change and fee where there is one", () => {
+  it("selects another coin for its change and fee if there is one", () => {
     const built = build({ payments: [pay(9n * ada)] }, meansOf(coins(10n * ada, 5n * ada)));
     expect(built.selection.inputs).toHaveLength(2);
     expect(built.selection.change).toHaveLength(1);
   });
 
-  it("is put together of several coins where one is too small", () => {
+  it("combines several coins if one is too small", () => {
     const built = build({ payments: [pay(9n * ada)] }, meansOf(coins(4n * ada, 4n * ada, 4n * ada)));
     expect(built.selection.inputs).toHaveLength(3);
   });
 
-  it("has the least that its output needs where it states nothing", () => {
+  it("has the minimum amount of its output if it states none", () => {
     const built = build({ payments: [pay(0n), pay(0n, bob.enterprise)] }, meansOf(coins(10n * ada, 10n * ada)));
     expect(built.selection.outputs.map(({ lovelace }) => lovelace)).toEqual([986_990n, 866_310n]);
   });
 
-  it("leaves alone what others were offered while the rest suffices, and takes it where it does not", () => {
+  it("does not use reserved coins while the rest suffices, and uses them otherwise", () => {
     const offered = ownCoin(2, 30n * ada, new Map(), 50);
     const means = meansOf([ownCoin(0, 10n * ada), ownCoin(1, 10n * ada), offered]);
     for (let seed = 0; seed < 30; seed++) {
@@ -99,7 +99,7 @@ describe("a payment", () => {
   });
 });
 
-it("leaves outputs with reference scripts alone while anything else will do", async () => {
+it("does not use outputs with reference scripts unless nothing else suffices", async () => {
   const plain = ownCoin(0, 20n * ada);
   const output = {
     address: plain.utxo.output.address,
@@ -117,7 +117,7 @@ it("leaves outputs with reference scripts alone while anything else will do", as
 });
 
 describe("several payments", () => {
-  it("are paid out of coins of their own, with change for each", async () => {
+  it("are paid from separate coins, with change for each", async () => {
     const means = meansOf(coins(20n * ada, 30n * ada, 40n * ada));
     const built = build({ payments: [pay(15n * ada), pay(25n * ada, carol.base)] }, means);
     expect(built.selection.inputs.length).toBeGreaterThanOrEqual(2);
@@ -133,13 +133,13 @@ describe("several payments", () => {
     expect(one! - other! <= 1n && other! - one! <= 1n).toBe(true);
   });
 
-  it("are refused as not fragmented enough where there are fewer coins than payments", () => {
+  it("are refused as not fragmented enough if there are fewer coins than payments", () => {
     const error = refused({ payments: [pay(2n * ada), pay(2n * ada)] }, meansOf(coins(100n * ada)));
     expect(error.code).toBe("inputs_depleted");
     expect(error.message).toContain("not fragmented enough");
   });
 
-  it("are made of one coin where the wallet is set to round-robin", async () => {
+  it("are made from one coin if the wallet is set to round-robin", async () => {
     const means = meansOf(coins(100n * ada), { selection: "round-robin" });
     const built = build({ payments: [pay(2n * ada), pay(6n * ada)] }, means);
     expect(built.selection.inputs).toHaveLength(1);
@@ -147,7 +147,7 @@ describe("several payments", () => {
     expect(await judged(signedFor(built), means.coins.map(({ utxo }) => utxo))).toEqual([]);
   });
 
-  it("find the coins that fit even where random choice would not", () => {
+  it("find the coins that fit even if a random selection would not", () => {
     const means = meansOf(coins(10n * ada, 5n * ada, 3n * ada));
     for (let seed = 0; seed < 40; seed++) {
       const built = build({ payments: [pay(9n * ada), pay(4n * ada), pay(2n * ada)] }, means, { seed });
@@ -156,7 +156,7 @@ describe("several payments", () => {
   });
 });
 
-describe("what the wallet cannot pay", () => {
+describe("a payment that the wallet cannot make", () => {
   it("is refused with the missing amounts", () => {
     const asset = assetId(1, 1);
     expect(refused({ payments: [pay(7n * ada)] }, meansOf(coins(2n * ada, 3n * ada)))).toMatchObject({
@@ -176,16 +176,16 @@ describe("what the wallet cannot pay", () => {
     });
   });
 
-  it("is the fee alone", () => {
+  it("has the fee as its shortfall", () => {
     expect(refused({ payments: [pay(10n * ada)] }, meansOf(coins(10n * ada))).code).toBe("cannot_cover_fee");
   });
 
-  it("is anything at all where it has no coin", () => {
+  it("is any payment if it has no coin", () => {
     expect(refused({ metadata: "a100a0" }, meansOf([])).code).toBe("no_utxos_available");
     expect(refused({ payments: [pay(ada)] }, meansOf([])).code).toBe("not_enough_money");
   });
 
-  it("is a payment that is too small, too large or too rich in assets", () => {
+  it("is one that is too small, too large or has too many assets", () => {
     const means = meansOf(coins(100n * ada));
     expect(refused({ payments: [pay(2n * ada), pay(5n)] }, means)).toMatchObject({
       code: "utxo_too_small",
@@ -212,12 +212,12 @@ describe("what the wallet cannot pay", () => {
     });
   });
 
-  it("takes more inputs than a transaction holds", () => {
+  it("needs more inputs than a transaction holds", () => {
     const dust = Array.from({ length: 600 }, (_, i) => ownCoin(i, ada));
     expect(refused({ payments: [pay(590n * ada)] }, meansOf(dust)).code).toBe("transaction_is_too_big");
   });
 
-  it("is nothing at all", () => {
+  it("is an empty one", () => {
     expect(refused({}, meansOf(coins(5n * ada))).code).toBe("created_invalid_transaction");
   });
 });
@@ -245,18 +245,18 @@ const payments = fc.array(fc.tuple(fc.bigInt(1n * ada, 60n * ada), fc.integer({ 
 
 describe("any wallet and any payments", () => {
   it.each(["per-output", "round-robin"] as const)(
-    "come to a transaction that the ledger takes: %s",
+    "result in a transaction that the ledger accepts: %s",
     async (selection) => {
       const seen = new Map<string, number>();
       await fc.assert(
-        fc.asyncProperty(amounts, payments, fc.nat(), async (holds, asks, seed) => {
+        fc.asyncProperty(amounts, payments, fc.nat(), async (holds, amounts, seed) => {
           const own = holds.map(([amount, assets, preference], i) =>
             ownCoin(i, amount + 12n * ada * BigInt(assets.size > 0), assets, preference)
           );
-          // sometimes some of what the wallet holds of an asset goes along
+          // sometimes a part of an asset of the wallet is paid too
           const held = [...new Map(own.flatMap(({ utxo }) => [...utxo.output.value.assets]))];
           const intent: PaymentIntent = {
-            payments: asks.map(([amount, which]) => {
+            payments: amounts.map(([amount, which]) => {
               const found = held[which];
               return {
                 ...pay(amount + 2n * ada),
@@ -271,18 +271,18 @@ describe("any wallet and any payments", () => {
             const total = sumValues(own.map(({ utxo }) => utxo.output.value));
             if (built.error.code === "inputs_depleted") expect(selection).toBe("per-output");
             if (built.error.code === "not_enough_money") {
-              const asked = sumValues(
+              const requested = sumValues(
                 intent.payments!.map(({ lovelace, assets }) => ({ lovelace, assets: new Map(assets) })),
               );
               expect(
-                asked.lovelace > total.lovelace ||
-                  [...asked.assets].some(([asset, n]) => n > (total.assets.get(asset) ?? 0n)),
+                requested.lovelace > total.lovelace ||
+                  [...requested.assets].some(([asset, n]) => n > (total.assets.get(asset) ?? 0n)),
               ).toBe(true);
             }
             return;
           }
           const { fee, selection: { inputs, outputs, change } } = built.value;
-          // every coin once, what goes in is what comes out, and the payments are the requested ones
+          // every coin once, inputs equal outputs, and the payments are the requested ones
           expect(new Set(inputs.map(({ ref }) => refKey(ref))).size).toBe(inputs.length);
           const valueOf = (
             { lovelace, assets }: { lovelace: bigint; assets: readonly (readonly [string, bigint])[] },
@@ -300,7 +300,7 @@ describe("any wallet and any payments", () => {
           const { size } = read(signed);
           const least = minFee(mainnetParameters, { size });
           if (change.length > 0) {
-            // where the fee's own bytes swing there is no fee that is right to the lovelace
+            // if the size of the fee field itself oscillates, no fee is exact to the lovelace
             expect(fee >= least && fee <= least + 4n * mainnetParameters.feePerByte).toBe(true);
             seen.set("exact", (seen.get("exact") ?? 0) + Number(fee === least));
             seen.set("with change", (seen.get("with change") ?? 0) + 1);

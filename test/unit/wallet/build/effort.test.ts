@@ -1,4 +1,4 @@
-/** How often a transaction is drafted until coins, change and fee agree: no intent may hold a builder for long. */
+/** How often a transaction is drafted until coins, change and fee agree: no intent may occupy a builder for long. */
 import { expect, it } from "vitest";
 import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
@@ -8,7 +8,7 @@ import { addressAt, ownCoin, setting } from "../../../support/wallet_means.ts";
 
 const { parameters } = setting;
 
-/** Drafts for payments of an ada each, out of 732 coins, some of them reserved. */
+/** Drafts for payments of an ada each, from 732 coins, some of them reserved. */
 function drafts(count: number, selection: "round-robin" | "per-output", reserved: number) {
   const coins = Array.from(
     { length: 732 },

@@ -1,6 +1,6 @@
 /**
- * Delegations, votes, withdrawals, minting, metadata and validity: built, signed by the keys that the wallet says sign,
- * judged, decoded.
+ * Delegations, votes, withdrawals, minting, metadata and validity: built, signed by the keys that the wallet lists as
+ * signers, judged, decoded.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { describe, expect, it } from "vitest";
@@ -58,8 +58,8 @@ function codeOf(intent: PaymentIntent, means: WalletFunds, more = {}): string {
 }
 
 /**
- * Builds, has the wallet say who signs, signs with the account's and the policy's keys where it says so, and has the
- * ledger judge.
+ * Builds, gets the signers from the wallet, signs with the account's and the policy's keys where it says so, and has
+ * the ledger judge.
  */
 async function live(
   intent: PaymentIntent,
@@ -100,7 +100,7 @@ async function live(
 }
 
 describe("delegation", () => {
-  it("registers the account at the first join, and takes the deposit", async () => {
+  it("registers the account at the first join, and pays the deposit", async () => {
     const means = meansOf(threeCoins(), { account: accountOf() });
     const { built, decoded } = await live({ delegations: [{ pool, index: 0 }] }, means, { pools: [pool] });
     const types = ["register_reward_account", "join_pool"];
@@ -111,7 +111,7 @@ describe("delegation", () => {
     expect(decoded).toMatchObject({ depositsTaken: [2n * ada], depositsReturned: [] });
   });
 
-  it("joins another pool without a deposit, and votes along", async () => {
+  it("joins another pool without a deposit, and includes a vote", async () => {
     const account = accountOf({ registered: true, deposit: 2n * ada, pool: "cd".repeat(28) });
     const { built } = await live(
       { delegations: [{ pool, index: 0 }], vote: abstain },
@@ -155,12 +155,12 @@ describe("delegation", () => {
     expect(build({ metadata: "a0" }, meansOf(threeCoins(), { account }), more).validTo).toBe(setting.slot + 7200);
   });
 
-  it("withdraws nothing where there is nothing", () => {
+  it("withdraws nothing if there is nothing", () => {
     const account = accountOf({ registered: true, drep: abstain });
     expect(build({ withdrawal: "self" }, meansOf(threeCoins(), { account })).selection.withdrawals).toEqual([]);
   });
 
-  it("is refused where it would do nothing, lose rewards or not be taken", () => {
+  it("is refused if it would do nothing, lose rewards or not be accepted", () => {
     const joined = { registered: true, deposit: 2n * ada, pool };
     const code = (intent: PaymentIntent, account = accountOf()) => codeOf(intent, meansOf(threeCoins(), { account }));
     expect(code({ delegations: [{ pool, index: 0 }] }, accountOf(joined))).toBe("pool_already_joined");
@@ -261,7 +261,7 @@ describe("minting", () => {
     expect(mint({ operation: "burn" })).toBe("not_enough_money");
   });
 
-  it("keeps to the times of its script", async () => {
+  it("respects the times of its script", async () => {
     const timed: PolicyTemplate = { all: ["cosigner#0", { active_from: 400 }, { active_until: 9_000 }] };
     const intent: PaymentIntent = {
       mintBurn: [{ policy: { template: timed }, name: "aa", quantity: 5n, operation: "mint" }],
@@ -274,7 +274,7 @@ describe("minting", () => {
 });
 
 describe("validity", () => {
-  it("is two hours from now unless it says otherwise", () => {
+  it("is two hours from now by default", () => {
     expect(build({ metadata: "a0" }, meansOf(threeCoins())).validTo).toBe(setting.slot + 7200);
   });
 
@@ -291,7 +291,7 @@ describe("validity", () => {
 });
 
 describe("metadata", () => {
-  it("goes along, and comes back", async () => {
+  it("is included, and decoded as encoded", async () => {
     const metadata = readMetadata({
       "0": { string: "x".repeat(64) },
       "674": { list: [{ int: -5 }, { bytes: "00ff" }] },
@@ -305,7 +305,7 @@ describe("metadata", () => {
 });
 
 describe("estimated fees", () => {
-  it("span what different choices cost, and tell minimum and deposit", () => {
+  it("cover the range of different choices, and include minimum and deposit", () => {
     const coins = Array.from({ length: 200 }, (_, i) => ownCoin(i, BigInt(1 + i % 30) * ada));
     const means = meansOf(coins, { account: accountOf() });
     const intent: PaymentIntent = {
@@ -323,7 +323,7 @@ describe("estimated fees", () => {
 });
 
 describe("decoding", () => {
-  it("tells what has to be looked up, and refuses other bytes", () => {
+  it("lists what has to be looked up, and refuses other bytes", () => {
     const means = meansOf(threeCoins());
     const { transaction, selection } = build({ payments: [{ address: bob.base, lovelace: 40n * ada }] }, means);
     const lookups = lookupsOf(transaction);
@@ -333,7 +333,7 @@ describe("decoding", () => {
     expect(lookupsOf(fromHex("00")).ok).toBe(false);
   });
 
-  it("reads what others nested past all sense, and signs it", () => {
+  it("decodes excessively nested transactions of others, and signs them", () => {
     const nested = (depth: number, around: readonly number[], inside: readonly number[]) =>
       Uint8Array.from([...new Array(depth).fill(around).flat(), ...inside]);
     const script = nested(600, [0x82, 0x01, 0x81], [0x82, 0x04, 0x00]);
@@ -361,7 +361,7 @@ describe("decoding", () => {
     expect(added.length).toBe(built.length + witnessBytes(1));
   });
 
-  it("knows own inputs and outputs, and counts signatures at any stage", () => {
+  it("detects own inputs and outputs, and counts signatures at any stage", () => {
     const means = meansOf(threeCoins());
     const { transaction } = build({ payments: [{ address: bob.base, lovelace: 40n * ada }] }, means);
     const decode = (bytes: Uint8Array, owns = { addresses: means.change, coins: means.coins }) => {
@@ -381,7 +381,7 @@ describe("decoding", () => {
   });
 });
 
-describe("vectors of wallets of the field", () => {
+describe("vectors of other wallets", () => {
   const template = (text: string): PolicyTemplate => {
     const list = /^all \[(.*)\]$/.exec(text)?.[1];
     if (list === undefined && !text.includes("[")) {

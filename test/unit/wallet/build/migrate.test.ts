@@ -1,4 +1,6 @@
-/** Migrations: every transaction judged by the ledger once signed, and by what must hold of all of them together. */
+/**
+ * Wallet migrations: every transaction judged by the ledger once signed, and the invariants of all of them together.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { paymentKeyHash } from "#src/cardano/address.ts";
@@ -42,7 +44,7 @@ const sumOf = (coins: readonly OwnCoin[], inputs: readonly OutRef[]) => {
 };
 
 describe("a migration", () => {
-  it("carries everything in one transaction where it fits, at the least fee", async () => {
+  it("moves everything in one transaction if it fits, at the minimum fee", async () => {
     const coins = [5n, 3n, 9n].map((amount, i) => ownCoin(i, amount * ada));
     const [one, ...others] = migrated(coins);
     expect(others).toEqual([]);
@@ -54,7 +56,7 @@ describe("a migration", () => {
     expect(await judged(one!.signed, coins.map(({ utxo }) => utxo))).toEqual([]);
   });
 
-  it("fills transactions one after the other, and goes around the addresses", async () => {
+  it("fills transactions one after the other, and uses the addresses in rotation", async () => {
     const coins = Array.from({ length: 700 }, (_, i) => ownCoin(i, 2n * ada + BigInt(i)));
     const all = migrated(coins);
     expect(all.flatMap(({ inputs }) => inputs)).toHaveLength(700);
@@ -66,7 +68,7 @@ describe("a migration", () => {
     expect(await judged(all[1]!.signed, coins.map(({ utxo }) => utxo))).toEqual([]);
   });
 
-  it("leaves dust where it is, and says where there is nothing else", () => {
+  it("leaves dust, and reports if there is nothing else", () => {
     const dust = [1n, 1_000n, 5_000n].map((amount, i) => ownCoin(i, amount));
     const [one] = migrated([...dust, ownCoin(9, 5n * ada)]);
     expect(one!.inputs).toHaveLength(1);
@@ -76,7 +78,7 @@ describe("a migration", () => {
     expect(refusal([ownCoin(0, 500_000n), ownCoin(1, 500_000n)])).toBe("nothing_to_migrate");
   });
 
-  it("takes rewards along in the first transaction, where they pay for it and the vote lets it", async () => {
+  it("withdraws rewards in the first transaction, if they pay for it and the vote allows it", async () => {
     const coins = Array.from({ length: 200 }, (_, i) => ownCoin(i, 3n * ada));
     const drep = { kind: "abstain" } as const;
     const with3 = accountOf({ registered: true, rewards: 3n * ada, drep });
@@ -93,7 +95,7 @@ describe("a migration", () => {
     }
   });
 
-  it("loses nothing of whatever a wallet holds, leaves nothing that could pay, and is taken by the ledger", async () => {
+  it("loses nothing of any wallet, leaves nothing that could pay, and is accepted by the ledger", async () => {
     const asset = fc.tuple(fc.nat(30), fc.bigInt(1n, 2n ** 63n));
     const held = fc.record({
       lovelace: fc.oneof(

@@ -1,7 +1,4 @@
-/**
- * Wallets out of the ordinary: of Byron, rich in assets, made of dust, of thousands of coins; and intents with
- * everything in them.
- */
+/** Unusual wallets: of Byron, with many assets, of dust, of thousands of coins; and intents with every feature. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -43,7 +40,7 @@ function build(intent: PaymentIntent, means: WalletFunds, seed = 1): Constructed
 
 describe("a Byron wallet", () => {
   const keys = [0, 1, 2].map((i) => ({ key: sha256(utf8(`byron ${i}`)), chainCode: sha256(utf8(`chain ${i}`)) }));
-  // the third has a path in its address, as random wallets make them: a longer witness
+  // the third has a path in its address, like those of random wallets: a longer witness
   const addresses = keys.map((parts, i) =>
     byronAddress({ ...parts, ...(i === 2 ? { attributes: { 1: new Uint8Array(30) } } : {}) })
   );
@@ -52,7 +49,7 @@ describe("a Byron wallet", () => {
     change: [{ address: addresses[0]!, path: [0] }],
   };
 
-  it("is spent from with a bootstrap witness for each address, at the least fee", async () => {
+  it("is spent from with a bootstrap witness for each address, at the minimum fee", async () => {
     const built = build({ payments: [{ address: bob.base, lovelace: 38n * ada }] }, means);
     const signing = signingOf(built.transaction, { coins: means.coins });
     if (!signing.ok) throw new Error(signing.error.message);
@@ -116,7 +113,7 @@ describe("a wallet with many assets", () => {
 describe("a wallet of many coins", () => {
   const many = Array.from({ length: 10_000 }, (_, i) => ownCoin(i, BigInt(1_000_000 + (i * 7_919) % 50_000_000)));
 
-  it("chooses differently each time, and makes change about as large as the payment", () => {
+  it("selects different coins each time, and makes change about as large as the payment", () => {
     const means = meansOf(many);
     const chosen = new Set<string>();
     const changes: bigint[] = [];
@@ -129,7 +126,7 @@ describe("a wallet of many coins", () => {
     expect(changes.every((change) => change > 120n * ada && change < 280n * ada)).toBe(true);
   });
 
-  it("says that a transaction would be too big, whatever it tries", () => {
+  it("reports that a transaction would be too large, for any selection", () => {
     const dust = Array.from({ length: 10_000 }, (_, i) => ownCoin(i, ada));
     const intent = { payments: [{ address: bob.base, lovelace: 5_000n * ada }] };
     expect(construct({ ...setting, intent, means: meansOf(dust) })).toMatchObject({
@@ -140,7 +137,7 @@ describe("a wallet of many coins", () => {
     expect(round).toMatchObject({ ok: false, error: { code: "transaction_is_too_big" } });
   });
 
-  it("gives up outputs of change where so many payments leave no room for them", async () => {
+  it("omits change outputs if so many payments leave no space for them", async () => {
     const coins = Array.from({ length: 100 }, (_, i) => ownCoin(i, 10n * ada));
     const payments = coins.map(() => ({ address: bob.base, lovelace: 3n * ada }));
     for (const selection of ["per-output", "round-robin"] as const) {
@@ -151,7 +148,7 @@ describe("a wallet of many coins", () => {
     }
   });
 
-  it("still pays what a transaction of the largest size can", async () => {
+  it("still pays what a transaction of the maximum size can", async () => {
     const dust = Array.from({ length: 2_000 }, (_, i): OwnCoin => ({ ...ownCoin(i % 3, ada), path: [i] }));
     const built = build({ payments: [{ address: bob.base, lovelace: 300n * ada }] }, meansOf(dust));
     expect(built.selection.inputs.length).toBeGreaterThan(300);
@@ -166,7 +163,7 @@ describe("any intent", () => {
   const pool = "ab".repeat(28);
   const own = credentialKey({ kind: "key", hash: stakeKey });
 
-  it("comes to a transaction that the ledger takes and that balances with deposits, rewards and what is minted", async () => {
+  it("results in a transaction that the ledger accepts and that balances with deposits, rewards and minted value", async () => {
     const outcomes = new Map<string, number>();
     const mint = fc.record({
       name: fc.constantFrom("", "aa", "bb".repeat(32)),

@@ -1,6 +1,6 @@
 /**
- * Random stories of a chain, forward and back: rows of the projection, and the actor that hears what it tells, both
- * against a plain model that keeps every certificate in a list and looks through it.
+ * Random histories of a chain, forward and back: rows of the projection, and the actor that receives its events, both
+ * compared with a plain model that keeps every certificate in a list and searches it.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -23,9 +23,9 @@ const STAKES = [
   { kind: "key", hash: "c3".repeat(28) },
 ] as const;
 const keyOf = (i: number) => `${STAKES[i]!.kind}-${STAKES[i]!.hash}`;
-/** Two wallets have the first credential, one the second; the third is a stranger's. */
+/** Two wallets have the first credential, one the second; the third belongs to no wallet. */
 const WALLETS = [{ wallet: "w0", of: 0 }, { wallet: "w1", of: 0 }, { wallet: "w2", of: 1 }];
-// preview has a pool whose id is longer than others
+// preview has a pool with a longer id
 const POOLS = ["11".repeat(28), "22".repeat(28), "33".repeat(56)];
 const DREPS: DRep[] = [{ kind: "abstain" }, { kind: "no confidence" }, { kind: "key", hash: "d4".repeat(28) }];
 
@@ -79,7 +79,7 @@ function transaction({ of, act, valid }: Deed, index: number, paid: bigint): Sca
   return { index, valid, certificates, withdrawals, inputs: [], outputs: [] } as unknown as ScannedTransaction;
 }
 
-/** What holds of a credential, as the model has it. */
+/** The state of a credential in the model. */
 interface Truth {
   readonly slot: number;
   readonly registered: boolean;
@@ -103,7 +103,7 @@ function truthAfter(before: Truth, deeds: readonly Deed[], of: number, slot: num
   return truth;
 }
 
-/** Tables in memory, as the follower keeps them. */
+/** Tables in memory, with the follower's rows. */
 class Tables {
   private readonly projection = together([delegationProjection(epochOf)]);
   private rows: { table: string; row: Record<string, unknown> }[] = [];
@@ -146,7 +146,7 @@ class Tables {
 
   forward(block: ScannedBlock): readonly Touched[] {
     const folded = this.projection.fold(block, this.answer(this.projection.keys(block)), false);
-    if (folded.type !== "done") throw new Error("nothing is wanted");
+    if (folded.type !== "done") throw new Error("nothing is requested");
     for (const write of folded.writes) {
       if (write.type !== "close") continue;
       const key = Object.entries(write.key);
@@ -156,7 +156,7 @@ class Tables {
     }
     for (const write of folded.writes) {
       if (write.type !== "insert") continue;
-      // as the catalog has them: int8
+      // as in the catalog: int8
       const row = Object.fromEntries(
         Object.entries(write.row).map(([name, value]) => [name, typeof value === "number" ? BigInt(value) : value]),
       );
@@ -206,7 +206,7 @@ const step = fc.oneof(
 );
 
 describe("a stake credential", () => {
-  it("is what its certificates left, forward and back, in rows and in its actor", () => {
+  it("is the result of its certificates, forward and back, in rows and in its actor", () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (story) => {
@@ -218,7 +218,7 @@ describe("a stake credential", () => {
             actors.find(({ id }) => id === entity.id)!.receive(event);
           }
         };
-        // what was true after each block, the oldest first
+        // the state after each block, the oldest first
         const blocks: { slot: number; truths: Truth[]; rewards: (bigint | null)[] }[] = [
           { slot: -1, truths: [NOTHING, NOTHING], rewards: [null, null] },
         ];
@@ -244,7 +244,7 @@ describe("a stake credential", () => {
             blocks.splice(Math.max(1, blocks.length - one.blocks));
             hear(tables.back(blocks.at(-1)!.slot));
           } else if (one.is === "told") {
-            // the answer is of a block of its own, so that going back over it takes it back
+            // the answer belongs to a block of its own, so that a rollback removes it
             const slot = tip.slot + 1;
             hear(tables.forward({ slot, transactions: [] } as unknown as ScannedBlock));
             tables.reward(slot, one.of, one.rewards);
@@ -258,7 +258,7 @@ describe("a stake credential", () => {
           const epoch = epochOf(now.slot);
           for (const index of [0, 1]) {
             const truth = now.truths[index]!;
-            // what held at the end of an epoch counts from the second one after it
+            // the state at the end of an epoch counts from the second one after it
             const counting = (in_: number) => {
               const { pool, drep } = blocks.findLast(({ slot }) => slot < 0 || epochOf(slot) <= in_ - 2)!
                 .truths[index]!;
@@ -273,9 +273,9 @@ describe("a stake credential", () => {
             for (const { wallet } of WALLETS.filter((one) => one.of === index)) {
               const mine = (table: string) => tables.of(table).filter((row) => row.wallet === wallet);
               const [live] = mine("wallet_delegation");
-              const { slot: _, ...told } = truth;
+              const { slot: _, ...expected } = truth;
               if (!live) expect(truth).toEqual(NOTHING);
-              else expect(live).toMatchObject(told);
+              else expect(live).toMatchObject(expected);
               const history = mine("wallet_delegation_history").map((row) => ({
                 epoch: Number(row.epoch),
                 pool: row.pool as string | null,
@@ -318,7 +318,7 @@ describe("a stake credential", () => {
       }),
       {
         numRuns: 300,
-        // a rollback that removes nothing of it causes no event, and what follows counts
+        // a rollback that removes nothing of it causes no event, and later ones count
         examples: [[[
           { is: "block", skip: 2, deeds: [] },
           { is: "block", skip: 1, deeds: [{ of: 0, act: { is: "delegate" }, valid: true }] },
@@ -332,9 +332,9 @@ describe("a stake credential", () => {
   });
 });
 
-describe("what an account can do", () => {
+describe("the actions of an account", () => {
   const standing = { registered: true, pool: "11", drep: "abstain", rewards: 5n };
-  it("joins another pool, not the same; votes again, not the same; quits with nothing left behind", () => {
+  it("joins another pool, not the same; votes again, not the same; quits with no rewards left", () => {
     expect(objection(standing, { type: "JOIN", pool: "22" })).toBeUndefined();
     expect(objection(standing, { type: "JOIN", pool: "11" })).toBe("pool_already_joined");
     expect(objection(standing, { type: "JOIN", pool: "11", drep: "abstain" })).toBe("pool_already_joined_same_vote");

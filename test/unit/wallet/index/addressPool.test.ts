@@ -13,13 +13,13 @@ describe("a pool", () => {
     expect([pool.size, pool.used]).toEqual([24, 13]);
   });
 
-  it("does not see what is beyond it", () => {
+  it("does not detect indices beyond it", () => {
     const pool = new AddressPool(10, -1, 10);
     pool.use([10, 11, 500]);
     expect([pool.size, pool.used]).toEqual([10, -1]);
   });
 
-  it("grows by one index towards the next, whatever their order", () => {
+  it("grows by one index after the other, in any order", () => {
     const pool = new AddressPool(20, -1, 20);
     pool.use([59, 39, 19, 80]);
     expect([pool.size, pool.used]).toEqual([80, 59]);
@@ -29,7 +29,7 @@ describe("a pool", () => {
     expect([pool.size, pool.used]).toEqual([101, 80]);
   });
 
-  it("is where trying again and again leads", () => {
+  it("is the fixed point of repeated extension", () => {
     const random = seeded(7);
     for (let run = 0; run < 300; run++) {
       const gap = 1 + Math.floor(random() * 12);

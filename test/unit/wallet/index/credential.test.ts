@@ -12,7 +12,7 @@ const described = (hex: string): Address => {
 };
 
 describe("the credential of an address", () => {
-  it("is its payment part, whatever the stake part", () => {
+  it("is its payment part, with any stake part", () => {
     for (const payment of [key, script]) {
       for (const stake of [key, script, undefined]) {
         for (const network of [0, 1] as const) {
@@ -40,7 +40,7 @@ describe("the credential of an address", () => {
     expect(credentialOf(address)).toBe(read.kind === "byron" ? `byron-${read.byron.root}` : "");
   });
 
-  it("is undefined where no key or script can spend", () => {
+  it("is undefined if no key or script can spend", () => {
     expect(credentialOf(`e0${key.hash}`)).toBeUndefined();
     expect(credentialOf("")).toBeUndefined();
     expect(credentialOf("6011")).toBeUndefined();
@@ -48,7 +48,7 @@ describe("the credential of an address", () => {
     expect(credentialOf(`90${key.hash}`)).toBeUndefined();
   });
 
-  it("is read back", () => {
+  it("is decoded as encoded", () => {
     expect(parseCredential(ownedCredential(key))).toEqual(key);
     expect(parseCredential(ownedCredential(script))).toEqual(script);
     expect(parseCredential(`byron-${key.hash}`)).toBeUndefined();

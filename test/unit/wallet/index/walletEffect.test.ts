@@ -28,8 +28,8 @@ function weighed(parts: Partial<Parts>, inputs: [typeof ref, bigint][] = []) {
   return { transaction, own, weight: walletEffect(transaction, own, DEPOSIT) };
 }
 
-describe("weighing a transaction", () => {
-  it("takes what comes less what goes", () => {
+describe("the effect of a transaction on a wallet", () => {
+  it("is incoming less outgoing value", () => {
     expect(weighed({ outputs: [out(mine, 5n), out(foreign, 7n)] }).weight).toEqual({
       net: 5n,
       fee: 170_000n,
@@ -40,14 +40,14 @@ describe("weighing a transaction", () => {
     expect(weighed({ outputs: [out(mine, 5n)] }, [[ref, 9n]]).weight.net).toBe(-4n);
   });
 
-  it("counts own withdrawals as spent, and tells the greatest of all", () => {
+  it("counts own withdrawals as spent, and reports the largest of all", () => {
     const withdrawals = new Map([[`e0${hash}`, 10n], [`f0${hash}`, 30n]]);
     const { weight, transaction } = weighed({ outputs: [out(mine, 15n)], withdrawals }, [[ref, 9n]]);
     expect(weight).toMatchObject({ net: -4n, withdrawal: 30n });
     expect(stakesIn(transaction)).toEqual([`key-${hash}`, `script-${hash}`]);
   });
 
-  it("counts the deposits of its own account, and of others where it pays", () => {
+  it("counts the deposits of its own account, and of others if it pays", () => {
     const own = [0, fromHex(hash)];
     const theirs = [1, fromHex(hash)];
     const certificates = [[0, own], [7, theirs, 3n], [8, own, 5n], [1, theirs]];
@@ -64,7 +64,7 @@ describe("weighing a transaction", () => {
     });
   });
 
-  it("counts nothing but collateral where phase 2 failed", () => {
+  it("counts only collateral if phase 2 failed", () => {
     const parts = {
       outputs: [out(mine, 5n)],
       collateral: [other],
@@ -74,7 +74,7 @@ describe("weighing a transaction", () => {
       valid: false,
     };
     const { weight, transaction, own } = weighed(parts, [[other, 100n]]);
-    // the fee follows from what is known of the collateral
+    // the fee follows from the collateral
     expect(weight).toEqual({ net: -40n, fee: 40n, depositTaken: 0n, depositReturned: 0n, withdrawal: undefined });
     expect(stakesIn(transaction)).toEqual([]);
     expect(addressesIn(transaction, own)).toEqual([mine]);

@@ -1,4 +1,4 @@
-/** Argon2id: both implementations give what a third one does. */
+/** Argon2id: both implementations give the result of a third one. */
 import { argon2id } from "hash-wasm";
 import { describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
@@ -23,7 +23,7 @@ describe.each(CASES)("%s", (_name, passphrase, cost) => {
   const check = async (stretch: DeriveKey) => expect(toHex(stretch(passphrase, SALT, cost))).toBe(await wanted);
 
   test("in WebAssembly", async () => await check(await portable()));
-  test("by whatever this platform is fastest at", async () => await check(await fastest()));
+  test("by the fastest implementation of this platform", async () => await check(await fastest()));
   test("by machine code", async ({ skip }) => {
     const stretch = await native().catch(() => skip("there is no addon for this platform"));
     await check(stretch);

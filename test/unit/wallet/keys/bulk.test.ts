@@ -10,7 +10,7 @@ async function derived(account: string, role: number, from: number, count: numbe
   return Array.from({ length: count }, (_, i) => toHex(value.hashes.subarray(28 * i, 28 * (i + 1))));
 }
 
-test("a run of keys is what one derivation after the other gives", async () => {
+test("bulk derivation gives the same keys as single derivations", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ minLength: 16, maxLength: 32 }),
@@ -27,7 +27,7 @@ test("a run of keys is what one derivation after the other gives", async () => {
   );
 });
 
-test("a run is the same in pieces, past what shares an inversion", async () => {
+test("bulk derivation gives the same in parts, also beyond the size of a shared inversion", async () => {
   const account = writeXpub(toPublic(rootKey(new Uint8Array(16))));
   const whole = await derived(account, 0, 0, 1030);
   expect(new Set(whole).size).toBe(1030);
@@ -35,7 +35,7 @@ test("a run is the same in pieces, past what shares an inversion", async () => {
   expect(whole[1029]).toBe(childHash(account, 0, 1029));
 });
 
-test("indices past the soft ones and what is no key are refused", async () => {
+test("indices past the soft ones and invalid keys are refused", async () => {
   const account = writeXpub(toPublic(rootKey(new Uint8Array(16))));
   await expect(derived(account, 0, HARD - 1, 2)).rejects.toThrow(TypeError);
   await expect(derived(account, 0, -1, 1)).rejects.toThrow(TypeError);

@@ -1,4 +1,4 @@
-/** Random wallets against the ledger: their signatures spend, signatures by other keys do not. */
+/** Random wallets on the ledger: their signatures spend, signatures by other keys do not. */
 import { beforeAll, expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { byronAddress, byronAttributes, isByronKey, readByron } from "#src/cardano/byron.ts";
@@ -58,7 +58,7 @@ async function spend(world: World, address: string, by: Owner, at: Path): Promis
 }
 
 test.each([["hard", path], ["soft", soft]])(
-  "what an address of a %s path holds is spent by its wallet alone",
+  "outputs at an address of a %s path are spent by its wallet alone",
   async (_name, at) => {
     const world = new World();
     const address = await mine.address(at);

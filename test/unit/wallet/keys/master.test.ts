@@ -65,7 +65,7 @@ describe("root keys", () => {
     expect(toHex(concat(key, publicKey(key), chainCode))).toBe(expected.raw_xprv_hex);
   });
 
-  test("a Trezor differs from Icarus with 24 words alone", () => {
+  test("a Trezor differs from Icarus with 24 words only", () => {
     const few = newMnemonic(15).join(" ");
     expect(bytes(root("trezor", few))).toBe(bytes(root("icarus", few)));
     const many = newMnemonic(24).join(" ");
@@ -80,7 +80,7 @@ describe("root keys", () => {
     expect(masterKey({ style: "shelley", words: newMnemonic(15), secondFactor: newMnemonic(15) }).ok).toBe(false);
   });
 
-  test("words are counted by the style", () => {
+  test("the number of words depends on the style", () => {
     expect(masterKey({ style: "shelley", words: newMnemonic(12) })).toMatchObject({ error: { code: "bad_mnemonic" } });
     expect(masterKey({ style: "random", words: newMnemonic(12) }).ok).toBe(true);
     expect(masterKey({ style: "random", words: newMnemonic(9) }).ok).toBe(false);
@@ -90,7 +90,7 @@ describe("root keys", () => {
   });
 });
 
-describe("wallets of today", () => {
+describe("wallets of the current styles", () => {
   test.each(each("wallet-id-shelley"))("%s", (_id, { input, expected }) => {
     expect(walletId(fromHex(writeXpub(toPublic(root("shelley", input.mnemonic)))))).toBe(expected.id);
   });
@@ -194,7 +194,7 @@ describe("wallets of Byron", () => {
     expect(openByronPath(pathKey, derivationPath!)).toEqual([expected.accountIndex, expected.addressIndex]);
     const other = byronPathKey(writeXpub(toPublic(root("random", newMnemonic(12).join(" ")))));
     expect(openByronPath(other, derivationPath!)).toBeUndefined();
-    // The address is the one that its path makes: so the derivation is right as well.
+    // The address is derived from its path: so the derivation is right as well.
     const path = [expected.accountIndex, expected.addressIndex];
     const node = descender("random", root("random", input.mnemonic))(path);
     const made = readAddressHex(randomAddress({ pathKey, path, key: writeXpub(toPublic(node)), magic }));

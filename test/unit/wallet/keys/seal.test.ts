@@ -19,7 +19,7 @@ if (!made.ok) throw new Error(made.error.message);
 const root: SecretNode = made.value;
 
 describe("records", () => {
-  test("a root key comes back under its passphrase alone", async () => {
+  test("a root key is opened by its passphrase only", async () => {
     const sealed = await seal(root, PASSPHRASE);
     expect(sealed.method).toBe("argon2id-v2");
     expect(toHex(sealed.key)).not.toContain(toHex(root.key));
@@ -29,7 +29,7 @@ describe("records", () => {
     await expect(seal(root, "")).rejects.toThrow(TypeError);
   });
 
-  test("two records of one key have nothing in common but what is public", async () => {
+  test("two records of one key have only their public part in common", async () => {
     const [one, two] = await Promise.all([seal(root, PASSPHRASE), seal(root, PASSPHRASE)]);
     const parts = ({ key }: { key: Uint8Array }) =>
       as(decode(key), "array").value.map((item) => as(item, "bytes").value);
@@ -43,14 +43,14 @@ describe("records", () => {
     ]);
   });
 
-  test("a record whose public part was changed does not open", async () => {
+  test("a record with a changed public part does not open", async () => {
     const sealed = await seal(root, PASSPHRASE);
     const changed = sealed.key.slice();
     changed[16 + 24 + 4 + 30]! ^= 1;
     expect(await unseal({ ...sealed, key: changed }, PASSPHRASE)).toBeUndefined();
   });
 
-  test("a record opens at its own cost, and one that is too dear is refused before it is paid", async () => {
+  test("a record opens at its own cost, and one that is too expensive is refused before the computation", async () => {
     const cheap = await seal(root, PASSPHRASE, { memory: 1024, passes: 1 });
     expect(await unseal(cheap, PASSPHRASE)).toEqual(root);
     const [salt, nonce, , secret, tag] = as(decode(cheap.key), "array").value.map((item) => as(item, "bytes").value);
@@ -110,7 +110,7 @@ describe("older methods", () => {
     };
   }
 
-  test("an XPrv masked by PBKDF2 opens under its passphrase alone", async () => {
+  test("an XPrv masked by PBKDF2 opens with its passphrase only", async () => {
     const sealed = sealXprv();
     expect(await unseal(sealed, PASSPHRASE)).toEqual(root);
     expect(await unseal(sealed, "another passphrase")).toBeUndefined();
@@ -152,7 +152,7 @@ describe("jobs", () => {
     );
   });
 
-  test("another passphrase opens nothing, after the old one was changed too", async () => {
+  test("another passphrase opens nothing, also after the old one was changed", async () => {
     const wrong = { style: "shelley" as const, sealed, passphrase: "another passphrase" };
     const refused = { ok: false, error: { code: "wrong_encryption_passphrase" } };
     expect(await signMessages({ ...wrong, wanted: [{ message: utf8(""), paths: [payment] }] })).toMatchObject(refused);

@@ -17,7 +17,7 @@ function read(json: unknown): Metadata {
 
 function refusal(json: unknown): string {
   const result = readMetadata(parseJson(typeof json === "string" ? json : toJson(json)));
-  if (result.ok) throw new Error("this was to be refused");
+  if (result.ok) throw new Error("a refusal was expected");
   return result.error.message;
 }
 
@@ -44,7 +44,7 @@ describe("metadata", () => {
     expect(toJson(metadataJson(decodeMetadata(encodeMetadata(metadata))))).toBe(json);
   });
 
-  it("goes around in the tagged form and as CBOR, whatever it is", () => {
+  it("is decoded as encoded, in the tagged form and as CBOR", () => {
     fc.assert(
       fc.property(anyMetadata, (metadata) => {
         const bytes = encodeMetadata(metadata);
@@ -57,7 +57,7 @@ describe("metadata", () => {
     );
   });
 
-  it("is what others make of the same JSON", () => {
+  it("is the same as other implementations make of the same JSON", () => {
     const tagged = { map: [{ k: { string: "a" }, v: { list: [{ int: 5 }, { bytes: "00ff" }] } }] };
     const theirs = csl.encode_json_str_to_metadatum(
       JSON.stringify(tagged),
@@ -72,7 +72,7 @@ describe("metadata", () => {
     )).toBe(csl.decode_metadatum_to_json_str(same, csl.MetadataJsonSchema.BasicConversions));
   });
 
-  it("is read however deeply others nested it: too deep a value comes as its CBOR", () => {
+  it("is decoded however deeply others nested it: a value that is too deep is given as CBOR", () => {
     const bytes = Uint8Array.from([0xa1, 0x00, ...new Array(2_000).fill(0x81), 0x05]);
     const [value] = decodeMetadata(bytes).values();
     const json = toJson(metadataJson(new Map([[0n, value!]])));
@@ -80,7 +80,7 @@ describe("metadata", () => {
     expect(json).toMatch(/\{"bytes":"(81)+05"\}/);
   });
 
-  it("is plain where values have no tags, and goes around in that form", () => {
+  it("is plain if values have no tags, and decoded as encoded in that form", () => {
     const json = { "674": { msg: ["one", "two"], "5": "0xbeef", list: [1, -1] } };
     expect(metadataJson(read(json), "plain")).toEqual(json);
     expect(read(json).get(674n)).toBeInstanceOf(Map);
@@ -116,7 +116,7 @@ describe("an encrypted message", () => {
   const vectors = walletVectors("cip83-encrypt");
 
   it.each(vectors)(
-    "is what wallets of the field write: $id",
+    "is what other wallets encode: $id",
     async ({ input, expected }) => {
       const metadata = read(input.metadata);
       const salt = input.salt === null ? new Uint8Array() : fromHex(input.salt);
@@ -130,7 +130,7 @@ describe("an encrypted message", () => {
     },
   );
 
-  it("comes back with its passphrase alone, all else beside it unchanged", async () => {
+  it("is decrypted with its passphrase only, everything else unchanged", async () => {
     const metadata = read({
       "1": { int: 2 },
       "674": { map: [{ k: { string: "msg" }, v: { list: [{ string: 'ä"\\' }] } }, { k: { int: 1 }, v: { int: 2 } }] },
@@ -145,7 +145,7 @@ describe("an encrypted message", () => {
     });
   });
 
-  it("needs a message", async () => {
+  it("requires a message", async () => {
     for (const json of [{ "0": 1 }, { "674": "x" }, { "674": { msg: "x" } }, { "674": { msg: [1] } }]) {
       expect(await encryptMetadata(read(json), "x")).toMatchObject({
         ok: false,

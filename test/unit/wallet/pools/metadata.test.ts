@@ -1,6 +1,5 @@
 /**
- * Texts of pools and tokens from servers of others, over real HTTP: right ones, wrong ones, too long ones, ones that
- * never come.
+ * Metadata of pools and tokens from external servers, over real HTTP: valid, wrong, too long, and without a response.
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
@@ -28,19 +27,19 @@ async function serve(...of: Parameters<typeof outsideServer>): Promise<OutsideSe
   return server;
 }
 
-describe("a request to others", () => {
-  it("follows redirects, as many as are sensible", async () => {
-    const { url, requests: asked } = await serve(({ path }) => {
+describe("a request to an external server", () => {
+  it("follows a limited number of redirects", async () => {
+    const { url, requests } = await serve(({ path }) => {
       const left = Number(path.slice(1));
       return left === 0 ? { body: text } : { status: 302, headers: { location: `/${left - 1}` } };
     });
     expect(await fetchOutside(`${url}/3`, here)).toMatchObject({ ok: true, value: { status: 200 } });
-    expect(asked).toHaveLength(4);
+    expect(requests).toHaveLength(4);
     expect(await fetchOutside(`${url}/4`, here)).toMatchObject({ ok: false, error: { code: "unreachable" } });
   });
 
-  it("never goes to this machine or private networks unless that is allowed, by name, by number or by a redirect", async () => {
-    const { url, requests: asked } = await serve(() => ({ body: text }));
+  it("never goes to this machine or private networks unless allowed, by name, by number or by a redirect", async () => {
+    const { url, requests } = await serve(() => ({ body: text }));
     for (
       const target of [
         url,
@@ -58,8 +57,8 @@ describe("a request to others", () => {
       expect([target, await fetchOutside(target, { allowPrivate: false })])
         .toMatchObject([target, { ok: false, error: { code: "refused" } }]);
     }
-    expect(asked).toEqual([]);
-    // what is allowed to redirect may not lead elsewhere than where it may go
+    expect(requests).toEqual([]);
+    // an allowed target may not redirect to a forbidden one
     const away = await serve(() => ({ status: 301, headers: { location: "file:///etc/passwd" } }));
     expect(await fetchOutside(away.url, here)).toMatchObject({ ok: false, error: { code: "refused" } });
   });
@@ -81,7 +80,7 @@ describe("a request to others", () => {
 });
 
 describe("a pool's metadata", () => {
-  it("comes from where the pool says, if it is what was registered", async () => {
+  it("comes from the pool's URL, if it has the registered hash", async () => {
     const texts: Record<string, string> = {
       "/oak": text,
       "/changed": `${text} `,
@@ -98,7 +97,7 @@ describe("a pool's metadata", () => {
   });
 
   it("comes from a SMASH server under its registration's hash", async () => {
-    const { url, requests: asked } = await serve(({ path }) =>
+    const { url, requests } = await serve(({ path }) =>
       path === `/api/v1/metadata/${pool}/${hash}`
         ? { body: text }
         : path === "/api/v1/status"
@@ -116,14 +115,14 @@ describe("a pool's metadata", () => {
     expect(await fetchDelisted(url, here)).toEqual({ ok: true, value: [pool] });
     expect(await smashHealth(url, here)).toBe("available");
     expect(await smashHealth(`${url}/`, here)).toBe("available");
-    expect(asked.at(-1)).toBe("GET /api/v1/status");
+    expect(requests.at(-1)).toBe("GET /api/v1/status");
     const ill = await serve(() => ({ status: 500, body: {} }));
     expect(await smashHealth(ill.url, here)).toBe("unavailable");
     expect(await fetchDelisted(ill.url, here)).toMatchObject({ ok: false });
     expect(await smashHealth("http://127.0.0.1:1", here)).toBe("unreachable");
   });
 
-  it("has its lengths, counted in characters", () => {
+  it("has limits of length, counted in characters", () => {
     expect(readMetadata({ ...oak, name: "🌳".repeat(50) })).toBeDefined();
     expect(readMetadata({ ...oak, name: "🌳".repeat(51) })).toBeUndefined();
     expect(readMetadata({ ...oak, ticker: "OA" })).toBeUndefined();
@@ -137,7 +136,7 @@ describe("a pool's metadata", () => {
     for (const odd of [null, [], "text", 5, {}, { ...oak, homepage: 5 }]) expect(readMetadata(odd)).toBeUndefined();
   });
 
-  it("is set to come from nowhere, from the pools or from a server", () => {
+  it("is configured to come from nowhere, from the pools or from a server", () => {
     for (const one of ["none", "direct", "https://smash.example", "http://127.0.0.1:3100"]) {
       expect(parseSource(one)).toBe(one);
     }
@@ -159,7 +158,7 @@ describe("token metadata", () => {
   });
 
   it("is requested in batches, as the registry's server takes them, and cached", async () => {
-    const { url, requests: asked, bodies } = await serve(({ body }) => ({
+    const { url, requests, bodies } = await serve(({ body }) => ({
       body: {
         subjects: (body as { subjects: string[] }).subjects.filter((one) => one !== subject(7)).map((one) =>
           properties(one)
@@ -172,16 +171,16 @@ describe("token metadata", () => {
     expect(found.get(subject(0))).toEqual({ metadata: { name: "Acorn", description: "A nut" } });
     expect(found.get(subject(7))).toEqual({});
     expect(again.size).toBe(3);
-    expect(asked).toEqual(["POST /metadata/query", "POST /metadata/query"]);
+    expect(requests).toEqual(["POST /metadata/query", "POST /metadata/query"]);
     expect(bodies[0]).toEqual({
       subjects: many.slice(0, 100),
       properties: ["name", "description", "ticker", "decimals", "url", "logo"],
     });
     await server.find(many);
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
-  it("leaves out what is not as it should be, and says what it cannot do without", async () => {
+  it("omits invalid members, and reports a missing required one", async () => {
     const answers: Record<string, unknown> = {
       [subject(1)]: properties(subject(1), { ticker: "ACRN", decimals: 6, url: "https://acorn.example", logo: "aGk=" }),
       [subject(2)]: properties(subject(2), {
@@ -214,14 +213,14 @@ describe("token metadata", () => {
 
   it("distinguishes an unreachable server from an unreadable response, and retries soon", async () => {
     let body: unknown = "no JSON {";
-    const { url, requests: asked } = await serve(() => ({ body }));
+    const { url, requests } = await serve(() => ({ body }));
     const server = new TokenServer({ url, fetch: here, log: silentLog, keepFailedMs: 0 });
     expect((await server.find([subject(1)])).get(subject(1))).toEqual({ error: "parse" });
     body = { subjects: 5 };
     expect((await server.find([subject(1)])).get(subject(1))).toEqual({ error: "parse" });
     body = { subjects: [properties(subject(1))] };
     expect((await server.find([subject(1)])).get(subject(1))).toMatchObject({ metadata: { name: "Acorn" } });
-    expect(asked).toHaveLength(3);
+    expect(requests).toHaveLength(3);
     const away = new TokenServer({ url: "http://127.0.0.1:1", fetch: here, log: silentLog });
     expect((await away.find([subject(1)])).get(subject(1))).toEqual({ error: "fetch" });
     const ill = await serve(() => ({ status: 500, body: {} }));

@@ -26,7 +26,7 @@ const pool = (n: number, more: Partial<StakePool> = {}): StakePool => ({
 });
 
 describe("ranked pools", () => {
-  it("stand by what they pay, the best first; newcomers among them with the mean of the best", () => {
+  it("are ordered by their rewards, the best first; new pools among them with the mean of the best", () => {
     const ranking = new Map([[id(1), 100n], [id(2), 300n], [id(3), 200n]]);
     const list = ranked([1, 2, 3, 4].map((n) => pool(n)), ranking, { epoch: 5, desiredPools: 2 });
     expect(list.map(({ pool, rewards }) => [pool.pool, rewards])).toEqual([
@@ -39,19 +39,19 @@ describe("ranked pools", () => {
     expect(newcomersReward(ranking, 500)).toBe(200n);
   });
 
-  it("leave out those that retire now or did, and keep those that will", () => {
+  it("omit those that are retiring now or have retired, and keep those that will retire", () => {
     const pools = [pool(1, { retiring: 4 }), pool(2, { retiring: 5 }), pool(3, { retiring: 6 }), pool(4)];
     const list = ranked(pools, new Map(), { epoch: 5, desiredPools: 2 });
     expect(list.map(({ pool }) => pool.pool).sort()).toEqual([id(3), id(4)]);
   });
 
-  it("tell how much of the stake they have, exactly of great numbers", () => {
+  it("state their share of the stake, exactly for large numbers", () => {
     const share = { numerator: 2n ** 80n, denominator: 2n ** 82n };
     const [one] = ranked([pool(1, { share })], new Map(), { epoch: 0, desiredPools: 500 });
     expect(one).toMatchObject({ relativeStake: 25, saturation: 125 });
   });
 
-  it("are in one order as long as a process lives, ties in another order in another", () => {
+  it("have one order during a process's life, with ties in another order in another process", () => {
     fc.assert(
       fc.property(fc.array(fc.bigInt(0n, 3n), { minLength: 1, maxLength: 40 }), fc.string(), (rewards, seed) => {
         const ranking = new Map(rewards.map((one, n) => [id(n), one]));
@@ -71,7 +71,7 @@ describe("ranked pools", () => {
   });
 });
 
-describe("the book of pools", () => {
+describe("the cache of pools", () => {
   function counting(answers: { pools: number; rankings: number }, pools: StakePool[], slot = 0) {
     return {
       pools: async () => {

@@ -74,7 +74,7 @@ function following(port: BlockfrostPort, points: readonly Point[] = [], held: re
         chain.push(step.block);
       } else if (step.type === "backward") {
         while (chain.length > 0 && chain.at(-1)!.slot > step.point.slot) chain.pop();
-      } else throw new Error("no bytes of blocks are to be had");
+      } else throw new Error("no bytes of blocks are available");
     }
   })();
   return {
@@ -219,12 +219,13 @@ describe("following a Blockfrost service", () => {
     ["bytes that are none", () => [{ tx_hash: "12".repeat(32), cbor: "8301" }], /is none/],
     ["fewer than there are", () => [], /0 transactions were told, not 1/],
     ["something else", () => [{ hash: 1 }], /not in the form of one/],
-  ])("ends where it is told %s", async (_what, told, message) => {
+  ])("ends if the service reports %s", async (_what, responseOf, message) => {
     const chain = new MemoryChain();
     const { cbor } = payment();
     chain.add(cbor);
     await serve(chain);
-    served!.fault = (path) => path.includes("/txs/cbor") ? { body: JSON.stringify(told(toHex(cbor))) } : undefined;
+    served!.fault = (path) =>
+      path.includes("/txs/cbor") ? { body: JSON.stringify(responseOf(toHex(cbor))) } : undefined;
     await expect((async () => {
       for await (const _ of port!.follow([], new AbortController().signal));
     })()).rejects.toThrow(message);
@@ -234,9 +235,9 @@ describe("following a Blockfrost service", () => {
     const chain = new MemoryChain();
     chain.add(payment().cbor);
     await serve(chain);
-    const told = await (await fetch(`${served!.url}/blocks/1`)).json();
+    const block = await (await fetch(`${served!.url}/blocks/1`)).json();
     served!.fault = (path) =>
-      /blocks\/1$/.test(path) ? { body: JSON.stringify({ ...told, tx_count: 1e15 }) } : undefined;
+      /blocks\/1$/.test(path) ? { body: JSON.stringify({ ...block, tx_count: 1e15 }) } : undefined;
     await expect((async () => {
       for await (const _ of port!.follow([], new AbortController().signal));
     })()).rejects.toThrow(/tx_count: more than fit/);
@@ -252,7 +253,7 @@ describe("following a Blockfrost service", () => {
     })()).rejects.toThrow(/does not tell the chain's first block/);
   });
 
-  it("stops before an era that is not known here, by a code of its own", async () => {
+  it("stops before an unsupported era, with its own code", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 4; i++) chain.add(payment().cbor);
     const port = await serve(chain);

@@ -117,9 +117,9 @@ describe("a service that cannot answer now", () => {
     const served = await serve();
     served.fault = () => ({ silent: true });
     const controller = new AbortController();
-    const asked = failureOf(client(served).get("/genesis", controller.signal));
+    const failure = failureOf(client(served).get("/genesis", controller.signal));
     setTimeout(() => controller.abort(), 30);
-    expect(await asked).toMatchObject({ code: "aborted" });
+    expect(await failure).toMatchObject({ code: "aborted" });
   });
 });
 
@@ -140,9 +140,9 @@ describe("an unusable answer", () => {
 
   it("is not read beyond its limit, nor requested again", async () => {
     let sent = 0;
-    let asked = 0;
+    let requestCount = 0;
     const endless = createServer((_request, response) => {
-      asked++;
+      requestCount++;
       const chunk = `"${"x".repeat(65_000)}",`;
       response.write("[");
       const more = () => {
@@ -158,7 +158,7 @@ describe("an unusable answer", () => {
     const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
     const failure = await failureOf(client({ url }, { maxBytes: 1_000_000 }).get("/genesis"));
     expect(failure).toEqual({ code: "unusable", message: expect.stringContaining("more than 1000000 bytes") });
-    expect(asked).toBe(1);
+    expect(requestCount).toBe(1);
     expect(sent).toBeLessThan(20_000_000);
   });
 
@@ -167,7 +167,7 @@ describe("an unusable answer", () => {
     ["of another kind", `{"network_magic":"forty-two"}`],
     ["a number beyond all bounds", `{"network_magic":1e400,"security_param":1,"slot_length":1,"system_start":1}`],
     ["nothing", ""],
-  ])("is told as unusable where it is %s", async (_what, body) => {
+  ])("is unusable if it is %s", async (_what, body) => {
     const served = await serve();
     served.fault = () => ({ body });
     const checked = await port(served, { attempts: 1 }).port.check();
@@ -198,7 +198,7 @@ describe("the project id", () => {
     const wrong = await port(served, { projectId: "another" }).port.check();
     expect(wrong).toMatchObject({ ok: false, error: { code: "unauthorized" } });
     const missing = await port(served).port.check();
-    if (missing.ok) throw new Error("it was let in");
+    if (missing.ok) throw new Error("the request was accepted");
     expect(missing.error.message).toMatch(/does not accept the project id, which is missing: .*Invalid project token/);
     expect(served.requests).toHaveLength(2);
   });
@@ -261,11 +261,11 @@ describe("a network", () => {
 
   it("is computed from the newest block if the service gives no eras, also with double slashes in the URL", async () => {
     const served = await serve();
-    const told = await port(served).port.network();
+    const network = await port(served).port.network();
     served.lacks = ["/network/eras"];
     const { slots } = await port({ url: `${served.url}//` }).port.network();
     expect(slots).toEqual({ zeroSlot: 1, zeroTime: 1_000, slotLength: 1_000 });
-    expect(slots.zeroTime - slots.zeroSlot * slots.slotLength).toBe(told.slots.zeroTime);
+    expect(slots.zeroTime - slots.zeroSlot * slots.slotLength).toBe(network.slots.zeroTime);
     expect(served.problems).toEqual([]);
   });
 });

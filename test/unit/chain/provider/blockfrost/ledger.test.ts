@@ -31,7 +31,7 @@ describe("the id of a DRep", () => {
     toBech32("pool", fromHex(HASH)),
     toBech32("drep", concat(Uint8Array.of(0x13), fromHex(HASH))),
     toBech32("drep_script", fromHex(HASH + "00")),
-  ])("is none where it is %j", (text) => expect(() => drepOf(text)).toThrow(/DRep is none/));
+  ])("is undefined for %j", (text) => expect(() => drepOf(text)).toThrow(/DRep is none/));
 });
 
 describe("an account", () => {
@@ -42,17 +42,21 @@ describe("an account", () => {
     await served?.close();
   });
 
-  it("is the service's present state, whatever it was before", async () => {
+  it("is the service's current state, whatever it was before", async () => {
     const chain = new MemoryChain();
     chain.add();
     served = await serveBlockfrost(memoryPort(chain, { random: () => 0.5 }));
     await until("the service", async () => served!.reached(chain.tip.hash));
     port = blockfrostPort({ url: served.url, magic: 42, log: silentLog, firstWaitMs: 1 });
     const credential = { kind: "key", hash: HASH } as const;
-    const told = { withdrawable_amount: "7", pool_id: toBech32("pool", fromHex(HASH)), drep_id: "drep_always_abstain" };
+    const document = {
+      withdrawable_amount: "7",
+      pool_id: toBech32("pool", fromHex(HASH)),
+      drep_id: "drep_always_abstain",
+    };
     const say = (more: object) => {
       served!.fault = (path) =>
-        path.includes("/accounts/") ? { body: JSON.stringify({ ...told, ...more }) } : undefined;
+        path.includes("/accounts/") ? { body: JSON.stringify({ ...document, ...more }) } : undefined;
     };
     const account = { credential, deposit: undefined };
     const gone = { ...account, registered: false, rewards: 0n, pool: undefined, drep: undefined };

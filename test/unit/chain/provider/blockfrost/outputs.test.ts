@@ -77,12 +77,12 @@ function plain({ ref, output }: Utxo) {
 const sorted = (utxos: Iterable<Utxo>) => [...utxos].sort((a, b) => compareRefs(a.ref, b.ref)).map(plain);
 
 async function expectTruth(chain: MemoryChain, addresses: readonly string[]): Promise<void> {
-  const told = await port!.utxosByAddress(addresses);
-  if (!told.ok) throw new Error(told.error.message);
+  const found = await port!.utxosByAddress(addresses);
+  if (!found.ok) throw new Error(found.error.message);
   const truth = [...chain.utxos().values()].filter(({ output }) => addresses.includes(output.address));
-  expect(sorted(told.value.value)).toEqual(sorted(truth));
+  expect(sorted(found.value.value)).toEqual(sorted(truth));
   const { slot, hash } = chain.tip;
-  expect(told.value.point).toEqual({ slot, hash });
+  expect(found.value.point).toEqual({ slot, hash });
 }
 
 describe("outputs by address", () => {
@@ -158,8 +158,8 @@ describe("outputs by address", () => {
     const first = coin(anna.enterprise, 45_000_000n);
     await serve(chain, [first, coin(byron, 5n)]);
     for (const [address, lovelace] of [[anna.enterprise, 45_000_000n], [byron, 5n]] as const) {
-      const told = await port!.utxosByAddress([address]);
-      expect(told.ok && told.value.value.map(({ output }) => output.value.lovelace)).toEqual([lovelace]);
+      const found = await port!.utxosByAddress([address]);
+      expect(found.ok && found.value.value.map(({ output }) => output.value.lovelace)).toEqual([lovelace]);
     }
   });
 
@@ -185,11 +185,11 @@ describe("outputs by address", () => {
     chain.add(making([at(bert.base, 3_000_000)]).cbor);
     await serve(chain);
     const elsewhere = readAddressHex(anna.base);
-    const told = {
+    const found = {
       ...{ address: elsewhere.ok && addressText(elsewhere.value), tx_hash: "00".repeat(32), output_index: 0 },
       amount: [{ unit: "lovelace", quantity: "5" }],
     };
-    served!.fault = (path) => path.includes("/utxos") ? { body: JSON.stringify([told]) } : undefined;
+    served!.fault = (path) => path.includes("/utxos") ? { body: JSON.stringify([found]) } : undefined;
     expect(await port!.utxosByAddress([bert.base])).toMatchObject({
       ok: false,
       error: { code: "network_unreachable", message: expect.stringContaining("that is elsewhere") },
@@ -209,11 +209,11 @@ describe("outputs by reference", () => {
     chain.add(making([at(bert.base, 2_000_000)], { inputs: [{ txHash: first.hash, index: 0 }] }).cbor);
     await serve(chain);
     const refs = [0, 1, 2, 3].map((index) => ({ txHash: first.hash, index }));
-    const told = await port!.utxosByRef([...refs, ...refs, newRef()]);
-    if (!told.ok) throw new Error(told.error.message);
+    const found = await port!.utxosByRef([...refs, ...refs, newRef()]);
+    if (!found.ok) throw new Error(found.error.message);
     const truth = [...chain.utxos().values()].filter(({ ref }) => ref.txHash === first.hash);
-    expect(sorted(told.value.value)).toEqual(sorted(truth));
-    expect(told.value.value).toHaveLength(2);
+    expect(sorted(found.value.value)).toEqual(sorted(truth));
+    expect(found.value.value).toHaveLength(2);
   });
 
   it("are looked up by address if the service does not say whether they are spent", async () => {
@@ -223,10 +223,10 @@ describe("outputs by reference", () => {
     chain.add(making([at(bert.base, 2_000_000)], { inputs: [{ txHash: first.hash, index: 0 }] }).cbor);
     await serve(chain);
     const whole = await (await fetch(`${served!.url}/txs/${first.hash}/utxos`)).json();
-    const outputs = whole.outputs.map(({ consumed_by_tx: _, ...told }: Record<string, unknown>) => told);
+    const outputs = whole.outputs.map(({ consumed_by_tx: _, ...found }: Record<string, unknown>) => found);
     served!.fault = (path) => path.includes("/txs/") ? { body: JSON.stringify({ ...whole, outputs }) } : undefined;
-    const told = await port!.utxosByRef([0, 1].map((index) => ({ txHash: first.hash, index })));
-    expect(told.ok && told.value.value.map(({ ref }) => ref.index)).toEqual([1]);
+    const found = await port!.utxosByRef([0, 1].map((index) => ({ txHash: first.hash, index })));
+    expect(found.ok && found.value.value.map(({ ref }) => ref.index)).toEqual([1]);
   });
 
   it("exclude the collateral return, unless phase 2 failed", async () => {
@@ -239,11 +239,11 @@ describe("outputs by reference", () => {
     const bad = making([at(anna.enterprise, 3_000_000)], { more: back, valid: false });
     chain.add(good.cbor, bad.cbor);
     await serve(chain);
-    const told = await port!.utxosByRef(
+    const found = await port!.utxosByRef(
       [good, bad].flatMap(({ hash }) => [0, 1].map((index) => ({ txHash: hash, index }))),
     );
-    if (!told.ok) throw new Error(told.error.message);
-    expect(told.value.value.map(({ ref }) => refKey(ref)).sort()).toEqual([`${bad.hash}#1`, `${good.hash}#0`].sort());
-    expect(sorted(told.value.value)).toEqual(sorted(chain.utxos().values()));
+    if (!found.ok) throw new Error(found.error.message);
+    expect(found.value.value.map(({ ref }) => refKey(ref)).sort()).toEqual([`${bad.hash}#1`, `${good.hash}#0`].sort());
+    expect(sorted(found.value.value)).toEqual(sorted(chain.utxos().values()));
   });
 });

@@ -27,8 +27,8 @@ chain.add();
 async function serve(parameters: Parameters): Promise<void> {
   const memory = memoryPort(chain, { random: () => 0.5 });
   const { slot, hash } = chain.tip;
-  const told = () => Promise.resolve(ok({ point: { slot, hash }, value: parameters }));
-  served = await serveBlockfrost({ ...memory, parameters: told });
+  const answer = () => Promise.resolve(ok({ point: { slot, hash }, value: parameters }));
+  served = await serveBlockfrost({ ...memory, parameters: answer });
   port = blockfrostPort({ url: served.url, magic: 42, log: silentLog, firstWaitMs: 1, attempts: 2 });
   await until("the service", async () => served.reached(chain.tip.hash));
 }
@@ -64,20 +64,20 @@ describe("protocol parameters", () => {
     });
     const body = toJson(Object.fromEntries(document));
     served.fault = (path) => path.includes("parameters") ? { body } : undefined;
-    const told = await port.parameters();
-    expect(told.ok && told.value.value).toEqual(inLowestTerms(mainnetParameters));
+    const answer = await port.parameters();
+    expect(answer.ok && answer.value.value).toEqual(inLowestTerms(mainnetParameters));
   });
 
   it.each([
     ["without raw cost models", { cost_models_raw: null }, /cost_models_raw/],
     ["without the deposit of a DRep", { drep_deposit: null }, /drep_deposit/],
     ["of an era before Conway", { protocol_major_ver: 8 }, /protocol version 8/],
-  ])("are not guessed where they are told %s", async (_what, change, message) => {
+  ])("are not guessed: a response %s is refused", async (_what, change, message) => {
     await serve(mainnetParameters);
     const body = toJson({ ...parametersDocument(mainnetParameters), ...change });
     served.fault = (path) => path.includes("parameters") ? { body } : undefined;
-    const told = await port.parameters();
-    expect(told).toMatchObject({ ok: false, error: { message: expect.stringMatching(message) } });
+    const answer = await port.parameters();
+    expect(answer).toMatchObject({ ok: false, error: { message: expect.stringMatching(message) } });
   });
 
   it("have exact decimal fractions", async () => {

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 /** A node with these answers, which counts the queries it gets. */
 async function nodeWith(answers: Partial<QueryHandlers>): Promise<Map<string, number>> {
-  const asked = new Map<string, number>();
+  const queryCounts = new Map<string, number>();
   const chain = new MemoryChain();
   const { slot, hash, height } = chain.add();
   const all: Record<string, unknown> = {
@@ -35,7 +35,7 @@ async function nodeWith(answers: Partial<QueryHandlers>): Promise<Map<string, nu
   const counted = new Proxy({ era: CONWAY }, {
     get: (of, kind: string) => {
       if (kind === "era") return of.era;
-      asked.set(kind, (asked.get(kind) ?? 0) + 1);
+      queryCounts.set(kind, (queryCounts.get(kind) ?? 0) + 1);
       return all[kind];
     },
   }) as QueryHandlers;
@@ -50,11 +50,11 @@ async function nodeWith(answers: Partial<QueryHandlers>): Promise<Map<string, nu
   if (!served.ok) throw new Error(served.error.message);
   server = served.value;
   port = nodePort({ address: { path }, magic: 42, log: silentLog, firstWaitMs: 5 });
-  return asked;
+  return queryCounts;
 }
 
 test("accounts lack what the node does not support, and it is not queried again", async () => {
-  const asked = await nodeWith({
+  const node = await nodeWith({
     delegations: () => ({ pools: [{ credential, pool }], rewards: [{ credential, lovelace: 5n }] }),
     stakeDeposits: () => [{ credential, lovelace: 2n }],
   });
@@ -62,7 +62,7 @@ test("accounts lack what the node does not support, and it is not queried again"
   for (let i = 0; i < 3; i++) {
     expect(await port!.accounts([credential])).toMatchObject({ ok: true, value: { value: [account] } });
   }
-  expect(asked.get("voteDelegatees")).toBe(2);
+  expect(node.get("voteDelegatees")).toBe(2);
 });
 
 test("pools lack their shares", async () => {
@@ -85,14 +85,14 @@ test("pools lack their shares", async () => {
 });
 
 test("an answer that needs an unsupported query is unsupported, not unreachable", async () => {
-  const asked = await nodeWith({});
+  const node = await nodeWith({});
   for (let i = 0; i < 3; i++) {
     expect(await port!.poolRanking(1n)).toMatchObject({
       ok: false,
       error: { code: "query_unsupported", message: expect.stringContaining("nonMyopicRewards") },
     });
   }
-  expect(asked.get("nonMyopicRewards")).toBe(2);
+  expect(node.get("nonMyopicRewards")).toBe(2);
   expect(await port!.accounts([credential])).toMatchObject({ ok: false, error: { code: "query_unsupported" } });
   expect(await port!.tip()).toMatchObject({ ok: true });
 });

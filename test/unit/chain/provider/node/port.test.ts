@@ -47,7 +47,7 @@ test("its whole mempool is read instead, before and after a refusal", async () =
     expect(await port.submit(absent.cbor)).toEqual(
       ok({ outcome: "refused", failures: [{ name: "ConwayMempoolFailure", message: "no" }] }),
     );
-    // what the node does not have is queried once
+    // a transaction that the node does not have is queried once
     expect(connections).toBe(1);
   } finally {
     port.close();

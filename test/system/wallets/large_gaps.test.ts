@@ -1,4 +1,6 @@
-/** Wallets with great gaps become ready while others build and create; what was deleted meanwhile leaves nothing. */
+/**
+ * Wallets with large gaps become ready while others build and create; a wallet deleted in the meantime leaves nothing.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openStore, type Store } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
