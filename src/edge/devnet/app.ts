@@ -144,7 +144,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
       503: "`devnet_unavailable`",
     },
   }, async ({ body: { blocks, slot, drop } }) => {
-    const to = blocks === undefined ? { slot: slot! } : { blocks };
+    const to = slot === undefined ? { blocks: blocks ?? 0 } : { slot };
     return { tip: answered(await devnet.rollback(to, { drop })) };
   });
 

@@ -94,7 +94,8 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       await known(params.id);
       const before = after === undefined ? undefined : Number(after);
       const found = await rows.listDeliveries(store, params.id, { status, before, limit });
-      return { deliveries: found, next: found.length < limit ? null : String(found.at(-1)!.n) };
+      const [last] = found.length < limit ? [] : found.slice(-1);
+      return { deliveries: found, next: last === undefined ? null : String(last.n) };
     });
     endpoint(app, "post", {
       ...one,

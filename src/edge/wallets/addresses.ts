@@ -91,7 +91,7 @@ function scriptHash(script: ScriptBody, level: ValidationLevel): string {
   if (prefixes.size > 1) throw malformed("keys of several kinds are in one script");
   const why = scriptFault(script, level);
   if (why !== undefined) throw malformed(`the script does not pass: ${why}`);
-  return nativeHash(encodeNative(toNative(script, (leaf) => hashes.get(leaf)!)));
+  return nativeHash(encodeNative(toNative(script, (leaf) => hashes.get(leaf) ?? hashOf(leaf, OF_SCRIPTS))));
 }
 
 /** Hash of a key in bech32 under one of some prefixes. */
