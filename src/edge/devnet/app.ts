@@ -43,7 +43,7 @@ const answered = answeredBy(refusal);
 
 const BAD_ORIGIN = "`bad_origin`: a page of another site asks, which `--devnet-origins` does not name";
 
-/** The app; `/openapi.json` describes it, `/docs` shows that to people. */
+/** The app; `/openapi.json` describes it, `/docs` shows that to people. One function, since it only declares endpoints. */
 export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   const { devnet, port, health, log, origins = [], topupMs = 10_000 } = options;
   const app = publicApp("devnet", log);

@@ -29,7 +29,7 @@ export interface LedgerRoutesOptions {
   readonly files: readonly WrittenFile[];
 }
 
-/** Adds the endpoints to the devnet's app. */
+/** Adds the endpoints to the devnet's app. One function, since it only declares endpoints. */
 export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }: LedgerRoutesOptions): void {
   const { genesis, network: { id: network, slots } } = devnet;
   const { epochLength, hardFork: fork } = genesis.terms;

@@ -27,7 +27,7 @@ export interface WebhookRouteOptions {
   readonly ca?: string;
 }
 
-/** The part of the operator service about webhooks. */
+/** The part of the operator service about webhooks. One function, since it only declares endpoints. */
 export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
   const { store, bus, allowPrivate } = options;
   const ring = () => bus.publish(WEBHOOKS, null);

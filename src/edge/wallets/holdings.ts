@@ -26,7 +26,10 @@ import { pathText } from "#src/wallet/keys/paths.ts";
 
 const params = { walletId };
 
-/** Adds `…/addresses`, `…/utxo`, `…/statistics/utxos` and `…/assets` for a kind of wallets. */
+/**
+ * Adds `…/addresses`, `…/utxo`, `…/statistics/utxos` and `…/assets` for a kind of wallets. One function, since it only
+ * declares endpoints.
+ */
 export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const { store, port } = service;
   const { prefix, named } = served;
