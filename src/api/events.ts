@@ -56,15 +56,13 @@ export function transitionEventOf(
 ) {
   const { shape } = transitionEvent;
   const { from, to } = shape.data.shape;
-  const state = (schema: typeof from) => {
-    const { description } = schema.meta()!;
-    return machine.states === undefined ? schema : z.enum(machine.states).meta({ description });
-  };
+  const state = (schema: typeof from) =>
+    machine.states === undefined ? schema : z.enum(machine.states).describe(schema.description ?? "");
   const types = machine.transitions.map((one) => `arbor.${kind}.${one}`);
   return transitionEvent.extend({
     id: shape.id.regex(new RegExp(`^${kind}/[\\s\\S]+:[1-9][0-9]*$`)).meta({ example: `${kind}/…:7` }),
     source: shape.source.regex(new RegExp(`^/arbor/${kind}/[A-Za-z0-9_%-]+$`)),
-    type: z.enum(types).meta({ description: shape.type.meta()!.description }),
+    type: z.enum(types).describe(shape.type.description ?? ""),
     data: shape.data.extend({
       entity: z.object({ kind: z.literal(kind), id }),
       from: state(from),

@@ -2,7 +2,7 @@
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { isTransient } from "#src/chain/provider/blockfrost/errors.ts";
 import { memo } from "#src/edge/memo.ts";
-import { tipCheck } from "#src/app/tipCheck.ts";
+import { tipCheck } from "#src/app/health.ts";
 import type { BlockfrostOptions } from "#src/app/providerOptions.ts";
 import { NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
 

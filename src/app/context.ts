@@ -13,6 +13,7 @@ import type { Check, Health } from "#src/edge/health.ts";
 import { type Listener, serve } from "#src/edge/serve.ts";
 import { explainListenError } from "#src/embedded/ports.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
+import { holdLease, type Lease } from "#src/runtime/placement/namedLease.ts";
 import { appendInputs, notifyInputs } from "#src/runtime/turns/inputLog.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { WorkerOptions } from "#src/runtime/worker.ts";
@@ -93,6 +94,17 @@ export async function listen(
 /** The URL of a listener. */
 export function urlOf({ host, port }: Pick<Listener, "host" | "port">): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Runs `onHeld` while this process holds a named lease, until the process stops. */
+export function holdProcessLease(
+  { store, bus, options, log, stops }: AppContext,
+  name: string,
+  onHeld: Parameters<typeof holdLease>[0]["onHeld"],
+): Lease {
+  const lease = holdLease({ store, bus, name, owner: options.worker, ttlMs: options.leaseMs, log, onHeld });
+  stops.push(() => lease.stop());
+  return lease;
 }
 
 /** Appends state changes from the chain to the ordered input log. */

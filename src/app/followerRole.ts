@@ -5,8 +5,15 @@ import { cageScripts } from "#src/cage/script.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
-import { fence, holdLease } from "#src/runtime/placement/namedLease.ts";
-import { type AppContext, appendTouched, NETWORK_ID, notifyTouched, WAKE_FOLLOWER } from "#src/app/context.ts";
+import { fence } from "#src/runtime/placement/namedLease.ts";
+import {
+  type AppContext,
+  appendTouched,
+  holdProcessLease,
+  NETWORK_ID,
+  notifyTouched,
+  WAKE_FOLLOWER,
+} from "#src/app/context.ts";
 import { followerCheck } from "#src/app/health.ts";
 import { readWalletProjections } from "#src/app/walletRole.ts";
 
@@ -15,46 +22,37 @@ const FOLLOWER = "follower";
 
 /** Follows the chain while this process holds the lease. */
 export function startFollowerRole(context: AppContext): void {
-  const { store, bus, port, options, log, hooks, health, stops } = context;
+  const { store, bus, port, log, hooks, health } = context;
   let running: Follower | undefined;
-  const lease = holdLease({
-    store,
-    bus,
-    name: FOLLOWER,
-    owner: options.worker,
-    ttlMs: options.leaseMs,
-    log,
-    onHeld: async (epoch, signal) => {
-      const wallets = await readWalletProjections(context, signal);
-      if (!wallets) return;
-      const follower = running = new Follower({
-        ...wallets,
-        store,
-        port,
-        projections: [
-          transactionProjection,
-          utxoProjection,
-          cageProjection({ scripts: cageScripts.map((script) => script.hash), network: NETWORK_ID }),
-          ...wallets.projections,
-        ],
-        networkQueries: [...wallets.networkQueries, tokenReleases(store)],
-        fence: async (sql) => {
-          if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
-        },
-        append: appendTouched,
-        ring: notifyTouched(bus),
-        log: log.with({ component: "follower" }),
-        onProgress: context.progress,
-        ...(hooks.follower ? { onStep: hooks.follower } : {}),
-      });
-      const unsubscribe = bus.subscribe(WAKE_FOLLOWER, () => follower.wake());
-      try {
-        await follower.run(signal);
-      } finally {
-        unsubscribe();
-      }
-    },
+  const lease = holdProcessLease(context, FOLLOWER, async (epoch, signal) => {
+    const wallets = await readWalletProjections(context, signal);
+    if (!wallets) return;
+    const follower = running = new Follower({
+      ...wallets,
+      store,
+      port,
+      projections: [
+        transactionProjection,
+        utxoProjection,
+        cageProjection({ scripts: cageScripts.map((script) => script.hash), network: NETWORK_ID }),
+        ...wallets.projections,
+      ],
+      networkQueries: [...wallets.networkQueries, tokenReleases(store)],
+      fence: async (sql) => {
+        if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
+      },
+      append: appendTouched,
+      ring: notifyTouched(bus),
+      log: log.with({ component: "follower" }),
+      onProgress: context.progress,
+      ...(hooks.follower ? { onStep: hooks.follower } : {}),
+    });
+    const unsubscribe = bus.subscribe(WAKE_FOLLOWER, () => follower.wake());
+    try {
+      await follower.run(signal);
+    } finally {
+      unsubscribe();
+    }
   });
   health.checks.set("follower", () => followerCheck(lease, store, () => running?.halted));
-  stops.push(() => lease.stop());
 }

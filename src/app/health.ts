@@ -1,6 +1,7 @@
 /** Checks of what a process depends on, and the port at which a process without a service answers health checks. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { readCursor } from "#src/chain/index/cursor.ts";
+import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { handleErrors } from "#src/edge/errors.ts";
 import { type Check, healthRoutes } from "#src/edge/health.ts";
@@ -30,6 +31,12 @@ export async function databaseCheck(store: Store): Promise<Check> {
 export async function busCheck(bus: Bus): Promise<Check> {
   await bus.flush(1_000);
   return ready();
+}
+
+/** A provider of the network is ready when it gives its tip. */
+export async function tipCheck(port: Pick<ChainPort, "tip">): Promise<Check> {
+  const tip = await port.tip();
+  return tip.ok ? ready(`at height ${tip.value.height}`) : notReady(tip.error.message);
 }
 
 /** A worker is ready when it owns a partition. */

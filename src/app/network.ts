@@ -9,7 +9,7 @@ import { devnetPort } from "#src/devnet/port.ts";
 import { isTransient } from "#src/node/errors.ts";
 import { connectBlockfrost } from "#src/app/blockfrostNetwork.ts";
 import { type AppContext, NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
-import { tipCheck } from "#src/app/tipCheck.ts";
+import { tipCheck } from "#src/app/health.ts";
 
 /** What a port to the network needs. */
 export type NetworkContext = StartContext & Pick<AppContext, "store" | "bus">;

@@ -2,6 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
+import { fail } from "#src/base/result.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { serveSocket } from "#src/devnet/serve/socket.ts";
 import { pathFailure } from "#src/node/errors.ts";
@@ -25,14 +26,14 @@ export async function serveNodeSocket(
   const at = options.socket ?? path.resolve(options.folder, "devnet", "node.socket");
   const failure = await mkdir(path.dirname(at), { recursive: true }).then(() => undefined, (error: Error) => error);
   const served = failure
-    ? undefined
+    ? fail("no_folder", failure.message)
     : await serveSocket({ path: at, devnet, store, bus, log: log.with({ component: "socket" }) });
-  if (served?.ok) {
+  if (served.ok) {
     stops.push(() => served.value.close());
     listening.push({ name: "its node socket", at });
     return;
   }
-  const why = served ? served.error.message : failure!.message;
+  const why = served.error.message;
   if (options.socket !== undefined) throw new StartError(`--socket: ${why}`);
   progress(`The devnet has no node socket: ${why} --socket PATH gives it another place.`);
 }

@@ -175,7 +175,7 @@ const DEVNET_NAMES = ["socket", "block-ms", ...GENESIS_NAMES] as const;
 
 type BadOption = Failure<"bad_option">;
 
-/** Reads options; `help` for `--help`. */
+/** Reads options; `help` for `--help`. One function, since the checks of an option need the values of others. */
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = process.env,

@@ -14,7 +14,6 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
 import { notifyInputs } from "#src/runtime/turns/inputLog.ts";
-import { holdLease } from "#src/runtime/placement/namedLease.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { startVaultSweep } from "#src/vault/sweep.ts";
@@ -24,8 +23,10 @@ import { walletProjection } from "#src/wallet/index/projection.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 import { productionProjection } from "#src/wallet/pools/production.ts";
-import { startPoolKeeping } from "#src/app/poolKeeping.ts";
-import { type AppContext, NETWORK_ID, WAKE_FOLLOWER } from "#src/app/context.ts";
+import type { PoolBook } from "#src/wallet/pools/book.ts";
+import { keepPools } from "#src/wallet/pools/keeper.ts";
+import { beginSource } from "#src/wallet/pools/source.ts";
+import { type AppContext, holdProcessLease, NETWORK_ID, WAKE_FOLLOWER } from "#src/app/context.ts";
 
 /** Time between two attempts to reach the network, in milliseconds. */
 const RETRY_MS = 1_000;
@@ -81,29 +82,27 @@ export async function readWalletProjections(
 
 /** Resubmits pending transactions, in one process at a time, and sweeps root keys that no wallet adopted. */
 export function startWalletUpkeep(context: AppContext): void {
-  const { store, bus, port, builders, options, log, stops } = context;
+  const { store, bus, port, builders, log, stops } = context;
   const ask = createAsk({ bus, store, log });
   stops.push(() => Promise.resolve(ask.close()));
   const sweep = startVaultSweep({ vault: createVault({ store, builders }), log: log.with({ component: "vault" }) });
   stops.push(() => sweep.stop());
-  const lease = holdLease({
-    store,
-    bus,
-    name: "resubmission",
-    owner: options.worker,
-    ttlMs: options.leaseMs,
-    log,
-    onHeld: (_, signal) =>
-      resubmit({
-        store,
-        port,
-        log: log.with({ component: "resubmission" }),
-        check: async (hash) => {
-          await ask.ask({ kind: "transaction", id: hash }, { type: "CHECK" });
-        },
-      }, signal),
-  });
-  stops.push(() => lease.stop());
+  const check = async (hash: string) => {
+    await ask.ask({ kind: "transaction", id: hash }, { type: "CHECK" });
+  };
+  const resubmission = { store, port, log: log.with({ component: "resubmission" }), check };
+  holdProcessLease(context, "resubmission", (_, signal) => resubmit(resubmission, signal));
+}
+
+/**
+ * Fetches pool metadata in one process at a time, until the process stops. Its source is that of the options unless one
+ * was ever set by `PUT /settings`.
+ */
+async function startPoolKeeping(context: AppContext, book: PoolBook): Promise<void> {
+  const { options: { outside: { poolMetadata, allowPrivate } }, store, log } = context;
+  if (poolMetadata !== "none") await beginSource(store, poolMetadata);
+  const keeping = { store, book, fetch: { allowPrivate }, log: log.with({ component: "pools" }) };
+  holdProcessLease(context, "pool-metadata", (_, signal) => keepPools(keeping, signal));
 }
 
 /** What the services of the edge share. */

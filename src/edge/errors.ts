@@ -96,8 +96,8 @@ export function retryAfter(code?: string): string {
 
 /** The seconds that a failure names as `retry_after` in its details. */
 function namedRetry(details: unknown): string | undefined {
-  const seconds = (details as { retry_after?: unknown } | undefined)?.retry_after;
-  return typeof seconds === "number" ? String(seconds) : undefined;
+  if (typeof details !== "object" || details === null || !("retry_after" in details)) return undefined;
+  return typeof details.retry_after === "number" ? String(details.retry_after) : undefined;
 }
 
 /** The form of a service's refusals. */

@@ -40,15 +40,18 @@ export interface Page {
 
 /** The files of a folder, by name. */
 export function readPages(folder: URL): ReadonlyMap<string, Page> {
-  const pages = new Map<string, Page>();
-  for (const name of readdirSync(folder)) {
-    const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];
-    if (type === undefined) continue;
-    const body = lean(readFileSync(new URL(name, folder), "utf8"));
-    pages.set(name, { type, body, etag: etagOf(body) });
-  }
-  return pages;
+  const names = readdirSync(folder).filter((name) => extensionOf(name) in TYPES);
+  return new Map(names.map((name) => [name, readPage(new URL(name, folder))]));
 }
+
+/** A file. */
+export function readPage(file: URL): Page {
+  const type = TYPES[extensionOf(file.pathname)] ?? "application/octet-stream";
+  const body = lean(readFileSync(file, "utf8"));
+  return { type, body, etag: etagOf(body) };
+}
+
+const extensionOf = (name: string) => name.slice(name.lastIndexOf(".") + 1);
 
 /** Removes comments on lines of their own, and indentation; no string in the pages spans lines. */
 export function lean(text: string): string {

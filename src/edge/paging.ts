@@ -3,8 +3,9 @@
  * expect that.
  */
 import type { Context } from "hono";
+import { z } from "zod";
 import { fromUtf8 } from "#src/base/bytes.ts";
-import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
+import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
 /** Adds the `Link` to the next page, where there is one. */
@@ -33,7 +34,7 @@ export function pageOf<T>(
   keyOf: (one: T) => string,
   order: "ascending" | "other" = "ascending",
 ): readonly T[] {
-  const key = afterIn(after, (value) => typeof value === "string" ? value : undefined);
+  const key = afterIn(after, z.string());
   const from = key === undefined
     ? 0
     : order === "ascending"
@@ -63,20 +64,16 @@ export function cursorText(cursor: Json): string {
 }
 
 /** The cursor in the parameter `after`, where it is given; throws 400 for a text that no page has given. */
-export function afterIn<T>(after: string | undefined, read: (value: Json) => T | undefined): T | undefined {
-  return after === undefined ? undefined : readCursorText(after, read);
+export function afterIn<T>(after: string | undefined, schema: z.ZodType<T>, refused?: () => Error): T | undefined {
+  return after === undefined ? undefined : readCursorText(after, schema, refused);
 }
 
-/** The cursor in a text, as `read` decodes it; throws `refused()` for any other text. */
-export function readCursorText<T>(
-  text: string,
-  read: (value: Json) => T | undefined,
-  refused: () => Error = noPlace,
-): T {
+/** The cursor in a text, by its schema; throws `refused()` for any other text. */
+export function readCursorText<T>(text: string, schema: z.ZodType<T>, refused: () => Error = noPlace): T {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-    const cursor = read(parseJson(fromUtf8(bytes) ?? ""));
-    if (cursor !== undefined) return cursor;
+    const cursor = schema.safeParse(parseJson(fromUtf8(bytes) ?? ""));
+    if (cursor.success) return cursor.data;
   } catch (error) {
     if (!(error instanceof SyntaxError) && !(error instanceof DOMException)) throw error;
   }
@@ -84,15 +81,3 @@ export function readCursorText<T>(
 }
 
 const noPlace = () => new HttpFailure(400, "bad_request", "after is not a cursor of this list.");
-
-/** A cursor with integers under some names and strings under others; `undefined` for another shape. */
-export function cursorOf<N extends string, T extends string>(
-  value: Json,
-  numbers: readonly N[],
-  texts: readonly T[],
-): ({ [K in N]: number } & { [K in T]: string }) | undefined {
-  if (!isObject(value)) return undefined;
-  const is = numbers.every((name) => Number.isSafeInteger(value[name])) &&
-    texts.every((name) => typeof value[name] === "string");
-  return is ? value as { [K in N]: number } & { [K in T]: string } : undefined;
-}

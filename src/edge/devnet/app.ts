@@ -45,7 +45,7 @@ const answered = answeredBy(refusal);
 
 const BAD_ORIGIN = "`bad_origin`: the request is from a page whose origin is not in `--devnet-origins`";
 
-/** The app; `/openapi.json` describes it, `/docs` shows that to people. */
+/** The app; `/openapi.json` describes it, `/docs` shows that to people. One function, since it only declares endpoints. */
 export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   const { devnet, port, health, log, origins = [], topupMs = 10_000 } = options;
   const app = publicApp("devnet", log);
@@ -147,7 +147,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
       503: "`devnet_unavailable`",
     },
   }, async ({ body: { blocks, slot, drop } }) => {
-    const to = blocks === undefined ? { slot: slot! } : { blocks };
+    const to = slot === undefined ? { blocks: blocks ?? 0 } : { slot };
     return { tip: answered(await devnet.rollback(to, { drop })) };
   });
 

@@ -2,11 +2,11 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
-import { type Json, parseJson } from "#src/base/json.ts";
+import { isObject, type Json, parseJson } from "#src/base/json.ts";
 import * as api from "#src/api/devnetLedger.ts";
 import { addressText, parseAddress, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
 import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
-import { type PoolParameters, walkCertificate } from "#src/cardano/certificates.ts";
+import { walkCertificate } from "#src/cardano/certificates.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
@@ -29,7 +29,7 @@ export interface LedgerRoutesOptions {
   readonly files: readonly WrittenFile[];
 }
 
-/** Adds the endpoints to the devnet's app. */
+/** Adds the endpoints to the devnet's app. One function, since it only declares endpoints. */
 export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }: LedgerRoutesOptions): void {
   const { genesis, network: { id: network, slots } } = devnet;
   const { epochLength, hardFork: fork } = genesis.terms;
@@ -61,7 +61,8 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
 
   const poolView = (id: string, pool: Pool, rows: EpochRows) => {
     const { certificate, future, retiring } = pool;
-    const stated = walkCertificate(new Walk(certificate)) as PoolParameters;
+    const stated = walkCertificate(new Walk(certificate));
+    if (stated.kind !== "register pool") throw new Error(`pool ${id} has a certificate of another kind`);
     const stake = stakeSnapshots(rows).pools.get(id) ?? { mark: 0n, set: 0n, go: 0n };
     const made = (epoch: number) => blocksOf(rows, epoch).get(id) ?? 0;
     return {
@@ -191,10 +192,10 @@ function sum(counts: Iterable<number>): number {
 }
 
 /** Name and ticker of a metadata text. */
-function namesIn(metadata: string | undefined): { name?: Json; ticker?: Json } {
+function namesIn(metadata: string | undefined): { name?: Json | undefined; ticker?: Json | undefined } {
   if (metadata === undefined) return {};
-  const { name, ticker } = parseJson(metadata) as { name: Json; ticker: Json };
-  return { name, ticker };
+  const json = parseJson(metadata);
+  return isObject(json) ? { name: json.name, ticker: json.ticker } : {};
 }
 
 function poolText(id: string): string {

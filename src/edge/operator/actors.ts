@@ -21,7 +21,7 @@ const entityPlace = z.object(api.actorPath);
 const versionPlace = z.int().min(0);
 const UNKNOWN = { 404: "`actor_unknown`: the actor has never applied an event" };
 
-/** Adds `/actors`, `/actors/{kind}/{id}` and the paths below. */
+/** Adds `/actors`, `/actors/{kind}/{id}` and the paths below. One function, since it only declares endpoints. */
 export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: ActorEndpoints): void {
   const unknown = ({ kind, id }: EntityRef) => refusal({ code: "actor_unknown", message: `No ${kind} ${id} exists.` });
   const known = async (entity: EntityRef) => {

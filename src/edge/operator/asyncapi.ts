@@ -38,7 +38,7 @@ export function asyncApi(options: AsyncApiOptions): OperatorPart {
     }, async ({ context }: { context: Context }) => respond(context, 200, document ??= asyncApiDocument(options)));
 }
 
-/** The document. */
+/** The document. One function, since it is one literal. */
 export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
   const known = kinds.map(({ kind, machine }) => ({
     kind,

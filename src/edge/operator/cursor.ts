@@ -2,11 +2,11 @@
 import type { ZodType } from "zod";
 import type { Json } from "#src/base/json.ts";
 import { refusal } from "#src/edge/operator/status.ts";
-import { cursorText, readCursorText } from "#src/edge/paging.ts";
+import { afterIn, cursorText } from "#src/edge/paging.ts";
 
 /** The place of a text that `cursorText` gave. Throws `HttpFailure` 400 `bad_cursor` on anything else. */
 export function readCursor<T>(text: string | undefined, place: ZodType<T>): T | undefined {
-  return text === undefined ? undefined : readCursorText(text, (value) => place.safeParse(value).data, badCursor);
+  return afterIn(text, place, badCursor);
 }
 
 const badCursor = () => refusal({ code: "bad_cursor", message: "after is not a cursor of this list." });

@@ -40,7 +40,7 @@ const SPARED = 10;
 /** Milliseconds without a sign of life after which a worker's state is no longer requested. */
 const ASKED_MS = 60_000;
 
-/** Adds `/workers`, `/partitions`, `/leases`, `/lags` and the paths below. */
+/** Adds `/workers`, `/partitions`, `/leases`, `/lags` and the paths below. One function, since it only declares endpoints. */
 export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs }: PlaceOptions): Places {
   const workers = memo(FRESH_MS, async () => {
     const rows = await readWorkers(store);

@@ -27,7 +27,7 @@ export interface WebhookRouteOptions {
   readonly ca?: string;
 }
 
-/** The part of the operator service about webhooks. */
+/** The part of the operator service about webhooks. One function, since it only declares endpoints. */
 export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
   const { store, bus, allowPrivate } = options;
   const ring = () => bus.publish(WEBHOOKS, null);
@@ -94,7 +94,8 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       await known(params.id);
       const before = after === undefined ? undefined : Number(after);
       const found = await rows.listDeliveries(store, params.id, { status, before, limit });
-      return { deliveries: found, next: found.length < limit ? null : String(found.at(-1)!.n) };
+      const [last] = found.length < limit ? [] : found.slice(-1);
+      return { deliveries: found, next: last === undefined ? null : String(last.n) };
     });
     endpoint(app, "post", {
       ...one,

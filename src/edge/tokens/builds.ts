@@ -21,7 +21,7 @@ const writable = z.record(
 );
 const ofToken = { ...address, tokenId: api.tokenId };
 
-/** Adds `/transaction/{address}/…`. */
+/** Adds `/transaction/{address}/…`. One function, since it only declares endpoints. */
 export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
   const { store, requester, buildable, built, boot } = service;
   const build = building(service);

@@ -1,6 +1,6 @@
 /**
- * The key of a fact in a request's path: any bytes. It is read from the raw URL, since routers decode to text and lose
- * bytes that are no UTF-8.
+ * Keys of facts and prefixes of keys in a request's path and query: any bytes. They are read from the raw URL, since
+ * routers decode to text and lose bytes that are no UTF-8.
  */
 import { fromHex, fromUtf8, isHex, utf8 } from "#src/base/bytes.ts";
 import { digest } from "#src/forestry/hash.ts";
@@ -33,18 +33,31 @@ function bad(what: string): HttpFailure {
   return new HttpFailure(400, "bad_request", `The key in the path is not ${what}.`);
 }
 
+/**
+ * The bytes of a parameter of a URL's query, percent-encoded or in hexadecimal; undefined where it is not given. Throws
+ * `HttpFailure` 400 `bad_request`.
+ */
+export function queryBytes(url: string, name: string, encoding: "text" | "hex"): Uint8Array | undefined {
+  const pairs = new URL(url).search.slice(1).split("&").map((pair) => pair.split("="));
+  const given = pairs.find(([written = ""]) => fromUtf8(formDecoded(written)) === name)?.slice(1).join("=");
+  if (given === undefined) return undefined;
+  const bytes = formDecoded(given);
+  if (encoding === "text") return bytes;
+  const digits = String.fromCharCode(...bytes);
+  if (!isHex(digits)) throw new HttpFailure(400, "bad_request", `${name} is not in hexadecimal.`);
+  return fromHex(digits);
+}
+
+/** Bytes of a value as forms encode them: a plus sign is a space, a percent sign without two digits is itself. */
+const formDecoded = (text: string): Uint8Array => percentBytes(text.replaceAll("+", " "));
+
 /** Bytes of a path segment. */
 function percentDecoded(segment: string): Uint8Array {
-  const written = utf8(segment);
-  const bytes = new Uint8Array(written.length);
-  let length = 0;
-  for (let i = 0; i < written.length; i++, length++) {
-    bytes[length] = written[i]!;
-    if (written[i] !== 0x25) continue;
-    const digits = segment.slice(i + 1, i + 3);
-    if (!isHex(digits, 1)) throw bad("percent-encoded");
-    bytes[length] = parseInt(digits, 16);
-    i += 2;
-  }
-  return bytes.subarray(0, length);
+  if (/%(?![0-9a-fA-F]{2})/.test(segment)) throw bad("percent-encoded");
+  return percentBytes(segment);
+}
+
+function percentBytes(text: string): Uint8Array {
+  const parts = text.split(/(%[0-9a-fA-F]{2})/);
+  return Uint8Array.from(parts.flatMap((part, i) => i % 2 === 0 ? [...utf8(part)] : [parseInt(part.slice(1), 16)]));
 }

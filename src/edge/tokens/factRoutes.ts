@@ -1,6 +1,7 @@
 /** A token's facts over HTTP: all of them, by pages, by key prefix, or those that changed since a state. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { z } from "zod";
 import { anyFacts, factsQuery } from "#src/api/tokenFacts.ts";
 import * as api from "#src/api/tokens.ts";
 import { toHex } from "#src/base/bytes.ts";
@@ -19,11 +20,11 @@ import { blockHashAt } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { etagOf, holds } from "#src/edge/etag.ts";
 import { JSON_TYPE, respond } from "#src/edge/json.ts";
-import { afterIn, cursorOf, linkNext } from "#src/edge/paging.ts";
+import { afterIn, linkNext } from "#src/edge/paging.ts";
 import { endpoint, type SchemaOutputs } from "#src/edge/route.ts";
 import { factsQuarantined, GONE, tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { type FactForm, factPieces, factText, PAGE, streamed } from "#src/edge/tokens/facts.ts";
-import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
+import { queryBytes } from "#src/edge/tokens/factKey.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -84,7 +85,7 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     const now = await readTokenPoint(sql, token);
     if (now.status === "unknown" || now.status === "ended") throw tokenGone(token, now.status);
     if (now.status === "quarantined") throw factsQuarantined(now.reason);
-    const cursor = afterIn(query.after, (value) => cursorOf(value, [], ["state", "place"]));
+    const cursor = afterIn(query.after, z.object({ state: z.string(), place: z.string() }));
     const state = cursor ? await stateAt(sql, token, cursor.state) : now.state;
     const since = query.since === undefined ? undefined : await slotOf(sql, token, query.since, now.state.slot);
     const slots = query.slots ?? factSlots;

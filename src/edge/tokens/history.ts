@@ -10,12 +10,11 @@ import { readTokenPoint } from "#src/cage/index/factPages.ts";
 import { type HistoryQuery, type PastRequest, readHistory } from "#src/cage/index/history.ts";
 import { bytesText } from "#src/cage/text.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
-import { afterIn, cursorOf, linkNext } from "#src/edge/paging.ts";
+import { afterIn, linkNext } from "#src/edge/paging.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
-import { factKeyIn } from "#src/edge/tokens/factKey.ts";
+import { factKeyIn, queryBytes } from "#src/edge/tokens/factKey.ts";
 import { rolledBack } from "#src/edge/tokens/factRoutes.ts";
-import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
 import { changeView, refView, type WriteBytes } from "#src/edge/tokens/view.ts";
 import { digest } from "#src/forestry/hash.ts";
 
@@ -32,7 +31,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
     query: HistoryQuery,
     { limit, after }: { limit: number; after?: string | undefined },
   ) => {
-    const ref = afterIn(after, (value) => cursorOf(value, [], ["request"]))?.request;
+    const ref = afterIn(after, z.object({ request: z.string() }))?.request;
     const { value: { token, page } } = await atPoint(store, async (sql) => ({
       token: await readTokenPoint(sql, query.token),
       page: await readHistory(sql, query, ref, limit),

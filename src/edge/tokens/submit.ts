@@ -42,6 +42,11 @@ export async function submit(
 
 /** Whether the ledger's decoder refused the bytes: then they are malformed, and no rule was violated. */
 function isMalformed({ code, details }: Failure): boolean {
-  const names = Array.isArray(details) ? (details as { name?: string }[]).map(({ name }) => name) : [];
-  return code === "refused_by_ledger" && names.includes("DeserialiseFailure");
+  return code === "refused_by_ledger" && namesOf(details).includes("DeserialiseFailure");
+}
+
+/** Names of the ledger's failures in the details of `refused_by_ledger`. */
+export function namesOf(details: unknown): readonly unknown[] {
+  const failures: readonly unknown[] = Array.isArray(details) ? details : [];
+  return failures.flatMap((one) => typeof one === "object" && one !== null && "name" in one ? [one.name] : []);
 }

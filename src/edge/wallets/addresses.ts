@@ -91,7 +91,7 @@ function scriptHash(script: ScriptBody, level: ValidationLevel): string {
   if (prefixes.size > 1) throw malformed("one script has keys of several kinds");
   const why = scriptFault(script, level);
   if (why !== undefined) throw malformed(`the script is not valid: ${why}`);
-  return nativeHash(encodeNative(toNative(script, (leaf) => hashes.get(leaf)!)));
+  return nativeHash(encodeNative(toNative(script, (leaf) => hashes.get(leaf) ?? hashOf(leaf, OF_SCRIPTS))));
 }
 
 /** Hash of a key in bech32 under one of some prefixes. */

@@ -29,7 +29,10 @@ import { ownedCredential } from "#src/wallet/index/credential.ts";
 const locked = "`no_root_key`, `wrong_encryption_passphrase`, `not_enough_money`, `cannot_cover_fee`";
 const body = z.object({ passphrase });
 
-/** Adds `/stake-pools/…/wallets/{walletId}`, `/dreps/…/wallets/{walletId}`, `…/delegation-fees` and `…/stake-keys`. */
+/**
+ * Adds `/stake-pools/…/wallets/{walletId}`, `/dreps/…/wallets/{walletId}`, `…/delegation-fees` and `…/stake-keys`.
+ * One function, since it only declares endpoints.
+ */
 export function delegationRoutes(app: OpenAPIHono, service: WalletService): void {
   const { store, port } = service;
   const send = sender(service, "shelley");

@@ -12,11 +12,11 @@ import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
-import { afterIn, cursorOf, linkNext } from "#src/edge/paging.ts";
+import { afterIn, linkNext } from "#src/edge/paging.ts";
 import { noSuchTransaction, shownTransaction } from "#src/edge/wallets/send.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
 import { timeText } from "#src/edge/wallets/times.ts";
-import { streamRoutes } from "#src/edge/wallets/stream.ts";
+import { HISTORY_PLACE, streamRoutes } from "#src/edge/wallets/stream.ts";
 import { policyKeyHash } from "#src/wallet/build/policy.ts";
 import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
@@ -132,7 +132,7 @@ async function historyQueryOf(service: WalletService, query: HistoryParameters):
   const from = start === undefined ? undefined : firstSlotFrom(eras, start);
   const to = end === undefined ? undefined : lastSlotUntil(eras, end);
   if (to !== undefined && to < 0) return undefined;
-  const after = afterIn(query.after, (value) => cursorOf(value, ["slot", "index"], ["hash"]));
+  const after = afterIn(query.after, HISTORY_PLACE);
   return { from, to, order, limit: query.limit ?? query.max_count, minWithdrawal, address: address?.hex, after };
 }
 

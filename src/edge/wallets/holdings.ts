@@ -1,5 +1,6 @@
 /** Holdings of wallets of all kinds: addresses, unspent outputs, assets. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
 import { readUnspent, readUnspentLovelace } from "#actors/walletReads.ts";
 import { minUtxo } from "#src/transaction/minUtxo.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
@@ -8,6 +9,7 @@ import { type AssetId, nameOf, policyOf } from "#src/cardano/value.ts";
 import * as addresses from "#src/api/wallets/addresses.ts";
 import { asset } from "#src/api/wallets/assets.ts";
 import { assetName, policyId, walletId } from "#src/api/wallets/params.ts";
+import { MOST_LOVELACE } from "#src/api/wallets/text.ts";
 import { distribution, page, snapshot } from "#src/api/wallets/wallets.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { JSON_TYPE, JsonList, respondList } from "#src/edge/json.ts";
@@ -15,9 +17,8 @@ import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
-import { afterIn, cursorOf, linkNext, pageOf } from "#src/edge/paging.ts";
+import { afterIn, linkNext, pageOf } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
-import { distributionOf } from "#src/edge/wallets/distribution.ts";
 import { readAssets } from "#src/wallet/index/read.ts";
 import { readAddresses } from "#src/wallet/index/readAddresses.ts";
 import type { OwnUtxo, WalletAddress } from "#src/wallet/index/types.ts";
@@ -25,7 +26,10 @@ import { pathText } from "#src/wallet/keys/paths.ts";
 
 const params = { walletId };
 
-/** Adds `…/addresses`, `…/utxo`, `…/statistics/utxos` and `…/assets` for a kind of wallets. */
+/**
+ * Adds `…/addresses`, `…/utxo`, `…/statistics/utxos` and `…/assets` for a kind of wallets. One function, since it only
+ * declares endpoints.
+ */
 export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const { store, port } = service;
   const { prefix, named } = served;
@@ -43,7 +47,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     answer: addresses.walletAddress.array(),
   }, async ({ params, query, context }) => {
     const { state, limit } = query;
-    const after = afterIn(query.after, (value) => cursorOf(value, ["role", "index"], []));
+    const after = afterIn(query.after, z.object({ role: z.int(), index: z.int() }));
     const [, found] = await Promise.all([
       served.require(params.walletId),
       readAddresses(store.sql, params.walletId, { state, limit, after }),
@@ -150,4 +154,21 @@ const byRef = ({ utxo: a }: OwnUtxo, { utxo: b }: OwnUtxo) => refKey(a.ref) < re
 /** An address of a wallet. */
 export function walletAddressView({ address, path, used }: WalletAddress) {
   return { id: addressView(address), state: used ? "used" : "unused", derivation_path: pathText(path) };
+}
+
+/** Upper bounds of the buckets, themselves included. */
+const BOUNDS = [...Array.from({ length: 16 }, (_, i) => 10n ** BigInt(i + 1)), MOST_LOVELACE];
+
+/** The histogram of some amounts of lovelace. */
+export function distributionOf(amounts: readonly bigint[]) {
+  const counts = new Map(BOUNDS.map((bound) => [bound, 0]));
+  for (const amount of amounts) {
+    const bound = BOUNDS.find((one) => amount <= one) ?? MOST_LOVELACE;
+    counts.set(bound, (counts.get(bound) ?? 0) + 1);
+  }
+  return {
+    total: lovelace(amounts.reduce((sum, amount) => sum + amount, 0n)),
+    scale: "log10" as const,
+    distribution: Object.fromEntries([...counts].map(([bound, count]) => [String(bound), count])),
+  };
 }

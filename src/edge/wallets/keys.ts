@@ -22,7 +22,7 @@ import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
 const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`" };
 const SHARED = HARD + 1854;
 
-/** Adds `…/keys`, `…/policy-key`, `…/policy-id` and `…/signatures`. */
+/** Adds `…/keys`, `…/policy-key`, `…/policy-id` and `…/signatures`. One function, since it only declares endpoints. */
 export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", {
     path: "/wallets/:walletId/keys",

@@ -110,7 +110,7 @@ function planView({ transactions, left }: MigrationTransactions) {
         } satisfies CoinSelection,
       )
     ),
-    total_fee: lovelace(transactions.reduce((fees, { scanned }) => fees + scanned.fee!, 0n)),
+    total_fee: lovelace(transactions.reduce((fees, { scanned }) => fees + (scanned.fee ?? 0n), 0n)),
     balance_leftover: sum(left),
     balance_selected: sum(transactions.flatMap(({ coins }) => coins)),
   };

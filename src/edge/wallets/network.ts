@@ -20,7 +20,7 @@ import { blockView, epochAfter, epochView, slotView, timeText } from "#src/edge/
 const TIP_MS = 50;
 const MAGIC_OF_MAINNET = 764_824_073;
 
-/** Adds `/network/…` and `/blocks/latest/header`. */
+/** Adds `/network/…` and `/blocks/latest/header`. One function, since it only declares endpoints. */
 export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): void {
   const { store, port, networkMagic, toleranceS, clocked, clock } = options;
   const readEras = eraCache(port);

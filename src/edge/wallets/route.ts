@@ -82,7 +82,7 @@ const JSON_TYPE = "application/json";
 function accepts({ req }: Context): void {
   const accept = req.header("accept");
   if (accept === undefined || accept.trim() === "") return;
-  const ranges = accept.split(",").map((range) => range.split(";")[0]!.trim().toLowerCase());
+  const ranges = accept.split(",").map((range) => range.replace(/;.*$/s, "").trim().toLowerCase());
   if (ranges.some((range) => ["*/*", "application/*", JSON_TYPE].includes(range) || OTHERS.has(range))) return;
   throw new HttpFailure(
     406,

@@ -1,5 +1,6 @@
 /** Transactions built, signed and submitted in one call, and shown as the wallet's history has them. */
 import type { Context } from "hono";
+import { onlyOf } from "#src/base/only.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { entityOf, LONGEST_MS, until, type WalletService } from "#src/edge/wallets/service.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";
@@ -83,8 +84,7 @@ async function untilFree<T>(wallet: string, work: () => Promise<T>): Promise<T> 
 
 /** A transaction that a wallet has just submitted. */
 async function sentView(service: WalletService, row: WalletRow, hash: string) {
-  const [view] = await sentViews(service, row, [hash]);
-  return view!;
+  return onlyOf(await sentViews(service, row, [hash]));
 }
 
 /** Transactions that a wallet has just submitted, in their order. */
@@ -100,8 +100,7 @@ type ViewOptions = Pick<Parameters<typeof transactionView>[1], "form" | "own">;
 
 /** A transaction of a wallet; throws 404 `no_such_transaction`. */
 export async function shownTransaction(service: WalletService, id: string, hash: string, options: ViewOptions) {
-  const [view] = await shownTransactions(service, id, [hash], options);
-  return view!;
+  return onlyOf(await shownTransactions(service, id, [hash], options));
 }
 
 async function shownTransactions(service: WalletService, id: string, hashes: readonly string[], options: ViewOptions) {

@@ -68,7 +68,10 @@ const actorTemplate = ({ script, keys }: ScriptTemplate) => ({
   keys: { ...keys },
 });
 
-/** Adds `/shared-wallets` and what belongs to one wallet but its holdings and transactions. */
+/**
+ * Adds `/shared-wallets` and what belongs to one wallet but its holdings and transactions. One function, since it only
+ * declares endpoints.
+ */
 export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): void {
   const { store } = service;
   const params = { walletId };

@@ -24,7 +24,7 @@ import type { SharedSigning } from "#src/wallet/shared/types.ts";
 const params = { walletId };
 const locked = "`no_root_key`, `wrong_encryption_passphrase`";
 
-/** Adds `…/keys`, `…/transactions-sign` and `…/transactions-submit` of shared wallets. */
+/** Adds `…/keys`, `…/transactions-sign` and `…/transactions-submit` of shared wallets. One function, since it only declares endpoints. */
 export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void {
   const { vault } = service;
 

@@ -1,5 +1,6 @@
 /** Shared wallets as the API shows them. */
 import { readOverviews } from "#actors/walletReads.ts";
+import { onlyOf } from "#src/base/only.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { lastSlot, walletView } from "#src/edge/wallets/walletView.ts";
@@ -25,7 +26,7 @@ function sharingView({ id, name, gap, sharing }: SharedWalletRow) {
   return {
     id,
     name,
-    account_index: pathText([HARD + sharing.account])[0]!,
+    account_index: onlyOf(pathText([HARD + sharing.account])),
     address_pool_gap: gap,
     payment_script_template: templateView(sharing.payment),
     ...(sharing.delegation ? { delegation_script_template: templateView(sharing.delegation) } : {}),

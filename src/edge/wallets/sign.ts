@@ -1,6 +1,7 @@
 /** Signing requests: what the wallet's keys have to sign is read from the transaction by the wallet's actor. */
 import { type SignFailure, signTransactions, type UnsignedTransaction } from "#src/vault/walletSigning.ts";
 import { fromHex } from "#src/base/bytes.ts";
+import { onlyOf } from "#src/base/only.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -49,7 +50,7 @@ async function signOne(
   passphrase: string,
 ): Promise<Result<Uint8Array, SignFailure>> {
   const signed = await signTransactions(service, row, [transaction], passphrase);
-  return signed.ok ? ok(signed.value[0]!) : signed;
+  return signed.ok ? ok(onlyOf(signed.value)) : signed;
 }
 
 /** The wallet's coins among inputs, with the paths of their keys. */

@@ -22,7 +22,7 @@ import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { type OwnParts, transactionView } from "#src/edge/wallets/history.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
-import { cursorOf, cursorText, readCursorText } from "#src/edge/paging.ts";
+import { cursorText, readCursorText } from "#src/edge/paging.ts";
 import { blockView } from "#src/edge/wallets/times.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import type { EventBatch } from "#src/runtime/events/eventLog.ts";
@@ -33,6 +33,9 @@ import type { HistoryCursor, WalletTransaction } from "#src/wallet/index/types.t
 const AT_ONCE = 100;
 /** The place before all transactions. */
 const FIRST: HistoryCursor = { slot: -1, index: -1, hash: "" };
+
+/** A place in a wallet's history, as cursors have it. */
+export const HISTORY_PLACE = z.object({ slot: z.int(), index: z.int(), hash: z.string() });
 
 type HistoryRead = Awaited<ReturnType<typeof readHistoryPage>>;
 
@@ -117,7 +120,7 @@ function idOf(position: Position, { slot, index, hash }: HistoryCursor): string 
 }
 
 async function placeIn(text: string, { events }: WalletService): Promise<{ position: Position; place: HistoryCursor }> {
-  const read = readCursorText(text, (value) => cursorOf(value, ["slot", "index"], ["hash", "position"]), notGiven);
+  const read = readCursorText(text, HISTORY_PLACE.extend({ position: z.string() }), notGiven);
   const position = await givenPosition(events, read.position);
   if (position === undefined) throw notGiven();
   return { position, place: { slot: read.slot, index: read.index, hash: read.hash } };

@@ -1,11 +1,11 @@
 /** Submission of signed transactions, for a wallet or for none. */
 import type { Failure } from "#src/base/result.ts";
-import type { Json, Messaged } from "#src/base/json.ts";
+import type { Messaged } from "#src/base/json.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { transactionHash } from "#src/cardano/transaction.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { submit } from "#src/edge/tokens/submit.ts";
+import { namesOf, submit } from "#src/edge/tokens/submit.ts";
 import { LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
 import { countOwnSignatures } from "#src/wallet/build/ownSignatures.ts";
@@ -55,10 +55,9 @@ function refused({ code, message, details }: Failure): Error {
     case "refused_by_ledger": {
       const why =
         `The submitted transaction was rejected by the local node. Here's an error message that may help with debugging: ${message}`;
-      const isSpent = Array.isArray(details) && details.some((one) => (one as { name?: string }).name === SPENT);
-      return isSpent
+      return namesOf(details).includes(SPENT)
         ? new Conflict(why, details)
-        : new HttpFailure(500, "created_invalid_transaction", why, details as Json);
+        : new HttpFailure(500, "created_invalid_transaction", why, details);
     }
     default:
       return refusal({ code, message, details });
@@ -76,13 +75,8 @@ export async function requireOwnSignatures(
   transaction: Uint8Array,
   account: string | undefined,
 ): Promise<void> {
-  const { own, missing, expected, detected } = await countOwnSignatures(
-    store.sql,
-    wallet,
-    decoded,
-    transaction,
-    account,
-  );
+  const counted = await countOwnSignatures(store.sql, wallet, decoded, transaction, account);
+  const { own, missing, expected, detected } = counted;
   if (!own) {
     throw refusal({
       code: "foreign_transaction",

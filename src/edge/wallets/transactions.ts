@@ -79,7 +79,7 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
   });
 }
 
-/** Sign, submit, balance and send, for sequential and random wallets. */
+/** Sign, submit, balance and send, for sequential and random wallets. One function, since it only declares endpoints. */
 export function spendRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const { networkId, builds, store } = service;
   const { named, prefix } = served;

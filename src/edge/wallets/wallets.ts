@@ -1,6 +1,7 @@
 /** Sequential wallets: created, listed, changed and deleted. */
 import { readOverviews, type WalletOverview } from "#actors/walletReads.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { walletId } from "#src/api/wallets/params.ts";
@@ -257,11 +258,9 @@ export function changeOf({ name, one_change_address_mode: oneChange, selection }
   return { ...settings, type: names.length === 1 && name !== undefined ? "RENAME" : "SETTINGS" };
 }
 
-const idIn = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;
-
 /** The rows of a page of wallets to be read: one more than requested shows whether there is a next page. */
 export const pageIn = ({ limit, after }: PageQuery) => ({
-  after: afterIn(after, idIn),
+  after: afterIn(after, z.string().regex(/^[0-9a-f]{40}$/)),
   limit: limit === undefined ? undefined : limit + 1,
 });
 

@@ -9,6 +9,7 @@
  * what it shows.
  */
 import { openStream, queryOf } from "./api.js";
+import { createParser } from "./sse.js";
 
 /** The service sends a comment every 15 s: after this long without one the stream counts as stale, */
 const STALE_MS = 20_000;
@@ -17,7 +18,8 @@ const DEAD_MS = 40_000;
 const HIDDEN_MS = 30_000;
 /** Hidden for longer than this, a page starts from now. */
 const LONG_MS = 300_000;
-const LONGEST_LINE = 1_000_000;
+/** Most characters of an event. */
+const LARGEST = 1_000_000;
 
 /** @typedef {"connecting" | "live" | "stale" | "paused"} LinkState */
 /** @typedef {import("./types.ts").TransitionEvent} TransitionEvent */
@@ -63,7 +65,24 @@ export async function watch({ filter = {}, onEvents, onOpen, onState, signal }) 
       const body = await openStream(path, lastId, attempt.signal);
       onState("live");
       let begins = lastId === undefined;
-      const parse = createParser();
+      let reset = false;
+      /** @type {TransitionEvent[]} */
+      let told = [];
+      const parser = createParser({
+        maxBufferSize: LARGEST,
+        onId: (id) => {
+          lastId = id;
+          reset ||= begins;
+          begins = false;
+        },
+        onEvent: ({ event, data }) => {
+          if (event === "reset") reset = true;
+          if (event === "transition") told.push(JSON.parse(data));
+        },
+        onError: (error) => {
+          if (error.type === "max-buffer-size-exceeded") throw error;
+        },
+      });
       const reader = body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         const { done, value } = await reader.read();
@@ -71,17 +90,11 @@ export async function watch({ filter = {}, onEvents, onOpen, onState, signal }) 
         failures = 0;
         alive();
         onState("live");
-        /** @type {TransitionEvent[]} */
-        const told = [];
-        let reset = false;
-        for (const message of parse(value)) {
-          if (message.id !== undefined) lastId = message.id;
-          if (message.event === "reset" || begins) reset = true;
-          begins = false;
-          if (message.event === "transition") told.push(JSON.parse(message.data));
-        }
+        parser.feed(value);
         if (reset) onOpen();
         if (told.length > 0) onEvents(told);
+        reset = false;
+        told = [];
       }
     } catch {
       // It is reopened whatever ended it; a refused token opens the login form itself.
@@ -97,46 +110,6 @@ export async function watch({ filter = {}, onEvents, onOpen, onState, signal }) 
     failures++;
     await pause(Math.min(10_000, 250 * 2 ** failures) * (0.75 + Math.random() / 2), signal);
   }
-}
-
-/** @typedef {{ event: string, data: string, id: string | undefined }} Message */
-
-/**
- * Reads text of a stream as it comes (HTML Living Standard, 9.2.6); gives the messages that each piece completes.
- * @returns {(piece: string) => Message[]}
- */
-export function createParser() {
-  let rest = "";
-  let event = "";
-  let id = /** @type {string | undefined} */ (undefined);
-  /** @type {string[]} */
-  let data = [];
-  return (piece) => {
-    rest += piece;
-    if (rest.length > LONGEST_LINE) throw new Error("a line without end");
-    const lines = rest.split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop() ?? "";
-    /** @type {Message[]} */
-    const messages = [];
-    for (const line of lines) {
-      if (line === "") {
-        if (data.length > 0 || id !== undefined) {
-          messages.push({ event: event || "message", data: data.join("\n"), id });
-        }
-        event = "";
-        id = undefined;
-        data = [];
-        continue;
-      }
-      const colon = line.indexOf(":");
-      const field = colon < 0 ? line : line.slice(0, colon);
-      const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
-      if (field === "event") event = value;
-      else if (field === "data") data.push(value);
-      else if (field === "id" && !value.includes("\0")) id = value;
-    }
-    return messages;
-  };
 }
 
 /** Resolves when the page is seen, or at the end. @param {AbortSignal} signal */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import * as api from "#src/api/tokens.ts";
 import { readOptions } from "#src/app/options.ts";
-import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
+import { queryBytes } from "#src/edge/tokens/factKey.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { silentLog } from "#src/base/log.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { distributionOf } from "#src/edge/wallets/distribution.ts";
+import { distributionOf } from "#src/edge/wallets/holdings.ts";
 import { noSuchWallet, walletAlreadyExists } from "#src/edge/wallets/service.ts";
 import { historyQuery } from "#src/api/wallets/transactions.ts";
 
