@@ -8,7 +8,7 @@ import { parseAddress } from "#src/cardano/address.ts";
 import { created } from "#src/cardano/block.ts";
 import { readToken, type TokenState } from "#src/cage/index/read.ts";
 import { cageScripts } from "#src/cage/script.ts";
-import { readPendingContaining } from "#src/chain/pending/pendingSpends.ts";
+import { readPendingContaining } from "#src/chain/pending/spendable.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
 import { check, type Endpoint, endpoint, type EndpointRequest, type Shape } from "#src/edge/route.ts";
