@@ -79,7 +79,7 @@ export interface IndexerPosition {
 }
 
 /** Fault injection: called at the fault points of a step, with the step's cursor. */
-export type OnStep = (step: FollowerStep, cursor: string) => void | Promise<void>;
+type OnStep = (step: FollowerStep, cursor: string) => void | Promise<void>;
 
 /** The points of a step's work at which tests inject faults. */
 export type FollowerStep =

@@ -24,7 +24,7 @@ export interface NetworkQuery {
 }
 
 /** A query to the network and how its answer is stored. */
-export interface PendingNetworkQuery<T> {
+interface PendingNetworkQuery<T> {
   run(port: ChainPort): Promise<Result<At<T>, Unanswered>>;
   /**
    * Writes the answer, within a transaction in which the main cursor is at the last of `blocks` (at the answer's point

@@ -39,7 +39,7 @@ const STUCK_MS = 30_000;
 const POLL_MS = 1_000;
 
 /** What the indexers of restore groups share with the main one. */
-export interface RestoringOptions extends
+interface RestoringOptions extends
   Pick<
     IndexerOptions,
     "store" | "port" | "fence" | "supplies" | "append" | "ring" | "keepBlocks" | "onStep" | "recentBlocks"

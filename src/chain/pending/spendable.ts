@@ -20,7 +20,7 @@ const MAX_SCANNED = 20;
  * Spend priority of an output; lower is spent first. 0: confirmed; 1: output of a pending transaction; ≥ 2: reserved by
  * another build, most recent last (2 + the end of the reservation in seconds since 1970).
  */
-export type SpendPriority = number;
+type SpendPriority = number;
 
 /** The lowest priority of a reserved output. */
 const RESERVED: SpendPriority = 2;
@@ -35,7 +35,7 @@ export interface PrioritisedOutput {
 }
 
 /** An output that can be spent. */
-export interface AvailableUtxo {
+interface AvailableUtxo {
   readonly utxo: Utxo;
   readonly preference: SpendPriority;
 }

@@ -17,7 +17,7 @@ import type { Fragment, Queries, Store } from "#src/store/store.ts";
 const submissionFailures = z.array(z.object({ name: z.string(), message: z.string() }));
 
 /** A submission that a wallet lists. */
-export interface ListedSubmission {
+interface ListedSubmission {
   readonly wallet: string;
   readonly transaction: ScannedTransaction;
   /** `expired`: its last slot has passed, or the network refuses it. */
@@ -103,7 +103,7 @@ export async function deleteListed(sql: Queries, wallet: string): Promise<void> 
 }
 
 /** The result of a sweep. */
-export interface SweepResult {
+interface SweepResult {
   readonly resubmitted: number;
   /** Transactions whose actors are to check. */
   readonly toCheck: readonly string[];
