@@ -27,8 +27,7 @@ import type { BuiltUpdate, RefusedRequest } from "#src/cage/transactions/update.
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
-import { atPoint, readAvailable } from "#src/chain/pending/spendable.ts";
-import { readPendingSpends } from "#src/chain/pending/pendingSpends.ts";
+import { atPoint, readAvailable, readPendingSpends } from "#src/chain/pending/spendable.ts";
 import { horizonOf } from "#src/chain/provider/horizon.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";

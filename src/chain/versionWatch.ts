@@ -10,7 +10,7 @@ import type { ChainPort } from "#src/chain/provider/port.ts";
 import { NEWEST_MAJOR } from "#src/ledger/epoch/hardFork.ts";
 
 /** Something that a client should know of an answer. */
-export interface VersionWarning {
+interface VersionWarning {
   readonly code: "protocol_version_unknown";
   readonly message: string;
 }
@@ -29,7 +29,7 @@ export function versionWarning(
 }
 
 /** What is known of the network's protocol version. */
-export interface VersionStanding {
+interface VersionStanding {
   /** As the network last stated it; null while it did not. */
   readonly network: Parameters["protocolVersion"] | null;
   /** Newest major version that this release knows. */
@@ -39,7 +39,7 @@ export interface VersionStanding {
 }
 
 /** A port that notices the protocol version of all parameters it gives. */
-export interface WatchedPort<Port extends ChainPort> {
+interface WatchedPort<Port extends ChainPort> {
   readonly port: Port;
   standing(): VersionStanding;
 }

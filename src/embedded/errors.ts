@@ -1,5 +1,5 @@
 /** Why an embedded service did not start: a stable code. */
-export type EmbeddedErrorCode =
+type EmbeddedErrorCode =
   /** Another program listens on the port. */
   | "port_taken"
   /** Another Arbor process uses this folder. */

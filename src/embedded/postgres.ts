@@ -17,7 +17,7 @@ import { lockFolder } from "#src/embedded/lock.ts";
 import { stopLeftover, stopServer } from "#src/embedded/postmaster.ts";
 import { startServer } from "#src/embedded/server.ts";
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Folder for the data, the password and the server's log; created if missing. */
   readonly folder: string;
   /** Port on 127.0.0.1; a free one by default. */
@@ -30,7 +30,7 @@ export interface PostgresOptions {
 }
 
 /** A running server. */
-export interface EmbeddedPostgres {
+interface EmbeddedPostgres {
   /** `postgres://…` with the password, for the database `postgres`. */
   readonly url: string;
   readonly port: number;

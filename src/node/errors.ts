@@ -3,7 +3,7 @@ import { errorCode } from "#src/base/errorCode.ts";
 import type { Failure } from "#src/base/result.ts";
 
 /** Failure codes. */
-export type NodeFailureCode =
+type NodeFailureCode =
   /** No file where the socket should be. */
   | "socket_missing"
   /** The operating system does not permit opening the socket. */

@@ -2,7 +2,7 @@
 import type { Queries } from "#src/store/store.ts";
 
 /** A table or view. */
-export interface TableShape {
+interface TableShape {
   readonly isView: boolean;
   /** PostgreSQL type names by column, in the order of the table. */
   readonly columns: ReadonlyMap<string, string>;
@@ -28,11 +28,9 @@ export class Catalog {
       join pg_type t on t.oid = a.atttypid order by wanted, a.attnum`;
     for (const table of missing) {
       const mine = rows.filter((row) => row.table === table);
-      if (mine.length === 0) throw new Error(`there is no table ${table}`);
-      this.shapes.set(table, {
-        isView: mine[0]!.view,
-        columns: new Map(mine.map((row) => [row.column, row.type])),
-      });
+      const [first] = mine;
+      if (!first) throw new Error(`there is no table ${table}`);
+      this.shapes.set(table, { isView: first.view, columns: new Map(mine.map((row) => [row.column, row.type])) });
     }
   }
 

@@ -13,7 +13,7 @@ import type { Queries } from "#src/store/store.ts";
 export const BETWEEN_BLOCKS = "between blocks";
 
 /** A rollback. */
-export interface RollbackRange {
+interface RollbackRange {
   readonly from: Point;
   readonly to: Tip;
   /** Index tables. */
@@ -26,7 +26,7 @@ export interface RollbackRange {
 }
 
 /** A position on the way of a rollback, and its distance in blocks or slots. */
-export interface Checkpoint {
+interface Checkpoint {
   readonly position: Tip;
   readonly distance: number;
 }

@@ -76,9 +76,10 @@ export async function foldBlocks(steps: readonly FoldStep[], options: BatchOptio
       rows = mergeRows(rows, rowsOf(folded.queries, answers));
     }
   };
-  for (const [i, step] of steps.entries()) {
-    if (i > 0 && options.ends(step, overlay.size + touched.length, blocks[i - 1]!)) break;
-    const folds = await Promise.all(projections.map((projection, p) => fold(projection, step.keys[p]!, step)));
+  for (const step of steps) {
+    const last = blocks.at(-1);
+    if (last && options.ends(step, overlay.size + touched.length, last)) break;
+    const folds = await Promise.all(projections.map((projection, p) => fold(projection, step.keys[p] ?? [], step)));
     const done = folds.filter((one) => one !== undefined);
     if (done.length < folds.length) break;
     for (const one of done) {

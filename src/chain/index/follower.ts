@@ -6,23 +6,21 @@
  * Assumption: the process that runs this holds the follower's lease.
  */
 import { sleep } from "#src/base/clock.ts";
-import { type Log, reason } from "#src/base/log.ts";
+import { reason } from "#src/base/log.ts";
 import type { Failure } from "#src/base/result.ts";
 import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { Utxo } from "#src/cardano/output.ts";
-import type { Projection, Touched } from "#src/cardano/projection.ts";
 import { lapseReservations } from "#src/chain/pending/spendable.ts";
 import { MAIN, readCursor, readPoints } from "#src/chain/index/cursor.ts";
 import { markFork } from "#src/chain/index/groups.ts";
 import { type NetworkQuery, NetworkQueryRunner } from "#src/chain/index/networkQueries.ts";
-import { Indexer, type OnStep } from "#src/chain/index/indexer.ts";
+import { fenced, Indexer, type IndexerOptions } from "#src/chain/index/indexer.ts";
 import * as measure from "#src/chain/index/metrics.ts";
-import type { At, ChainPort } from "#src/chain/provider/port.ts";
+import type { At } from "#src/chain/provider/port.ts";
 import { type Progress, progressLine, ProgressMeter } from "#src/chain/index/progress.ts";
 import { prune, pruneTransientRows } from "#src/chain/index/prune.ts";
 import { noteRolledBack } from "#src/chain/index/rolledBack.ts";
 import { Restoring } from "#src/chain/index/restoring.ts";
-import type { Supplies } from "#src/chain/index/supply.ts";
 import { RecentBlocks } from "#src/chain/index/recentBlocks.ts";
 import {
   alignAnswer,
@@ -31,36 +29,25 @@ import {
   undoWatches,
   wantedWatches,
 } from "#src/chain/index/watchedAddresses.ts";
-import type { Queries, Store } from "#src/store/store.ts";
+import type { Queries } from "#src/store/store.ts";
 
 export type { FollowerStep } from "#src/chain/index/indexer.ts";
 
-export interface FollowerOptions {
-  readonly store: Store;
-  readonly port: ChainPort;
-  readonly projections: readonly Projection[];
-  /** Throws inside a transaction when the follower's lease is no longer held. */
-  readonly fence: (sql: Queries) => Promise<void>;
-  /** Appends to the runtime's ordered input log, in the transaction it is given. */
-  readonly append: (sql: Queries, touched: readonly Touched[]) => Promise<void>;
-  /** Wakes actors, after the commit. */
-  readonly ring: (touched: readonly Touched[]) => void;
-  /** Produces what folds request, by projection. */
-  readonly supplies?: Supplies;
+export interface FollowerOptions extends
+  Pick<
+    IndexerOptions,
+    "store" | "port" | "projections" | "fence" | "append" | "ring" | "supplies" | "log" | "onStep" | "eraWaitMs"
+  > {
   /** What is queried from the network because no block contains it. */
   readonly networkQueries?: readonly NetworkQuery[];
   /** Called when the main cursor has moved. */
   readonly onMoved?: (at: Tip) => void;
   /** Gets a line every few seconds while the index is far behind the network's tip. */
   readonly onProgress?: (line: string) => void;
-  readonly log: Log;
   /** Blocks to keep for rollbacks; twice the network's k by default. */
   readonly keepBlocks?: number;
   /** Distance from the tip, in blocks, within which each block has its own transaction; 20 by default. */
   readonly near?: number;
-  readonly onStep?: OnStep;
-  /** Milliseconds until the network is queried again after a block of an unknown era; a minute by default. */
-  readonly eraWaitMs?: number;
 }
 
 const LAPSE_EVERY_MS = 60_000;
@@ -156,9 +143,10 @@ export class Follower {
   }
 
   private async moved(at: Tip, blocks: readonly ScannedBlock[]): Promise<void> {
-    if (blocks.length === 0) this.recent = this.recent.filter(({ slot }) => slot <= at.slot);
+    const [first] = blocks;
+    if (!first) this.recent = this.recent.filter(({ slot }) => slot <= at.slot);
     else {
-      const linked = this.recent.at(-1)?.hash === blocks[0]!.previous ? this.recent : [];
+      const linked = this.recent.at(-1)?.hash === first.previous ? this.recent : [];
       this.recent = [...linked, ...blocks].slice(-RECENT_BLOCKS);
     }
     await this.applyWaiting(at);
@@ -228,16 +216,14 @@ export class Follower {
 
   /** A transaction under the lease that locks the main cursor. Throws if `at` is given and the cursor is elsewhere. */
   private async fenced<T>(work: (sql: Queries) => Promise<T>, at?: Tip): Promise<T> {
-    const { store, fence } = this.options;
     let startedAt = 0;
-    const result = await store.sql.begin(async (sql) => {
+    const result = await fenced(this.options, async (sql) => {
       startedAt = performance.now();
-      await fence(sql);
       const [row] = await sql<{ hash: string }[]>`select hash from chain_cursor where id = ${MAIN} for update`;
       if (at && row?.hash !== at.hash) throw new Error("the cursor has moved under this follower");
       return await work(sql);
     });
     measure.writeSeconds.of().observe((performance.now() - startedAt) / 1_000);
-    return result as T;
+    return result;
   }
 }

@@ -119,7 +119,7 @@ async function raiseGenerations(sql: Queries, cursors: readonly string[]): Promi
 }
 
 /** The result of an assignment of members to cursors. */
-export interface AssignedMembers {
+interface AssignedMembers {
   /** Whether any member was assigned. */
   readonly any: boolean;
   /** Members assigned to the main cursor. */

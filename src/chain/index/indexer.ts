@@ -79,7 +79,7 @@ export interface IndexerPosition {
 }
 
 /** Fault injection: called at the fault points of a step, with the step's cursor. */
-export type OnStep = (step: FollowerStep, cursor: string) => void | Promise<void>;
+type OnStep = (step: FollowerStep, cursor: string) => void | Promise<void>;
 
 /** The points of a step's work at which tests inject faults. */
 export type FollowerStep =
@@ -94,7 +94,8 @@ export type FollowerStep =
   | "after-join"
   | "answering";
 
-const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000, 5_000];
+const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000];
+const LONGEST_BACKOFF_MS = 5_000;
 /** Milliseconds until the network is queried again after a block of an unknown era: only a rollback or another release changes that. */
 const ERA_WAIT_MS = 60_000;
 /** Blocks in one transaction at most. */
@@ -112,6 +113,17 @@ class GenerationChanged extends Error {}
 /** The cursor was deleted: its members were handed to the main cursor or dismissed. */
 class CursorGone extends Error {}
 
+/** A transaction under the follower's lease. */
+export async function fenced<T>(
+  { store, fence }: Pick<IndexerOptions, "store" | "fence">,
+  work: (sql: Queries) => Promise<T>,
+): Promise<T> {
+  return await store.sql.begin(async (sql) => {
+    await fence(sql);
+    return await work(sql);
+  }) as T;
+}
+
 export class Indexer {
   private readonly scope: CursorScope;
   private readonly catalog = new Catalog();
@@ -124,7 +136,7 @@ export class Indexer {
   private batchSize = 16;
   /** Position of the cursor, as far as this process knows. */
   at: Tip | undefined;
-  /** Why the lane does not go on: the next block is of an era that this release does not know. Undefined while it can. */
+  /** Why the indexer does not go on: the next block is of an era that this release does not know. Undefined while it can. */
   halted: Failure<"era_unknown"> | undefined;
   private haltedAt: string | undefined;
 
@@ -158,7 +170,7 @@ export class Indexer {
           continue;
         }
         log.warn("following is interrupted", { reason: reason(error) });
-        await sleep(BACKOFF_MS[Math.min(failures++, BACKOFF_MS.length - 1)]!, signal);
+        await sleep(BACKOFF_MS[failures++] ?? LONGEST_BACKOFF_MS, signal);
       } finally {
         session.abort();
         signal.removeEventListener("abort", stop);
@@ -259,8 +271,10 @@ export class Indexer {
     const startedAt = performance.now();
     await this.injectFault("scanned");
     const cursor = await this.cursorState();
-    if (samePoint(steps[0]!.block, cursor.at)) return 1;
-    const wrong = linkProblem(steps[0]!.block, cursor.at);
+    const [first] = steps;
+    if (!first) return 0;
+    if (samePoint(first.block, cursor.at)) return 1;
+    const wrong = linkProblem(first.block, cursor.at);
     if (wrong !== undefined) throw new Error(wrong);
     const isFinal = (step: { block: ScannedBlock; tip: Tip }) => step.tip.height - step.block.height > keepBlocks;
     const batch = await this.fold(steps, {
@@ -276,13 +290,15 @@ export class Indexer {
     });
     await this.injectFault("folded");
     const { blocks, touched } = batch;
-    const last = steps[blocks.length - 1]!;
-    const points = steps.slice(0, blocks.length).filter((step) => step === last || !isFinal(step));
+    const folded = steps.slice(0, blocks.length);
+    const last = folded.at(-1);
+    if (!last) throw new Error("no block was folded");
+    const points = folded.filter((step) => step === last || !isFinal(step));
     await this.write(cursor, batch, points.map(({ block }) => block), last.tip);
     (this.options.keepsPoints ? measure.blocks : measure.restoredBlocks).of().inc(blocks.length);
     measure.blockSeconds.of().since(startedAt);
     this.at = last.block;
-    this.remember(cursor.at, steps.slice(0, blocks.length));
+    this.remember(cursor.at, folded);
     await this.injectFault("after-commit");
     this.options.ring(touched);
     this.options.meter?.moved(last.block, last.tip, blocks.length);
@@ -293,7 +309,7 @@ export class Indexer {
   private remember(from: Point, steps: readonly ForwardStep[]): void {
     for (const [p, { name }] of this.options.projections.entries()) {
       const recent = this.options.recentBlocks?.find(({ projection }) => projection.name === name);
-      recent?.add(from, steps, ({ keys }) => keys[p]!);
+      recent?.add(from, steps, ({ keys }) => keys[p] ?? []);
     }
   }
 
@@ -312,15 +328,14 @@ export class Indexer {
   }
 
   private async supply(wants: Batch["wants"]): Promise<void> {
-    const { store, supplies, fence } = this.options;
+    const { supplies } = this.options;
     const keeps = await Promise.all([...wants].map(([projection, wanted]) => {
       const supply = supplies?.get(projection);
       if (!supply) throw new Error(`nobody makes what ${projection} wants`);
       return supply(wanted);
     }));
     await this.injectFault("supplying");
-    await store.sql.begin(async (sql) => {
-      await fence(sql);
+    await fenced(this.options, async (sql) => {
       for (const keep of keeps) await keep(sql);
     });
   }

@@ -20,7 +20,7 @@ export interface ForwardStep {
   readonly bytes: number;
 }
 /** A rollback to apply. */
-export type BackwardStep = Extract<ChainStep, { type: "backward" }>;
+type BackwardStep = Extract<ChainStep, { type: "backward" }>;
 
 /** Limits of what waits: bytes of blocks, and steps. */
 const MOST_BYTES = 8_000_000;

@@ -11,9 +11,10 @@ import type { Result } from "#src/base/result.ts";
 import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { Touched } from "#src/cardano/projection.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
+import type { IndexerOptions } from "#src/chain/index/indexer.ts";
 import type { At, ChainPort, Unanswered } from "#src/chain/provider/port.ts";
 import { alignAnswer } from "#src/chain/index/watchedAddresses.ts";
-import type { Queries, Store } from "#src/store/store.ts";
+import type { Queries } from "#src/store/store.ts";
 
 /** A kind of query to the network. */
 export interface NetworkQuery {
@@ -23,7 +24,7 @@ export interface NetworkQuery {
 }
 
 /** A query to the network and how its answer is stored. */
-export interface PendingNetworkQuery<T> {
+interface PendingNetworkQuery<T> {
   run(port: ChainPort): Promise<Result<At<T>, Unanswered>>;
   /**
    * Writes the answer, within a transaction in which the main cursor is at the last of `blocks` (at the answer's point
@@ -40,21 +41,15 @@ export function networkQuery<T>(
   return { name, next };
 }
 
-export interface NetworkQueryRunnerOptions {
-  readonly store: Store;
-  readonly port: ChainPort;
+interface NetworkQueryRunnerOptions
+  extends Pick<IndexerOptions, "store" | "port" | "log" | "near" | "append" | "ring"> {
   readonly queries: readonly NetworkQuery[];
-  readonly log: Log;
-  /** Distance from the tip, in blocks, from which on nothing is queried: answers from there are of no use yet. */
-  readonly near: number;
   /** The blocks that the main cursor has read last. */
   readonly recent: () => readonly ScannedBlock[];
   /** Runs while the main cursor applies no step. */
   readonly serially: <T>(work: () => Promise<T>) => Promise<T>;
   /** A transaction under the follower's lease, in which the main cursor is at `at`. */
   readonly fenced: (work: (sql: Queries) => Promise<void>, at: Tip) => Promise<void>;
-  readonly append: (sql: Queries, touched: readonly Touched[]) => Promise<void>;
-  readonly ring: (touched: readonly Touched[]) => void;
 }
 
 /** Milliseconds between two polls if nothing wakes the runner. */

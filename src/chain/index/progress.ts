@@ -49,11 +49,12 @@ export class ProgressMeter {
       this.began = { time, blocks: this.blocks };
       this.reportedAt = time;
     }
-    this.marks.push({ time, blocks: this.blocks, slot: at.slot });
-    while (this.marks.length > 2 && time - this.marks[1]!.time > WINDOW_S) this.marks.shift();
+    const mark = { time, blocks: this.blocks, slot: at.slot };
+    this.marks.push(mark);
+    while (this.marks.length > 2 && time - (this.marks[1] ?? mark).time > WINDOW_S) this.marks.shift();
     if (far && time - this.reportedAt < REPORT_EVERY_S) return;
     this.reportedAt = time;
-    const first = this.marks[0]!;
+    const first = this.marks[0] ?? mark;
     const passed = time - first.time;
     const slots = at.slot - first.slot;
     const whole = time - this.began.time;

@@ -32,7 +32,7 @@ interface QueriedColumn {
 }
 
 /** Fingerprints of the values by which a fold would find rows of a group's members. */
-export interface RowFingerprints {
+interface RowFingerprints {
   readonly values: ReadonlySet<number>;
   /** Number of columns they were read from. A fold that queries another column cannot be compared with them. */
   readonly columns: number;

@@ -19,7 +19,7 @@ import {
   type RestoreProgress,
   skipTo,
 } from "#src/chain/index/groups.ts";
-import { Indexer, type IndexerOptions, type IndexerPosition } from "#src/chain/index/indexer.ts";
+import { fenced, Indexer, type IndexerOptions, type IndexerPosition } from "#src/chain/index/indexer.ts";
 import * as measure from "#src/chain/index/metrics.ts";
 import { fetchRows, scopeOf } from "#src/chain/index/rows.ts";
 import { MAIN, readCursorById } from "#src/chain/index/cursor.ts";
@@ -39,7 +39,7 @@ const STUCK_MS = 30_000;
 const POLL_MS = 1_000;
 
 /** What the indexers of restore groups share with the main one. */
-export interface RestoringOptions extends
+interface RestoringOptions extends
   Pick<
     IndexerOptions,
     "store" | "port" | "fence" | "supplies" | "append" | "ring" | "keepBlocks" | "onStep" | "recentBlocks"
@@ -150,11 +150,8 @@ export class Restoring {
     while (await this.fenced((sql) => eraseMembers(sql, projections)));
   }
 
-  private async fenced<T>(work: (sql: Queries) => Promise<T>): Promise<T> {
-    return await this.options.store.sql.begin(async (sql) => {
-      await this.options.fence(sql);
-      return await work(sql);
-    }) as T;
+  private fenced<T>(work: (sql: Queries) => Promise<T>): Promise<T> {
+    return fenced(this.options, work);
   }
 
   private start(group: RestoreGroup, signal: AbortSignal): void {

@@ -9,7 +9,6 @@ import { sleep } from "#src/base/clock.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { created, type Point, samePoint, type ScannedBlock, spent } from "#src/cardano/block.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
-import type { Row } from "#src/cardano/projection.ts";
 import type { At } from "#src/chain/provider/port.ts";
 import { insertRows } from "#src/chain/index/rows.ts";
 import type { Queries, Store } from "#src/store/store.ts";
@@ -167,7 +166,7 @@ export async function applyAnswer(
         old = erased.length === MAX_OUTPUTS;
         if (old) return;
       }
-      await insertRows(sql, "chain_utxo", ["ref", "address", "output", "from_slot", "to_slot"], parts.shift()!);
+      await insertRows(sql, "chain_utxo", ["ref", "address", "output", "from_slot", "to_slot"], parts.shift() ?? []);
       if (parts.length > 0) return;
       await sql`update chain_watch set ready = true, at_slot = ${answer.point.slot} where address = any(${list})`;
     });
@@ -175,18 +174,32 @@ export async function applyAnswer(
 }
 
 /** Splits rows into parts, each for one write transaction; at least one part. */
-function splitRows(rows: readonly Row[]): Row[][] {
-  const parts: Row[][] = [[]];
+function splitRows(rows: readonly OutputRow[]): OutputRow[][] {
+  let part: OutputRow[] = [];
+  const parts = [part];
   let bytes = 0;
   for (const row of rows) {
-    if (bytes >= MAX_BYTES || parts.at(-1)!.length >= MAX_OUTPUTS) {
-      parts.push([]);
+    if (bytes >= MAX_BYTES || part.length >= MAX_OUTPUTS) {
+      parts.push(part = []);
       bytes = 0;
     }
-    parts.at(-1)!.push(row);
-    bytes += (row.output as Uint8Array).length;
+    part.push(row);
+    bytes += row.output.length;
   }
   return parts;
+}
+
+/** A row of `chain_utxo`. */
+type OutputRow = ReturnType<typeof outputRow>;
+
+function outputRow(slot: number, { ref, output }: Utxo): {
+  ref: string;
+  address: string;
+  output: Uint8Array;
+  from_slot: number;
+  to_slot: number | null;
+} {
+  return { ref: refKey(ref), address: output.address, output: output.raw, from_slot: slot, to_slot: null };
 }
 
 /** The rows of addresses after the blocks that follow an answer's point, including outputs spent by these blocks. */
@@ -194,17 +207,10 @@ function outputsAfter(
   addresses: readonly string[],
   answer: At<readonly Utxo[]>,
   blocks: readonly ScannedBlock[],
-): Row[] {
+): OutputRow[] {
   const wanted = new Set(addresses);
-  const rows = new Map<string, Record<string, unknown>>();
-  const put = (slot: number, { ref, output }: Utxo) =>
-    rows.set(refKey(ref), {
-      ref: refKey(ref),
-      address: output.address,
-      output: output.raw,
-      from_slot: slot,
-      to_slot: null,
-    });
+  const rows = new Map<string, OutputRow>();
+  const put = (slot: number, utxo: Utxo) => rows.set(refKey(utxo.ref), outputRow(slot, utxo));
   for (const utxo of answer.value) put(answer.point.slot, utxo);
   for (const block of blocks) {
     for (const transaction of block.transactions) {

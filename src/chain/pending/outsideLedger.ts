@@ -11,7 +11,7 @@ import type { Queries } from "#src/store/store.ts";
  * The state of a transaction that no block holds; `rolledBackFrom` is the slot of the rolled back block that held it
  * last.
  */
-export interface OutsideLedger {
+interface OutsideLedger {
   readonly [detail: string]: string | number;
   readonly status: "mempool" | "pending" | "rolled_back" | "expired" | "unknown";
 }

@@ -11,7 +11,7 @@ const SWEEP_BLOCKS = 10;
 /** Milliseconds between two polls of the height. */
 const POLL_MS = 1_000;
 
-export interface ResubmissionOptions {
+interface ResubmissionOptions {
   readonly store: Store;
   readonly port: Pick<ChainPort, "submit" | "inMempool">;
   /** Has the actor of a transaction check its state with the network. */

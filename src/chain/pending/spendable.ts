@@ -13,12 +13,14 @@ import { readUtxos } from "#src/chain/index/utxo.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 const RESERVATION = "2 minutes";
+/** Transactions scanned for one request at most. */
+const MAX_SCANNED = 20;
 
 /**
  * Spend priority of an output; lower is spent first. 0: confirmed; 1: output of a pending transaction; ≥ 2: reserved by
  * another build, most recent last (2 + the end of the reservation in seconds since 1970).
  */
-export type SpendPriority = number;
+type SpendPriority = number;
 
 /** The lowest priority of a reserved output. */
 const RESERVED: SpendPriority = 2;
@@ -33,7 +35,7 @@ export interface PrioritisedOutput {
 }
 
 /** An output that can be spent. */
-export interface AvailableUtxo {
+interface AvailableUtxo {
   readonly utxo: Utxo;
   readonly preference: SpendPriority;
 }
@@ -140,23 +142,25 @@ export async function reserve(
       preference >= RESERVED && wanted.has(refKey(ref)) ? [[refKey(ref), preference - RESERVED]] : []
     ),
   );
-  return await store.sql.begin(async (sql) => {
-    const rows = await sql`
-      insert into reservation (ref, until) select ref, now() + ${RESERVATION}::interval from unnest(${
-      sql.array(keys)
-    }::text[]) ref
-      on conflict (ref) do update set until = excluded.until
-      where reservation.until < now()
-        or extract(epoch from reservation.until)::float8 < (${
-      sql.json(before)
-    }::jsonb ->> reservation.ref)::float8 + ${TOLERANCE_S}::float8
-      returning ref`;
-    if (rows.length < keys.length) throw new AlreadyReserved();
+  try {
+    await store.sql.begin(async (sql) => {
+      const rows = await sql`
+        insert into reservation (ref, until) select ref, now() + ${RESERVATION}::interval from unnest(${
+        sql.array(keys)
+      }::text[]) ref
+        on conflict (ref) do update set until = excluded.until
+        where reservation.until < now()
+          or extract(epoch from reservation.until)::float8 < (${
+        sql.json(before)
+      }::jsonb ->> reservation.ref)::float8 + ${TOLERANCE_S}::float8
+        returning ref`;
+      if (rows.length < keys.length) throw new AlreadyReserved();
+    });
     return true;
-  }).catch((error) => {
+  } catch (error) {
     if (error instanceof AlreadyReserved) return false;
     throw error;
-  }) as boolean;
+  }
 }
 
 /** Tolerance in seconds for the sum of a priority; PostgreSQL's times are whole microseconds. */
@@ -167,4 +171,24 @@ class AlreadyReserved extends Error {}
 /** Deletes reservations that have ended. */
 export async function lapseReservations(sql: Queries): Promise<void> {
   await sql`delete from reservation where until < now()`;
+}
+
+/** Hashes of the pending transactions that spend given outputs, by output (`refKey`); unspent ones are left out. */
+export async function readPendingSpends(sql: Queries, refs: readonly string[]): Promise<Map<string, string>> {
+  const keys = sql.array([...refs]);
+  const rows = await sql<{ ref: string; hash: string }[]>`
+    select spent.ref, s.hash from submission_open join submission s using (hash), unnest(s.inputs) spent(ref)
+    where s.inputs && ${keys}::text[] and spent.ref = any(${keys}::text[])`;
+  return new Map(rows.map(({ ref, hash }) => [ref, hash]));
+}
+
+/**
+ * Pending transactions whose CBOR contains some bytes (hexadecimal), at most 20, shortest first. The caller filters
+ * them.
+ */
+export async function readPendingContaining(sql: Queries, bytes: string): Promise<ScannedTransaction[]> {
+  const rows = await sql<{ cbor: Uint8Array }[]>`
+    select s.cbor from submission_open join submission s using (hash)
+    where position(decode(${bytes}, 'hex') in s.cbor) > 0 order by length(s.cbor) limit ${MAX_SCANNED}`;
+  return rows.map(({ cbor }) => scanTransaction(new Uint8Array(cbor)));
 }

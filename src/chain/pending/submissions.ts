@@ -5,26 +5,25 @@
  * again regularly. A node also refuses a transaction that it already has, so a refusal is only a reason for the
  * transaction's actor to check.
  */
+import { z } from "zod";
 import { parseJson } from "#src/base/json.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
+import { parseRefKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
-/** A failure: the ledger's name for it, and its message. */
-interface SubmissionFailure {
-  readonly name: string;
-  readonly message: string;
-}
+/** Failures as stored: the ledger's name for each, and its message. */
+const submissionFailures = z.array(z.object({ name: z.string(), message: z.string() }));
 
 /** A submission that a wallet lists. */
-export interface ListedSubmission {
+interface ListedSubmission {
   readonly wallet: string;
   readonly transaction: ScannedTransaction;
   /** `expired`: its last slot has passed, or the network refuses it. */
   readonly status: "pending" | "expired";
   /** Why the network refuses it, if that and not its last slot ended it. */
-  readonly failures?: readonly SubmissionFailure[];
+  readonly failures?: z.infer<typeof submissionFailures>;
   /** The main cursor when the wallet submitted it. */
   readonly since: { readonly slot: number; readonly height: number };
 }
@@ -54,7 +53,7 @@ export async function readListed(sql: Queries, wallets: readonly string[], hash?
     wallet: row.wallet,
     transaction: scanTransaction(new Uint8Array(row.cbor)),
     status: row.status,
-    ...(row.failures === null ? {} : { failures: parseJson(row.failures) as unknown as readonly SubmissionFailure[] }),
+    ...(row.failures === null ? {} : { failures: submissionFailures.parse(parseJson(row.failures)) }),
     since: { slot: Number(row.since_slot), height: Number(row.since_height) },
   }));
 }
@@ -104,7 +103,7 @@ export async function deleteListed(sql: Queries, wallet: string): Promise<void> 
 }
 
 /** The result of a sweep. */
-export interface SweepResult {
+interface SweepResult {
   readonly resubmitted: number;
   /** Transactions whose actors are to check. */
   readonly toCheck: readonly string[];
@@ -160,21 +159,22 @@ async function readInOrder(sql: Queries): Promise<Resubmission[]> {
       where s.hash > ${after} order by s.hash limit ${BATCH}`;
     rows.push(...some);
     if (some.length < BATCH) break;
-    after = some.at(-1)!.hash;
+    after = some.at(-1)?.hash ?? after;
   }
   const byHash = new Map(rows.map((row) => [row.hash, row]));
-  const sorted = new Set<string>();
-  const visit = (first: string) => {
+  const sorted = new Set<Resubmission>();
+  for (const first of rows) {
     // not recursive: a chain of pending transactions may be longer than the stack
     const path = [first];
-    while (path.length > 0) {
-      const hash = path.at(-1)!;
-      const before = byHash.get(hash)!.inputs.map((ref) => ref.split("#")[0]!)
-        .find((parent) => parent !== hash && byHash.has(parent) && !sorted.has(parent));
-      if (before === undefined) sorted.add(path.pop()!);
-      else path.push(before);
+    for (let row = path.at(-1); row; row = path.at(-1)) {
+      const parent = row.inputs.map((ref) => byHash.get(parseRefKey(ref).txHash))
+        .find((one) => one && one !== row && !sorted.has(one));
+      if (parent) path.push(parent);
+      else {
+        sorted.add(row);
+        path.pop();
+      }
     }
-  };
-  for (const { hash } of rows) if (!sorted.has(hash)) visit(hash);
-  return [...sorted].map((hash) => byHash.get(hash)!);
+  }
+  return [...sorted];
 }

@@ -55,7 +55,7 @@ export interface StakePool extends PoolParameters {
 }
 
 /** A registered representative. Amounts are lovelace, hashes hexadecimal. */
-export interface DRepState {
+interface DRepState {
   readonly credential: Credential;
   /** Epoch after which its votes no longer count, unless it is active again before. */
   readonly expiry: number;

@@ -6,7 +6,7 @@ import { parseAddress } from "#src/cardano/address.ts";
 import { created } from "#src/cardano/block.ts";
 import { readToken, type TokenState } from "#src/cage/index/read.ts";
 import { cageScripts } from "#src/cage/script.ts";
-import { readPendingContaining } from "#src/chain/pending/pendingSpends.ts";
+import { readPendingContaining } from "#src/chain/pending/spendable.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
 import { type AddEndpoint, check, endpoint } from "#src/edge/route.ts";

@@ -109,7 +109,8 @@ export class EndpointHub {
     this.stats.messagesIn++;
     const { plain, groups } = this.routes.match(message.subject);
     let delivered = 0;
-    const offer = (subscription: ClientSubscription) => {
+    const offer = (subscription: ClientSubscription | undefined) => {
+      if (!subscription) return false;
       const { connection } = subscription;
       if (connection === from && !from.echo) return false;
       // a subscription that lapsed earlier while this message was delivered is still in the list
@@ -120,7 +121,7 @@ export class EndpointHub {
     for (const subscription of plain) offer(subscription);
     for (const group of groups) {
       const first = group.length === 1 ? 0 : Math.floor(Math.random() * group.length);
-      for (let i = 0; i < group.length && !offer(group[(first + i) % group.length]!); i++);
+      for (let i = 0; i < group.length && !offer(group[(first + i) % group.length]); i++);
     }
     this.stats.messagesOut += delivered;
     return delivered + this.guests.offer(message);

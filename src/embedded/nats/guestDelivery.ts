@@ -106,8 +106,8 @@ export class GuestDelivery {
   /** Sends a guest what it has room for; gives its new position. */
   private sendTo(guest: ClientConnection, from: number): number {
     let place = from;
-    for (; place < this.end; place++) {
-      const { message, to } = this.entries[place - this.first]!;
+    for (let event = this.entries[place - this.first]; event; event = this.entries[++place - this.first]) {
+      const { message, to } = event;
       const subscriptions = to.get(guest);
       if (subscriptions === undefined) continue;
       if (!guest.hasRoom()) break;
@@ -121,10 +121,11 @@ export class GuestDelivery {
 
   /** Drops the oldest event; a guest that still needs it reads too slowly. */
   private evict(): void {
-    const { to } = this.entries[0]!;
+    const [oldest] = this.entries;
+    if (!oldest) return;
     for (const [guest, place] of [...this.places]) {
       if (place > this.first) continue;
-      if (!to.has(guest)) this.places.set(guest, this.first + 1);
+      if (!oldest.to.has(guest)) this.places.set(guest, this.first + 1);
       else {
         guest.cutSlow();
         this.places.delete(guest);
@@ -149,7 +150,10 @@ export class GuestDelivery {
     }
     if (matches.groups.length === 0) return plain;
     const to = new Map([...plain].map(([guest, subscriptions]) => [guest, [...subscriptions]]));
-    for (const group of matches.groups) addSubscription(to, group[Math.floor(Math.random() * group.length)]!);
+    for (const group of matches.groups) {
+      const chosen = group[Math.floor(Math.random() * group.length)];
+      if (chosen) addSubscription(to, chosen);
+    }
     return to;
   }
 }

@@ -24,7 +24,7 @@ export interface ParserOperations {
 }
 
 /** A NATS server's message for a stream that it gives up on. */
-export type ProtocolError =
+type ProtocolError =
   | "Unknown Protocol Operation"
   | "Parser Error"
   | "Maximum Control Line Exceeded"
@@ -164,7 +164,7 @@ export class NatsParser {
     if (length > this.limits.maxPayload) return this.fail("Maximum Payload Violation");
     const accepted = this.operations.accepts(subject);
     if (this.stopped) return;
-    this.announced = { subject, reply: named === 2 ? words[2]! : "", headerLength, length, accepted };
+    this.announced = { subject, reply: named === 2 ? words[2] ?? "" : "", headerLength, length, accepted };
     this.skipping = accepted ? 0 : length + 2;
   }
 
@@ -172,7 +172,8 @@ export class NatsParser {
     const words = text.split(BLANKS);
     if (words.at(-1) === "") words.pop();
     const { operations } = this;
-    switch (words[0]?.toUpperCase()) {
+    const [operation, first = "", second = "", third = ""] = words;
+    switch (operation?.toUpperCase()) {
       case undefined:
         return;
       case "PUB":
@@ -180,13 +181,13 @@ export class NatsParser {
       case "HPUB":
         return this.announce(words, true);
       case "SUB":
-        if (words.length === 3) return operations.subscribe(words[1]!, "", words[2]!);
-        if (words.length === 4) return operations.subscribe(words[1]!, words[2]!, words[3]!);
+        if (words.length === 3) return operations.subscribe(first, "", second);
+        if (words.length === 4) return operations.subscribe(first, second, third);
         return this.fail("Parser Error");
       case "UNSUB": {
-        const max = words.length === 2 ? 0 : count(words[2]);
+        const max = words.length === 2 ? 0 : count(second);
         if (words.length < 2 || words.length > 3 || max === undefined) return this.fail("Parser Error");
-        return operations.unsubscribe(words[1]!, max);
+        return operations.unsubscribe(first, max);
       }
       case "PING":
         return operations.ping();

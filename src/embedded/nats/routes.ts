@@ -55,7 +55,7 @@ export class SubscriptionRoutes<S extends RoutedSubscription> {
 
   /** Removes a subscription, and branches that become empty. */
   remove(subscription: S): void {
-    const path: { parent: RouteBranch<S>; token: string }[] = [];
+    const path: { parent: RouteBranch<S>; token: string; child: RouteBranch<S> }[] = [];
     let at = this.root;
     let removed = false;
     for (const token of subscription.subject.split(".")) {
@@ -65,13 +65,11 @@ export class SubscriptionRoutes<S extends RoutedSubscription> {
       }
       const next = at.next.get(token);
       if (!next) return;
-      path.push({ parent: at, token });
+      path.push({ parent: at, token, child: next });
       at = next;
     }
     if (!removed) removed = at.here.delete(subscription);
-    for (let i = path.length - 1; i >= 0; i--) {
-      const { parent, token } = path[i]!;
-      const child = parent.next.get(token)!;
+    for (const { parent, token, child } of path.reverse()) {
       if (child.next.size || child.here.size || child.below.size) break;
       parent.next.delete(token);
     }

@@ -22,7 +22,7 @@ export const DEFAULT_DEPTH = 100;
 const MAX_WAITING_BYTES = 4 * 2 ** 20;
 
 /** What following needs of a connection. */
-export interface FollowContext {
+interface FollowContext {
   readonly protocol: ExclusiveProtocol<ChainSyncState, ChainSyncMessage>;
   /** Blocks requested ahead at most. */
   readonly depth: number;

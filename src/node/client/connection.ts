@@ -37,7 +37,7 @@ export interface ConnectOptions {
 }
 
 /** A node's answer to a transaction; `reason` is CBOR, see `rejections.ts`. */
-export type SubmissionVerdict =
+type SubmissionVerdict =
   | { readonly accepted: true }
   | { readonly accepted: false; readonly reason: Uint8Array };
 

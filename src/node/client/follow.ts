@@ -14,7 +14,7 @@ import type { SyncStep } from "#src/node/client/chainSync.ts";
 import { RecentPoints } from "#src/node/client/recentPoints.ts";
 
 /** Options of a connection, and of reconnecting. */
-export interface NodeFollowOptions extends Omit<ConnectOptions, "signal"> {
+interface NodeFollowOptions extends Omit<ConnectOptions, "signal"> {
   /** Milliseconds before the second attempt; 250 by default. Each further wait is twice as long. */
   readonly firstWaitMs?: number;
   /** Milliseconds between two attempts at most; 30,000 by default. */

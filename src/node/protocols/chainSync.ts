@@ -100,14 +100,14 @@ const ROLL_FORWARD = Uint8Array.of(0x83, 2);
 /** The block of `[2, 24(block), tip]`, if the message has that form and ends with the given tip. */
 function blockBefore(bytes: Uint8Array, tip: Uint8Array): Uint8Array | undefined {
   const end = bytes.length - tip.length;
-  const info = bytes[4]! - 0x58;
+  const info = (bytes[4] ?? 0) - 0x58;
   if (bytes[0] !== 0x83 || bytes[1] !== 2 || bytes[2] !== 0xd8 || bytes[3] !== 0x18 || info < 0 || info > 2) {
     return undefined;
   }
   const start = 5 + (1 << info);
   if (end < start) return undefined;
   let length = 0;
-  for (let at = 5; at < start; at++) length = length * 256 + bytes[at]!;
+  for (let at = 5; at < start; at++) length = length * 256 + (bytes[at] ?? 0);
   if (start + length !== end || !equalBytes(bytes.subarray(end), tip)) return undefined;
   return bytes.subarray(start, end);
 }

@@ -13,13 +13,13 @@ import { messageParts, readSmallNumber, requireCount } from "#src/node/protocols
 export const VERSIONS: readonly number[] = [16, 17, 18, 19, 20, 21, 22, 23];
 
 /** The data of a version: the network's magic, and whether the client only queries the versions. */
-export interface VersionData {
+interface VersionData {
   readonly magic: number;
   readonly query: boolean;
 }
 
 /** Versions and their data; undefined where the form is unknown. */
-export type VersionTable = ReadonlyMap<number, VersionData | undefined>;
+type VersionTable = ReadonlyMap<number, VersionData | undefined>;
 
 /** Why a server refuses. */
 export type HandshakeRefusal =
@@ -34,7 +34,7 @@ export type HandshakeMessage =
   | { readonly type: "refuse"; readonly refusal: HandshakeRefusal }
   | { readonly type: "queryReply"; readonly versions: VersionTable };
 
-export type HandshakeState = "propose" | "confirm" | "done";
+type HandshakeState = "propose" | "confirm" | "done";
 
 /** The last version with a bare magic. */
 const LAST_BARE = 14;

@@ -4,7 +4,7 @@ import { as, CborError, type Encodable, type Item } from "#src/cardano/cbor.ts";
 import { eraName, readSmallNumber } from "#src/node/protocols/values.ts";
 
 /** An era with the node's name for it. */
-export interface NamedEra {
+interface NamedEra {
   readonly era: number;
   readonly name: string;
 }

@@ -146,7 +146,7 @@ const babbage = spreadVersion(
 );
 
 /** Parameters of an era; an era that is not known yet gives its CBOR. */
-export type EraParameters =
+type EraParameters =
   | { readonly era: "Shelley" | "Allegra" | "Mary"; readonly parameters: ShapeValue<typeof shelleyParameters> }
   | { readonly era: "Alonzo"; readonly parameters: ShapeValue<typeof alonzo> }
   | { readonly era: "Babbage"; readonly parameters: ShapeValue<typeof babbage> }

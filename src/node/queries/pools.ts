@@ -41,7 +41,7 @@ export type Relay =
   | { readonly kind: "names"; readonly name: string };
 
 /** A pool's share of the active stake. */
-export interface StakeShare {
+interface StakeShare {
   readonly pool: string;
   readonly share: Ratio;
   /** Lovelace; present since version 21 of the protocol. */
@@ -181,7 +181,7 @@ const snapshots = record({
 });
 
 type PoolSnapshots = ShapeValue<typeof snapshots>;
-export type StakeSnapshots = Pick<PoolSnapshots, "pools"> & { readonly totals: Omit<PoolSnapshots, "pools"> };
+type StakeSnapshots = Pick<PoolSnapshots, "pools"> & { readonly totals: Omit<PoolSnapshots, "pools"> };
 
 /** Stake snapshots. */
 export const stakeSnapshots: CborShape<StakeSnapshots> = {
@@ -212,7 +212,7 @@ const rewardInfoShape = record({
 
 type RewardParts = ShapeValue<typeof rewardInfoShape>;
 /** Inputs of all pools' rewards. */
-export type RewardInfo = RewardParts["terms"] & Pick<RewardParts, "pools">;
+type RewardInfo = RewardParts["terms"] & Pick<RewardParts, "pools">;
 
 /** Inputs of rewards. */
 export const rewardInfo: CborShape<RewardInfo> = {

@@ -154,7 +154,10 @@ function eraQuery(item: Item, era: number, version: number): EraQuery {
   if (era === 0) return bare;
   const [tag, ...given] = as(item, "array").value;
   const number = readSmallNumber(tag);
-  if (number === 9 && given.length === 1) return { kind: "wrapped", era, query: eraQuery(given[0]!, era, version) };
+  const [inner] = given;
+  if (number === 9 && inner && given.length === 1) {
+    return { kind: "wrapped", era, query: eraQuery(inner, era, version) };
+  }
   const kind = kindOf(number, given.length, version);
   if (!kind) return bare;
   return { ...queryTable[kind].arguments.read(given, { version, era }), kind, era } as EraQuery;

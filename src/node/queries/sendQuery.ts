@@ -12,7 +12,7 @@ import {
 import { decodeResult } from "#src/node/queries/result.ts";
 
 /** What carries queries and answers as CBOR, for example a `QuerySession`. */
-export interface QueryCarrier {
+interface QueryCarrier {
   /** The negotiated version of the protocol. */
   readonly version: number;
   query(query: Uint8Array, signal?: AbortSignal): Promise<Result<Uint8Array, NodeFailure>>;

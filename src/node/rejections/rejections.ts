@@ -69,7 +69,7 @@ function readConway(item: Item, above: readonly number[]): LedgerFailure {
 }
 
 /** What a server knows of a refused transaction besides its failures. */
-export interface RejectionContext {
+interface RejectionContext {
   /** Its bytes: failures that name a part by index are encoded with the part itself, as a node does. */
   readonly transaction?: Uint8Array;
   /** The output of an input. */

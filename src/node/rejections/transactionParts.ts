@@ -12,7 +12,7 @@ import { cborHex } from "#src/node/rejections/failureCodec.ts";
 import { compareAccounts } from "#src/node/rejections/shapes.ts";
 
 /** Parts of a transaction in the order of their indices, as CBOR in hexadecimal. */
-export interface RejectedParts {
+interface RejectedParts {
   readonly outputs: readonly string[];
   readonly targets: { readonly [P in RedeemerPointer["purpose"]]: readonly string[] };
 }

@@ -22,7 +22,7 @@ export interface ChannelLimits {
 }
 
 /** The connection, as seen by a channel. */
-export interface ChannelConnection {
+interface ChannelConnection {
   /** Why it has ended; undefined while it is open. */
   readonly failure: NodeError | undefined;
   /** Schedules sending of the channels' bytes. */
@@ -118,8 +118,7 @@ export class Channel {
   copy(target: Uint8Array, at: number, length: number): void {
     let done = 0;
     let first = 0;
-    while (done < length) {
-      const part = this.outbox[first]!;
+    for (let part = this.outbox[0]; part && done < length; part = this.outbox[first]) {
       const step = Math.min(part.length - this.sent, length - done);
       target.set(
         this.sent === 0 && step === part.length ? part : part.subarray(this.sent, this.sent + step),

@@ -163,15 +163,10 @@ export class Framer {
 
   /** Counts an ended item in its container. True if it was the outermost. */
   private close(): boolean {
-    const { open } = this;
-    for (let last = open.length - 1; last >= 0; last--) {
-      const left = open[last]!;
-      if (left === UNTIL_BREAK) return false;
-      if (left > 1) {
-        open[last] = left - 1;
-        return false;
-      }
-      open.pop();
+    for (let left = this.open.pop(); left !== undefined; left = this.open.pop()) {
+      if (left !== UNTIL_BREAK && left <= 1) continue;
+      this.open.push(left === UNTIL_BREAK ? left : left - 1);
+      return false;
     }
     return true;
   }

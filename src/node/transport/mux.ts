@@ -127,8 +127,9 @@ export class Mux {
   }
 
   private begin(bytes: Uint8Array, at: number): void {
-    const protocol = bytes[at + 4]! << 8 | bytes[at + 5]!;
-    const length = bytes[at + 6]! << 8 | bytes[at + 7]!;
+    const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES);
+    const protocol = view.getUint16(4);
+    const length = view.getUint16(6);
     const ours = protocol & 0x7fff;
     if ((protocol & 0x8000 ? "server" : "client") === this.side) {
       throw nodeError("protocol_violation", `A piece of protocol ${ours} came with the wrong direction.`);
@@ -173,17 +174,12 @@ export class Mux {
       if (size === 0) return this.finish();
       const buffer = new Uint8Array(size);
       const time = Math.floor(performance.now() * 1000) >>> 0;
+      const view = new DataView(buffer.buffer);
       let at = 0;
       for (const [channel, length] of pieces) {
-        const protocol = channel.protocol | (this.side === "server" ? 0x8000 : 0);
-        buffer[at] = time >>> 24;
-        buffer[at + 1] = time >>> 16;
-        buffer[at + 2] = time >>> 8;
-        buffer[at + 3] = time;
-        buffer[at + 4] = protocol >>> 8;
-        buffer[at + 5] = protocol;
-        buffer[at + 6] = length >>> 8;
-        buffer[at + 7] = length;
+        view.setUint32(at, time);
+        view.setUint16(at + 4, channel.protocol | (this.side === "server" ? 0x8000 : 0));
+        view.setUint16(at + 6, length);
         at += HEADER_BYTES;
         channel.copy(buffer, at, length);
         at += length;

@@ -22,7 +22,7 @@ const PAGE = 100;
 const AHEAD = 16;
 const PARALLEL = 4;
 
-export interface FollowSettings {
+interface FollowSettings {
   readonly http: BlockfrostHttp;
   readonly known: KnownNetwork;
   /** Milliseconds between two polls of the newest block. */

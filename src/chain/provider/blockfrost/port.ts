@@ -28,7 +28,7 @@ import { withoutLedger } from "#src/chain/provider/ledgerPort.ts";
 import { undecodable } from "#src/chain/provider/node/queries.ts";
 import type { ChainPort, Network } from "#src/chain/provider/port.ts";
 
-export interface BlockfrostPortSettings extends BlockfrostHttpSettings {
+interface BlockfrostPortSettings extends BlockfrostHttpSettings {
   /** The network's magic; a service of another network is refused. */
   readonly magic: number;
   readonly log: Log;

@@ -33,24 +33,24 @@ const failurePatterns: readonly FailurePattern[] = [
     pattern: /BadInputsUTxO \((?:NonEmptySet \()?fromList \[([^\]]*)\]/g,
     read: ([, list = ""]) => {
       const inputs = [...list.matchAll(/SafeHash "([0-9a-f]{64})"\}?\) \(TxIx (?:\{unTxIx = )?(\d+)/g)].map(
-        ([, txHash, index]) => ({ txHash: txHash!, index: Number(index) }),
+        ([, txHash = "", index]) => ({ txHash, index: Number(index) }),
       );
       return inputs.length === 0 ? undefined : { name: "BadInputsUTxO", inputs };
     },
   },
   {
     pattern: new RegExp(`ValueNotConservedUTxO ${pairOf(PLAIN_VALUE)}`, "g"),
-    read: ([, consumed, produced]) => ({
+    read: ([, consumed = "", produced = ""]) => ({
       name: "ValueNotConservedUTxO",
-      consumed: lovelace(BigInt(consumed!)),
-      produced: lovelace(BigInt(produced!)),
+      consumed: lovelace(BigInt(consumed)),
+      produced: lovelace(BigInt(produced)),
     }),
   },
   {
     pattern: new RegExp(`FeeTooSmallUTxO ${pairOf(COIN)}`, "g"),
-    read: ([all, first, second]) => {
+    read: ([all, first = "", second = ""]) => {
       // without names the order is reversed
-      const [supplied, expected] = all.includes("mismatchSupplied") ? [first!, second!] : [second!, first!];
+      const [supplied, expected] = all.includes("mismatchSupplied") ? [first, second] : [second, first];
       return { name: "FeeTooSmallUTxO", supplied: BigInt(supplied), expected: BigInt(expected) };
     },
   },
@@ -64,7 +64,7 @@ const failurePatterns: readonly FailurePattern[] = [
   {
     pattern: /MissingVKeyWitnessesUTXOW \((?:NonEmptySet \()?fromList \[([^\]]*)\]/g,
     read: ([, list = ""]) => {
-      const keys = [...list.matchAll(/unKeyHash = "([0-9a-f]{56})"/g)].map(([, key]) => key!);
+      const keys = [...list.matchAll(/unKeyHash = "([0-9a-f]{56})"/g)].map(([, key = ""]) => key);
       return keys.length === 0 ? undefined : { name: "MissingVKeyWitnessesUTXOW", keys };
     },
   },
