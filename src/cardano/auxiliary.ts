@@ -26,11 +26,11 @@ export function readAuxiliaryData(bytes: Uint8Array): AuxiliaryData {
 function walkAuxiliary(walk: Walk): AuxiliaryData {
   if (walk.major === major.map) return { metadata: walkMetadata(walk), native: [], plutus: [] };
   if (walk.major === major.array) {
-    const start = walk.at;
-    walk.tuple("auxiliary data", 2);
-    const data = { metadata: walkMetadata(walk), native: walkList(walk, () => walk.raw()), plutus: [] };
-    walk.close(start);
-    return data;
+    return walk.within("auxiliary data", 2, 2, () => ({
+      metadata: walkMetadata(walk),
+      native: walk.each(walk.array(), () => walk.raw()),
+      plutus: [],
+    }));
   }
   if (walk.tag() !== 259) throw new CborError("no auxiliary data");
   let metadata: ReadonlyMap<bigint, Uint8Array> = new Map();
@@ -40,25 +40,15 @@ function walkAuxiliary(walk: Walk): AuxiliaryData {
   for (let i = 0; walk.more(i, count); i++) {
     const field = walk.uint();
     if (field === 0) metadata = walkMetadata(walk);
-    else if (field === 1) native = walkList(walk, () => walk.raw());
+    else if (field === 1) native = walk.each(walk.array(), () => walk.raw());
     else if (field === 2 || field === 3 || field === 4) {
       const language = (field - 1) as 1 | 2 | 3;
-      for (const bytes of walkList(walk, () => walk.bytes())) plutus.push({ language, bytes });
+      for (const bytes of walk.each(walk.array(), () => walk.bytes())) plutus.push({ language, bytes });
     } else throw new CborError(`auxiliary data has no field ${field}`);
   }
   return { metadata, native, plutus };
 }
 
 function walkMetadata(walk: Walk): Map<bigint, Uint8Array> {
-  const metadata = new Map<bigint, Uint8Array>();
-  const count = walk.map();
-  for (let i = 0; walk.more(i, count); i++) metadata.set(walk.int(), walk.raw());
-  return metadata;
-}
-
-function walkList<T>(walk: Walk, one: () => T): T[] {
-  const list: T[] = [];
-  const count = walk.array();
-  for (let i = 0; walk.more(i, count); i++) list.push(one());
-  return list;
+  return new Map(walk.each(walk.map(), () => [walk.int(), walk.raw()] as const));
 }

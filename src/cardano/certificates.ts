@@ -96,8 +96,33 @@ export type Certificate =
   /** Kind 18. */
   | { readonly kind: "update drep"; readonly credential: Credential; readonly anchor?: Anchor };
 
-/** Number of elements in each kind's array, including the kind. */
-const LENGTHS: readonly number[] = [2, 2, 3, 10, 3, 4, 2, 3, 3, 3, 4, 4, 4, 5, 3, 3, 4, 3, 3];
+const walkPoolAndDRep = (walk: Walk): Delegation => ({ pool: walk.hex(), drep: walkDRep(walk) });
+
+/** Each kind by its number: elements of its array, the number included, and how those after it are read. */
+const KINDS: readonly (readonly [length: number, read: (walk: Walk) => Certificate])[] = [
+  [2, (walk) => ({ kind: "register", credential: walkCredential(walk) })],
+  [2, (walk) => ({ kind: "unregister", credential: walkCredential(walk) })],
+  [3, (walk) => ({ kind: "delegate", credential: walkCredential(walk), to: { pool: walk.hex() } })],
+  [10, (walk) => ({ kind: "register pool", ...walkPool(walk) })],
+  [3, (walk) => ({ kind: "retire pool", pool: walk.hex(), epoch: walk.int() })],
+  [4, (walk) => ({ kind: "delegate genesis", genesis: walk.hex(), delegate: walk.hex(), vrf: walk.hex() })],
+  [2, walkRewards],
+  [3, (walk) => ({ kind: "register", credential: walkCredential(walk), deposit: walk.int() })],
+  [3, (walk) => ({ kind: "unregister", credential: walkCredential(walk), refund: walk.int() })],
+  [3, (walk) => ({ kind: "delegate", credential: walkCredential(walk), to: { drep: walkDRep(walk) } })],
+  [4, (walk) => ({ kind: "delegate", credential: walkCredential(walk), to: walkPoolAndDRep(walk) })],
+  [4, (walk) => registration(walkCredential(walk), { pool: walk.hex() }, walk)],
+  [4, (walk) => registration(walkCredential(walk), { drep: walkDRep(walk) }, walk)],
+  [5, (walk) => registration(walkCredential(walk), walkPoolAndDRep(walk), walk)],
+  [3, (walk) => ({ kind: "authorize", cold: walkCredential(walk), hot: walkCredential(walk) })],
+  [3, (walk) => ({ kind: "resign", cold: walkCredential(walk), ...walkAnchor(walk) })],
+  [
+    4,
+    (walk) => ({ kind: "register drep", credential: walkCredential(walk), deposit: walk.int(), ...walkAnchor(walk) }),
+  ],
+  [3, (walk) => ({ kind: "unregister drep", credential: walkCredential(walk), refund: walk.int() })],
+  [3, (walk) => ({ kind: "update drep", credential: walkCredential(walk), ...walkAnchor(walk) })],
+];
 
 /**
  * Reads the certificate at a walk's position.
@@ -105,91 +130,36 @@ const LENGTHS: readonly number[] = [2, 2, 3, 10, 3, 4, 2, 3, 3, 3, 4, 4, 4, 5, 3
  * @throws {CborError} if it is malformed or of a kind that no era up to Conway has
  */
 export function walkCertificate(walk: Walk): Certificate {
-  const start = walk.at;
-  const length = walk.tuple("certificate", 2, 10);
-  const kind = walk.uint();
-  if (LENGTHS[kind] === undefined) throw new CborError(`there is no certificate of kind ${kind}`);
-  if (LENGTHS[kind] !== length) throw new CborError(`a certificate of kind ${kind} with ${length} elements`);
-  const certificate = walkKind(walk, kind);
-  walk.close(start);
-  return certificate;
+  return walk.within("certificate", 2, 10, (length) => {
+    const number = walk.uint();
+    const kind = KINDS[number];
+    if (!kind) throw new CborError(`there is no certificate of kind ${number}`);
+    const [expected, read] = kind;
+    if (expected !== length) throw new CborError(`a certificate of kind ${number} with ${length} elements`);
+    return read(walk);
+  });
 }
 
-function walkKind(walk: Walk, kind: number): Certificate {
-  switch (kind) {
-    case 0:
-      return { kind: "register", credential: walkCredential(walk) };
-    case 1:
-      return { kind: "unregister", credential: walkCredential(walk) };
-    case 2:
-      return { kind: "delegate", credential: walkCredential(walk), to: { pool: walk.hex() } };
-    case 3:
-      return { kind: "register pool", ...walkPool(walk) };
-    case 4:
-      return { kind: "retire pool", pool: walk.hex(), epoch: walk.int() };
-    case 5:
-      return { kind: "delegate genesis", genesis: walk.hex(), delegate: walk.hex(), vrf: walk.hex() };
-    case 6:
-      return walkRewards(walk);
-    case 7:
-      return { kind: "register", credential: walkCredential(walk), deposit: walk.int() };
-    case 8:
-      return { kind: "unregister", credential: walkCredential(walk), refund: walk.int() };
-    case 9:
-      return { kind: "delegate", credential: walkCredential(walk), to: { drep: walkDRep(walk) } };
-    case 10:
-      return { kind: "delegate", credential: walkCredential(walk), to: { pool: walk.hex(), drep: walkDRep(walk) } };
-    case 11:
-      return { kind: "register", credential: walkCredential(walk), to: { pool: walk.hex() }, deposit: walk.int() };
-    case 12:
-      return { kind: "register", credential: walkCredential(walk), to: { drep: walkDRep(walk) }, deposit: walk.int() };
-    case 13:
-      return {
-        kind: "register",
-        credential: walkCredential(walk),
-        to: { pool: walk.hex(), drep: walkDRep(walk) },
-        deposit: walk.int(),
-      };
-    case 14:
-      return { kind: "authorize", cold: walkCredential(walk), hot: walkCredential(walk) };
-    case 15:
-      return { kind: "resign", cold: walkCredential(walk), ...walkAnchor(walk) };
-    case 16:
-      return {
-        kind: "register drep",
-        credential: walkCredential(walk),
-        deposit: walk.int(),
-        ...walkAnchor(walk),
-      };
-    case 17:
-      return { kind: "unregister drep", credential: walkCredential(walk), refund: walk.int() };
-    default:
-      return { kind: "update drep", credential: walkCredential(walk), ...walkAnchor(walk) };
-  }
+/** A registration that delegates: its deposit comes last. */
+function registration(credential: Credential, to: Delegation, walk: Walk): Certificate {
+  return { kind: "register", credential, to, deposit: walk.int() };
 }
 
 function walkCredential(walk: Walk): Credential {
-  const start = walk.at;
-  walk.tuple("credential", 2);
-  const kind = walk.uint();
-  if (kind > 1) throw new CborError(`no credential of kind ${kind}`);
-  const credential: Credential = { kind: kind === 0 ? "key" : "script", hash: walk.hex() };
-  walk.close(start);
-  return credential;
+  return walk.within("credential", 2, 2, () => {
+    const kind = walk.uint();
+    if (kind > 1) throw new CborError(`no credential of kind ${kind}`);
+    return { kind: kind === 0 ? "key" : "script", hash: walk.hex() };
+  });
 }
 
 function walkDRep(walk: Walk): DRep {
-  const start = walk.at;
-  const length = walk.tuple("representative", 1, 2);
-  const kind = walk.uint();
-  if (kind > 3 || length !== (kind < 2 ? 2 : 1)) throw new CborError("no representative");
-  const drep: DRep = kind === 0
-    ? { kind: "key", hash: walk.hex() }
-    : kind === 1
-    ? { kind: "script", hash: walk.hex() }
-    : { kind: kind === 2 ? "abstain" : "no confidence" };
-  walk.close(start);
-  return drep;
+  return walk.within("representative", 1, 2, (length): DRep => {
+    const kind = walk.uint();
+    if (kind > 3 || length !== (kind < 2 ? 2 : 1)) throw new CborError("no representative");
+    if (kind > 1) return { kind: kind === 2 ? "abstain" : "no confidence" };
+    return { kind: kind === 0 ? "key" : "script", hash: walk.hex() };
+  });
 }
 
 function walkAnchor(walk: Walk): { readonly anchor?: Anchor } {
@@ -200,64 +170,47 @@ function walkAnchor(walk: Walk): { readonly anchor?: Anchor } {
 /** `[url, hash]`, or undefined for `null`. */
 function walkLink(walk: Walk): Anchor | undefined {
   if (walk.nil()) return undefined;
-  const start = walk.at;
-  walk.tuple("anchor", 2);
-  const anchor = { url: walk.text(), hash: walk.hex() };
-  walk.close(start);
-  return anchor;
+  return walk.within("anchor", 2, 2, () => ({ url: walk.text(), hash: walk.hex() }));
 }
 
 function walkRewards(walk: Walk): Certificate {
-  const start = walk.at;
-  walk.tuple("move of rewards", 2);
-  const pot = walk.uint();
-  if (pot > 1) throw new CborError(`there is no pot ${pot}`);
-  const from = pot === 0 ? "reserves" : "treasury";
-  let to: bigint | { credential: Credential; amount: bigint }[];
-  if (walk.major === major.map) {
-    to = [];
-    const count = walk.map();
-    for (let i = 0; walk.more(i, count); i++) to.push({ credential: walkCredential(walk), amount: walk.int() });
-  } else to = walk.int();
-  walk.close(start);
-  return { kind: "move rewards", from, to };
+  return walk.within("move of rewards", 2, 2, () => {
+    const pot = walk.uint();
+    if (pot > 1) throw new CborError(`there is no pot ${pot}`);
+    const to = walk.major === major.map
+      ? walk.each(walk.map(), () => ({ credential: walkCredential(walk), amount: walk.int() }))
+      : walk.int();
+    return { kind: "move rewards", from: pot === 0 ? "reserves" : "treasury", to };
+  });
 }
 
 /** The nine parameters of a pool, one after the other. */
 function walkPool(walk: Walk): PoolParameters {
-  const pool = walk.hex();
-  const vrf = walk.hex();
-  const pledge = walk.int();
-  const cost = walk.int();
-  const margin = walkFraction(walk);
-  const account = walk.hex();
-  const owners: string[] = [];
-  const ownerCount = walk.set();
-  for (let i = 0; walk.more(i, ownerCount); i++) owners.push(walk.hex());
-  const relays: Relay[] = [];
-  const relayCount = walk.array();
-  for (let i = 0; walk.more(i, relayCount); i++) relays.push(walkRelay(walk));
+  const parameters = {
+    pool: walk.hex(),
+    vrf: walk.hex(),
+    pledge: walk.int(),
+    cost: walk.int(),
+    margin: walkFraction(walk),
+    account: walk.hex(),
+    owners: walk.each(walk.set(), () => walk.hex()),
+    relays: walk.each(walk.array(), walkRelay),
+  };
   const metadata = walkLink(walk);
-  return { pool, vrf, pledge, cost, margin, account, owners, relays, ...(metadata ? { metadata } : {}) };
+  return { ...parameters, ...(metadata ? { metadata } : {}) };
 }
 
 function walkFraction(walk: Walk): PoolParameters["margin"] {
   if (walk.tag() !== 30) throw new CborError("expected a fraction");
-  const start = walk.at;
-  walk.tuple("fraction", 2);
-  const fraction = { numerator: walk.int(), denominator: walk.int() };
-  walk.close(start);
-  return fraction;
+  return walk.within("fraction", 2, 2, () => ({ numerator: walk.int(), denominator: walk.int() }));
 }
 
 function walkRelay(walk: Walk): Relay {
-  const start = walk.at;
-  const length = walk.tuple("relay", 2, 4);
-  const kind = walk.uint();
-  if (length !== [4, 3, 2][kind]) throw new CborError("no relay");
-  const relay = walkRelayKind(walk, kind);
-  walk.close(start);
-  return relay;
+  return walk.within("relay", 2, 4, (length) => {
+    const kind = walk.uint();
+    if (length !== [4, 3, 2][kind]) throw new CborError("no relay");
+    return walkRelayKind(walk, kind);
+  });
 }
 
 function walkRelayKind(walk: Walk, kind: number): Relay {

@@ -26,11 +26,7 @@ const FIELD = {
 const LAST_FIELD = 22;
 
 /** What a transaction is read out of. */
-export interface BodySource {
-  readonly index: number;
-  readonly valid: boolean;
-  readonly body: Uint8Array;
-  readonly witnesses: Uint8Array;
+interface BodySource extends Pick<ScannedTransaction, "index" | "valid" | "body" | "witnesses"> {
   readonly auxiliaryData: Uint8Array | undefined;
   /** Shelley lets a transaction into the slot that it states as its last; later eras do not. */
   readonly lastSlotIncluded: boolean;
@@ -175,11 +171,7 @@ function starts(body: Uint8Array): (number | undefined)[] {
 }
 
 function list<T>(walk: Walk | undefined, one: (walk: Walk) => T): T[] {
-  const found: T[] = [];
-  if (!walk) return found;
-  const count = walk.set();
-  for (let i = 0; walk.more(i, count); i++) found.push(one(walk));
-  return found;
+  return walk ? walk.each(walk.set(), one) : [];
 }
 
 /** Inputs are a set, and before Conway a set could be written with one of its elements twice. Most are written in order. */
@@ -191,9 +183,5 @@ function distinct(refs: readonly OutRef[]): readonly OutRef[] {
 }
 
 function withdrawals(walk: Walk | undefined): Map<string, bigint> {
-  const found = new Map<string, bigint>();
-  if (!walk) return found;
-  const count = walk.map();
-  for (let i = 0; walk.more(i, count); i++) found.set(walk.hex(), walk.int());
-  return found;
+  return new Map(walk?.each(walk.map(), () => [walk.hex(), walk.int()]));
 }

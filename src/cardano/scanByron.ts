@@ -114,38 +114,29 @@ export class ByronTransaction implements ScannedTransaction {
   }
 
   get inputs(): readonly OutRef[] {
-    return this.#inputs ??= elements(this.#lists().inputs, readInput);
+    return this.#inputs ??= this.#list(0, readInput);
   }
 
   get outputs(): readonly Output[] {
-    return this.#outputs ??= elements(this.#lists().outputs, walkOutput);
+    return this.#outputs ??= this.#list(1, walkOutput);
   }
 
-  #lists(): { readonly inputs: Walk; readonly outputs: Walk } {
+  /** The elements of the inputs (0) or the outputs (1). */
+  #list<T>(place: 0 | 1, one: (walk: Walk) => T): T[] {
     const walk = new Walk(this.body);
     walk.tuple("transaction", 3);
-    const inputs = new Walk(this.body, walk.at);
-    walk.skip();
-    return { inputs, outputs: walk };
+    if (place === 1) walk.skip();
+    return walk.each(walk.array(), one);
   }
-}
-
-function elements<T>(walk: Walk, one: (walk: Walk) => T): T[] {
-  const found: T[] = [];
-  const count = walk.array();
-  for (let i = 0; walk.more(i, count); i++) found.push(one(walk));
-  return found;
 }
 
 /** `[0, 24(bytes)]`, the bytes being CBOR of hash and index. */
 function readInput(walk: Walk): OutRef {
-  const start = walk.at;
-  walk.tuple("input", 2);
-  const kind = walk.uint();
-  if (kind !== 0) throw new CborError(`no input of kind ${kind}`);
-  const inner = new Walk(walk.embedded());
-  inner.tuple("input", 2);
-  const ref = { txHash: inner.hex(), index: inner.uint() };
-  walk.close(start);
-  return ref;
+  return walk.within("input", 2, 2, () => {
+    const kind = walk.uint();
+    if (kind !== 0) throw new CborError(`no input of kind ${kind}`);
+    const inner = new Walk(walk.embedded());
+    inner.tuple("input", 2);
+    return { txHash: inner.hex(), index: inner.uint() };
+  });
 }

@@ -13,8 +13,8 @@ export function scanShelley(walk: Walk, era: number): ScannedBlock {
   const start = walk.at;
   walk.tuple("block", era < ALONZO ? 4 : 5);
   const header = walk.raw();
-  const bodies = slices(walk);
-  const witnesses = slices(walk);
+  const bodies = walk.each(walk.array(), () => walk.raw());
+  const witnesses = walk.each(walk.array(), () => walk.raw());
   if (bodies.length !== witnesses.length) throw new CborError("bodies and witness sets differ in number");
   const auxiliary = auxiliaryData(walk);
   const refused = era < ALONZO ? undefined : indices(walk);
@@ -43,27 +43,14 @@ function readHeader(header: Uint8Array) {
   return { slot, hash: hash256(header), height, ...(previous === undefined ? {} : { previous }), issuer: walk.hex() };
 }
 
-function slices(walk: Walk): Uint8Array[] {
-  const found: Uint8Array[] = [];
-  const count = walk.array();
-  for (let i = 0; walk.more(i, count); i++) found.push(walk.raw());
-  return found;
-}
-
 /** Auxiliary data by the index of its transaction. Dingo writes `null` where there is none. */
 function auxiliaryData(walk: Walk): ReadonlyMap<number, Uint8Array> | undefined {
   if (walk.nil()) return undefined;
   const count = walk.map();
-  if (count === 0) return undefined;
-  const found = new Map<number, Uint8Array>();
-  for (let i = 0; walk.more(i, count); i++) found.set(walk.uint(), walk.raw());
-  return found;
+  return count === 0 ? undefined : new Map(walk.each(count, () => [walk.uint(), walk.raw()]));
 }
 
 function indices(walk: Walk): ReadonlySet<number> | undefined {
   const count = walk.array();
-  if (count === 0) return undefined;
-  const found = new Set<number>();
-  for (let i = 0; walk.more(i, count); i++) found.add(walk.uint());
-  return found;
+  return count === 0 ? undefined : new Set(walk.each(count, () => walk.uint()));
 }

@@ -76,6 +76,21 @@ export class Walk {
     return length;
   }
 
+  /** Reads an array of `least` to `most` elements with `read`, which takes all of them; `length` says how many there are. */
+  within<T>(what: string, least: number, most: number, read: (length: number) => T): T {
+    const start = this.at;
+    const value = read(this.tuple(what, least, most));
+    this.close(start);
+    return value;
+  }
+
+  /** Reads each of the elements or entries of what `array`, `map` or `set` opened with this count. */
+  each<T>(count: number, read: (walk: this) => T): T[] {
+    const found: T[] = [];
+    for (let i = 0; this.more(i, count); i++) found.push(read(this));
+    return found;
+  }
+
   /** Closes an array that `tuple` opened at `start`, after its last element was read. */
   close(start: number): void {
     if (this.source[start] !== 0x9f) return;

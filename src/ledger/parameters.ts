@@ -3,17 +3,31 @@
  * of epoch 616, from the data inlined in scalus 0.17.0.
  */
 import type { Parameters } from "#src/cardano/parameters.ts";
-import { mainnetCostModels } from "#src/ledger/mainnetCostModels.ts";
+import costModels from "./mainnetCostModels.json" with { type: "json" };
 
 /** Major protocol versions of the Conway era. */
-export type Major = keyof typeof mainnetCostModels;
+export type Major = 9 | 10 | 11;
+
+/** Entries of Plutus V3 before protocol version 10 came with builtins of its own. */
+const V3_OF_CHANG = 251;
+
+/**
+ * Cost models of mainnet: by language (0 Plutus V1, 1 V2, 2 V3), in the order of the ledger's parameters. "plomin" are
+ * those of epoch 616, as scalus 0.17.0 carries them; "vanRossem" those of version 11, enacted on 18 June 2026
+ * (IntersectMBO/governance-actions, mainnet/2026-05-12-ppu-plutus), with a price of every builtin in every language.
+ */
+function costModelsAt(major: Major): readonly (readonly number[])[] {
+  if (major === 11) return costModels.vanRossem;
+  const { plomin } = costModels;
+  return major === 10 ? plomin : plomin.map((model, language) => language === 2 ? model.slice(0, V3_OF_CHANG) : model);
+}
 
 /** Mainnet's parameters as of a protocol version. */
 export function mainnetParametersAt(major: Major): Parameters {
   return {
     ...SINCE_CHANG,
     protocolVersion: { major, minor: 0 },
-    costModels: new Map(mainnetCostModels[major].map((model, language) => [language, model.map(BigInt)])),
+    costModels: new Map(costModelsAt(major).map((model, language) => [language, model.map(BigInt)])),
   };
 }
 

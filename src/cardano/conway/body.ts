@@ -9,6 +9,7 @@ import {
   compareAccounts,
   entries,
   fields,
+  given,
   hash,
   nonEmpty,
   nonZeroInt64,
@@ -100,10 +101,6 @@ export function readBody(item: Item | undefined): Body {
     ...given("totalCollateral", optional(17, (of) => uint(of, "total collateral"))),
     ...given("treasury", optional(21, (of) => uint(of, "treasury"))),
   };
-}
-
-function given<K extends string, V>(key: K, value: V | undefined): { readonly [_ in K]?: V } {
-  return value === undefined ? {} : { [key]: value } as { [_ in K]: V };
 }
 
 function readInput(item: Item): OutRef {

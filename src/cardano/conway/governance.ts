@@ -10,6 +10,7 @@ import {
   compareCredentials,
   credential,
   entries,
+  given,
   hash,
   ratio,
   type RewardAccount,
@@ -158,14 +159,15 @@ function readAction(item: Item | undefined): Action {
   }
 }
 
-function previous(item: Item | undefined): { readonly previous?: ActionId } {
-  return !item || item.type === "null" ? {} : { previous: readActionId(item) };
+/** A member with what an item holds; none where the item is `null`. */
+function unlessNil<K extends string, V>(
+  name: K,
+  item: Item | undefined,
+  read: (item: Item) => V,
+): { readonly [_ in K]?: V } {
+  return given(name, !item || item.type === "null" ? undefined : read(item));
 }
 
-function policy(item: Item | undefined): { readonly policy?: string } {
-  return !item || item.type === "null" ? {} : { policy: hash(item, "policy", 28) };
-}
-
-function named(item: Item | undefined): { readonly script?: string } {
-  return !item || item.type === "null" ? {} : { script: hash(item, "guardrails script", 28) };
-}
+const previous = (item: Item | undefined) => unlessNil("previous", item, readActionId);
+const policy = (item: Item | undefined) => unlessNil("policy", item, (of) => hash(of, "policy", 28));
+const named = (item: Item | undefined) => unlessNil("script", item, (of) => hash(of, "guardrails script", 28));

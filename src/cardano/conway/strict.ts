@@ -22,6 +22,11 @@ export function fields(item: Item | undefined, what: string, allowed: readonly n
   return found;
 }
 
+/** A member of this name, left out where there is no value. */
+export function given<K extends string, V>(key: K, value: V | undefined): { readonly [_ in K]?: V } {
+  return value === undefined ? {} : { [key]: value } as { [_ in K]: V };
+}
+
 /** Elements of an array that has one of the lengths given. */
 export function tuple(item: Item | undefined, what: string, ...lengths: readonly number[]): readonly Item[] {
   const elements = as(item, "array").value;

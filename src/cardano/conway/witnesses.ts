@@ -7,19 +7,7 @@ import { hash256 } from "#src/cardano/hash.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import { nativeScript, plutusScript, type Script } from "#src/cardano/conway/script.ts";
 import { entries, fields, nonEmpty, plutusData, tuple, uint, unique } from "#src/cardano/conway/strict.ts";
-import { REDEEMER_TAGS } from "#src/cardano/transaction.ts";
-
-/** A signature by a key of today. */
-export interface KeyWitness {
-  readonly key: Uint8Array;
-  readonly signature: Uint8Array;
-}
-
-/** A signature by a Byron key, with what makes its address out of it. */
-export interface BootstrapWitness extends KeyWitness {
-  readonly chainCode: Uint8Array;
-  readonly attributes: Uint8Array;
-}
+import { type BootstrapWitness, type KeyWitness, REDEEMER_TAGS } from "#src/cardano/transaction.ts";
 
 /** A redeemer: the argument that a script is run with, and what the run may take. */
 export interface Redeemer extends RedeemerPointer {

@@ -14,6 +14,7 @@ import { hash256 } from "#src/cardano/hash.ts";
 import type { Ratio, Units } from "#src/cardano/parameters.ts";
 import { type Genesis, genesisOutputs } from "#src/devnet/genesis/genesis.ts";
 import { DREP_ACTIVITY } from "#src/devnet/serve/nodeGenesis.ts";
+import templates from "./templates.json" with { type: "json" };
 import { LANGUAGES } from "#src/devnet/genesis/parametersJson.ts";
 
 export const ERAS = ["byron", "shelley", "alonzo", "conway"] as const;
@@ -48,7 +49,7 @@ export function genesisFiles(genesis: Genesis): GenesisFile[] {
   return [
     ...files,
     { name: "config.json", text: pretty(config(hashes)) },
-    { name: "topology.json", text: pretty(topology) },
+    { name: "topology.json", text: pretty(templates.topology) },
   ];
 }
 
@@ -95,22 +96,7 @@ function byron({ network: { magic, slots, securityParameter } }: Genesis): Json 
     nonAvvmBalances: {},
     avvmDistr: {},
     protocolConsts: { k: securityParameter, protocolMagic: magic },
-    blockVersionData: {
-      scriptVersion: 0,
-      slotDuration: String(slots.slotLength),
-      maxBlockSize: "2000000",
-      maxHeaderSize: "2000000",
-      maxTxSize: "4096",
-      maxProposalSize: "700",
-      mpcThd: "20000000000000",
-      heavyDelThd: "300000000000",
-      updateVoteThd: "1000000000000",
-      updateProposalThd: "100000000000000",
-      updateImplicit: "10000",
-      softforkRule: { initThd: "900000000000000", minThd: "600000000000000", thdDecrement: "50000000000000" },
-      txFeePolicy: { summand: "155381000000000", multiplier: "43946000000" },
-      unlockStakeEpoch: "18446744073709551615",
-    },
+    blockVersionData: { scriptVersion: 0, slotDuration: String(slots.slotLength), ...templates.blockVersion },
   };
 }
 
@@ -204,28 +190,7 @@ const first = (count: number, model: readonly bigint[] = []): Json => model.slic
 /** Thresholds are mainnet's; there is no voting on a devnet, and no committee. */
 function conway({ parameters }: Genesis): Json {
   return {
-    poolVotingThresholds: {
-      committeeNormal: 0.51,
-      committeeNoConfidence: 0.51,
-      hardForkInitiation: 0.51,
-      motionNoConfidence: 0.51,
-      ppSecurityGroup: 0.51,
-    },
-    dRepVotingThresholds: {
-      motionNoConfidence: 0.67,
-      committeeNormal: 0.67,
-      committeeNoConfidence: 0.6,
-      updateToConstitution: 0.75,
-      hardForkInitiation: 0.6,
-      ppNetworkGroup: 0.67,
-      ppEconomicGroup: 0.67,
-      ppTechnicalGroup: 0.67,
-      ppGovGroup: 0.75,
-      treasuryWithdrawal: 0.67,
-    },
-    committeeMinSize: 0,
-    committeeMaxTermLength: 146,
-    govActionLifetime: 6,
+    ...templates.governance,
     govActionDeposit: parameters.govActionDeposit,
     dRepDeposit: parameters.drepDeposit,
     dRepActivity: DREP_ACTIVITY,
@@ -247,20 +212,6 @@ function config(hashes: Record<GenesisEra, string>): Json {
       [`${name(era)}GenesisHash`, hashes[era]],
     ])),
     ...Object.fromEntries(forks.map((era) => [`Test${era}HardForkAtEpoch`, 0])),
-    ExperimentalHardForksEnabled: true,
-    ExperimentalProtocolsEnabled: true,
-    "LastKnownBlockVersion-Major": 3,
-    "LastKnownBlockVersion-Minor": 0,
-    "LastKnownBlockVersion-Alt": 0,
-    EnableP2P: true,
-    PeerSharing: false,
-    minSeverity: "Info",
+    ...templates.config,
   };
 }
-
-const topology: Json = {
-  bootstrapPeers: null,
-  localRoots: [],
-  publicRoots: [],
-  useLedgerAfterSlot: -1,
-};

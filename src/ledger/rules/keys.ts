@@ -6,7 +6,8 @@ import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
 import { certificateWitness, poolKeys } from "#src/cardano/conway/certificate.ts";
-import type { BootstrapWitness, KeyWitness, Witnesses } from "#src/cardano/conway/witnesses.ts";
+import type { Witnesses } from "#src/cardano/conway/witnesses.ts";
+import type { BootstrapWitness, KeyWitness } from "#src/cardano/transaction.ts";
 import { type Input } from "#src/ledger/inputs.ts";
 import { verifySignature } from "#src/ledger/signature.ts";
 
