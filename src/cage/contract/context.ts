@@ -5,7 +5,7 @@ import { data } from "#src/cage/uplc/expression.ts";
 
 export const Context = record({ transaction: asData, redeemer: asConstr, purpose: asConstr });
 
-/** `txInfo`, as far as the contract looks. */
+/** The first fields of `TxInfo`; the contract reads no others. */
 export const Transaction = record({
   inputs: asList,
   referenceInputs: asList,
@@ -28,10 +28,10 @@ export const Address = record({ payment: asData, stake: asConstr });
 /** Credential: constructor 0 a key, 1 a script. */
 export const Credential = record({ hash: asData });
 
-/** What the script runs for: constructor 0 minting, 1 spending. */
+/** The purpose of the run: constructor 0 minting, 1 spending. */
 export const Minting = record({ policy: asData });
 export const Spending = record({ reference: asData, datum: asData });
-/** A datum that is there, an inline datum, the one field of a constructor. */
+/** A constructor with one field: `Just`, or an inline datum. */
 export const Just = record({ value: asData });
 
 /** The cage's datum: constructor 0 around a request, 1 around a state. */
@@ -45,9 +45,9 @@ export const Token = record({ policy: asData, name: asData });
 /** Redeemers. */
 export const SeedToken = record({ seed: asData });
 export const Seed = record({ reference: asData });
-/** Modify with a crown; without one its actions are the only field. */
+/** Modify with a crown. Without a crown, the actions are the only field. */
 export const Crowned = record({ crown: asBytes, actions: asList });
 export const Apply = record({ proof: asList });
 
-/** A constructor without fields and with number 1: no stake part, no reference script, no datum. */
+/** Constructor 1 without fields: no stake part, no reference script, no datum. */
 export const nothing = data(constr(1));

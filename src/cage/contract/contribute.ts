@@ -1,17 +1,16 @@
 /**
  * Contributing a request to an update of its token.
  *
- * Whether the change is applied and the deposit refunded is for the update to see to; a request only makes sure that there is
- * one. It checks that
+ * The update checks that the change is applied and the deposit refunded; the request only checks that an update happens:
  *
  * 1. it names a token of its own script's policy,
- * 2. one of that token is in the first output,
+ * 2. one unit of that token is in the first output,
  * 3. nothing is minted or burnt under the policy.
  *
- * A token of the policy exists once, in the state that minting made and updates replaced, at the script. By 2 and 3 it was
- * spent in this transaction, so its state was, by ending or updating it. Ending burns it, against 3. So it was updated,
- * and the update goes through every input at the script that names its token: it demands an action for this request, which
- * applies and refunds it, since passing over it wants it to be retracted.
+ * A token of the policy exists once, in its state output at the script. By 2 and 3 this transaction spends that output, either
+ * to end the token or to update it. Ending burns the token, which 3 excludes. So the token is updated, and the update processes
+ * every input at the script that names its token: it requires an action for this request. The action applies and refunds it,
+ * because skipping requires the redeemer of a retraction.
  */
 import * as u from "#src/cage/uplc/builtin.ts";
 import {
@@ -40,7 +39,7 @@ import {
 } from "#src/cage/contract/context.ts";
 import { construct, oneToken, paymentOf, sameBytes, type Spent } from "#src/cage/contract/library.ts";
 
-/** Whether the transaction may spend the request (which stands under `reference`) to apply it. */
+/** Whether the transaction may spend the request at `reference` to apply it. */
 export function contribute(
   spent: Spent,
   tx: TransactionFields,
@@ -64,7 +63,7 @@ export function contribute(
   );
 }
 
-/** Whether a token, whose name is at hand, is one of a policy and nothing more. */
+/** Whether a token (whose name is known) has this policy and no further fields. */
 function isToken(token: Expr<Data>, policy: Expr<Data>, name: Expr<Data>): Expr<Bool> {
   return forms(
     () => u.equalData(token, construct(0, policy, name)),
@@ -78,13 +77,13 @@ function isToken(token: Expr<Data>, policy: Expr<Data>, name: Expr<Data>): Expr<
   );
 }
 
-/** What the first output holds beside lovelace. */
+/** Assets of the first output, without the lovelace. */
 function assetsOfFirstOutput(tx: TransactionFields): Expr<Data> {
   const first = Output.open(u.head(Transaction.get.outputs(tx)));
   return u.mapData(u.tail(Output.get.value(first)));
 }
 
-/** Whether a map has no such key. */
+/** Whether a map does not have a key. */
 const lacks = recursive<[Data, List<Pair<Data, Data>>], Bool>((self) =>
   fn((key, map) =>
     ifEmpty(map, bool(true), choose(u.equalData(u.first(u.head(map)), key), bool(false), self(key, u.tail(map))))

@@ -57,7 +57,7 @@ const occupied = recursive<[Bytes], Int>((self) =>
   )
 );
 
-/** Root of the binary tree over some slots, twice as many bytes as are given beside them. */
+/** (slots, half): root of the binary tree over slots of 2 × `half` bytes. */
 const merkle = recursive<[Bytes, Int], Bytes>((self) =>
   fn((slots, half) =>
     choose(
@@ -71,14 +71,14 @@ const merkle = recursive<[Bytes, Int], Bytes>((self) =>
   )
 );
 
-/** What the slot of a path holds. */
+/** The hash in a slot. */
 export function slotOf(crown: Expr<Bytes>, at: Expr<Int>): Expr<Bytes> {
   return u.slice(at, int(SLOT), crown);
 }
 
 /** Offset of a path's slot in a crown. */
 export function placeOf(path: Expr<Bytes>): Expr<Int> {
-  // a byte's high half is its first nibble: byte / 16 * 32, without what the low half adds
+  // the first nibble is the byte's high half: byte / 16 * 32 is 2 * byte without the part of the low half
   const byte = u.byteAt(path, int(0));
   return u.subtract(u.add(byte, byte), u.modulo(u.add(byte, byte), int(SLOT)));
 }

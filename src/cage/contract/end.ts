@@ -1,4 +1,4 @@
-/** Ending a token: its owner burns it and takes back what its state held. */
+/** Ending a token: its owner burns it and takes the contents of its state. */
 import * as u from "#src/cage/uplc/builtin.ts";
 import { call, check, unit } from "#src/cage/uplc/expression.ts";
 import type { Data, Expr, Unit } from "#src/cage/uplc/term.ts";
@@ -7,8 +7,8 @@ import { type Library, quantity } from "#src/cage/contract/library.ts";
 import { withOwn } from "#src/cage/contract/state.ts";
 
 /**
- * Whether the transaction may end the token. Exactly this token is burnt and nothing else of the policy, so no other token
- * ends or begins beside it, and no request contributes (that wants nothing of the policy minted or burnt).
+ * Whether the transaction may end the token. It must burn exactly this token and mint or burn nothing else of the policy. So
+ * no other token ends or is booted with it, and no request contributes (contributing excludes minting and burning).
  */
 export function end(library: Library, tx: TransactionFields, reference: Expr<Data>, state: StateFields): Expr<Unit> {
   return withOwn(library, tx, reference, state, ({ policy, name }) =>

@@ -1,4 +1,4 @@
-/** Functions that several handlers share, and data put together while the script runs. */
+/** Functions shared by several handlers, and data constructed at run time. */
 import { constr, type Data as PlutusData } from "#src/cardano/data.ts";
 import * as u from "#src/cage/uplc/builtin.ts";
 import {
@@ -27,10 +27,10 @@ import {
   type TransactionFields,
 } from "#src/cage/contract/context.ts";
 
-/** The output that an input with a given reference spends; fails when the transaction does not spend it. */
+/** The output that the input with a reference spends; fails if there is no such input. */
 export type Spent = Expr<Fn<[Data, List<Data>], Data>>;
 
-/** Binds `Spent` around a part of the script. Contributing spends most of its time here, so it makes few steps an input. */
+/** Binds `Spent` around a part of the script. Contributing spends most of its time here, so it takes few steps for each input. */
 export function withSpent<R>(body: (spent: Spent) => Expr<R>): Expr<R> {
   const search = fn<[Data, List<Data>], Data>((reference, inputs) => {
     const from = recursive<[List<Data>], Data>((self) =>
@@ -48,12 +48,12 @@ export function withSpent<R>(body: (spent: Spent) => Expr<R>): Expr<R> {
   return bind([search], (spent) => body(spent));
 }
 
-/** How many inputs are passed over at once. */
+/** Number of inputs that one step skips. */
 const STRIDE = 8;
 
 /**
- * The inputs from a place on that is before the one with a reference and near it: the ledger has inputs in the order of their transactions'
- * hashes. (Were they in another order, the input would not be found, and the script would fail.)
+ * The inputs from a place shortly before the one with a reference. It uses that the ledger sorts inputs by transaction hash.
+ * (In another order the input might not be found, and the script would fail.)
  */
 function near(reference: Expr<Data>, inputs: Expr<List<Data>>): Expr<List<Data>> {
   const hashIn = (reference: Expr<Data>) => u.unBytes(u.head(u.second(u.unConstr(reference))));
@@ -73,17 +73,17 @@ function near(reference: Expr<Data>, inputs: Expr<List<Data>>): Expr<List<Data>>
   return bind([u.drop(int(STRIDE), inputs)], (next) => ifEmpty(next, inputs, call(further, inputs, next)));
 }
 
-/** Whether two hashes or names are the same, which the ledger has as bytes. */
+/** Whether two hashes or names are equal; the ledger has both as bytes. */
 export function sameBytes(a: Expr<Data>, b: Expr<Data>): Expr<Bool> {
   return forms(() => u.equalData(a, b), () => u.equalBytes(u.unBytes(a), u.unBytes(b)));
 }
 
-/** What minting, ending, updating and retracting share. */
+/** Functions shared by minting, ending, updating and retracting. */
 export interface Library {
   readonly spent: Spent;
   /** The value under a key of a map; fails when there is none. */
   readonly lookup: Expr<Fn<[Data, List<Pair<Data, Data>>], Data>>;
-  /** Whether some data is among a list: a key's hash among the signatories. */
+  /** Whether a list contains some data: the signatories a key's hash. */
   readonly isAmong: Expr<Fn<[Data, List<Data>], Bool>>;
 }
 
@@ -110,13 +110,13 @@ export function signed(library: Library, tx: TransactionFields, key: Expr<Data>)
   return call(library.isAmong, key, Transaction.get.signatories(tx));
 }
 
-/** A constructor as data, out of fields that are known only when the script runs. */
+/** A constructor as data, from fields that are known only at run time. */
 export function construct(tag: number, ...fields: Expr<Data>[]): Expr<Data> {
   const list = fields.reduceRight<Expr<List<Data>>>((rest, field) => u.cons(field, rest), u.noData(unit));
   return u.constrData(int(tag), list);
 }
 
-/** A constructor as data, known when the script is built. */
+/** A constructor as data, known at build time. */
 export function known(tag: number, ...fields: PlutusData[]): Expr<Data> {
   return data(constr(tag, ...fields));
 }
@@ -126,17 +126,17 @@ function entry(key: Expr<Data>, value: Expr<Data>): Expr<List<Pair<Data, Data>>>
   return u.cons(u.pairData(key, value), u.noPairs(unit));
 }
 
-/** So many of one asset name, as stands in a value under a policy. */
+/** An amount of one asset name, as the entry of a policy in a value. */
 export function quantity(name: Expr<Data>, amount: bigint): Expr<Data> {
   return u.mapData(entry(name, data(amount)));
 }
 
-/** One unit of a token, as stands in a value behind the lovelace. */
+/** One unit of a token, as the part of a value after the lovelace. */
 export function oneToken(policy: Expr<Data>, name: Expr<Data>): Expr<List<Pair<Data, Data>>> {
   return entry(policy, quantity(name, 1n));
 }
 
-/** Lovelace of a value; the ledger puts it first in every output's. */
+/** Lovelace of a value, which is the first entry in the value of every output. */
 export function lovelace(value: Expr<List<Pair<Data, Data>>>): Expr<Int> {
   return u.unInt(u.second(u.head(u.unMap(u.second(u.head(value))))));
 }
@@ -147,8 +147,8 @@ export function paymentOf(address: Expr<Data>): Expr<Data> {
 }
 
 /**
- * An output that is a token's state and nothing else: at that address, with lovelace (the first entry of its value) and one
- * of the token, the state's datum inline in its one form, without a reference script.
+ * An output that is exactly a token's state: at that address, with lovelace (the first entry of its value) and one unit of the
+ * token, the state as inline datum in its only form, and no reference script.
  */
 function stateOutput(
   address: Expr<Data>,
@@ -162,8 +162,7 @@ function stateOutput(
 }
 
 /**
- * Goes on with the owner that the first output names, after a check that this output is the token's state with that root
- * and nothing else.
+ * Checks that the first output is exactly the token's state with a root, and continues with the owner in it.
  */
 export function withNextState<R>(
   tx: TransactionFields,

@@ -1,9 +1,9 @@
 /**
  * Minting and burning.
  *
- * A token is born once: its name is the hash of an output that the transaction spends, its one unit goes to the first output,
- * which is the state of a token without facts, at the script's own address without a stake part. The owner agrees by
- * signature. Burning takes away and never adds; whether a token may go is what spending its state decides.
+ * A token is minted once: its name is the hash of an output reference that the transaction spends. Its only unit goes to the
+ * first output, which is the state of a token without facts, at the script's address without a stake part. The owner must
+ * sign. Burning only removes; spending the token's state decides whether it may be burnt.
  */
 import { EMPTY } from "#src/forestry/hash.ts";
 import * as u from "#src/cage/uplc/builtin.ts";
@@ -19,7 +19,7 @@ import {
 } from "#src/cage/contract/context.ts";
 import { construct, type Library, quantity, signed, withNextState } from "#src/cage/contract/library.ts";
 
-/** Whether the transaction may mint or burn under the policy as it does. */
+/** Whether the transaction may mint or burn what it does under the policy. */
 export function mint(
   library: Library,
   tx: TransactionFields,

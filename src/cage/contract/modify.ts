@@ -1,12 +1,12 @@
 /**
  * Updating a token: its owner applies requests, in the ledger's order of inputs.
  *
- * The first output is the next state. From the second on, output after output refunds request after request: what one request
- * is owed is compared with one output alone, so no output pays two of them, and no sum can give to one what another is owed.
+ * The first output is the next state. Output n refunds the n-th applied request. Each refund is compared with one output, so no
+ * output refunds two requests, and no request can get the refund of another.
  *
- * So that nothing else in the transaction counts an output for itself that refunds a request here: no other state of the
- * policy is spent (its requests would count the same outputs), and no other script runs. Each run has a redeemer, so there
- * are as many redeemers as inputs at the script. (Native scripts have none, and see no outputs: they may pay.)
+ * No other contract may count such an output as its own payment: no second state of the policy is spent (its requests would
+ * count the same outputs), and no other script runs. Each run has a redeemer, so there are as many redeemers as inputs at the
+ * script. (Native scripts have no redeemers and see no outputs, so they are allowed.)
  *
  * An applied request is spent with `contribute`, a skipped one with `retract`, so its own redeemer shows readers of the ledger
  * how it ended.
@@ -90,7 +90,7 @@ export function modify(
   );
 }
 
-/** Redeemers of the transaction: one for each run of a script. */
+/** Redeemers of the transaction: one for each script run. */
 type Runs = List<Pair<Data, Data>>;
 type DatumFields = ReturnType<typeof Datum.of>;
 type OutputFields = ReturnType<typeof Output.open>;
@@ -99,7 +99,7 @@ type OutputFields = ReturnType<typeof Output.open>;
 const CONTRIBUTE = 1;
 const RETRACT = 3;
 
-/** Whether the redeemer of the next run is this constructor. The ledger has those of inputs first, in the order of inputs. */
+/** Whether the redeemer of the next run is this constructor. The ledger lists redeemers of inputs first, in the order of inputs. */
 function runsBy(runs: Expr<Runs>, redeemer: number): Expr<Bool> {
   return forms(
     () => u.equalData(u.second(u.head(runs)), known(redeemer)),
@@ -207,7 +207,7 @@ function afterAll(
                       )),
                     pass,
                   );
-                // the own state's constructor is 1: that was seen to before
+                // the constructor of the own state was already checked to be 1
                 return chooseByTag(
                   u.first(datum),
                   0,
@@ -246,8 +246,8 @@ function afterAll(
 }
 
 /**
- * Constructor and fields of the datum of an output at the script. One that is not inline fails here: where there is none there
- * is no field, and a hash is no constructor.
+ * Constructor and fields of the datum of an output at the script. It fails unless the datum is inline: a missing datum has no
+ * field, and a hash is no constructor.
  */
 function datumOf(output: OutputFields): Expr<Pair<Int, List<Data>>> {
   return u.unConstr(u.head(u.second(Output.get.datum(output))));
@@ -278,8 +278,8 @@ function applied(
 }
 
 /**
- * Continues if a request has exactly the required form, holds only lovelace, has at least the fee that it offers, and is
- * refunded by that output. A request of another form could be applied without strict readers of the ledger noticing.
+ * Continues if a request has exactly the required form, holds only lovelace and at least the fee that it offers, and is
+ * refunded by that output. The form is checked because strict readers of the ledger would ignore a request of another form.
  */
 function checkApplicable<R>(
   datum: DatumFields,
@@ -319,8 +319,8 @@ function checkApplicable<R>(
 const plain = known(0, constr(0), constr(1));
 
 /**
- * Whether an address is a key's, and its stake part (where it has one) a credential rather than a pointer. That the rest is
- * well formed follows from an output having that address.
+ * Whether an address has a key as its payment part, and no pointer as its stake part. The rest is well formed, because an
+ * output of the transaction has this address.
  */
 function isKeyAddress(data: Expr<Data>): Expr<Bool> {
   return bind([Address.open(data)], (address) =>

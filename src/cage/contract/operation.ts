@@ -1,13 +1,13 @@
-/** What an operation makes of a token's root. */
+/** The effect of an operation on a token's root. */
 import * as u from "#src/cage/uplc/builtin.ts";
 import { bind, call, check, choose, int, untuple } from "#src/cage/uplc/expression.ts";
 import type { Bytes, Data, Expr, Int, List, Pair } from "#src/cage/uplc/term.ts";
 import { type Follow, none } from "#src/cage/contract/proof.ts";
 
 /**
- * The root after an operation: insert (constructor 0, value), delete (1, value) or update (2, old and new value), on the fact
- * of a path. Fails when the proof does not lead to the root before, or the operation has another form. Roots may be those of a sub-trie with
- * so many nibbles `above` it.
+ * The root after an operation on the fact at a path: insert (constructor 0, value), delete (1, value) or update (2, old and new
+ * value). Fails if the proof does not lead to the old root or the operation has another form. With `above` nibbles, the roots
+ * are those of a sub-trie at that depth.
  */
 export function rootAfter(
   follow: Follow,

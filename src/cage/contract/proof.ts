@@ -1,22 +1,22 @@
 /**
- * Proofs of the forestry, followed on the ledger.
+ * Verifies proofs of the trie on the ledger.
  *
  * One walk over a proof computes two roots of every sub-trie: `before`, without the element (insert, delete) or with its old
  * value (update), and `after`, with the element or with its new value. If one of the two is the root that the token has, the
  * other is the one it gets (or the reverse, when deleting).
  *
- * Why no other trie than the token's can lead to its root. Every hash on the way is over bytes of a length and a first byte
- * that tell what they are, provided that the parts have the sizes they should:
- * a leaf is 0xff (or 0x00 and a nibble), the rest of its 32-byte path, a 32-byte value; a branch is nibbles, each one byte
- * under 16, and a 32-byte root; an inner node of the binary tree over 16 slots is two times 32 bytes. So going down from a true
- * root, each step can only show what is there. Each check below keeps one size or range, and each was once missing somewhere:
+ * Why only the token's trie can lead to its root: if all parts have the right sizes, the length and the first byte of the
+ * hashed bytes determine what they are. A leaf is 0xff (or 0x00 and a nibble), the rest of its 32-byte path, and a 32-byte
+ * value. A branch is nibbles (bytes below 16) and a 32-byte root. An inner node of the binary tree over 16 slots is 2 × 32
+ * bytes. So from a true root downwards, each step can only show the actual content. Each check below enforces one size or
+ * range, and each was once missing in some implementation:
  *
- * - `skip` is not negative: else a slot is taken by a nibble that was used already;
+ * - `skip` is not negative; otherwise a nibble that was already used could select a slot;
  * - a branch has four siblings of 32 bytes;
- * - a fork's slot is one of 16 and not the element's, its prefix is nibbles, its root is 32 bytes: else a leaf is shown as a
- *   branch (0xff as a slot), and lost;
- * - a leaf has a path and a value of 32 bytes, and shares the element's path down to the branch: else a branch is shown as a
- *   leaf, or a leaf is moved to where it is not found again.
+ * - a fork's slot is one of 16 and not the element's, its prefix is nibbles, its root is 32 bytes; otherwise a leaf could be
+ *   presented as a branch (0xff as a slot) and be lost;
+ * - a leaf has a path and a value of 32 bytes, and shares the element's path down to the branch; otherwise a branch could be
+ *   presented as a leaf, or a leaf be moved to a place where it is not found again.
  */
 import { concat } from "#src/base/bytes.ts";
 import { EMPTY, EMPTY_TREES } from "#src/forestry/hash.ts";
@@ -46,8 +46,8 @@ import type { Bool, Bytes, Data, Expr, Fn, Int, List, Tuple } from "#src/cage/up
 /** Root before, root after. */
 export type Roots = Tuple<[Bytes, Bytes]>;
 /**
- * (path, nibbles of it above the sub-trie, digest of the old value or no bytes, digest of the new value, proof) to both roots of the sub-trie; with
- * no nibbles above it, it is the trie.
+ * Gives both roots of a sub-trie for (path, number of its nibbles above the sub-trie, digest of the old value or no bytes,
+ * digest of the new value, proof). With no nibbles above, the sub-trie is the whole trie.
  */
 export type Follow = Expr<Fn<[Bytes, Int, Bytes, Bytes, List<Data>], Roots>>;
 
@@ -79,7 +79,7 @@ interface Paths {
   readonly nibble: Expr<Fn<[Bytes, Int], Int>>;
   /** Nibbles `from` to `to` (exclusive) of a path, one a byte. */
   readonly nibbles: Expr<Fn<[Bytes, Int, Int], Bytes>>;
-  /** What a leaf hashes for its path from a nibble on. */
+  /** The part of a leaf's hashed bytes that stands for its path from a nibble on. */
   readonly suffix: Expr<Fn<[Bytes, Int], Bytes>>;
 }
 
@@ -110,9 +110,9 @@ function withPaths<R>(body: (paths: Paths) => Expr<R>): Expr<R> {
 }
 
 /**
- * Siblings of `slot` when the only other occupied slot is `other`, which holds `hash`. Going up from the slots, the other's
- * hash is joined with empty trees until it stands beside the slot's own; `offset` is where the level's sibling stands. Fails
- * when `other` is none of the 16, since then the two never come to stand side by side. That they differ is for the caller.
+ * Siblings of `slot` if `other`, with `hash`, is the only other occupied slot. From the slots upwards, the other's hash is joined
+ * with empty trees until it is the sibling of the slot's own subtree; `offset` is the place of the level's sibling. Fails if
+ * `other` is not one of the 16 slots, because the two then never become siblings. The caller checks that they differ.
  */
 const sparse = recursive<[Int, Int, Bytes, Int], Bytes>((self) =>
   fn((slot, other, hashed, offset) =>
@@ -149,12 +149,12 @@ const allNibbles = recursive<[Bytes], Bool>((self) =>
   )
 );
 
-/** Both roots of the binary tree over 16 slots, out of both hashes of one slot and its siblings. */
+/** Both roots of the binary tree over 16 slots, from both hashes of one slot and its siblings. */
 function fold(slot: Expr<Int>, siblings: Expr<Bytes>, roots: Expr<Roots>): Expr<Roots> {
   return forms(() => foldHalving(slot, siblings, roots), () => foldByTable(slot, siblings, roots));
 }
 
-/** Both hashes of a node of the tree, out of those of one of its children; `isLeft` chooses by which one it is. */
+/** Both hashes of a node, from those of one child; `isLeft` selects by whether that child is the left one. */
 function joined(
   roots: Expr<Roots>,
   siblings: Expr<Bytes>,
@@ -173,7 +173,7 @@ function joined(
   );
 }
 
-/** The slot is halved from level to level. */
+/** `fold` that halves the slot at each level. */
 function foldHalving(slot: Expr<Int>, siblings: Expr<Bytes>, roots: Expr<Roots>, level = 0): Expr<Roots> {
   return joined(
     roots,
@@ -184,7 +184,7 @@ function foldHalving(slot: Expr<Int>, siblings: Expr<Bytes>, roots: Expr<Roots>,
   );
 }
 
-/** Which child of a level each slot is below, 0 or 1, is looked up. */
+/** `fold` that looks up, for each level, which child (0 or 1) a slot is below. */
 function foldByTable(slot: Expr<Int>, siblings: Expr<Bytes>, roots: Expr<Roots>, level = 0): Expr<Roots> {
   if (level === 4) return roots;
   const sides = bytes(Uint8Array.from({ length: 16 }, (_, slot) => (slot >> level) & 1));
@@ -197,7 +197,7 @@ function foldByTable(slot: Expr<Int>, siblings: Expr<Bytes>, roots: Expr<Roots>,
   );
 }
 
-/** Binds the function that follows a proof around a part of the script. */
+/** Binds `Follow` around a part of the script. */
 export function withFollow<R>(body: (follow: Follow) => Expr<R>): Expr<R> {
   return withPaths((paths) =>
     bind([sparse, allNibbles], (sparse, allNibbles) =>
@@ -218,7 +218,7 @@ export function withFollow<R>(body: (follow: Follow) => Expr<R>): Expr<R> {
   );
 }
 
-/** Where the proof ends: nothing or the old value before, the new value after. */
+/** Roots at the end of the proof: of nothing or the old value, and of the new value. */
 function leafRoots(
   { suffix }: Paths,
   path: Expr<Bytes>,
@@ -269,7 +269,7 @@ function step(
                       ))
                   );
                   return bind([branchRoots], (branchRoots) => {
-                    /** A branch with one neighbour; without the element, that neighbour stands in the branch's place. */
+                    /** A branch with one neighbour; without the element, the neighbour takes the branch's place. */
                     const single = (other: Expr<Int>, hashed: Expr<Bytes>, alone: Expr<Bytes>): Expr<Roots> =>
                       bind([other], (other) =>
                         refuse(

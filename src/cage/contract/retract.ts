@@ -1,13 +1,12 @@
-/** Retracting a request: its deposit goes wherever the holder of the refund address says. */
+/** Retracting a request: the holder of the refund address decides where its deposit goes. */
 import { check, unit } from "#src/cage/uplc/expression.ts";
 import type { Expr, Unit } from "#src/cage/uplc/term.ts";
 import { Credential, Request, type RequestFields, type TransactionFields } from "#src/cage/contract/context.ts";
 import { type Library, paymentOf, signed } from "#src/cage/contract/library.ts";
 
 /**
- * Whether the transaction may retract the request: always when the payment key of the refund address signed. Neither the
- * token nor the rest of the request matters, so a request can be taken back whatever became of its token, and also one that
- * no update could apply.
+ * Whether the transaction may retract the request: if the payment key of the refund address signed. The token and the rest of
+ * the request do not matter, so a request can be retracted after its token ended, and even if no update could apply it.
  */
 export function retract(library: Library, tx: TransactionFields, request: RequestFields): Expr<Unit> {
   return check(signedByRequester(library, tx, request), "retract: not signed by the refund address's key", unit);

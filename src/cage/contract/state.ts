@@ -1,4 +1,4 @@
-/** What ending and updating a token have in common: the owner's word, and the state that is being spent. */
+/** Shared by ending and updating a token: the owner's signature, and the state that is spent. */
 import * as u from "#src/cage/uplc/builtin.ts";
 import { bind, call, check } from "#src/cage/uplc/expression.ts";
 import type { Data, Expr } from "#src/cage/uplc/term.ts";
@@ -12,7 +12,7 @@ import {
 } from "#src/cage/contract/context.ts";
 import { type Library, paymentOf, signed } from "#src/cage/contract/library.ts";
 
-/** The state that is being spent. */
+/** The state that is spent. */
 export interface Own {
   readonly address: Expr<Data>;
   /** Payment credential of the address: the script. */
@@ -22,8 +22,8 @@ export interface Own {
 }
 
 /**
- * Goes on with the own state, after checks that its owner signed and that it holds a token of this policy. What else it
- * holds does not matter: nothing can be put there, and if it could, it would not brick the token.
+ * Checks that the state's owner signed and that it holds a token of this policy, and continues with the state. Its other
+ * contents do not matter: nothing else can be put there, and if it could, the token could still be spent.
  */
 export function withOwn<R>(
   library: Library,

@@ -1,6 +1,6 @@
 /**
- * The contract: one Plutus V3 script that is the policy of its tokens and the owner of their states and requests. What it runs
- * for and the redeemer decide which handler answers.
+ * The contract: one Plutus V3 script, which is the policy of its tokens and the payment part of the addresses of their states
+ * and requests. The purpose of the run and the redeemer select the handler.
  */
 import * as u from "#src/cage/uplc/builtin.ts";
 import { bind, check, choose, fn, int, or } from "#src/cage/uplc/expression.ts";
@@ -46,7 +46,7 @@ export const validator: Expr<Fn<[Data], Unit>> = fn((context) =>
     ))
 );
 
-/** Spending an output at the script: end 0 or modify 2 (4 with a crown) a state, contribute 1 or retract 3 a request. */
+/** Spending an output at the script, by redeemer: end 0 or modify 2 (4 with a crown) a state; contribute 1 or retract 3 a request. */
 function spend(
   spent: Spent,
   tx: TransactionFields,

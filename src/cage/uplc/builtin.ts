@@ -1,4 +1,4 @@
-/** Built-in functions of Plutus V3, typed: number in the flat encoding, and how many times the term must be forced. */
+/** Typed built-in functions of Plutus V3. */
 import {
   applied,
   type Bool,
@@ -12,7 +12,7 @@ import {
   type Unit,
 } from "#src/cage/uplc/term.ts";
 
-/** Those in use; numbers of the Plutus Core specification, section 4.3. */
+/** The functions in use: number in the flat encoding (Plutus Core specification, section 4.3), and number of forces before the first argument. */
 export const BUILTINS = {
   addInteger: [0, 0],
   subtractInteger: [1, 0],
@@ -78,15 +78,15 @@ export const less = of2<Int, Int, Bool>("lessThanInteger");
 export const lessOrEqual = of2<Int, Int, Bool>("lessThanEqualsInteger");
 
 export const append = of2<Bytes, Bytes, Bytes>("appendByteString");
-/** A byte (0 to 255, or the script fails) in front of bytes. */
+/** Prepends a byte; fails unless it is from 0 to 255. */
 export const prepend = of2<Int, Bytes, Bytes>("consByteString");
-/** From an offset, at most so many bytes; offsets outside give fewer, and never fail. */
+/** (offset, count, bytes): at most `count` bytes from the offset. It never fails; outside the bytes it gives fewer. */
 export const slice = of3<Int, Int, Bytes, Bytes>("sliceByteString");
 export const length = of1<Bytes, Int>("lengthOfByteString");
-/** The byte at an index; fails outside. */
+/** The byte at an index; fails if there is none. */
 export const byteAt = of2<Bytes, Int, Int>("indexByteString");
 export const equalBytes = of2<Bytes, Bytes, Bool>("equalsByteString");
-/** Whether bytes come before others in the order of dictionaries. */
+/** Whether the first byte string is lexicographically smaller. */
 export const lessBytes = of2<Bytes, Bytes, Bool>("lessThanByteString");
 export const sha2 = of1<Bytes, Bytes>("sha2_256");
 export const blake2b = of1<Bytes, Bytes>("blake2b_256");
@@ -122,7 +122,7 @@ export function head<A>(list: Expr<List<A>>): Expr<A> {
 export function tail<A>(list: Expr<List<A>>): Expr<List<A>> {
   return of1<List<A>, List<A>>("tailList")(list);
 }
-/** All but so many first elements; none are left of a list that has fewer. From protocol version 11 on. */
+/** A list without its first `count` elements; empty if it has fewer. From protocol version 11 on. */
 export function drop<A>(count: Expr<Int>, list: Expr<List<A>>): Expr<List<A>> {
   return of2<Int, List<A>, List<A>>("dropList")(count, list);
 }

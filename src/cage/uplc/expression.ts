@@ -1,4 +1,4 @@
-/** Constants, functions, bindings and choices: everything of the language but its built-in functions. */
+/** Constants, functions, bindings and choices: the language without its built-in functions. */
 import type { Data as PlutusData } from "#src/cardano/data.ts";
 import {
   applied,
@@ -71,12 +71,12 @@ function unpack(scrutinee: Term, branch: Term): Term {
   return { kind: "case", scrutinee, branches: [branch] };
 }
 
-/** Several values side by side. */
+/** Packs several values into one. */
 export function tuple<A extends readonly unknown[]>(...values: Exprs<A>): Expr<Tuple<A>> {
   return typed(packed(terms(values)));
 }
 
-/** Takes a tuple apart. */
+/** Binds the parts of a tuple. */
 export function untuple<A extends readonly unknown[], R>(
   from: Expr<Tuple<A>>,
   body: (...args: Exprs<A>) => Expr<R>,
@@ -115,8 +115,8 @@ export function ifEmpty<A, R>(list: Expr<List<A>>, empty: Expr<R>, more: Expr<R>
 }
 
 /**
- * A part that is written in two ways: for every protocol version, and for those whose `case` takes constants (see `BuildOptions`). They come to the
- * same on everything that the ledger has.
+ * A part with two implementations: `plain` for every protocol version, `cased` for versions whose `case` accepts constants
+ * (see `BuildOptions`). Both give the same result for every valid script context.
  */
 export function forms<A>(plain: () => Expr<A>, cased: () => Expr<A>): Expr<A> {
   return typed({ kind: "forms", plain: () => plain().term, cased: () => cased().term });
@@ -127,7 +127,7 @@ export function branch<A>(number: Expr<Int>, ...branches: readonly Expr<A>[]): E
   return typed({ kind: "case", on: "integer", scrutinee: number.term, branches: terms(branches) });
 }
 
-/** `yes` where the number of a constructor is `tag`, which is 0 or 1; else `no`, or a failure where the number is neither. */
+/** `yes` if a constructor's number is `tag` (0 or 1), otherwise `no`. For other numbers the script may fail instead. */
 export function chooseByTag<A>(number: Expr<Int>, tag: 0 | 1, yes: Expr<A>, no: Expr<A>): Expr<A> {
   return forms(
     () => choose({ term: applied({ kind: "builtin", name: "equalsInteger" }, number.term, int(tag).term) }, yes, no),
@@ -150,17 +150,17 @@ export function fail<A>(message: string): Expr<A> {
   return typed({ kind: "error", message });
 }
 
-/** Goes on when the condition holds, else fails the script. */
+/** Continues with `then` if the condition holds; otherwise fails the script. */
 export function check<A>(condition: Expr<Bool>, message: string, then: Expr<A>): Expr<A> {
   return choose(condition, then, fail(message));
 }
 
-/** Goes on when the condition does not hold, else fails the script. */
+/** Continues with `then` if the condition does not hold; otherwise fails the script. */
 export function refuse<A>(condition: Expr<Bool>, message: string, then: Expr<A>): Expr<A> {
   return choose(condition, fail(message), then);
 }
 
-/** Goes on when all conditions hold, in order, else fails the script with the message of the first that does not. */
+/** Continues with `then` if all conditions hold; otherwise fails with the message of the first one that does not. */
 export function checkAll<A>(conditions: readonly (readonly [Expr<Bool>, string])[], then: Expr<A>): Expr<A> {
   return conditions.reduceRight((rest, [condition, message]) => check(condition, message, rest), then);
 }

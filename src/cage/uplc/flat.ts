@@ -20,7 +20,11 @@ export const TERMS = {
 } as const;
 const TYPES = { integer: 0, bytestring: 1, string: 2, unit: 3, bool: 4, data: 8 } as const;
 
-/** Flat bytes of a closed term, with its version. Throws when a variable is not bound. */
+/**
+ * Flat bytes of a program: the version and a closed term.
+ *
+ * @throws {TypeError} if a variable is not bound.
+ */
 export function flat(term: Term): Uint8Array {
   const out = new Bits();
   for (const part of VERSION) out.natural(BigInt(part));
@@ -86,7 +90,7 @@ function writeConstant(out: Bits, constant: Constant): void {
   }
 }
 
-/** Bits that are written, the first one the highest of its byte. */
+/** A bit writer; the first bit is the highest one of its byte. */
 export class Bits {
   private readonly out: number[] = [];
   private current = 0;
@@ -105,13 +109,13 @@ export class Bits {
     for (let i = width - 1; i >= 0; i--) this.bit((value >> i) & 1);
   }
 
-  /** Zeros and a one, up to the end of a byte. */
+  /** Fills the byte: zeros, then a one. */
   pad(): void {
     while (this.count !== 7) this.bit(0);
     this.bit(1);
   }
 
-  /** Seven bits a byte, the low ones first, the highest bit saying that more follow. Takes time in proportion to the digits. */
+  /** Seven bits in each byte, the lowest first; the highest bit says that more follow. Takes linear time. */
   natural(value: bigint): void {
     const digits = value.toString(2);
     for (let end = digits.length; end > 0; end -= 7) {

@@ -1,4 +1,4 @@
-/** From an expression to the code that goes on the ledger. */
+/** Compiles an expression to the code on the ledger. */
 import { blake2b224 } from "#src/cardano/hash.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { concat, toHex } from "#src/base/bytes.ts";
@@ -11,13 +11,13 @@ export interface BuildOptions {
   /** Whether failed checks trace their messages; the published code has none. */
   readonly traces?: boolean;
   /**
-   * Whether `case` takes booleans, integers, lists and pairs, as it does from protocol version 11 on. The published code runs under every protocol
-   * version that has Plutus V3.
+   * Whether to use `case` on booleans, integers, lists and pairs, which exists from protocol version 11 on. The published code
+   * does not, so that it runs in every protocol version with Plutus V3.
    */
   readonly caseOnConstants?: boolean;
 }
 
-/** A closed term: messages became traces or nothing, and each polymorphic built-in is forced once, at the top. */
+/** Lowers an expression to a closed term: messages become traces or disappear; each polymorphic built-in is forced once, at the top. */
 export function program(
   expression: Expr<unknown>,
   { traces = false, caseOnConstants = false }: BuildOptions = {},
@@ -71,7 +71,7 @@ function lower(term: Term, traces: boolean, shared: Map<BuiltinName, Variable>):
   }
 }
 
-/** The code as scripts are kept on the ledger and in blueprints (CIP-57): one CBOR byte string around the flat encoding. */
+/** The code in the form of the ledger and of blueprints (CIP-57): one CBOR byte string around the flat encoding. */
 export function compiled(term: Term): Uint8Array {
   return encode(flat(term));
 }

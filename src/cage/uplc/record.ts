@@ -1,8 +1,8 @@
-/** Descriptions of constructors with named fields, which generate the accessors. */
+/** Generates accessors from descriptions of constructors with named fields. */
 import { head, isEmpty, second, tail, unBytes, unConstr, unInt, unList, unMap } from "#src/cage/uplc/builtin.ts";
 import type { Bool, Bytes, Data, Expr, Int, List, Pair } from "#src/cage/uplc/term.ts";
 
-/** How a field is taken out of its data. */
+/** How a field is read from its data. */
 export interface Kind<A> {
   readonly read: (data: Expr<Data>) => Expr<A>;
 }
@@ -12,13 +12,13 @@ export const asInt: Kind<Int> = { read: unInt };
 export const asBytes: Kind<Bytes> = { read: unBytes };
 export const asList: Kind<List<Data>> = { read: unList };
 export const asMap: Kind<List<Pair<Data, Data>>> = { read: unMap };
-/** The constructor's number beside its fields. */
+/** A constructor: the pair of its number and its fields. */
 export const asConstr: Kind<Pair<Int, List<Data>>> = { read: unConstr };
 
 type Shape = { readonly [field: string]: Kind<unknown> };
 type Read<K> = K extends Kind<infer A> ? A : never;
 
-/** Fields of a constructor, as the list they are. */
+/** The list of a constructor's fields, typed by the record. */
 export interface Fields<S> {
   readonly type: "fields";
   readonly shape: S;
@@ -26,17 +26,17 @@ export interface Fields<S> {
 
 /** A constructor's fields, by name. */
 export interface RecordType<S extends Shape> {
-  /** Fields of a constructor; which one it is is not looked at. */
+  /** Fields of a constructor. Its number is not checked. */
   readonly open: (data: Expr<Data>) => Expr<Fields<S>>;
-  /** Fields that are at hand as a list. */
+  /** Fields from their list. */
   readonly of: (fields: Expr<List<Data>>) => Expr<Fields<S>>;
   /** Each field, read as its kind. */
   readonly get: { readonly [K in keyof S]: (fields: Expr<Fields<S>>) => Expr<Read<S[K]>> };
   /** Each field, as data. */
   readonly raw: { readonly [K in keyof S]: (fields: Expr<Fields<S>>) => Expr<Data> };
-  /** The list of fields that begins with the one named. */
+  /** The list of fields from the named one on. */
   readonly from: { readonly [K in keyof S]: (fields: Expr<Fields<S>>) => Expr<List<Data>> };
-  /** Whether there are no fields behind the last. */
+  /** Whether no field follows the last one. */
   readonly ends: (fields: Expr<Fields<S>>) => Expr<Bool>;
 }
 

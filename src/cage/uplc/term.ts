@@ -1,8 +1,8 @@
-/** Terms of Untyped Plutus Core 1.1.0 (Plutus V3), and the types that expressions carry while they are put together. */
+/** Terms of Untyped Plutus Core 1.1.0 (Plutus V3), and the types of expressions. */
 import type { Data as PlutusData } from "#src/cardano/data.ts";
 import type { BuiltinName } from "#src/cage/uplc/builtin.ts";
 
-/** A bound variable; it is nothing but itself. */
+/** A variable; its identity is the object. */
 export class Variable {
   readonly kind = "name";
 }
@@ -27,15 +27,15 @@ export type Term =
   | { readonly kind: "constr"; readonly tag: number; readonly fields: readonly Term[] }
   | {
     readonly kind: "case";
-    /** What the branches are chosen by; a constructor unless it says otherwise. */
+    /** The kind of the scrutinee; default: a constructor. */
     readonly on?: "bool" | "integer" | "list" | "pair";
     readonly scrutinee: Term;
     readonly branches: readonly Term[];
   }
-  /** A part that is written in two ways: for every protocol version, and for those that have `case` on constants. A build takes one of them. */
+  /** A part with two implementations: for every protocol version, and for versions with `case` on constants. A build uses one. */
   | { readonly kind: "forms"; readonly plain: () => Term; readonly cased: () => Term };
 
-// Types of expressions: they exist for the type checker alone.
+// Types of expressions, for the type checker only.
 export interface Int {
   readonly type: "int";
 }
@@ -48,7 +48,7 @@ export interface Bool {
 export interface Unit {
   readonly type: "unit";
 }
-/** Plutus data, as datums, redeemers and script contexts come. */
+/** Plutus data: datums, redeemers and script contexts. */
 export interface Data {
   readonly type: "data";
 }
@@ -61,12 +61,12 @@ export interface Pair<A, B> {
   readonly first: A;
   readonly second: B;
 }
-/** Several values side by side (a sum of products with one constructor); cheaper than a pair. */
+/** Several values in one (a sum of products with one constructor); cheaper than a pair. */
 export interface Tuple<A extends readonly unknown[]> {
   readonly type: "tuple";
   readonly elements: A;
 }
-/** A function; several arguments are taken one by one. */
+/** A curried function. */
 export interface Fn<A extends readonly unknown[], R> {
   readonly type: "function";
   readonly parameters: A;
@@ -82,12 +82,12 @@ export interface Expr<A> {
 /** Expressions of several types. */
 export type Exprs<A extends readonly unknown[]> = { readonly [K in keyof A]: Expr<A[K]> };
 
-/** Gives a term a type; the caller answers for it. */
+/** Gives a term a type, which the caller must know to be right. */
 export function typed<A>(term: Term): Expr<A> {
   return { term };
 }
 
-/** A function's term applied to arguments, one after the other. */
+/** Applies a function's term to arguments, one after the other. */
 export function applied(fun: Term, ...args: readonly Term[]): Term {
   return args.reduce<Term>((f, argument) => ({ kind: "apply", fun: f, argument }), fun);
 }

@@ -1,19 +1,19 @@
 /**
- * Compilation for protocol version 11: `case` chooses by booleans, integers, lists and pairs (Plutus Core: case on constants), and gives both halves of
- * what it takes apart. It takes a third of the steps of a delayed choice.
+ * Compilation for protocol version 11, whose `case` branches on booleans, integers, lists and pairs (Plutus Core: case on
+ * constants) and binds both parts of a list or pair. It takes a third of the steps of a delayed choice.
  */
 import { builtin, mapChildren, type Node, read, write } from "#src/cage/uplc/cases/node.ts";
 import { shared } from "#src/cage/uplc/cases/share.ts";
 import { simplified } from "#src/cage/uplc/cases/simplify.ts";
 import type { Term } from "#src/cage/uplc/term.ts";
 
-/** A closed term that comes to the same as the one given: to the same value, or to a failure. */
+/** An equivalent closed term: it has the same value, or fails as well. */
 export function cased(term: Term, traces: boolean): Term {
   const node = simplified(read(term));
   return write(shared(traces ? traced(node) : node));
 }
 
-/** Failures trace their messages. */
+/** The node with failures that trace their messages. */
 function traced(node: Node): Node {
   if (node.kind !== "error" || node.message === "") return mapChildren(node, traced);
   const message: Node = { kind: "constant", constant: { type: "string", value: node.message } };

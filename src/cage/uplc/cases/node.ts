@@ -1,11 +1,11 @@
 /**
- * The intermediate form in which terms are compiled for protocol version 11: calls take all of their arguments at once, bindings and choices
- * are nodes of their own, every variable is bound once.
+ * The intermediate form of compilation for protocol version 11: calls have all of their arguments, bindings and choices are
+ * separate nodes, and every variable is bound exactly once.
  */
 import type { BuiltinName } from "#src/cage/uplc/builtin.ts";
 import { applied, type Constant, type Term, Variable } from "#src/cage/uplc/term.ts";
 
-/** What a `case` chooses by. Branches of lists (first that of an element and the rest, then that of the empty one) and pairs are lambdas. */
+/** The kind of a `case`'s scrutinee. A list has two branches: a lambda over head and tail, then the empty case. A pair has one lambda over both parts. */
 export type CaseOn = "constr" | "bool" | "integer" | "list" | "pair";
 
 export type Node =
@@ -83,7 +83,7 @@ export function occurrences(variable: Variable, node: Node): number {
   return count(node, (one) => one.kind === "variable" && one.variable === variable);
 }
 
-/** A node with every part replaced for which `to` gives something else; what it gives is not looked through again. */
+/** Replaces every part for which `to` gives a node. Replacements are not searched again. */
 export function replaced(node: Node, to: (node: Node) => Node | undefined): Node {
   return to(node) ?? mapChildren(node, (child) => replaced(child, to));
 }
@@ -92,7 +92,7 @@ export function substituted(node: Node, variable: Variable, by: Node): Node {
   return replaced(node, (one) => one.kind === "variable" && one.variable === variable ? by : undefined);
 }
 
-/** A copy whose bound variables are new. */
+/** A copy with new bound variables. */
 function renamed(node: Node, names: ReadonlyMap<Variable, Variable> = new Map()): Node {
   switch (node.kind) {
     case "variable":
@@ -111,7 +111,7 @@ function renamed(node: Node, names: ReadonlyMap<Variable, Variable> = new Map())
   }
 }
 
-/** A function on arguments; those that it names become bindings. Its own parameters must occur nowhere else. */
+/** Applies a function; arguments of its parameters become bindings. Its parameters must not occur elsewhere. */
 export function call(fun: Node, args: readonly Node[]): Node {
   if (args.length === 0) return fun;
   if (fun.kind === "apply") return call(fun.fun, [...fun.args, ...args]);
@@ -125,7 +125,7 @@ export function call(fun: Node, args: readonly Node[]): Node {
 
 type Names = ReadonlyMap<Variable, Node>;
 
-/** A term as a node. */
+/** Converts a term to a node. */
 export function read(term: Term, names: Names = new Map()): Node {
   const again = (one: Term) => read(one, names);
   switch (term.kind) {
@@ -158,13 +158,13 @@ export function read(term: Term, names: Names = new Map()): Node {
   }
 }
 
-/** A function that takes exactly two arguments, which may give one that takes more. */
+/** A lambda with more than two parameters, split into one with two that returns another lambda. */
 function ofTwo(node: Node): Node {
   if (node.kind !== "lambda" || node.parameters.length < 3) return node;
   return lambda(node.parameters.slice(0, 2), lambda(node.parameters.slice(2), node.body));
 }
 
-/** What `choose` and `ifEmpty` make for every protocol version: a delayed choice. */
+/** The `case` for a delayed choice, which `choose` and `ifEmpty` produce. */
 function choice(term: Term, again: (term: Term) => Node): Node | undefined {
   if (term.kind !== "apply" || term.fun.kind !== "apply" || term.fun.fun.kind !== "apply") return undefined;
   const { argument: second, fun: { argument: first, fun: { argument: condition, fun } } } = term;
@@ -175,7 +175,7 @@ function choice(term: Term, again: (term: Term) => Node): Node | undefined {
   return caseOf("list", again(condition), lambda([new Variable(), new Variable()], other), one);
 }
 
-/** A node as a term, as cheap as the machine allows. */
+/** Converts a node to its cheapest term. */
 export function write(node: Node): Term {
   switch (node.kind) {
     case "lambda":
@@ -209,7 +209,7 @@ function applied_(fun: Term, args: readonly Term[]): Term {
     : { kind: "case", scrutinee: { kind: "constr", tag: 0, fields: args }, branches: [fun] };
 }
 
-/** Bindings that do not need one another, and what is inside of them. */
+/** Consecutive bindings that do not depend on each other: their names, their values, and the body. */
 function group(node: Extract<Node, { kind: "let" }>): [Variable[], Node[], Node] {
   const [names, values]: [Variable[], Node[]] = [[node.variable], [node.value]];
   let { body }: { body: Node } = node;
@@ -223,7 +223,7 @@ function group(node: Extract<Node, { kind: "let" }>): [Variable[], Node[], Node]
   return [names, values, body];
 }
 
-/** Branches without those at the end that fail: a branch that is not there fails as well. */
+/** Branches without failing ones at the end: a missing branch fails as well. */
 function withoutErrors(branches: readonly Node[]): readonly Node[] {
   let end = branches.length;
   while (end > 1 && branches[end - 1]!.kind === "error") end--;

@@ -1,4 +1,4 @@
-/** Where the functions that have to be forced are forced: once, where that takes fewer steps than at each place. */
+/** Shares forced built-in functions: they are forced once and named where that takes fewer steps. */
 import { type BuiltinName, BUILTINS } from "#src/cage/uplc/builtin.ts";
 import {
   bound,
@@ -13,12 +13,12 @@ import {
 } from "#src/cage/uplc/cases/node.ts";
 import { Variable } from "#src/cage/uplc/term.ts";
 
-/** How often something in a function is taken to be evaluated for each time that the function is made. */
+/** Assumed number of calls of a function each time it is created. */
 const TIMES = 4;
-/** From how many uses on a name for a forced function saves steps: naming takes four or five. */
+/** Minimum number of uses for which naming a forced function saves steps; naming takes four or five. */
 const WORTH = 4;
 
-/** A node with its forced functions named. */
+/** Names forced functions in a node. */
 export function shared(node: Node): Node {
   const names = new Set<BuiltinName>();
   count(node, (one) => one.kind === "builtin" && BUILTINS[one.name][1] > 0 && Boolean(names.add(one.name)));
@@ -27,7 +27,7 @@ export function shared(node: Node): Node {
 
 const is = (node: Node, name: BuiltinName) => node.kind === "builtin" && node.name === name;
 
-/** How often a function is used about. */
+/** Approximate number of steps that forcing a function takes in a node. */
 function uses(node: Node, name: BuiltinName): number {
   if (is(node, name)) return BUILTINS[name][1];
   const inner = childrenOf(node).reduce((sum, child) => sum + uses(child, name), 0);
@@ -38,7 +38,7 @@ function placed(node: Node, name: BuiltinName): Node {
   const within = (child: Node) => placed(child, name);
   const used = (child: Node) => uses(child, name) > 0;
   if (!used(node)) return node;
-  // the outermost function is the script itself
+  // the outermost lambda is the script itself; others are branches over the parts of a list or pair
   if (node.kind === "lambda") return lambda(node.parameters, within(node.body));
   if (node.kind === "let" && used(node.body) && !used(node.value)) return { ...node, body: within(node.body) };
   if (node.kind === "case" && !used(node.scrutinee)) {
@@ -61,7 +61,7 @@ function named(node: Node, name: BuiltinName): Node {
   return bound(short, builtin(name), replaced(node, (one) => is(one, name) ? variable(short) : undefined));
 }
 
-/** Functions forced where they stand. */
+/** Forces the remaining functions in place. */
 function forcedInPlace(node: Node): Node {
   if (node.kind !== "builtin") return mapChildren(node, forcedInPlace);
   return Array.from({ length: BUILTINS[node.name][1] }).reduce<Node>((body) => ({ kind: "force", body }), node);

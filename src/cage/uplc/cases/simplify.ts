@@ -1,6 +1,6 @@
 /**
- * What makes a node cheaper without changing what it comes to: its value, or that it fails. (Which of several failures comes first may change: a
- * script has only one way to fail.)
+ * Makes a node cheaper without changing its value or whether it fails. (Which of several failures comes first may change: all
+ * failures of a script are alike.)
  */
 import {
   bound,
@@ -33,7 +33,7 @@ export function simplified(node: Node): Node {
 
 const sizeOf = (node: Node) => count(node, () => true);
 
-/** Whether two nodes are the same but for the names of what they bind: by their shape, which is enough to see that nothing changes any more. */
+/** Whether two nodes have the same shape, which is enough to detect that a round changed nothing. */
 function same(a: Node, b: Node): boolean {
   return shape(a) === shape(b);
 }
@@ -59,7 +59,7 @@ function shape(node: Node): string {
   }
 }
 
-/** Whether a node is a value already: it cannot fail and takes one step. */
+/** Whether a node is a value: it cannot fail and takes one step. */
 function isValue(node: Node): boolean {
   switch (node.kind) {
     case "variable":
@@ -75,7 +75,7 @@ function isValue(node: Node): boolean {
   }
 }
 
-/** Whether a node may stand in several places: no code that would stand twice, nothing that takes more than a step. */
+/** Whether a node may be duplicated: it is small code and takes one step. */
 function isSmall(node: Node): boolean {
   if (node.kind === "constant") {
     const { constant } = node;
@@ -114,13 +114,13 @@ interface Parting {
   readonly branches: readonly [Lambda];
 }
 
-/** Whether a `case` only takes something apart. */
+/** Whether a node is a `case` that only binds the parts of a list or pair. */
 function isParting(node: Node): node is Extract<Node, { kind: "case" }> & Parting {
   return node.kind === "case" && node.branches.length === 1 && node.branches[0]?.kind === "lambda" &&
     (node.on === "list" || node.on === "pair");
 }
 
-/** A node that takes its value out of bindings: what is inside of them is changed instead. */
+/** Moves a change inside a node's outer bindings; undefined if it has none. */
 function inside(node: Node, change: (node: Node) => Node): Node | undefined {
   if (node.kind === "let") return bound(node.variable, node.value, change(node.body));
   if (!isParting(node)) return undefined;
@@ -139,7 +139,7 @@ function binding(node: Extract<Node, { kind: "let" }>): Node {
   if (moves) return substituted(body, name, value);
   const half = projection(value);
   if (half) {
-    // both halves at once
+    // binds both halves at once
     const parts: Halves = half.half === 0 ? [name, new Variable()] : [new Variable(), name];
     return caseOf(half.on, half.of, lambda(parts, withHalves(body, half.of, half.on, parts)));
   }
@@ -152,7 +152,7 @@ function binding(node: Extract<Node, { kind: "let" }>): Node {
   return node;
 }
 
-/** What a variable is taken apart as, where that is all that is done to it. */
+/** The kind that a variable is destructured as, if it has no other use. */
 function partedOnly(name: Variable, body: Node): "list" | "pair" | undefined {
   let on: "list" | "pair" | undefined;
   const halves = count(body, (one) => {
@@ -164,12 +164,12 @@ function partedOnly(name: Variable, body: Node): "list" | "pair" | undefined {
   return halves === occurrences(name, body) ? on : undefined;
 }
 
-/** What a node takes apart, as a half of it or by a `case` that fails where there is nothing to take. */
+/** The list or pair that a node destructures: by a projection, or by a `case` with one branch. */
 function takenApart(node: Node): { readonly on: "list" | "pair"; readonly of: Node } | undefined {
   return isParting(node) ? { on: node.on, of: node.scrutinee } : projection(node);
 }
 
-/** Whether two nodes come to the same wherever both are evaluated: the same functions of the same variables. */
+/** Whether two nodes always have equal values: the same functions of the same variables. */
 function alike(a: Node, b: Node): boolean {
   if (a.kind === "variable") return b.kind === "variable" && a.variable === b.variable;
   if (a.kind === "builtin") return b.kind === "builtin" && a.name === b.name;
@@ -178,7 +178,7 @@ function alike(a: Node, b: Node): boolean {
     a.args.every((one, i) => alike(one, b.args[i]!));
 }
 
-/** A node in which the halves of something are what they are bound to. */
+/** Replaces projections of `of` by the variables that its halves are bound to. */
 function withHalves(node: Node, of: Node, on: "list" | "pair", parts: Halves): Node {
   return replaced(node, (one) => {
     const half = projection(one);
@@ -189,7 +189,7 @@ function withHalves(node: Node, of: Node, on: "list" | "pair", parts: Halves): N
   });
 }
 
-/** A function that one branch alone uses, bound there. */
+/** Moves a function's binding into the only branch that uses it; undefined if several do. */
 function sunk(name: Variable, value: Lambda, body: Node): Node | undefined {
   const uses = (node: Node) => occurrences(name, node) > 0;
   const into = (node: Node): Node => {
@@ -226,7 +226,7 @@ function choice(node: Extract<Node, { kind: "case" }>): Node {
   return on === "bool" && first && second ? condition(scrutinee, first, second) ?? node : node;
 }
 
-/** A choice by a condition that is itself made of something that `case` takes. */
+/** Simplifies a choice whose condition is a constant, a test that `case` can make, or another choice. */
 function condition(scrutinee: Node, no: Node, yes: Node): Node | undefined {
   if (isBool(scrutinee, true)) return yes;
   if (isBool(scrutinee, false)) return no;
@@ -238,7 +238,7 @@ function condition(scrutinee: Node, no: Node, yes: Node): Node | undefined {
     if (name === "equalsInteger") return byInteger(args, no, yes);
   }
   if (scrutinee.kind !== "case") return undefined;
-  // a choice by a choice: what is chosen by constants is chosen at once, as long as nothing large stands twice
+  // a choice by a choice: constant results select their branch directly, unless that would duplicate large code
   const { on, branches } = scrutinee;
   if (on === "constr" || on === "pair") return undefined;
   const ends = branches.map((branch, i) => partsTaken(on, branch, i)?.body ?? branch);
@@ -260,10 +260,10 @@ function condition(scrutinee: Node, no: Node, yes: Node): Node | undefined {
   );
 }
 
-/** Largest number that a table of branches goes to. */
+/** Largest number in a table of branches. */
 const LARGEST = 8n;
 
-/** The number that a node is compared with by `equalsInteger`. */
+/** The arguments of an `equalsInteger` with one small constant. */
 function compared(args: readonly Node[]): { readonly what: Node; readonly with: bigint } | undefined {
   const at = args.findIndex((one) => one.kind === "constant" && one.constant.type === "integer");
   const [one, what] = [args[at], args[1 - at]];
@@ -272,7 +272,7 @@ function compared(args: readonly Node[]): { readonly what: Node; readonly with: 
   return value >= 0n && value <= LARGEST ? { what, with: value } : undefined;
 }
 
-/** Comparisons of one number, one after the other: a table of branches, when all others fail. */
+/** A chain of comparisons of one number as a table of branches, if all other numbers fail. */
 function byInteger(args: readonly Node[], no: Node, yes: Node): Node | undefined {
   const first = compared(args);
   if (!first) return undefined;
@@ -292,7 +292,7 @@ function byInteger(args: readonly Node[], no: Node, yes: Node): Node | undefined
     what.kind === "variable" && rest.kind === "case" && rest.on === "integer" && rest.scrutinee.kind === "variable" &&
     rest.scrutinee.variable === what.variable
   ) {
-    // the end of the chain became a table before
+    // the end of the chain is already a table
     rest.branches.forEach((branch, i) => {
       if (!table.has(BigInt(i))) table.set(BigInt(i), branch);
     });
@@ -302,14 +302,14 @@ function byInteger(args: readonly Node[], no: Node, yes: Node): Node | undefined
   return caseOf("integer", what, ...Array.from({ length: Number(last) + 1 }, (_, i) => table.get(BigInt(i)) ?? other));
 }
 
-/** Whether a node is 0 or 1. */
+/** Whether a node's value is 0 or 1. */
 function isParity(node: Node): boolean {
   if (node.kind !== "apply" || node.fun.kind !== "builtin" || node.fun.name !== "modInteger") return false;
   const by = node.args[1];
   return by?.kind === "constant" && by.constant.type === "integer" && by.constant.value === 2n;
 }
 
-/** The functions of variables that a node certainly evaluates, each as often as it does. */
+/** Applications of built-in functions to variables that a node always evaluates, one entry for each evaluation. */
 function computed(node: Node): readonly Node[] {
   switch (node.kind) {
     case "apply": {
@@ -336,7 +336,7 @@ const numbers = new WeakMap<Variable, number>();
 let last = 0;
 const texts = new WeakMap<Node, string>();
 
-/** A text that is the same for functions of the same variables; none for what is no saturated built-in function of such. */
+/** A key that is equal for equal applications of built-in functions to variables; undefined for other nodes. */
 function textOf(node: Node): string | undefined {
   const known = texts.get(node);
   if (known !== undefined) return known === "" ? undefined : known;
@@ -358,7 +358,7 @@ function textFor(node: Node): string | undefined {
   return args.includes(undefined) ? undefined : `${node.fun.name}(${args.join()})`;
 }
 
-/** Computes once what is computed twice or more. */
+/** Shares common subexpressions. */
 function once(node: Node): Node {
   const within = node.kind === "lambda" ? node : repeated(node);
   return mapChildren(within, once);
@@ -384,7 +384,7 @@ function repeated(node: Node): Node {
   return node;
 }
 
-/** Takes lists and pairs apart where that is certain to be needed and saves two halves or more. */
+/** Destructures lists and pairs that are always needed, where that saves at least two projections. */
 function destructured(node: Node): Node {
   return mapChildren(parted(node), destructured);
 }
@@ -404,8 +404,8 @@ function parted(node: Node): Node {
 }
 
 /**
- * Several steps into a list become one. `dropList` gives no elements of a list that is too short, where steps fail; so it stands only where a head, a tail
- * or a `case` without a branch for the empty list fails then.
+ * Replaces several `tailList` by one `dropList`. On a list that is too short, `dropList` gives the empty list where `tailList`
+ * fails; so it is used only where a head, a tail or a `case` without an empty branch follows, which then fails.
  */
 function dropped(node: Node): Node {
   if (isParting(node) && node.on === "list") {
@@ -416,7 +416,7 @@ function dropped(node: Node): Node {
   return { ...node, args: node.args.map(skipped) };
 }
 
-/** A list of which an element is needed. */
+/** A list that is not empty, or the script fails. */
 function skipped(node: Node): Node {
   let [steps, list] = [0, node];
   for (let half = projection(list); half?.on === "list" && half.half === 1; half = projection(list)) {

@@ -1,9 +1,9 @@
-/** What an evaluation cannot do without: values that are computed on every way through a node that does not fail. */
+/** Strictness analysis: the values that every successful evaluation of a node computes. */
 import type { BuiltinName } from "#src/cage/uplc/builtin.ts";
 import type { CaseOn, Lambda, Node } from "#src/cage/uplc/cases/node.ts";
 import type { Variable } from "#src/cage/uplc/term.ts";
 
-/** Halves of pairs and lists: the functions that `case` makes superfluous, by what they take apart and which half they give. */
+/** Projections, which `case` can replace: the kind that they take, and the half that they give. */
 const PROJECTIONS: { readonly [name in BuiltinName]?: readonly [on: "list" | "pair", half: 0 | 1] } = {
   headList: ["list", 0],
   tailList: ["list", 1],
@@ -11,7 +11,7 @@ const PROJECTIONS: { readonly [name in BuiltinName]?: readonly [on: "list" | "pa
   sndPair: ["pair", 1],
 };
 
-/** The projection that a node is, with what it takes apart. */
+/** A node as a projection, with its argument; undefined if it is none. */
 export function projection(
   node: Node,
 ): { readonly on: "list" | "pair"; readonly half: 0 | 1; readonly of: Node } | undefined {
@@ -20,12 +20,12 @@ export function projection(
   return found && { on: found[0], half: found[1], of: node.args[0]! };
 }
 
-/** The function that a branch is where it is given the parts of a list or a pair. */
+/** A branch as the lambda over the parts of a list or pair; undefined for other branches. */
 export function partsTaken(on: CaseOn, branch: Node, index: number): Lambda | undefined {
   return branch.kind === "lambda" && (on === "pair" || (on === "list" && index === 0)) ? branch : undefined;
 }
 
-/** What is certainly evaluated: variables, and those that are taken apart. Of a node that always fails everything can be said. */
+/** Variables that are always evaluated, and variables that are always destructured. `all`: the node always fails, so every statement holds. */
 export interface Needs {
   readonly all: boolean;
   readonly variables: ReadonlySet<Variable>;
@@ -53,7 +53,7 @@ function either(a: Needs, b: Needs): Needs {
   };
 }
 
-/** Needs outside of where some variables are bound. */
+/** Needs outside the scope of some variables. */
 function without({ all, variables, parted }: Needs, bound: readonly Variable[]): Needs {
   return {
     all,
@@ -87,7 +87,7 @@ function found(node: Node): Needs {
     case "constr":
       return node.fields.map(needs).reduce(both, NOTHING);
     case "case": {
-      // a branch that is a function is evaluated as far as the parts go that it is given
+      // a branch over parts is applied to them, so its body is evaluated
       const branches = node.branches.map((branch, i) => {
         const taking = partsTaken(node.on, branch, i);
         return taking ? without(needs(taking.body), taking.parameters) : needs(branch);
