@@ -7,7 +7,8 @@
  * get threads that no other job needs, and one of them is run from time to time while all threads are needed.
  */
 import os from "node:os";
-import type { Worker } from "node:worker_threads";
+import process from "node:process";
+import { Worker } from "node:worker_threads";
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
@@ -24,7 +25,6 @@ import type {
   ThreadFailure,
 } from "#src/builders/jobs.ts";
 import * as measure from "#src/builders/metrics.ts";
-import { startThread } from "#src/builders/worker.ts";
 
 export interface BuildersOptions {
   /** Threads; cores − 1 by default, at least 1. */
@@ -85,11 +85,20 @@ interface WaitingJob {
   readonly onStart?: () => void;
 }
 
+/** Whether the platform loads `.ts` modules: Deno, and Node since 22.18. */
+const loadsTypeScript = "Deno" in globalThis ||
+  ("typescript" in process.features && Boolean(process.features.typescript));
+
+/** A new thread. */
+function startThread(): Worker {
+  return new Worker(new URL(loadsTypeScript ? "./thread.ts" : "./thread_node.js", import.meta.url), { execArgv: [] });
+}
+
 /** Starts the threads. They load little until a job or `warm` needs more. */
 export function createBuilders(options: BuildersOptions): Builders {
   const pool = new ThreadPool(options);
   const run: Builders["run"] = (job, input, { deadline, affinity, slice }) =>
-    pool.submit(job, encodeJobInput(job, input), deadline, affinity, slice) as Promise<Result<never, never>>;
+    pool.submit(job, encodeJobInput(input), deadline, affinity, slice) as Promise<Result<never, never>>;
   return {
     run,
     async evaluate(input) {

@@ -29,6 +29,7 @@ import type {
   ResealInput,
   SealedKey,
   SignInput,
+  WrongPassphrase,
   Xpub,
 } from "#src/wallet/keys/types.ts";
 
@@ -99,9 +100,6 @@ export interface Jobs {
   balance(input: BalanceInput): Result<ConstructedTransaction, BalanceTxFailure>;
   decode(input: DecodeInput): Result<DecodedTransaction, DecodeFailure>;
 }
-
-/** The passphrase did not open the root key. */
-export type WrongPassphrase = Failure<"wrong_encryption_passphrase">;
 
 export type JobName = keyof Jobs;
 export type JobInput<J extends JobName> = Parameters<Jobs[J]>[0];

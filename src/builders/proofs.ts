@@ -1,5 +1,6 @@
 /** Proofs of facts, computed in the builder threads. */
 import { toHex } from "#src/base/bytes.ts";
+import { setBounded } from "#src/base/maps.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { openFacts, type PackedFacts, reopenFacts } from "#src/builders/packedFacts.ts";
 import type { CutMismatch } from "#src/forestry/cut.ts";
@@ -56,7 +57,7 @@ export async function prove({ facts, whole, root, path }: ProveInput): Promise<R
   const opened = known ? ok(known) : openFacts(cacheablePart(facts));
   if (!opened.ok) return opened;
   const found = known ? root : toHex(opened.value.root);
-  if (found === root) putCached(name, opened.value);
+  if (found === root) setBounded(cache, name, opened.value, MAX_CACHED);
   const filled = reopenFacts(opened.value, facts);
   if (!filled.ok) return filled;
   try {
@@ -81,9 +82,4 @@ function takeCached(name: string): Forestry | undefined {
   const trie = cache.get(name);
   cache.delete(name);
   return trie;
-}
-
-function putCached(name: string, trie: Forestry): void {
-  cache.set(name, trie);
-  if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value!);
 }

@@ -6,7 +6,7 @@ import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import { buildBatch } from "#src/cage/transactions/batch.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
-import { measureWith } from "#src/cage/transactions/common.ts";
+import { type BuildInput, measureWith } from "#src/cage/transactions/common.ts";
 import { buildEnd } from "#src/cage/transactions/end.ts";
 import { buildRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
@@ -20,14 +20,31 @@ import { summarise } from "#src/builders/explain.ts";
 import { openFacts, type PackedFacts } from "#src/builders/packedFacts.ts";
 import type { Forestry } from "#src/forestry/trie.ts";
 import { prove } from "#src/builders/proofs.ts";
-import { walletBuildJobs } from "#src/builders/walletBuilds.ts";
-import { walletKeyJobs } from "#src/builders/walletKeys.ts";
+import { balanceTransaction, runsScripts } from "#src/wallet/build/balance.ts";
+import { construct, estimateFees } from "#src/wallet/build/construct.ts";
+import { attempted, decodeTransaction } from "#src/wallet/build/decode.ts";
+import { migrate } from "#src/wallet/build/migrate.ts";
+import type { ConstructInput } from "#src/wallet/build/types.ts";
+import { deriveCredentials } from "#src/wallet/keys/bulk.ts";
+import { openRoot, publicKeys, reseal, signMessages } from "#src/wallet/keys/root.ts";
+import { sharedCredentials } from "#src/wallet/shared/credentials.ts";
+import { scriptsAt } from "#src/wallet/shared/scripts.ts";
+import { sharedSigning } from "#src/wallet/shared/sign.ts";
+import type { SharedConstructInput } from "#src/wallet/shared/types.ts";
 import type { JobFailure, JobInput, JobName, JobOrder, JobReport, JobValue } from "#src/builders/jobs.ts";
 
-type JobHandlers = { [J in JobName]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
+type Outcome<J extends JobName> = Result<JobValue<J>, JobFailure<J>>;
+type JobHandlers = { [J in JobName]: (input: JobInput<J>) => Outcome<J> | Promise<Outcome<J>> };
 
 /** The script evaluator, loaded at first use: threads that derive keys do without it. */
 const loadEvaluator = () => import("#src/plutus/evaluate.ts");
+
+/** The handler of a build that runs scripts. */
+function measuredHandler<I extends Pick<BuildInput, "parameters" | "slots">, R>(
+  build: (input: I, measure: Measure) => R,
+) {
+  return async (input: I) => build(input, measureWith((await loadEvaluator()).evaluateScripts, input));
+}
 
 /** The handler of an update build: opens the facts first. */
 function updateHandler<T>(build: (input: UpdateInput, facts: Forestry, measure: Measure) => Result<T, UpdateFailure>) {
@@ -39,28 +56,24 @@ function updateHandler<T>(build: (input: UpdateInput, facts: Forestry, measure: 
   };
 }
 
+/** The input of a shared wallet's build, with the scripts of its coins. */
+async function withScripts({ payment, delegation, ...input }: SharedConstructInput): Promise<ConstructInput> {
+  const scripts = await scriptsAt({ payment, delegation }, input.means.coins.map(({ path }) => path));
+  return { ...input, means: { ...input.means, scripts } };
+}
+
 const handlers: JobHandlers = {
   async warm() {
     await Promise.all([loadEvaluator(), initHash()]);
     return ok(null);
   },
-  async boot(input) {
-    return buildBoot(input, measureWith((await loadEvaluator()).evaluateScripts, input));
-  },
-  async request(input) {
-    return buildRequest(input);
-  },
-  async retract(input) {
-    return buildRetract(input, measureWith((await loadEvaluator()).evaluateScripts, input));
-  },
+  boot: measuredHandler(buildBoot),
+  request: buildRequest,
+  retract: measuredHandler(buildRetract),
   update: updateHandler(buildUpdate),
   batch: updateHandler(buildBatch),
-  async transfer(input) {
-    return buildTransfer(input, measureWith((await loadEvaluator()).evaluateScripts, input));
-  },
-  async end(input) {
-    return buildEnd(input, measureWith((await loadEvaluator()).evaluateScripts, input));
-  },
+  transfer: measuredHandler(buildTransfer),
+  end: measuredHandler(buildEnd),
   async evaluate(input) {
     return ok((await loadEvaluator()).evaluateScripts(input));
   },
@@ -77,13 +90,31 @@ const handlers: JobHandlers = {
   explain: summarise,
   prove,
   bundle,
-  ...walletKeyJobs,
-  ...walletBuildJobs,
+  openRoot,
+  signMessages,
+  reseal,
+  publicKeys,
+  deriveCredentials,
+  sharedCredentials,
+  construct,
+  fees: estimateFees,
+  sharedConstruct: async (input) => construct(await withScripts(input)),
+  sharedFees: async (input) => estimateFees(await withScripts(input)),
+  sharedSigning: (input) => attempted(() => sharedSigning(input)),
+  migrate,
+  async balance(input) {
+    // the evaluator is loaded only if a script runs
+    if (runsScripts(input)) return await measuredHandler(balanceTransaction)(input);
+    return balanceTransaction(input, () => {
+      throw new TypeError("a transaction without redeemers has nothing to evaluate");
+    });
+  },
+  decode: decodeTransaction,
 };
 
 async function runJob<J extends JobName>({ id, job, input }: JobOrder & { job: J }): Promise<JobReport> {
   try {
-    return { id, result: await handlers[job](decodeJobInput(job, input)) };
+    return { id, result: await handlers[job](decodeJobInput(input)) };
   } catch (error) {
     return { id, broke: reason(error) };
   }

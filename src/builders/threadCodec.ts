@@ -1,34 +1,26 @@
-/** Encoding of job inputs for a thread: a wallet's coins, of which there may be thousands, are packed. */
+/** Encoding of job inputs for a thread: a wallet's coins (`means.coins`), of which there may be thousands, are packed. */
 import type { JobInput, JobName } from "#src/builders/jobs.ts";
 import { packCoins, type PackedCoins, unpackCoins } from "#src/wallet/build/packed.ts";
 import type { OwnCoin } from "#src/wallet/build/types.ts";
 
-/** Jobs whose input contains a wallet's coins. */
-const WITH_COINS = [
-  "construct",
-  "fees",
-  "sharedConstruct",
-  "sharedFees",
-  "migrate",
-  "balance",
-] as const satisfies readonly JobName[];
-type CarriesCoins = { readonly means: { readonly coins: readonly OwnCoin[] | PackedCoins } };
-
-function carriesCoins(job: JobName): boolean {
-  return (WITH_COINS as readonly JobName[]).includes(job);
+interface CarriesCoins {
+  readonly means: { readonly coins: readonly OwnCoin[] | PackedCoins };
 }
+
+const carriesCoins = (input: unknown): input is CarriesCoins =>
+  typeof input === "object" && input !== null && "means" in input &&
+  typeof input.means === "object" && input.means !== null && "coins" in input.means;
 
 /** Encodes an input. */
-export function encodeJobInput<J extends JobName>(job: J, input: JobInput<J>): unknown {
-  if (!carriesCoins(job)) return input;
-  const whole = input as JobInput<(typeof WITH_COINS)[number]>;
-  return { ...whole, means: { ...whole.means, coins: packCoins(whole.means.coins) } };
+export function encodeJobInput(input: unknown): unknown {
+  if (!carriesCoins(input)) return input;
+  const { coins } = input.means;
+  return { ...input, means: { ...input.means, coins: "count" in coins ? coins : packCoins(coins) } };
 }
 
-/** Decodes an input. */
-export function decodeJobInput<J extends JobName>(job: J, sent: unknown): JobInput<J> {
-  if (!carriesCoins(job)) return sent as JobInput<J>;
-  const { means, ...rest } = sent as CarriesCoins;
-  const coins = "count" in means.coins ? unpackCoins(means.coins) : means.coins;
-  return { ...rest, means: { ...means, coins } } as JobInput<J>;
+/** Decodes an input that `encodeJobInput` encoded; the sender states its type. */
+export function decodeJobInput<J extends JobName>(sent: unknown): JobInput<J> {
+  if (!carriesCoins(sent)) return sent as JobInput<J>;
+  const { coins } = sent.means;
+  return { ...sent, means: { ...sent.means, coins: "count" in coins ? unpackCoins(coins) : coins } } as JobInput<J>;
 }

@@ -8,6 +8,7 @@
  * - `pooledImprove`, `pooledFewest`: one set of coins for all payments (cardano-wallet's round-robin).
  * - `inListOrder`: one set of as few coins as possible, in the order in which they are listed.
  */
+import { mustGet } from "#src/base/maps.ts";
 import { type Value, ValueSum } from "#src/cardano/value.ts";
 import { type Coin, CoinPool, lackingAssets, largestFirst, randomOrder } from "#src/transaction/coinPool.ts";
 import type { RandomIndex } from "#src/transaction/random.ts";
@@ -54,6 +55,10 @@ export type CoinChooser = <C extends Coin>(
 function give<C extends Coin>(group: CoinGroup<C>, coin: C): void {
   group.coins.push(coin);
   group.left.add(coin.utxo.output.value);
+}
+
+function addAsset({ left }: CoinGroup<Coin>, asset: string, quantity: bigint): void {
+  left.add({ lovelace: 0n, assets: new Map([[asset, quantity]]) });
 }
 
 function leastCoins({ hasInputs }: Needs): number {
@@ -154,15 +159,13 @@ function shareSurplus<C extends Coin>(
   const add = addFrom(pool);
   if (payments.length < 2) return { groups, shared: 0n, add };
   const [first] = groups;
-  const change = (group: CoinGroup<C>, asset: string, quantity: bigint) =>
-    group.left.add({ lovelace: 0n, assets: new Map([[asset, quantity]]) });
   for (const [asset, quantity] of surplus.assets) {
     let owed = -quantity;
     for (const group of groups) {
       const held = group.left.assets.get(asset) ?? 0n;
       const taken = held < owed ? held : owed;
       if (taken <= 0n) continue;
-      change(group, asset, -taken);
+      addAsset(group, asset, -taken);
       owed -= taken;
     }
     while (owed > 0n) {
@@ -171,9 +174,9 @@ function shareSurplus<C extends Coin>(
       give(first!, coin);
       const held = coin.utxo.output.value.assets.get(asset)!;
       owed -= held;
-      change(first!, asset, -held);
+      addAsset(first!, asset, -held);
     }
-    if (owed < 0n) change(first!, asset, -owed);
+    if (owed < 0n) addAsset(first!, asset, -owed);
   }
   return { groups, shared: surplus.lovelace, add };
 }
@@ -189,7 +192,7 @@ export const randomImprove: CoinChooser = (coins, needs, random, most) => {
     if (end) return end;
   }
   const choice = shareSurplus(needs, groups, pool);
-  for (const group of order.reverse()) improve(group, needed.get(group)!, pool, most / groups.length);
+  for (const group of order.reverse()) improve(group, mustGet(needed, group), pool, most / groups.length);
   return choice;
 };
 
@@ -251,20 +254,18 @@ function divided<C extends Coin>(pool: CoinGroup<C>, { payments }: Needs): CoinG
       put(group, part);
     });
   };
-  const put = (group: CoinGroup<C>, asset: string, quantity: bigint) =>
-    group.left.add({ lovelace: 0n, assets: new Map([[asset, quantity]]) });
   spread(pool.left.lovelace, payments.map((payment) => payment.lovelace), (group, part) => group.left.lovelace = part);
   for (const [asset, quantity] of pool.left.assets) {
     const paid = payments.map(({ assets }) => assets.get(asset) ?? 0n);
     if (paid.some((one) => one > 0n) || count === 1) {
-      spread(quantity, paid, (group, part) => put(group, asset, part));
+      spread(quantity, paid, (group, part) => addAsset(group, asset, part));
       continue;
     }
     // an asset that is not paid keeps the portions of the inputs, unless some of it was minted or burned
     const portions = pool.coins.map(({ utxo }) => utxo.output.value.assets.get(asset) ?? 0n).filter((one) => one > 0n);
     const came = portions.reduce((a, b) => a + b, 0n);
-    if (came === quantity) portions.forEach((one, i) => put(groups[i % count]!, asset, one));
-    else put(groups[0]!, asset, quantity);
+    if (came === quantity) portions.forEach((one, i) => addAsset(groups[i % count]!, asset, one));
+    else addAsset(groups[0]!, asset, quantity);
   }
   return groups;
 }

@@ -96,24 +96,28 @@ export async function claimTransaction(sql: Queries, scope: string, hash: string
   return rows.length > 0;
 }
 
+/** SQL that is true for the row of an attempt without transaction. */
+const unfinished = (sql: Queries, { scope, key, attempt }: Attempt) =>
+  sql`scope = ${scope} and key = ${key} and attempt = ${attempt} and transaction is null`;
+
 /** Renews an attempt, so that no other process takes it over for `ABANDONED_MS`. */
-export async function holdRequest(sql: Queries, { scope, key, attempt }: Attempt): Promise<void> {
+export async function holdRequest(sql: Queries, attempt: Attempt): Promise<void> {
   await sql`update wallet_request set begun_at = now()
-    where scope = ${scope} and key = ${key} and attempt = ${attempt} and transaction is null`;
+    where ${unfinished(sql, attempt)}`;
 }
 
 /** Stores the transaction of a request; false where another attempt has taken over. */
 export async function storeTransaction(
   sql: Queries,
-  { scope, key, attempt }: Attempt,
+  attempt: Attempt,
   transaction: Uint8Array,
 ): Promise<boolean> {
   const rows = await sql`update wallet_request set transaction = ${transaction}
-    where scope = ${scope} and key = ${key} and attempt = ${attempt} and transaction is null returning 1`;
+    where ${unfinished(sql, attempt)} returning 1`;
   return rows.length > 0;
 }
 
 /** Deletes a request without transaction: the key may be used again. */
-export async function dropRequest(sql: Queries, { scope, key, attempt }: Attempt): Promise<void> {
-  await sql`delete from wallet_request where scope = ${scope} and key = ${key} and attempt = ${attempt} and transaction is null`;
+export async function dropRequest(sql: Queries, attempt: Attempt): Promise<void> {
+  await sql`delete from wallet_request where ${unfinished(sql, attempt)}`;
 }

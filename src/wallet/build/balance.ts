@@ -1,5 +1,6 @@
 /** Balancing of a partial transaction, with the Plutus scripts that it runs. */
 import { compareBytes } from "#src/base/bytes.ts";
+import { mustGet } from "#src/base/maps.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { paymentKeyHash, rewardAddress } from "#src/cardano/address.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
@@ -19,6 +20,7 @@ import { fundsOf } from "#src/wallet/build/funds.ts";
 import { complete, indexed, type PartialTransaction, redeemersBytes } from "#src/wallet/build/partial.ts";
 import { keysFor, resolve, type ResolvedTransaction, tryReadPartial } from "#src/wallet/build/resolve.ts";
 import { shownChange, shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
+import { ownedCredential } from "#src/wallet/index/credential.ts";
 import type { BalanceInput, BalanceTxFailure, ConstructedTransaction, OwnCoin } from "#src/wallet/build/types.ts";
 
 /** Whether balancing evaluates scripts; otherwise `balanceTransaction` does not call `measure`. */
@@ -137,7 +139,7 @@ function finished(
   { draft: { transaction, collateral, size }, coins, change, fee }: FeeBalanced<OwnCoin>,
 ): ConstructedTransaction {
   const paths = new Map(input.means.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
-  const collateralCoins = (collateral?.inputs ?? []).map(({ ref }) => paths.get(refKey(ref))!);
+  const collateralCoins = (collateral?.inputs ?? []).map(({ ref }) => mustGet(paths, refKey(ref)));
   const { scanned } = partial;
   // foreign inputs are listed too, so that inputs less outputs give the fee
   const foreign = inputs.filter(({ ref }) => !paths.has(refKey(ref))).map((utxo): OwnCoin => ({ utxo, path: [] }));
@@ -162,7 +164,7 @@ function finished(
 /** Account actions of a coin selection, decoded from the finished transaction. */
 function actionsOf({ network, parameters, means, deposits }: BalanceInput, transaction: Uint8Array) {
   const { account } = means;
-  const paid = account && deposits?.get(`${account.credential.kind}-${account.credential.hash}`);
+  const paid = account && deposits?.get(ownedCredential(account.credential));
   const decoded = decodeTransaction({
     transaction,
     network,

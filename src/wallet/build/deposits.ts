@@ -2,6 +2,7 @@
 import { as, asInt, asSet, decode } from "#src/cardano/cbor.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
+import { ownedCredential } from "#src/wallet/index/credential.ts";
 import type { BalanceInput } from "#src/wallet/build/types.ts";
 
 /**
@@ -28,11 +29,9 @@ export function depositsOf(
       case "register":
         sum += certificate.deposit ?? keyDeposit;
         break;
-      case "unregister": {
-        const { kind, hash } = certificate.credential;
-        sum -= certificate.refund ?? deposits?.get(`${kind}-${hash}`) ?? keyDeposit;
+      case "unregister":
+        sum -= certificate.refund ?? deposits?.get(ownedCredential(certificate.credential)) ?? keyDeposit;
         break;
-      }
       case "register pool":
         if (!paid.has(certificate.pool)) sum += poolDeposit;
         paid.add(certificate.pool);

@@ -11,6 +11,7 @@ import { rewardAddress } from "#src/cardano/address.ts";
 import { byronAttributes } from "#src/cardano/byron.ts";
 import { nameOf, policyOf, sumValues } from "#src/cardano/value.ts";
 import { encodeTransaction, type Withdrawal } from "#src/cardano/transaction.ts";
+import { largestFirst } from "#src/transaction/coinPool.ts";
 import { planChange } from "#src/transaction/change.ts";
 import { type Draft, drafting } from "#src/transaction/drafting.ts";
 import { withLeastFee } from "#src/transaction/feeBalance.ts";
@@ -68,7 +69,7 @@ export function migrate(
   if (!plain.ok) return plain;
   const packer = (place: number, withdrawals: readonly Withdrawal[] = [], until = plain.value.before) =>
     packing(input, means.change, place, withdrawals, until);
-  const coins = [...means.coins].filter(isSpendable(knownScripts(means.scripts))).sort(byLovelace);
+  const coins = largestFirst(means.coins.filter(isSpendable(knownScripts(means.scripts))));
   const [supporters, freeriders] = classify(input, coins, packer(0));
   let load = packer(0);
   const account = withdrawable(input);
@@ -160,9 +161,6 @@ const addressKind = (address: string) => `${address[0]} ${address.length}`;
 
 const signatureBytes = (address: string) =>
   address.startsWith("8") ? BOOTSTRAP_BYTES + byronAttributes(address).length : SIGNATURE_BYTES;
-
-const byLovelace = ({ utxo: { output: a } }: OwnCoin, { utxo: { output: b } }: OwnCoin) =>
-  a.value.lovelace < b.value.lovelace ? 1 : a.value.lovelace > b.value.lovelace ? -1 : 0;
 
 /** Fills a transaction, starting with the next supporter; undefined where the supporter alone does not fit. */
 function fill(

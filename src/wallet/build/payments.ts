@@ -1,17 +1,17 @@
 /** Payments of an intent as outputs. */
-import { ok, type Result } from "#src/base/result.ts";
+import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { MAX_QUANTITY } from "#src/transaction/change.ts";
 import { neededLovelace, stableMinimum, valueSize } from "#src/transaction/output.ts";
-import { ada, refusal, textOf } from "#src/wallet/build/failures.ts";
+import { ada, textOf } from "#src/wallet/build/failures.ts";
 import type { Payment, SelectionFailure } from "#src/wallet/build/types.ts";
 
 type OutputParameters = Pick<Parameters, "utxoCostPerByte" | "maxValueSize">;
 
 /** A payment as an output, with the least lovelace where it states none; or why the ledger would refuse it. */
-export function outputOf(
+function outputOf(
   parameters: OutputParameters,
   payment: Payment,
   index: number,
@@ -21,46 +21,37 @@ export function outputOf(
   const output: NewOutput = { address, value: { lovelace, assets } };
   for (const [asset, quantity] of assets) {
     if (quantity <= MAX_QUANTITY) continue;
-    return {
-      ok: false,
-      error: refusal(
-        "output_token_quantity_exceeds_limit",
-        `A payment has more of an asset than one output can hold, which is ${MAX_QUANTITY}.`,
-        {
-          address: textOf(address),
-          policy_id: policyOf(asset),
-          asset_name: nameOf(asset),
-          quantity,
-          max_quantity: MAX_QUANTITY,
-        },
-      ),
-    };
+    return fail(
+      "output_token_quantity_exceeds_limit",
+      `A payment has more of an asset than one output can hold, which is ${MAX_QUANTITY}.`,
+      {
+        address: textOf(address),
+        policy_id: policyOf(asset),
+        asset_name: nameOf(asset),
+        quantity,
+        max_quantity: MAX_QUANTITY,
+      },
+    );
   }
   const least = stableMinimum(parameters, output);
   const complete = lovelace === 0n ? { address, value: { lovelace: least, assets } } : output;
   if (valueSize(complete.value) > parameters.maxValueSize) {
-    return {
-      ok: false,
-      error: refusal(
-        "output_token_bundle_size_exceeds_limit",
-        `A payment has more assets than one output can hold; divide its ${assets.size} assets over several.`,
-        { address: textOf(address), bundle_size: assets.size },
-      ),
-    };
+    return fail(
+      "output_token_bundle_size_exceeds_limit",
+      `A payment has more assets than one output can hold; divide its ${assets.size} assets over several.`,
+      { address: textOf(address), bundle_size: assets.size },
+    );
   }
   if (complete.value.lovelace < neededLovelace(parameters, complete)) {
-    return {
-      ok: false,
-      error: refusal(
-        "utxo_too_small",
-        `Payment ${index} has ${lovelace} lovelace; with its address and assets it must have at least ${least}.`,
-        {
-          tx_output_index: index,
-          tx_output_lovelace_specified: ada(lovelace),
-          tx_output_lovelace_required_minimum: ada(least),
-        },
-      ),
-    };
+    return fail(
+      "utxo_too_small",
+      `Payment ${index} has ${lovelace} lovelace; with its address and assets it must have at least ${least}.`,
+      {
+        tx_output_index: index,
+        tx_output_lovelace_specified: ada(lovelace),
+        tx_output_lovelace_required_minimum: ada(least),
+      },
+    );
   }
   return ok(complete);
 }

@@ -2,7 +2,7 @@
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { agrees, encodeNative, keysOf, nativeHash, type NativeScript } from "#src/cardano/nativeScript.ts";
 import { keyHash } from "#src/cardano/keys.ts";
-import { readXpub } from "#src/wallet/keys/account.ts";
+import { nodeOf } from "#src/wallet/keys/account.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
 import { leavesOf, toNative } from "#src/wallet/shared/script.ts";
 import { scriptFault } from "#src/wallet/shared/validate.ts";
@@ -56,5 +56,5 @@ export function hasTimes(native: NativeScript): boolean {
 
 /** Hash of a wallet's policy key, where it has one. */
 export function policyKeyHash({ policyKey }: Pick<WalletRow, "policyKey">): string | undefined {
-  return policyKey === undefined ? undefined : keyHash(readXpub(policyKey)!.key);
+  return policyKey === undefined ? undefined : keyHash(nodeOf(policyKey).key);
 }

@@ -1,7 +1,6 @@
 /** Resolves what a partial transaction refers to, or says why it cannot be balanced. */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { CborError } from "#src/cardano/cbor.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
 import { certificateWitness, poolKeys } from "#src/cardano/conway/certificate.ts";
 import { isData } from "#src/cardano/data.ts";
@@ -9,6 +8,7 @@ import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { type Redeemer, type RedeemerFor, subjectOf } from "#src/cardano/transaction.ts";
 import { policyOf, sameValue } from "#src/cardano/value.ts";
 import { minUtxo } from "#src/transaction/minUtxo.ts";
+import { attempted } from "#src/wallet/build/decode.ts";
 import { ada } from "#src/wallet/build/failures.ts";
 import { mapOf, type PartialTransaction, readPartial } from "#src/wallet/build/partial.ts";
 import { paymentScriptHash } from "#src/transaction/signers.ts";
@@ -46,11 +46,11 @@ export function resolve(input: BalanceInput): Result<ResolvedTransaction, Balanc
     given.set(key, utxo);
   }
   const find = (refs: ScannedTransaction["inputs"]) =>
-    refs.map((ref) => own.get(refKey(ref))?.utxo ?? given.get(refKey(ref)));
+    refs.flatMap((ref) => own.get(refKey(ref))?.utxo ?? given.get(refKey(ref)) ?? []);
   const inputs = find(scanned.inputs);
   const references = find(scanned.references);
-  const found = [...inputs, ...references];
-  const unknown = [...scanned.inputs, ...scanned.references].filter((_, i) => !found[i]);
+  const found = new Set([...inputs, ...references].map(({ ref }) => refKey(ref)));
+  const unknown = [...scanned.inputs, ...scanned.references].filter((ref) => !found.has(refKey(ref)));
   if (unknown.length > 0) {
     return fail("unresolved_inputs", `What some inputs hold is not known: ${unknown.map(refKey).join(", ")}.`, {
       unresolved: unknown.map(({ txHash, index }) => ({ id: txHash, index })),
@@ -58,26 +58,19 @@ export function resolve(input: BalanceInput): Result<ResolvedTransaction, Balanc
   }
   const redeemers = redeemersOf(input.redeemers, partial);
   if (!redeemers.ok) return redeemers;
-  const spends = inputs as readonly Utxo[];
-  const looked = references as readonly Utxo[];
   return ok({
     partial,
-    inputs: spends,
-    own: spends.flatMap(({ ref }) => own.get(refKey(ref)) ?? []),
-    references: looked,
+    inputs,
+    own: inputs.flatMap(({ ref }) => own.get(refKey(ref)) ?? []),
+    references,
     redeemers: redeemers.value,
-    languages: languagesOf(partial, spends, looked),
+    languages: languagesOf(partial, inputs, references),
   });
 }
 
 /** A partial transaction; `bad_request` where the bytes are not one. */
 export function tryReadPartial(transaction: Uint8Array): Result<PartialTransaction, BalanceTxFailure> {
-  try {
-    return ok(readPartial(transaction));
-  } catch (error) {
-    if (!(error instanceof CborError)) throw error;
-    return fail("bad_request", `Error in $.transaction: these bytes are no transaction: ${error.message}.`);
-  }
+  return attempted(() => readPartial(transaction));
 }
 
 function sameOutput({ output: a }: Utxo, { output: b }: Utxo): boolean {

@@ -5,6 +5,7 @@
  * Earned rewards are in no block, so only withdrawals change them here; `rewards.ts` queries the network for them.
  */
 import { LAG } from "#machines/delegation.ts";
+import { addTo } from "#src/base/maps.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { certified, type Point, type ScannedBlock, withdrawn } from "#src/cardano/block.ts";
 import { drepKey } from "#src/cardano/drepText.ts";
@@ -12,6 +13,7 @@ import type { Folded, Projection, Row, RowQuery, Rows, RowWrite, Touched } from 
 import { rowsBy } from "#src/cardano/projections.ts";
 import type { AccountCertificate } from "#src/cardano/encodeCertificate.ts";
 import { wholeStateEvent } from "#src/wallet/delegation/accountFacts.ts";
+import { ownedCredential } from "#src/wallet/index/credential.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 
 /** The epoch of a slot. */
@@ -83,11 +85,7 @@ function certificatesOf(block: ScannedBlock): Map<string, AccountCertificate[]> 
       if (certificate.kind !== "register" && certificate.kind !== "unregister" && certificate.kind !== "delegate") {
         continue;
       }
-      const { kind, hash } = certificate.credential;
-      const key = `${kind}-${hash}`;
-      const known = found.get(key);
-      if (known) known.push(certificate);
-      else found.set(key, [certificate]);
+      addTo(found, ownedCredential(certificate.credential), certificate);
     }
   }
   return found;
@@ -100,7 +98,7 @@ export function withdrawalsOf(block: ScannedBlock): Map<string, bigint> {
     for (const [account, amount] of withdrawn(transaction)) {
       const read = readAddressHex(account);
       if (!read.ok || read.value.kind !== "reward") continue;
-      const key = `${read.value.stake.kind}-${read.value.stake.hash}`;
+      const key = ownedCredential(read.value.stake);
       found.set(key, (found.get(key) ?? 0n) + amount);
     }
   }

@@ -1,5 +1,6 @@
 /** Reads wallets' stake accounts: for the API, for builds and for the list of stake keys. */
 import { type Certified, kept, type Shown, shownIn } from "#machines/delegation.ts";
+import { addTo } from "#src/base/maps.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { parseDrepKey } from "#src/cardano/drepText.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
@@ -71,9 +72,7 @@ export function accountsOf(
   const rows = accounts as readonly JsonRow[] as unknown as readonly Columns[];
   const historyOf = new Map<string, Certified[]>();
   for (const { wallet, ...one } of certified as unknown as readonly (Certified & { readonly wallet: string })[]) {
-    const known = historyOf.get(wallet);
-    if (known) known.push(one);
-    else historyOf.set(wallet, [one]);
+    addTo(historyOf, wallet, one);
   }
   return new Map(rows.map((row) => [row.wallet, accountOf(row, historyOf.get(row.wallet) ?? [])]));
 }

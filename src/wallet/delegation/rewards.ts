@@ -6,6 +6,7 @@
  * The same query gives registration and delegation of an account. They are used where the certificates lie before the
  * blocks that are read, for example for a wallet created at the tip; where certificates were read, only those count.
  */
+import { mustGet } from "#src/base/maps.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";
 import { drepKey } from "#src/cardano/drepText.ts";
@@ -14,7 +15,7 @@ import type { DRep } from "#src/cardano/certificates.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import { type EpochOf, withdrawalsOf } from "#src/wallet/delegation/projection.ts";
 import { wholeStateEvent } from "#src/wallet/delegation/accountFacts.ts";
-import { parseCredential } from "#src/wallet/index/credential.ts";
+import { ownedCredential, parseCredential } from "#src/wallet/index/credential.ts";
 
 /** An account as the network reports it. Amounts are lovelace. */
 export interface ReportedAccount {
@@ -58,7 +59,7 @@ export async function writeRewards(
   blocks: readonly ScannedBlock[],
   { epochOf, current }: { readonly epochOf: EpochOf; readonly current: CurrentWallets },
 ): Promise<readonly Touched[]> {
-  const accounts = new Map(value.map((account) => [`${account.credential.kind}-${account.credential.hash}`, account]));
+  const accounts = new Map(value.map((account) => [ownedCredential(account.credential), account]));
   const mine = await sql<StoredReward[]>`
     select i.wallet, i.stake, r.rewards, d.wallet is not null as known from wallet_index i
     join ${current(sql)} m on m.member = i.wallet
@@ -72,7 +73,7 @@ export async function writeRewards(
     where wallet = any(${wallets}) and (to_slot is null or to_slot > ${point.slot})`;
   const now = new Map<string, bigint>();
   const rows = mine.flatMap(({ wallet, stake }) => {
-    const some = rewardsAfter(accounts.get(stake)!, stake, point.slot, blocks);
+    const some = rewardsAfter(mustGet(accounts, stake), stake, point.slot, blocks);
     now.set(stake, some.at(-1)!.rewards);
     return some.map((row) => ({ wallet, credential: stake, ...row }));
   });
@@ -99,8 +100,8 @@ export async function writeRewards(
     returning d.credential`;
 
   const last = blocks.at(-1) ?? point;
-  const unread = mine.filter(({ stake, known }) => !known && accounts.get(stake)!.registered);
-  const began = unread.map(({ wallet, stake }) => ({ wallet, stake, ...accounts.get(stake)! }));
+  const unread = mine.filter(({ stake, known }) => !known && mustGet(accounts, stake).registered);
+  const began = unread.map(({ wallet, stake }) => ({ wallet, stake, ...mustGet(accounts, stake) }));
   await sql`insert into wallet_delegation (wallet, credential, epoch, registered, deposit, pool, drep, from_slot)
     select wallet, credential, -1, true, deposit, pool, drep, ${point.slot} from unnest(
       ${texts(began.map(({ wallet }) => wallet))}::text[], ${texts(began.map(({ stake }) => stake))}::text[],

@@ -3,6 +3,7 @@
  * because the query reads much of the ledger state. Metadata is fetched on demand, cached by its hash, and fetched
  * again an hour after a failure.
  */
+import { setBounded } from "#src/base/maps.ts";
 import { mapParallel } from "#src/base/parallel.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { type DrepMetadata, fetchDrepMetadata } from "#src/wallet/dreps/metadata.ts";
@@ -59,8 +60,7 @@ export class DrepBook {
       if (late.aborted) return;
       const metadata = await fetchDrepMetadata(one, { ...this.options.fetch, signal: late });
       if (metadata === undefined && late.aborted) return;
-      if (this.texts.size >= MOST_CACHED) this.texts.delete(this.texts.keys().next().value!);
-      this.texts.set(keyOf(one), { metadata, at: performance.now() });
+      setBounded(this.texts, keyOf(one), { metadata, at: performance.now() }, MOST_CACHED);
     });
   }
 

@@ -3,6 +3,7 @@
  * the block.
  */
 import { fromHex } from "#src/base/bytes.ts";
+import { addTo, mustGet } from "#src/base/maps.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { created, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
@@ -166,7 +167,7 @@ export class BlockFold {
     for (const row of this.table("wallet_use")) this.used.add(`${row.wallet} ${row.credential}`);
     for (const { wallet, ref, role, index, output } of this.table("wallet_utxo")) {
       const own: OwnOutput = { wallet, role, index, address: null, output: storedOutput(output) };
-      this.unspent.set(ref, [...(this.unspent.get(ref) ?? []), own]);
+      addTo(this.unspent, ref, own);
     }
   }
 
@@ -176,16 +177,14 @@ export class BlockFold {
     for (const claim of [...candidates.values()].flat()) {
       const name = `${claim.wallet}/${claim.role}`;
       if (!this.pools.has(name)) continue;
-      const known = indices.get(name);
-      if (known) known.push(Number(claim.index));
-      else indices.set(name, [Number(claim.index)]);
+      addTo(indices, name, Number(claim.index));
     }
     const derived = new Map(
       this.table("wallet_stock").map((row) => [`${row.wallet}/${row.role}`, row.count]),
     );
     const wants: Want[] = [];
     for (const [name, used] of indices) {
-      const pool = this.pools.get(name)!;
+      const pool = mustGet(this.pools, name);
       const before = { size: pool.size, used: pool.used };
       pool.use(used);
       const [wallet, role] = name.split("/") as [string, string];
@@ -251,7 +250,7 @@ export class BlockFold {
       to_slot: null as number | null,
     };
     this.writes.push({ type: "insert", table: "wallet_utxo", row });
-    this.unspent.set(ref, [...(this.unspent.get(ref) ?? []), { ...claim, output, fresh: row }]);
+    addTo(this.unspent, ref, { ...claim, output, fresh: row });
     // a random wallet's path may be in several addresses, some of them forged
     if (this.used.has(`${wallet} ${credential}`)) return;
     this.used.add(`${wallet} ${credential}`);

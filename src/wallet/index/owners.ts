@@ -1,5 +1,6 @@
 /** Owners of addresses, and the paths of their keys. */
 import { fromHex } from "#src/base/bytes.ts";
+import { addTo, mustGet } from "#src/base/maps.ts";
 import { type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
 import { parsePath } from "#src/cardano/derivation.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -58,15 +59,12 @@ export function ownAddress(facts: WalletFacts, credential: OwnedCredential): str
   return addressOf(payment, facts.stake, facts.network);
 }
 
-/** The wallets that own credentials (`credentialOf`) within their pools. */
+/** The wallets, where given among `wallets`, that own credentials (`credentialOf`) within their pools. */
 export async function ownersOf(
   sql: Queries,
   credentials: readonly OwnedCredential[],
+  wallets?: readonly string[],
 ): Promise<ReadonlyMap<OwnedCredential, readonly Owner[]>> {
-  return await readOwners(sql, credentials);
-}
-
-async function readOwners(sql: Queries, credentials: readonly OwnedCredential[], wallets?: readonly string[]) {
   const found = new Map<OwnedCredential, Owner[]>();
   if (credentials.length === 0) return found;
   const wanted = sql.array([...new Set(credentials)]);
@@ -85,10 +83,7 @@ async function readOwners(sql: Queries, credentials: readonly OwnedCredential[],
       join wallet_index i using (wallet) where true ${among}
     order by wallet`;
   for (const { wallet, prefix, role, index, credential } of rows) {
-    const owner = { wallet, path: [...parsePath(prefix) ?? [], Number(role), Number(index)] };
-    const known = found.get(credential);
-    if (known) known.push(owner);
-    else found.set(credential, [owner]);
+    addTo(found, credential, { wallet, path: [...parsePath(prefix) ?? [], Number(role), Number(index)] });
   }
   return found;
 }
@@ -104,16 +99,16 @@ export async function readClaims(
   for (const address of new Set(addresses)) {
     const credential = credentialOf(address);
     if (credential === undefined) continue;
-    byCredential.set(credential, [...(byCredential.get(credential) ?? []), address]);
+    addTo(byCredential, credential, address);
     for (const { wallet, pathKey } of wallets.values()) {
       const path = pathKey && openAddress(address, pathKey);
-      if (path) claims.get(wallet)!.set(address, path);
+      if (path) mustGet(claims, wallet).set(address, path);
     }
   }
-  const owners = await readOwners(sql, [...byCredential.keys()], [...wallets.keys()]);
+  const owners = await ownersOf(sql, [...byCredential.keys()], [...wallets.keys()]);
   for (const [credential, found] of owners) {
     for (const { wallet, path } of found) {
-      for (const address of byCredential.get(credential)!) claims.get(wallet)!.set(address, path);
+      for (const address of mustGet(byCredential, credential)) mustGet(claims, wallet).set(address, path);
     }
   }
   return claims;

@@ -1,4 +1,5 @@
 /** Effects of pending transactions on wallets. */
+import { mustGet } from "#src/base/maps.ts";
 import { created, type ScannedTransaction, spent } from "#src/cardano/block.ts";
 import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -29,17 +30,17 @@ export async function readPending(
 ): Promise<ReadonlyMap<string, PendingEffects>> {
   const affected = new Map([...wallets].filter(([id]) => (pending.get(id) ?? []).length > 0));
   if (affected.size === 0) return new Map();
-  const all = [...affected.keys()].flatMap((id) => pending.get(id)!);
+  const all = [...affected.keys()].flatMap((id) => mustGet(pending, id));
   const [done, claims] = await Promise.all([
     readIncluded(sql, [...affected.keys()], all.map(({ hash }) => hash)),
     readClaims(sql, affected, all.flatMap(created).map(({ output }) => output.address)),
   ]);
   return new Map([...affected.keys()].map((id) => {
-    const open = pending.get(id)!.filter(({ hash }) => !done.has(`${id} ${hash}`));
+    const open = mustGet(pending, id).filter(({ hash }) => !done.has(`${id} ${hash}`));
     const spends = new Set(open.flatMap((transaction) => spent(transaction).map(refKey)));
     const made = open.flatMap(created);
     const outputs = made.flatMap(({ ref, output }) => {
-      const path = claims.get(id)!.get(output.address);
+      const path = mustGet(claims, id).get(output.address);
       return path === undefined || spends.has(refKey(ref)) ? [] : [{ ref, output, path }];
     });
     return [id, { spends, outputs, addresses: new Set(made.map(({ output }) => output.address)) }];

@@ -1,4 +1,5 @@
 /** Reads what wallets hold and can spend, from the rows of the index. */
+import { mustGet } from "#src/base/maps.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import { type AssetId, lovelace, subtractValues, sumValues, type Value, ValueSum } from "#src/cardano/value.ts";
@@ -29,7 +30,7 @@ export async function readHoldings(
 ): Promise<ReadonlyMap<string, Holdings>> {
   const held = heldOf(await sql`${holdingsQuery(sql, wallets)}`);
   for (const [id, { value }] of await readForged(sql, [...held.keys()])) {
-    const { lovelace, assets } = subtractValues(held.get(id)!, value);
+    const { lovelace, assets } = subtractValues(mustGet(held, id), value);
     held.set(id, { lovelace, assets: new Map(assets) });
   }
   const found = settledHoldings(held);
@@ -38,7 +39,7 @@ export async function readHoldings(
   const open = await readPending(sql, await readFacts(sql, busy), pending);
   const leaving = await readLeaving(sql, open);
   for (const [id, { outputs }] of open) {
-    const available = subtractValues(held.get(id)!, leaving.get(id) ?? lovelace(0n));
+    const available = subtractValues(mustGet(held, id), leaving.get(id) ?? lovelace(0n));
     const total = sumValues([available, ...outputs.map(({ output }) => output.value)]);
     found.set(id, { available, total });
   }
@@ -101,7 +102,7 @@ async function readLeaving(
     where u.wallet = any(${sql.array([...open.keys()])})`;
   const leaving = new Map<string, ValueSum>();
   for (const { wallet, ref, output } of rows) {
-    if (!open.get(wallet)!.spends.has(ref)) continue;
+    if (!mustGet(open, wallet).spends.has(ref)) continue;
     const sum = leaving.get(wallet) ?? new ValueSum();
     leaving.set(wallet, sum.add(storedOutput(output).value));
   }

@@ -1,4 +1,5 @@
 /** Reads the transactions of wallets. */
+import { mustGet } from "#src/base/maps.ts";
 import { created, type ScannedTransaction, withdrawn } from "#src/cardano/block.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -51,7 +52,7 @@ export async function readHistory(
   const page = places.slice(0, limit);
   const ledger = await resolveRows(sql, facts, page.flatMap((entry) => "row" in entry ? [entry.row] : []));
   const pendingByHash = new Map(open.map(({ hash, transaction }) => [hash, transaction]));
-  const transactions = page.map(({ place }) => ledger.get(place.hash) ?? pendingByHash.get(place.hash)!);
+  const transactions = page.map(({ place }) => ledger.get(place.hash) ?? mustGet(pendingByHash, place.hash));
   const last = page.at(-1);
   return { transactions, ...(places.length > limit && last ? { next: last.place } : {}) };
 }
@@ -244,7 +245,7 @@ async function resolvePending(
     readKnown(sql, facts, transactions),
     readClaims(sql, new Map([[facts.wallet, facts]]), made.map(({ output }) => output.address)),
   ]);
-  const paths = claims.get(facts.wallet)!;
+  const paths = mustGet(claims, facts.wallet);
   // one of them may spend an output of another
   for (const { ref, output } of made) {
     const path = paths.get(output.address);
@@ -299,7 +300,7 @@ function openTransaction(
       depositTaken: effect.depositTaken,
       depositReturned: effect.depositReturned,
       known,
-      own: new Map([...own.outputs].map(([index, { address }]) => [index, paths.get(address)!])),
+      own: new Map([...own.outputs].map(([index, { address }]) => [index, mustGet(paths, address)])),
     },
   };
 }

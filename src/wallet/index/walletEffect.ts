@@ -2,6 +2,7 @@
 import { certified, created, paidFee, type ScannedTransaction, spent, withdrawn } from "#src/cardano/block.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
+import { ownedCredential } from "#src/wallet/index/credential.ts";
 import type { OwnedCredential } from "#src/wallet/index/types.ts";
 
 /** The wallet's inputs, outputs and stake credential in a transaction. */
@@ -28,7 +29,7 @@ export interface WalletEffect {
 }
 
 /** Stake credential of a reward account (bytes in hexadecimal). */
-export function stakeOf(account: string): OwnedCredential {
+function stakeOf(account: string): OwnedCredential {
   return `${account.startsWith("f") ? "script" : "key"}-${account.slice(2)}`;
 }
 
@@ -42,14 +43,9 @@ export function stakesIn(transaction: ScannedTransaction): OwnedCredential[] {
 
 /** The account of a certificate, where it has one. */
 function subjectOf(certificate: Certificate): OwnedCredential | undefined {
-  switch (certificate.kind) {
-    case "register":
-    case "unregister":
-    case "delegate":
-      return `${certificate.credential.kind}-${certificate.credential.hash}`;
-    default:
-      return undefined;
-  }
+  const { kind } = certificate;
+  if (kind !== "register" && kind !== "unregister" && kind !== "delegate") return undefined;
+  return ownedCredential(certificate.credential);
 }
 
 /**

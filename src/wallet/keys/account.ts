@@ -12,6 +12,17 @@ export function readXpub(text: string): PublicNode | undefined {
   return { key: bytes.subarray(0, 32), chainCode: bytes.subarray(32) };
 }
 
+/**
+ * A public key and its chain code.
+ *
+ * @throws TypeError where the text is not an xpub.
+ */
+export function nodeOf(xpub: Xpub): PublicNode {
+  const node = readXpub(xpub);
+  if (!node) throw new TypeError("no extended public key");
+  return node;
+}
+
 /** A public key and its chain code as 128 hexadecimal digits. */
 export function writeXpub({ key, chainCode }: PublicNode): Xpub {
   return toHex(concat(key, chainCode));
@@ -31,9 +42,7 @@ export function walletId(bytes: Uint8Array): string {
  * @throws TypeError where `account` is not an xpub.
  */
 export function childOf(account: Xpub, role: number, index: number): PublicNode {
-  const node = readXpub(account);
-  if (!node) throw new TypeError("no extended public key");
-  return derivePublic(derivePublic(node, role), index);
+  return derivePublic(derivePublic(nodeOf(account), role), index);
 }
 
 /**

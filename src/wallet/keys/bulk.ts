@@ -13,7 +13,7 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import { ok, type Result } from "#src/base/result.ts";
 import { derivePublic, HARD } from "#src/cardano/derivation.ts";
 import { blake2b224, initHash } from "#src/cardano/hash.ts";
-import { readXpub } from "#src/wallet/keys/account.ts";
+import { nodeOf } from "#src/wallet/keys/account.ts";
 import type { DerivedHashes, DeriveInput } from "#src/wallet/keys/types.ts";
 
 const { Point } = ed25519;
@@ -47,8 +47,7 @@ function multiples(): readonly (readonly EdwardsPoint[])[] {
  */
 export async function deriveCredentials(input: DeriveInput): Promise<Result<DerivedHashes, never>> {
   const { account, role, from, count } = input;
-  const top = readXpub(account);
-  if (!top) throw new TypeError("no extended public key");
+  const top = nodeOf(account);
   if (!Number.isInteger(from) || !Number.isInteger(count) || from < 0 || count < 0 || from + count > HARD) {
     throw new TypeError(`no soft indices: ${count} from ${from}`);
   }

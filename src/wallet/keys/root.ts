@@ -17,11 +17,9 @@ import type {
   SealedKey,
   SignInput,
   UnsealInput,
+  WrongPassphrase,
   Xpub,
 } from "#src/wallet/keys/types.ts";
-
-/** The passphrase does not open the root key. */
-export type WrongPassphrase = Failure<"wrong_encryption_passphrase">;
 
 /** Derives a root key from a mnemonic and seals it; gives its xpub and those at paths. */
 export async function openRoot(input: OpenRootInput): Promise<Result<OpenedRoot, Failure<"bad_mnemonic">>> {

@@ -2,7 +2,7 @@
 import { fromHex } from "#src/base/bytes.ts";
 import { keyHash } from "#src/cardano/keys.ts";
 import { writeKey } from "#src/cardano/keyText.ts";
-import { readXpub } from "#src/wallet/keys/account.ts";
+import { nodeOf } from "#src/wallet/keys/account.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
 
 /** `extended` includes the chain code, so that children can be derived. */
@@ -11,12 +11,6 @@ export type KeyFormat = "extended" | "non_extended";
 /** `key` is `…_vk`; `hash`, its blake2b-224, is `…_vkh`. */
 export type KeyShape = "key" | "hash";
 
-function node(xpub: Xpub) {
-  const read = readXpub(xpub);
-  if (!read) throw new TypeError("no extended public key");
-  return read;
-}
-
 /**
  * An account key: `acct_xvk1…` or `acct_vk1…`; for shared wallets (purpose 1854) `acct_shared_xvk1…` or
  * `acct_shared_vk1…`.
@@ -24,8 +18,8 @@ function node(xpub: Xpub) {
 export function accountKeyText(account: Xpub, options: { shared: boolean; format: KeyFormat }): string {
   const name = options.shared ? "acct_shared" : "acct";
   return options.format === "extended"
-    ? writeKey(`${name}_xvk`, { form: "publicNode", node: node(account) })
-    : writeKey(`${name}_vk`, { form: "public", key: node(account).key });
+    ? writeKey(`${name}_xvk`, { form: "publicNode", node: nodeOf(account) })
+    : writeKey(`${name}_vk`, { form: "public", key: nodeOf(account).key });
 }
 
 /**
@@ -41,7 +35,7 @@ export function childKeyText(
 
 /** A policy key: `policy_vk1…` or `policy_vkh1…`. */
 export function policyKeyText(key: Xpub, shape: KeyShape): string {
-  return shaped("policy", node(key).key, shape);
+  return shaped("policy", nodeOf(key).key, shape);
 }
 
 function shaped(prefix: string, key: Uint8Array, shape: KeyShape): string {

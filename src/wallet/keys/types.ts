@@ -1,4 +1,5 @@
 /** Types of wallet keys, and inputs and results of the thread jobs that handle secrets. */
+import type { Failure } from "#src/base/result.ts";
 
 /**
  * How a wallet derives its root key from a mnemonic, and its keys from the root. `random` uses the first derivation
@@ -54,6 +55,9 @@ export interface UnsealInput {
   readonly sealed: SealedKey;
   readonly passphrase: string;
 }
+
+/** The passphrase does not open the root key. */
+export type WrongPassphrase = Failure<"wrong_encryption_passphrase">;
 
 /** A message, usually the hash of a body (32 bytes), and the paths of the keys that sign it. */
 export interface ToSign {

@@ -2,6 +2,7 @@
  * Cache of a network's pools and their rankings. Both queries read much of the ledger state, so they run once an epoch.
  * Pools are queried again after a block with a pool certificate, and when a request names an unknown pool.
  */
+import { setBounded } from "#src/base/maps.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import type { ListedPool, PoolsPort, PoolsUnknown } from "#src/wallet/pools/types.ts";
 
@@ -74,8 +75,7 @@ export class PoolBook {
       const answer = await this.options.port.poolRanking(stake);
       if (!answer.ok) return answer;
       this.rankings.delete(stake);
-      if (this.rankings.size >= MOST_RANKINGS) this.rankings.delete(this.rankings.keys().next().value!);
-      this.rankings.set(stake, { epoch, at: Date.now(), value: answer.value.value });
+      setBounded(this.rankings, stake, { epoch, at: Date.now(), value: answer.value.value }, MOST_RANKINGS);
       return ok(answer.value.value);
     });
   }

@@ -1,5 +1,6 @@
 /** Scripts of many addresses of a shared wallet. Runs in a builder thread, which caches them. */
 import { utf8 } from "#src/base/bytes.ts";
+import { mustGet, setBounded } from "#src/base/maps.ts";
 import { encodeNative } from "#src/cardano/nativeScript.ts";
 import { walletId } from "#src/wallet/keys/account.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
@@ -14,11 +15,6 @@ const MOST_CACHED = 20_000;
 const LARGEST_GAP = 8;
 
 const cache = new Map<string, Uint8Array>();
-
-function store(name: string, script: Uint8Array): void {
-  if (cache.size >= MOST_CACHED) cache.delete(cache.keys().next().value!);
-  cache.set(name, script);
-}
 
 /** Indices in runs `[first, last]` without gaps above `LARGEST_GAP`. */
 function runsOf(indices: readonly number[]): [number, number][] {
@@ -55,13 +51,13 @@ export async function scriptsAt(
       for (const [i, native] of natives.entries()) {
         const bytes = encodeNative(native);
         made.set(nameOf(role, from + i), bytes);
-        store(nameOf(role, from + i), bytes);
+        setBounded(cache, nameOf(role, from + i), bytes, MOST_CACHED);
       }
     }
   }
   const wanted = new Set(places.map(({ role, index }) => nameOf(role, index)));
   return [
-    ...[...wanted].map((name) => made.get(name)!),
+    ...[...wanted].map((name) => mustGet(made, name)),
     ...(delegation ? [encodeNative(stakeScript(delegation))] : []),
   ];
 }

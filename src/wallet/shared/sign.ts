@@ -17,7 +17,7 @@ import {
 } from "#src/cardano/nativeScript.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { partsOf, transactionHash } from "#src/cardano/transaction.ts";
-import { readXpub } from "#src/wallet/keys/account.ts";
+import { nodeOf } from "#src/wallet/keys/account.ts";
 import type { SharedSigning, SharedSigningInput } from "#src/wallet/shared/types.ts";
 
 /** The parts of a transaction that decide which signatures are missing. */
@@ -94,7 +94,7 @@ export function sharedSigning({ transaction, account, own }: SharedSigningInput)
   const read = signingStateOf(transaction);
   const roles = new Map<number, PublicNode>();
   const node = (role: number) => {
-    const known = roles.get(role) ?? derivePublic(readXpub(account)!, role);
+    const known = roles.get(role) ?? derivePublic(nodeOf(account), role);
     roles.set(role, known);
     return known;
   };
