@@ -132,6 +132,7 @@ export function openPool(maker: Sql, max: number): { readonly sql: Sql; end(seco
       })
     );
   };
+  const unsupported = () => Promise.reject(new TypeError("This pool runs statements and transactions only."));
   const ownHandler = handlerOf(maker);
   const handler: Handler = (query) => {
     if (ended) return ownHandler(query);
@@ -142,7 +143,7 @@ export function openPool(maker: Sql, max: number): { readonly sql: Sql; end(seco
     });
   };
   return {
-    sql: queriesOf(maker, handler, { begin }),
+    sql: queriesOf(maker, handler, { begin, reserve: unsupported, listen: unsupported }),
     end: async (seconds) => {
       await maker.end();
       ended = true;
