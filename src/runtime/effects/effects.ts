@@ -62,6 +62,7 @@ export function backoffMs(failures: number): number {
   return Math.min(100 * 2 ** (failures - 1), 30_000) * (0.75 + Math.random() / 2);
 }
 
+/** Creates the runner of effects. One function, because its parts share the queue and the effects in memory. */
 export function createEffects(options: EffectsOptions): Effects {
   const { store, kinds, epochOf, deliver, onStep, log } = options;
   const known = new Map<string, { effect: OpenEffect; lost: AbortController }>();

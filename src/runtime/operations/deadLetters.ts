@@ -72,6 +72,7 @@ interface Row extends Omit<DeadLetter, "n" | "at"> {
 /** With these codes the machine has not applied the command. */
 const NOT_APPLIED: ReadonlySet<string> = new Set(RUNTIME_CODES);
 
+/** Creates the operations on dead letters. It is long because each source of events has a retry of its own. */
 export function createDeadLetters(
   { store, ask, control }: { store: Store; ask: Ask["ask"]; control: Pick<Control, "refresh" | "fire"> },
 ): DeadLetters {

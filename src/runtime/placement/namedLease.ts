@@ -61,6 +61,8 @@ function leasePool(store: Store): Store {
 /**
  * Takes a lease as soon as it is free, keeps it while it can, and tries again after losing it, until stopped.
  *
+ * It is one function, because its parts share the lease that is held.
+ *
  * @example
  * ```ts
  * const lease = holdLease({
