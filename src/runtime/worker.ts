@@ -18,8 +18,9 @@ import { workerSubject } from "#src/runtime/bus/protocol.ts";
 import { createPublisher } from "#src/runtime/events/publisher.ts";
 import { createRequestHandler } from "#src/runtime/turns/requests.ts";
 import { RateCounter } from "#src/runtime/operations/rateCounter.ts";
+import { readInputs } from "#src/runtime/effects/openRows.ts";
 import { createSweeper } from "#src/runtime/effects/sweeper.ts";
-import type { ActorKind, EntityRef, Event, WorkerStage } from "#src/runtime/types.ts";
+import type { ActorKind, EntityRef, WorkerStage } from "#src/runtime/types.ts";
 import { createWriter } from "#src/runtime/turns/writer.ts";
 import { turnStore } from "#src/runtime/turns/connections.ts";
 import { followDatabaseClock } from "#src/store/clock.ts";
@@ -124,12 +125,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     partitions,
     epochOf,
     load,
-    readInputs: async ({ kind, id }, partition, most) => {
-      const rows = await turnPool.sql<{ seq: bigint; event: Event }[]>`
-        select seq, event from input_log
-        where not read and partition = ${partition} and kind = ${kind} and id = ${id} order by seq limit ${most}`;
-      return rows.map(({ seq, event }) => ({ seq: Number(seq), event }));
-    },
+    readInputs: (entity, partition, most) => readInputs(turnPool, entity, partition, most),
     write: createWriter(turnPool),
     onUnpublished: publisher.pushUnpublished,
     onFenced: (partition, epoch) => {
@@ -182,7 +178,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       effects.start(rows.effects.map((effect) => ({ entity, partition, attempts: 0, trace, ...effect })));
     }
     for (const [name, reminder] of rows.reminders) {
-      if (reminder !== undefined) sweeper.remind(entity, { name, ...reminder });
+      if (reminder !== undefined) sweeper.remind({ entity, name, ...reminder });
     }
   };
   const stopping = new AbortController();

@@ -45,8 +45,8 @@ export async function followDatabaseClock({ sql }: Store): Promise<RunningClock>
   const clock = new FollowingClock();
   const read = async () => {
     const sent = performance.now();
-    const row = onlyRow(
-      await sql<{ now: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
+    const row = await onlyRow(
+      sql<{ now: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
     );
     clock.observe(row.now, sent, performance.now());
   };

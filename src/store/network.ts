@@ -12,7 +12,7 @@ export const networkMigrations: readonly Migration[] = [{
 /** Claims the database for a network magic; fails when it belongs to another network. */
 export async function claimNetwork(store: Store, magic: number): Promise<Result<void, Failure<"other_network">>> {
   await store.sql`insert into network (magic) values (${magic}) on conflict do nothing`;
-  const row = onlyRow(await store.sql<{ magic: bigint }[]>`select magic from network`);
+  const row = await onlyRow(store.sql<{ magic: bigint }[]>`select magic from network`);
   const held = Number(row.magic);
   if (held === magic) return ok(undefined);
   return fail("other_network", `This database belongs to the network with magic ${held}, not to ${magic}.`, {

@@ -52,6 +52,8 @@ interface Connection {
 /**
  * Opens a pool of at most `max` connections with the options of `maker`, a pool that only creates queries. A statement
  * gets an idle connection, else a new one, else the one with the fewest statements; a transaction gets it for itself.
+ *
+ * It is one function, because its parts share the connections and what waits for them.
  */
 export function openPool(maker: Sql, max: number): { readonly sql: Sql; end(seconds: number): Promise<void> } {
   const connections = new Set<Connection>();
@@ -132,6 +134,7 @@ export function openPool(maker: Sql, max: number): { readonly sql: Sql; end(seco
       })
     );
   };
+  const unsupported = () => Promise.reject(new TypeError("This pool runs statements and transactions only."));
   const ownHandler = handlerOf(maker);
   const handler: Handler = (query) => {
     if (ended) return ownHandler(query);
@@ -142,7 +145,7 @@ export function openPool(maker: Sql, max: number): { readonly sql: Sql; end(seco
     });
   };
   return {
-    sql: queriesOf(maker, handler, { begin }),
+    sql: queriesOf(maker, handler, { begin, reserve: unsupported, listen: unsupported }),
     end: async (seconds) => {
       await maker.end();
       ended = true;

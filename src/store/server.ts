@@ -8,7 +8,7 @@ export const OLDEST_POSTGRES = 15;
 
 /** Fails when the server is older than `OLDEST_POSTGRES`. Rejects when the server does not respond. */
 export async function checkServer(store: Store): Promise<Result<void, Failure<"server_too_old">>> {
-  const row = onlyRow(await store.sql<{ number: string }[]>`select current_setting('server_version_num') as number`);
+  const row = await onlyRow(store.sql<{ number: string }[]>`select current_setting('server_version_num') as number`);
   const major = Math.floor(Number(row.number) / 10_000);
   if (major >= OLDEST_POSTGRES) return ok(undefined);
   return fail(
@@ -25,6 +25,6 @@ export async function pingDatabase(sql: Queries): Promise<void> {
 
 /** The snapshot in which a statement sees the database now, as text: equal ones see the same rows (`pg_current_snapshot`). */
 export async function readSnapshotId(sql: Queries): Promise<string> {
-  const row = onlyRow(await sql<{ snapshot: string }[]>`select pg_current_snapshot()::text as snapshot`);
+  const row = await onlyRow(sql<{ snapshot: string }[]>`select pg_current_snapshot()::text as snapshot`);
   return row.snapshot;
 }

@@ -26,11 +26,9 @@ interface Stored extends Omit<AdoptedKey, "sealed"> {
 /** Writes a key that is not adopted yet; gives the time, in ms since 1970. */
 export async function insertKey(sql: Queries, { attempt, style, root, sealed }: KeyRow): Promise<number> {
   const { method, key, verifier = null } = sealed;
-  const row = onlyRow(
-    await sql<{ at: Date }[]>`
+  const row = await onlyRow(sql<{ at: Date }[]>`
     insert into vault_key (attempt, style, root, method, sealed, verifier)
-    values (${attempt}, ${style}, ${root}, ${method}, ${key}, ${verifier}) returning updated_at as at`,
-  );
+    values (${attempt}, ${style}, ${root}, ${method}, ${key}, ${verifier}) returning updated_at as at`);
   return row.at.getTime();
 }
 

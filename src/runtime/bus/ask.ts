@@ -73,6 +73,7 @@ const UNCHECKED = new Set(["paused", "newer_version", "unavailable"]);
 /** Pause before repeating a request that an overloaded worker may already have, in milliseconds. */
 const OVERLOADED_MS = 100;
 
+/** Creates the caller's side of requests. One function, because its parts share the owners and the failure detector. */
 export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: Store; log?: Log }): Ask {
   const owners = createOwners({ store, bus, log });
   const detector = createFailureDetector({ store, bus, log });

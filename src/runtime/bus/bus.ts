@@ -89,6 +89,8 @@ export interface BusOptions {
  * Connects, waiting for the server without a limit, and reconnects without a limit.
  * @throws when the credentials are wrong.
  *
+ * It is long because it is the list of the members of `Bus` on one connection.
+ *
  * @example
  * ```ts
  * const bus = await connectBus({ url: "nats://127.0.0.1:4222", name: "worker-1" });

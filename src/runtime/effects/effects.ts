@@ -7,6 +7,7 @@ import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { endSpan, refOf, type TraceRef, within } from "#src/base/trace.ts";
 import { type EffectEnd, effectId, type TurnItem } from "#src/runtime/turns/fold.ts";
+import { postponeEffect } from "#src/runtime/effects/openRows.ts";
 import { effects as counted, effectSeconds } from "#src/runtime/metrics.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import { effectSpan } from "#src/runtime/spans.ts";
@@ -61,6 +62,7 @@ export function backoffMs(failures: number): number {
   return Math.min(100 * 2 ** (failures - 1), 30_000) * (0.75 + Math.random() / 2);
 }
 
+/** Creates the runner of effects. One function, because its parts share the queue and the effects in memory. */
 export function createEffects(options: EffectsOptions): Effects {
   const { store, kinds, epochOf, deliver, onStep, log } = options;
   const known = new Map<string, { effect: OpenEffect; lost: AbortController }>();
@@ -108,7 +110,7 @@ export function createEffects(options: EffectsOptions): Effects {
     }
     await onStep?.({ at: "after-effect", entity, causes: [id] });
     if (lost.aborted) return;
-    if (event instanceof Unfinished) return await scheduleNextSlice(effect, epoch, event.againMs);
+    if (event instanceof Unfinished) return await postponeEffect(store, effect, epoch, event.againMs, null);
     const item: TurnItem | EffectEnd = event === undefined ? { from: "ended", n } : { from: "outcome", n, event };
     if (!(await deliver(kind, entity, item, refOf(span))) && !lost.aborted) {
       await retryLater(effect, epoch, "the entity did not take the outcome");
@@ -145,14 +147,8 @@ export function createEffects(options: EffectsOptions): Effects {
     }
   };
 
-  const scheduleNextSlice = async ({ entity, n, partition }: OpenEffect, epoch: number, ms: number) => {
-    await store.sql`
-      update effect set attempts = 0, error = null, next_attempt = now() + ${ms} * interval '1 ms'
-      where kind = ${entity.kind} and id = ${entity.id} and n = ${n} and not done
-        and exists (select 1 from partition where id = ${partition} and epoch = ${epoch})`;
-  };
-
-  const retryLater = async ({ entity, n, name, attempts, partition }: OpenEffect, epoch: number, why: string) => {
+  const retryLater = async (effect: OpenEffect, epoch: number, why: string) => {
+    const { entity, name, n, attempts } = effect;
     log.warn("an effect failed and is run again", {
       entity: entityKey(entity),
       effect: name,
@@ -160,11 +156,7 @@ export function createEffects(options: EffectsOptions): Effects {
       attempts,
       reason: why,
     });
-    await store.sql`
-      update effect set attempts = attempts + 1, error = ${why.replaceAll("\0", "")},
-        next_attempt = now() + ${backoffMs(attempts + 1)} * interval '1 ms'
-      where kind = ${entity.kind} and id = ${entity.id} and n = ${n} and not done
-        and exists (select 1 from partition where id = ${partition} and epoch = ${epoch})`;
+    await postponeEffect(store, effect, epoch, backoffMs(attempts + 1), why.replaceAll("\0", ""));
   };
 
   return {

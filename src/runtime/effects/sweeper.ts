@@ -4,13 +4,18 @@
  * nothing.
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
-import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Effects } from "#src/runtime/effects/effects.ts";
+import {
+  readDueEffects,
+  readDueReminders,
+  readEntitiesWithInputs,
+  type Reminder,
+} from "#src/runtime/effects/openRows.ts";
 import type { Mailboxes } from "#src/runtime/turns/mailboxes.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import type { Publisher } from "#src/runtime/events/publisher.ts";
-import type { ActorKind, EntityRef, Event } from "#src/runtime/types.ts";
+import type { ActorKind } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface SweeperOptions {
@@ -30,7 +35,7 @@ export interface Sweeper {
   /** Sweeps some partitions now. */
   sweep(partitions: readonly number[]): Promise<void>;
   /** Sets a timer for a reminder that is due soon; later ones wait in their rows. */
-  remind(entity: EntityRef, reminder: { name: string; n: number; at: number; event: Event }): void;
+  remind(reminder: Reminder): void;
   stop(): Promise<void>;
 }
 
@@ -46,7 +51,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   const stopped = new AbortController();
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
 
-  const remind: Sweeper["remind"] = (entity, { name, n, at, event }) => {
+  const remind: Sweeper["remind"] = ({ entity, name, n, at, event }) => {
     const wait = at - clock.now();
     const key = `${entityKey(entity)} ${name} ${n}`;
     if (wait > 2 * everyMs || timers.has(key) || stopped.signal.aborted) return;
@@ -65,45 +70,19 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     );
   };
 
-  const reminders = async (partitions: number[]) => {
-    const rows = await store.sql<{ kind: string; id: string; name: string; n: bigint; at: Date; event: Event }[]>`
-      select kind, id, name, n, at, event from reminder r
-      where partition = any(${partitions}::int[]) and at <= ${new Date(clock.now() + everyMs)}
-        and not exists (select 1 from actor a where a.kind = r.kind and a.id = r.id and a.paused)
-      order by at limit ${MOST + timers.size}`;
-    for (const { kind, id, name, n, at, event } of rows) {
-      remind({ kind, id }, { name, n: Number(n), at: at.getTime(), event });
-    }
-  };
-
-  const effects = async (partitions: number[]) => {
-    const rows = await store.sql<
-      { kind: string; id: string; partition: number; n: bigint; name: string; input: Json; attempts: number }[]
-    >`
-      select kind, id, partition, n, name, input, attempts from effect f
-      where not done and partition = any(${partitions}::int[])
-        and next_attempt <= now()
-        and not exists (select 1 from actor a where a.kind = f.kind and a.id = f.id and a.paused)
-      order by next_attempt limit ${MOST}`;
-    options.effects.start(rows.map(({ kind, id, n, ...rest }) => ({ entity: { kind, id }, n: Number(n), ...rest })));
-  };
-
-  const inputs = async (partitions: number[]) => {
-    const rows = await store.sql<{ kind: string; id: string }[]>`
-      select distinct kind, id from input_log i
-      where not read and partition = any(${partitions}::int[])
-        and not exists (select 1 from actor a where a.kind = i.kind and a.id = i.id and a.paused)
-      limit ${MOST}`;
-    for (const entity of rows) {
-      const kind = kinds.get(entity.kind);
-      if (kind !== undefined) mailboxes.readInputs(kind, { kind: entity.kind, id: entity.id });
-    }
-  };
-
   const sweep = async (partitions: readonly number[]) => {
     if (partitions.length === 0) return;
-    const some = [...partitions];
-    await Promise.all([effects(some), reminders(some), inputs(some)]);
+    const [due, effects, unread] = await Promise.all([
+      readDueReminders(store, partitions, clock.now() + everyMs, MOST + timers.size),
+      readDueEffects(store, partitions, MOST),
+      readEntitiesWithInputs(store, partitions, MOST),
+    ]);
+    options.effects.start(effects);
+    due.forEach(remind);
+    for (const entity of unread) {
+      const kind = kinds.get(entity.kind);
+      if (kind !== undefined) mailboxes.readInputs(kind, entity);
+    }
   };
 
   const loop = (async () => {

@@ -59,6 +59,7 @@ interface JetStreamReply {
   readonly seq?: number;
 }
 
+/** Creates the stream's writer. One function, because its parts share what is known of the stream. */
 export function createEventStream(options: StreamOptions): EventStream {
   const { bus, log, maxAgeMs, graceMs = 10_000, checkMs = 10_000 } = options;
   let state: "unknown" | "there" | "none" = "unknown";

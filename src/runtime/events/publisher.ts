@@ -56,6 +56,7 @@ export interface PublisherOptions {
   readonly keptMs?: number | undefined;
 }
 
+/** Creates a publisher. One function, because its parts share the queue and the transitions that are not marked yet. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { store, bus, log } = options;
   const stopped = new AbortController();

@@ -49,8 +49,8 @@ export function passes({ entity, type }: Transition, filter: EventFilter): boole
  * before an older backup was restored.
  */
 export async function isReached(store: Store, { tx }: Position): Promise<boolean> {
-  const row = onlyRow(
-    await store.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`,
+  const row = await onlyRow(
+    store.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`,
   );
   return tx <= BigInt(row.next);
 }

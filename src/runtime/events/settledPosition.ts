@@ -22,8 +22,7 @@ export interface SettledPosition {
 
 /** Finds the transactions that may still write transitions below the next transaction id. */
 export async function settledEdge(store: Store): Promise<SettledPosition> {
-  const row = onlyRow(
-    await store.sql<ServerTransactions[]>`
+  const row = await onlyRow(store.sql<ServerTransactions[]>`
     select pg_snapshot_xmax(pg_current_snapshot())::text as next, pg_snapshot_xmin(pg_current_snapshot())::text as oldest,
       (select json_agg(json_build_object('pid', l.pid, 'state', a.state, 'xid', a.backend_xid::text, 'name', a.application_name,
           'seconds', extract(epoch from now() - a.xact_start)::int))
@@ -31,8 +30,7 @@ export async function settledEdge(store: Store): Promise<SettledPosition> {
         where l.locktype = 'relation' and l.relation = 'outbox'::regclass
           and l.database = (select oid from pg_database where datname = current_database())
           and l.mode not in ('AccessShareLock', 'RowShareLock', 'ShareLock', 'ShareUpdateExclusiveLock')
-          and l.pid is distinct from pg_backend_pid()) as writers`,
-  );
+          and l.pid is distinct from pg_backend_pid()) as writers`);
   const next = BigInt(row.next);
   const oldest = BigInt(row.oldest);
   let edge = next;

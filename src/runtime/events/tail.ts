@@ -29,6 +29,7 @@ export interface Tail {
   stop(): void;
 }
 
+/** Starts a tail. One function, because its parts share the kept transitions and the position. */
 export function startTail({ store, bus, log, pollMs, stallMs }: Required<EventLogOptions>): Tail {
   const stopped = new AbortController();
   let held: LoggedEvent[] = [];

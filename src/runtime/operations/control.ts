@@ -12,8 +12,9 @@ import { type Log, reason, silentLog } from "#src/base/log.ts";
 import { type Bus, BusError, type Respond } from "#src/runtime/bus/bus.ts";
 import type { Mailboxes, MailboxView } from "#src/runtime/turns/mailboxes.ts";
 import { entityHash, entityKey } from "#src/runtime/placement/partitions.ts";
+import { readReminder } from "#src/runtime/effects/openRows.ts";
 import { entitySchema } from "#src/runtime/bus/protocol.ts";
-import type { ActorKind, EntityRef, Event } from "#src/runtime/types.ts";
+import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
 import type { WorkerState } from "#src/runtime/worker.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -53,10 +54,10 @@ export function serveControl({ id, store, bus, kinds, mailboxes, owns, state, lo
     if (request.do === "look") return mailboxes.view(entity);
     if (request.do === "passivate") return { passivated: mailboxes.passivate(entity) };
     if (request.do === "refresh") return mailboxes.refresh(kind, entity) ? {} : { again: "not_owner" };
-    const [row] = await store.sql<{ n: bigint; event: Event }[]>`
-      select n, event from reminder where kind = ${entity.kind} and id = ${entity.id} and name = ${request.name}`;
-    if (row === undefined) return { fired: false };
-    const item = { from: "reminder", name: request.name, n: Number(row.n), event: row.event } as const;
+    const reminder = await readReminder(store, entity, request.name);
+    if (reminder === undefined) return { fired: false };
+    const { name, n, event } = reminder;
+    const item = { from: "reminder", name, n, event } as const;
     return { fired: await mailboxes.deliver(kind, entity, item) };
   };
   return bus.subscribe(controlSubject(id), (body, respond: Respond | undefined) => {

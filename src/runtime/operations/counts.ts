@@ -60,10 +60,8 @@ export async function readPartitions({ sql }: Store): Promise<readonly (LeaseSta
 
 /** How many partitions there are, and how many of them a worker serves. */
 export async function countServedPartitions(store: Store): Promise<{ readonly all: number; readonly served: number }> {
-  return onlyRow(
-    await store.sql<{ all: number; served: number }[]>`
-    select count(*)::int as all, count(*) filter (where owner is not null and expires > now())::int as served from partition`,
-  );
+  return await onlyRow(store.sql<{ all: number; served: number }[]>`
+    select count(*)::int as all, count(*) filter (where owner is not null and expires > now())::int as served from partition`);
 }
 
 /** The named leases, by name. */
@@ -77,11 +75,9 @@ export async function readLeases({ sql }: Store): Promise<readonly (LeaseStatus 
 export async function readProblemCounts(
   store: Store,
 ): Promise<{ readonly unserved: number; readonly deadLetters: number }> {
-  return onlyRow(
-    await store.sql<{ unserved: number; deadLetters: number }[]>`
+  return await onlyRow(store.sql<{ unserved: number; deadLetters: number }[]>`
     select (select count(*)::int from partition where owner is null or expires < now()) as unserved,
-      (select count(*)::int from (select 1 from dead_letter limit ${MOST}) x) as "deadLetters"`,
-  );
+      (select count(*)::int from (select 1 from dead_letter limit ${MOST}) x) as "deadLetters"`);
 }
 
 /** Open work in rows. Counts stop at `MOST`; ages are in milliseconds. */
@@ -101,26 +97,23 @@ export async function readBacklog(store: Store): Promise<Backlog> {
   const { sql } = store;
   const age = sql`(extract(epoch from now() - min(created)) * 1000)::float8`;
   const [outbox, inputs, effects, reminders] = await Promise.all([
-    sql<{ count: number; oldest: number | null }[]>`select count(*)::int as count, ${age} as oldest
+    onlyRow(
+      sql<{ unpublished: number; oldestMs: number | null }[]>`select count(*)::int as unpublished, ${age} as "oldestMs"
       from (select created from outbox where not published limit ${MOST}) x`,
-    sql<{ count: number; oldest: number | null }[]>`select count(*)::int as count, ${age} as oldest
-      from (select created from input_log where not read limit ${MOST}) x`,
-    sql<{ open: number; failing: number; oldest: number | null }[]>`
+    ),
+    onlyRow(sql<{ unread: number; oldestMs: number | null }[]>`select count(*)::int as unread, ${age} as "oldestMs"
+      from (select created from input_log where not read limit ${MOST}) x`),
+    onlyRow(sql<{ open: number; failing: number; oldestMs: number | null }[]>`
       select count(*)::int as open, count(*) filter (where attempts > 0)::int as failing,
-        (extract(epoch from now() - min(next_attempt)) * 1000)::float8 as oldest
-      from (select attempts, next_attempt from effect where not done limit ${MOST}) x`,
-    sql<{ pending: number; overdue: number }[]>`
+        (extract(epoch from now() - min(next_attempt)) * 1000)::float8 as "oldestMs"
+      from (select attempts, next_attempt from effect where not done limit ${MOST}) x`),
+    onlyRow(sql<{ pending: number; overdue: number }[]>`
       select count(*)::int as pending, count(*) filter (where at <= now())::int as overdue
-      from (select at from reminder limit ${MOST}) x`,
+      from (select at from reminder limit ${MOST}) x`),
   ]);
-  const round = (ms: number | null) => ms === null ? null : Math.max(0, Math.round(ms));
-  const { count: unpublished, oldest: outboxMs } = onlyRow(outbox);
-  const { count: unread, oldest: inputsMs } = onlyRow(inputs);
-  const { oldest: effectsMs, ...open } = onlyRow(effects);
-  return {
-    outbox: { unpublished, oldestMs: round(outboxMs) },
-    inputs: { unread, oldestMs: round(inputsMs) },
-    effects: { ...open, oldestMs: round(effectsMs) },
-    reminders: onlyRow(reminders),
-  };
+  const rounded = <Row extends { oldestMs: number | null }>(row: Row) => ({
+    ...row,
+    oldestMs: row.oldestMs === null ? null : Math.max(0, Math.round(row.oldestMs)),
+  });
+  return { outbox: rounded(outbox), inputs: rounded(inputs), effects: rounded(effects), reminders };
 }

@@ -72,6 +72,7 @@ interface Row extends Omit<DeadLetter, "n" | "at"> {
 /** With these codes the machine has not applied the command. */
 const NOT_APPLIED: ReadonlySet<string> = new Set(RUNTIME_CODES);
 
+/** Creates the operations on dead letters. It is long because each source of events has a retry of its own. */
 export function createDeadLetters(
   { store, ask, control }: { store: Store; ask: Ask["ask"]; control: Pick<Control, "refresh" | "fire"> },
 ): DeadLetters {
@@ -122,7 +123,7 @@ export function createDeadLetters(
   const reminder = async (letter: Row, entity: EntityRef): Promise<Failure<RetryCode> | undefined> => {
     const name = letter.cause.slice("reminder:".length);
     const refused = await replaceLetter(sql, letter.n, async (sql) => {
-      const count = onlyRow(await sql<{ count: number }[]>`select count(*)::int as count from partition`);
+      const count = await onlyRow(sql<{ count: number }[]>`select count(*)::int as count from partition`);
       const set = await sql`
         insert into reminder (kind, id, name, n, partition, at, event)
         select d.kind, d.id, ${name}, -d.n, ${partitionOf(entity, Math.max(1, count.count))}, now(), d.event::jsonb
@@ -154,7 +155,7 @@ export function createDeadLetters(
         order by n desc limit ${limit}`;
       return rows.map(({ n, created, ...rest }) => ({ ...rest, n: Number(n), at: created }));
     },
-    count: async () => onlyRow(await sql<{ count: number }[]>`select count(*)::int as count from dead_letter`).count,
+    count: async () => (await onlyRow(sql<{ count: number }[]>`select count(*)::int as count from dead_letter`)).count,
     retry: async (n) => {
       const [letter] = await sql<Row[]>`select * from dead_letter where n = ${n}`;
       if (letter === undefined) return { ok: false, error: unknownLetter(n) };

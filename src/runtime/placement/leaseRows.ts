@@ -25,8 +25,7 @@ export async function renewLeases(
   { worker, leaseMs, held }: { worker: string; leaseMs: number; held: readonly HeldPartition[] },
 ): Promise<LeaseView> {
   const ttl = `${leaseMs} ms`;
-  return onlyRow(
-    await sql<LeaseView[]>`
+  return await onlyRow(sql<LeaseView[]>`
     with me as (insert into worker (id, seen) values (${worker}, now())
         on conflict (id) do update set seen = excluded.seen returning suspect is not null as suspect),
       kept as (update partition p set expires = now() + ${ttl}::interval
@@ -39,8 +38,7 @@ export async function renewLeases(
       (select json_agg(others) from others) as others,
       (select count(*)::int from partition where wanted = ${worker} and owner is distinct from ${worker}) as called,
       (select (extract(epoch from min(expires) - now()) * 1000)::float8 from partition
-        where owner <> ${worker} and expires >= now()) as free_in`,
-  );
+        where owner <> ${worker} and expires >= now()) as free_in`);
 }
 
 /**

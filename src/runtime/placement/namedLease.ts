@@ -61,6 +61,8 @@ function leasePool(store: Store): Store {
 /**
  * Takes a lease as soon as it is free, keeps it while it can, and tries again after losing it, until stopped.
  *
+ * It is one function, because its parts share the lease that is held.
+ *
  * @example
  * ```ts
  * const lease = holdLease({
@@ -88,8 +90,7 @@ export function holdLease(options: LeaseOptions): Lease {
     const gone = missed !== undefined && missed.count >= MISSED_PINGS && asked - missed.since >= MISSED_OVER_MS
       ? missed.epoch
       : -1;
-    const row = onlyRow(
-      await store.sql<{ taken: bigint | null; epoch: bigint | null; left: number | null }[]>`
+    const row = await onlyRow(store.sql<{ taken: bigint | null; epoch: bigint | null; left: number | null }[]>`
       with taken as (insert into lease as l (name, epoch, owner, expires)
         values (${name}, 1, ${owner}, now() + ${ttlMs} * interval '1 ms')
         on conflict (name) do update set epoch = l.epoch + 1, owner = excluded.owner, expires = excluded.expires
@@ -97,8 +98,7 @@ export function holdLease(options: LeaseOptions): Lease {
         returning epoch)
       select (select epoch from taken) as taken, l.epoch,
         case when isfinite(l.expires) then (extract(epoch from l.expires - now()) * 1000)::float8 end as left
-      from (select 1) one left join lease l on l.name = ${name}`,
-    );
+      from (select 1) one left join lease l on l.name = ${name}`);
     const { taken, left } = row;
     if (taken === null) {
       const later = Math.min(ttlMs / 4, Math.max(0, left ?? 0) + 5);

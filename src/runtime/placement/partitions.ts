@@ -35,7 +35,7 @@ const LOCK = 4_127_002;
 export async function createPartitions(store: Store, count: number): Promise<number> {
   return await store.sql.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(${LOCK})`;
-    const known = onlyRow(await sql<{ count: number }[]>`select count(*)::int as count from partition`);
+    const known = await onlyRow(sql<{ count: number }[]>`select count(*)::int as count from partition`);
     if (known.count > 0) return known.count;
     await sql`insert into partition (id) select generate_series(0, ${count - 1}::int)`;
     return count;

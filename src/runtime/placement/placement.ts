@@ -80,6 +80,7 @@ const RETRY_MS = 250;
 /** Pause after a notification, in milliseconds: they come in bursts. */
 const BURST_MS = 10;
 
+/** Starts the placement of a worker. One function, because its parts share the leases that are held. */
 export function startPlacement(options: PlacementOptions): Placement {
   const { store, bus, worker, leaseMs, log } = options;
   const leases = new Map<number, Lease>();

@@ -46,7 +46,7 @@ export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Pro
     const start = performance.now();
     try {
       const { text, parameters } = turnStatement(turns);
-      const row = onlyRow(await store.sql.unsafe<StatementResult[]>(text, parameters as never[], { prepare: true }));
+      const row = await onlyRow(store.sql.unsafe<StatementResult[]>(text, parameters as never[], { prepare: true }));
       statementSeconds.of().since(start);
       statementTurns.of().observe(turns.length);
       endSpan(span);

@@ -54,6 +54,7 @@ const STORE_MS = 60_000;
 /** How often old delivered rows are deleted, in milliseconds. */
 const TRIM_MS = 60_000;
 
+/** Starts deliveries to a webhook. One function, because its parts share what waits and the webhook's status. */
 export function startEndpoint(options: EndpointOptions): Endpoint {
   const { store, webhook, epoch, retries = RETRIES } = options;
   const log = options.log.with({ webhook: webhook.id });

@@ -28,8 +28,7 @@ export async function queueEvents(
     events: readonly { readonly entity: EntityRef; readonly event: string }[];
   },
 ): Promise<boolean> {
-  const row = onlyRow(
-    await store.sql<{ moved: number }[]>`
+  const row = await onlyRow(store.sql<{ moved: number }[]>`
     with held as (${fence(store.sql, WEBHOOKS_LEASE, epoch)}),
       moved as (
         update webhook w set position = ${to}, last = w.last + ${events.length},
@@ -39,10 +38,9 @@ export async function queueEvents(
         insert into webhook_delivery (webhook, n, kind, id, event)
         select ${id}, moved.last - ${events.length} + x.place, x.kind, x.id, x.event::jsonb
         from moved, unnest(${events.map(({ entity }) => entity.kind)}::text[], ${
-      events.map(({ entity }) => entity.id)
-    }::text[], ${events.map(({ event }) => event)}::text[]) with ordinality as x(kind, id, event, place))
-    select count(*)::int as moved from moved`,
-  );
+    events.map(({ entity }) => entity.id)
+  }::text[], ${events.map(({ event }) => event)}::text[]) with ordinality as x(kind, id, event, place))
+    select count(*)::int as moved from moved`);
   return row.moved === 1;
 }
 
@@ -69,8 +67,7 @@ export async function noteOutcomes(
   },
 ): Promise<boolean> {
   const rows = outcomes.map(({ n, posted, attempts, waitMs }) => ({ n, attempts, wait: waitMs, ...posted }));
-  const row = onlyRow(
-    await store.sql<{ noted: number }[]>`
+  const row = await onlyRow(store.sql<{ noted: number }[]>`
     with held as (${fence(store.sql, WEBHOOKS_LEASE, epoch)}),
       noted as (
         update webhook w set status = ${status}, reason = ${reason} from held where w.id = ${id} returning w.id),
@@ -83,8 +80,7 @@ export async function noteOutcomes(
           ${rows.map(({ code }) => code)}::int[], ${rows.map(({ error }) => error)}::text[],
           ${rows.map(({ answer }) => answer)}::text[]) as x(n, ok, attempts, wait, code, error, answer)
         where d.webhook = noted.id and d.n = x.n and d.status = 'pending')
-    select count(*)::int as noted from noted`,
-  );
+    select count(*)::int as noted from noted`);
   return row.noted === 1;
 }
 

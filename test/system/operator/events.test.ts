@@ -159,9 +159,8 @@ describe("GET /events", () => {
 
   test("an open transaction of another database delays nothing; one that writes transitions delays them, and is named", async () => {
     const other = openStore(infra.databaseUrl, { max: 1, application: "patient" });
-    // postgres.js reserves nothing on a connection that was not used yet.
-    await other.sql`select 1`;
-    const reserved = await other.sql.reserve();
+    // All statements of a pool of one connection are in one session.
+    const reserved = other.sql;
     try {
       await reserved`begin`;
       await reserved`insert into test_outside (effect, amount) values ('open for long', 0)`;
@@ -188,7 +187,6 @@ describe("GET /events", () => {
       await expectAllReceived(cluster.store, held);
       await held.stop();
     } finally {
-      reserved.release();
       await other.close();
     }
   });
