@@ -60,7 +60,7 @@ export async function answer(
   try {
     json = parseJson(text);
   } catch {
-    throw new ApiError(response.status, "malformed_answer", `The answer of ${base}${path} is no JSON.`);
+    throw new ApiError(response.status, "malformed_answer", `The response of ${base}${path} is not JSON.`);
   }
   if (response.ok) return { json, headers: response.headers };
   throw refusal(response.status, json, text);

@@ -20,7 +20,7 @@ export function startGuard(pid: number, account: SystemAccount | undefined, log:
   });
   child.on(
     "error",
-    (error) => log.warn("nothing stops PostgreSQL if this process is killed", { reason: error.message }),
+    (error) => log.warn("PostgreSQL will keep running if this process is killed", { reason: error.message }),
   );
   child.stdin.on("error", () => {});
   child.unref();

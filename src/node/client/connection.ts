@@ -66,7 +66,7 @@ export async function connectNode(
     ? refused(answer.refusal, where, options)
     : answer.type === "accept" && answer.data.magic !== options.magic
     ? wrongMagic(where, options.magic, answer.data.magic)
-    : { code: "not_a_node" as const, message: `${where} answered the handshake with what was not proposed.` };
+    : { code: "not_a_node" as const, message: `${where} accepted a version in the handshake that was not proposed.` };
   mux.fail(new NodeError(failure));
   return fail(failure.code, failure.message, failure.details);
 }
@@ -83,7 +83,7 @@ export async function queryVersions(
   if (answer.type === "queryReply") return ok(answer.versions);
   const failure = answer.type === "refuse"
     ? refused(answer.refusal, showAddress(address), options)
-    : { code: "not_a_node" as const, message: `${showAddress(address)} did not tell its versions.` };
+    : { code: "not_a_node" as const, message: `${showAddress(address)} did not return its versions.` };
   return fail(failure.code, failure.message, failure.details);
 }
 
@@ -103,7 +103,9 @@ async function performHandshake(
   const speaker = open(mux, handshake);
   const late = setTimeout(
     () =>
-      mux.fail(nodeError("not_a_node", `${where} did not answer the handshake within ${within / 1000} s: no node?`)),
+      mux.fail(
+        nodeError("not_a_node", `${where} did not respond to the handshake within ${within / 1000} s; is it a node?`),
+      ),
     within,
   );
   try {

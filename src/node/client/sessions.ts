@@ -196,7 +196,7 @@ export class MempoolSession {
       if (this.version < MEASURES_SINCE) {
         throw nodeError(
           "unsupported_version",
-          `The mempool's measures came with version ${MEASURES_SINCE}; this is ${this.version}.`,
+          `Mempool measures require protocol version ${MEASURES_SINCE}; the connection has ${this.version}.`,
         );
       }
       const answer = await this.session.call({ type: "getMeasures" }, signal);
@@ -222,5 +222,5 @@ export class MempoolSession {
 
 /** The protocol's transitions allow no other message here. */
 function unexpectedAnswer(message: Message): never {
-  throw nodeError("protocol_violation", `${message.type} is no answer to what was asked.`);
+  throw nodeError("protocol_violation", `${message.type} is not a response to the query.`);
 }

@@ -22,7 +22,7 @@ export async function dial(
   const where = showAddress(address);
   const tooLong = "path" in address ? pathFailure(address.path, process.platform) : undefined;
   if (tooLong) return fail(tooLong.code, tooLong.message, tooLong.details);
-  if (signal?.aborted) return fail("aborted", "The caller gave up waiting.");
+  if (signal?.aborted) return fail("aborted", "The request was cancelled.");
   const opened = await new Promise<Result<net.Socket, unknown>>((resolve) => {
     let socket: net.Socket;
     try {
@@ -30,7 +30,7 @@ export async function dial(
     } catch (error) {
       return resolve({ ok: false, error });
     }
-    const late = setTimeout(() => failed(new Error(`no answer within ${within / 1000} s`)), within);
+    const late = setTimeout(() => failed(new Error(`no response within ${within / 1000} s`)), within);
     const stop = () => {
       clearTimeout(late);
       socket.off("connect", connected);
@@ -54,7 +54,7 @@ export async function dial(
     signal?.addEventListener("abort", abort);
   });
   if (opened.ok) return opened;
-  if (signal?.aborted) return fail("aborted", "The caller gave up waiting.");
+  if (signal?.aborted) return fail("aborted", "The request was cancelled.");
   if ("path" in address && await isNotSocket(address.path)) {
     const { code, message } = noSocket(where);
     return fail(code, message);

@@ -204,7 +204,7 @@ class TurnRowsBuilder {
         throw new Error(`more than ${PER_EVENT} effects and reminders`);
       }
       if (type === "xstate.raise" && (params as { delay?: unknown } | undefined)?.delay === undefined) continue;
-      if (!isTurnAction(type)) throw new Error(`"${type}" is no action of a turn`);
+      if (!isTurnAction(type)) throw new Error(`"${type}" is not an action of a turn`);
       if (type === "reply") replies.push(params as Reply);
       else if (type === "effect") effects.push({ n, ...this.effect(params as Effect) });
       else if (type === "remind") reminders.push(this.reminder(params as Remind, n));
@@ -240,7 +240,7 @@ class TurnRowsBuilder {
     this.consume(item, "failed");
     this.failed.push({ from: item.from, cause: causeOf(this.entity, item), event: item.event, error });
     if (item.from !== "command") return;
-    this.results.set(item.id, fail("failed", `${item.event.type} failed and was set aside: ${error}`));
+    this.results.set(item.id, fail("failed", `${item.event.type} failed and is a dead letter: ${error}`));
   }
 
   finish(next: EntityState, text: string | undefined): TurnRows {

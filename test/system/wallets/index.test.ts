@@ -436,7 +436,7 @@ describe("pools", () => {
   });
 
   it.each([
-    ["nobody makes", new Map(), "nobody makes what wallet wants"],
+    ["nobody makes", new Map(), "no provider for the data that wallet requests"],
     ["what is made is not there", new Map([["wallet", () => Promise.resolve(async () => {})]]), "is wanted again"],
   ])("say so where %s", async (_, supplies, expected) => {
     const chain = new MemoryChain();

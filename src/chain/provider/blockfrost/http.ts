@@ -103,7 +103,7 @@ export class BlockfrostHttp {
     const stop = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
     for (let attempt = 1;; attempt++) {
       await this.rateLimiter.take(stop);
-      if (stop.aborted) throw blockfrostError("aborted", `What was asked of ${this.where} is no longer wanted.`);
+      if (stop.aborted) throw blockfrostError("aborted", `The request to ${this.where} was cancelled.`);
       if (this.exhausted && performance.now() < this.exhausted.until) throw this.exhausted.failed;
       const tried = await this.attempt(path, request, stop);
       if (tried.ok) return tried.value;
@@ -150,11 +150,11 @@ export class BlockfrostHttp {
       return { status: response.status, text, ...(retryAfter === undefined ? {} : { retryAfter }) };
     } catch (error) {
       if (error instanceof BlockfrostError) throw error;
-      if (stop.aborted) throw blockfrostError("aborted", `What was asked of ${this.where} is no longer wanted.`);
+      if (stop.aborted) throw blockfrostError("aborted", `The request to ${this.where} was cancelled.`);
       if (late.aborted) {
         throw blockfrostError(
           "unreachable",
-          `The Blockfrost service at ${this.where} did not answer within ${answerMs / 1_000} s.`,
+          `The Blockfrost service at ${this.where} did not respond within ${answerMs / 1_000} s.`,
         );
       }
       const cause = (error as { cause?: unknown }).cause;
@@ -177,7 +177,7 @@ export class BlockfrostHttp {
       size += value.length;
       if (size > maxBytes) {
         await reader.cancel().catch(() => {});
-        throw blockfrostError("unusable", `An answer of ${this.where} has more than ${maxBytes} bytes.`);
+        throw blockfrostError("unusable", `A response of ${this.where} has more than ${maxBytes} bytes.`);
       }
       text += decoder.decode(value, { stream: true });
     }
@@ -187,7 +187,7 @@ export class BlockfrostHttp {
     try {
       return { ok: true, value: parseJson(text) };
     } catch {
-      const failed = blockfrostError("unusable", `An answer of ${this.where} is no JSON, or not a whole one.`);
+      const failed = blockfrostError("unusable", `A response of ${this.where} is not JSON or is incomplete.`);
       return { ok: false, failed, again: true };
     }
   }
@@ -197,9 +197,9 @@ export class BlockfrostHttp {
     const said = this.clean(text);
     switch (code) {
       case "absent":
-        return blockfrostError(code, `${this.where} knows nothing at ${path}.`);
+        return blockfrostError(code, `${this.where} has no data at ${path}.`);
       case "lacking":
-        return blockfrostError(code, `${this.where} does not answer questions like ${path} (status ${status}).`);
+        return blockfrostError(code, `${this.where} does not support requests like ${path} (status ${status}).`);
       case "refused":
         return blockfrostError(code, this.clean(text, 8_000));
       case "unauthorized":
@@ -210,9 +210,9 @@ export class BlockfrostHttp {
           }: ${said}`,
         );
       case "exhausted":
-        return blockfrostError(code, `${this.where} answers no more for now (status ${status}): ${said}`);
+        return blockfrostError(code, `${this.where} rejects requests for now (status ${status}): ${said}`);
       default:
-        return blockfrostError(code, `${this.where} answers with status ${status}: ${said}`);
+        return blockfrostError(code, `${this.where} responded with status ${status}: ${said}`);
     }
   }
 

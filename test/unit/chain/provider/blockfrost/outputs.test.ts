@@ -174,7 +174,7 @@ describe("outputs by address", () => {
     served!.fault = (path) => path.includes("/utxos") ? { body: JSON.stringify([told]) } : undefined;
     expect(await port!.utxosByAddress([bert.base])).toMatchObject({
       ok: false,
-      error: { code: "network_unreachable", message: expect.stringContaining("that is elsewhere") },
+      error: { code: "network_unreachable", message: expect.stringContaining("of another address") },
     });
   });
 });
