@@ -79,6 +79,9 @@ export async function startApp(
 /** Has the builder threads load what they need; until then the process is not ready. */
 function warmBuilders({ builders, health }: AppContext): void {
   let warm = false;
-  health.checks.set("builders", async () => warm ? { ready: true } : { ready: false, why: "the threads are not warm" });
+  health.checks.set(
+    "builders",
+    async () => warm ? { ready: true } : { ready: false, why: "the builder threads are still warming up" },
+  );
   void builders.warm().then(() => warm = true);
 }

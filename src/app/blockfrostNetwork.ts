@@ -32,14 +32,14 @@ export async function connectBlockfrost(
   stops.push(async () => port.close());
   const checked = await port.check();
   if (checked.ok && checked.value.id !== NETWORK_ID) {
-    throw new StartError("The Blockfrost service is of the main network; this program builds for test networks alone.");
+    throw new StartError("The Blockfrost service is for mainnet; this program supports only test networks.");
   }
   if (!checked.ok) {
     const hint = checked.error.code === "unauthorized"
       ? " Put the project id into BLOCKFROST_PROJECT_ID, or into a file named by --blockfrost-project-file."
       : "";
     if (!isTransient(checked.error.code)) throw new StartError(checked.error.message + hint);
-    progress(`${checked.error.message} It is waited for.`);
+    progress(`${checked.error.message} Waiting for it.`);
   }
   health.checks.set("blockfrost", memo(({ ready }) => ready ? GOOD_MS : BAD_MS, () => tipCheck(port)));
   return port;

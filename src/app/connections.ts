@@ -49,7 +49,9 @@ export async function connect(start: StartContext): Promise<AppContext> {
   const port = await connectNetwork({ ...start, store, bus });
   // Only now: the database must not be claimed for a magic that the network does not have.
   const claimed = await claimNetwork(store, options.networkMagic);
-  if (!claimed.ok) throw new StartError(`${claimed.error.message} Another database or --folder takes the other.`);
+  if (!claimed.ok) {
+    throw new StartError(`${claimed.error.message} Use another database or --folder for the other network.`);
+  }
   const builders = createBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
   stops.push(() => builders.stop());
   health.checks.set("database", () => databaseCheck(store));
@@ -114,7 +116,7 @@ async function prepareDatabase({ options, progress }: StartContext, store: Store
     // The library retries without end where a port accepts connections and is not PostgreSQL's.
     const checked = await inTime(checkServer(store), DATABASE_MS);
     if (checked === undefined) {
-      throw problem(`it does not answer as PostgreSQL within ${DATABASE_MS / 1_000} s; check the host and the port`);
+      throw problem(`it did not respond as PostgreSQL within ${DATABASE_MS / 1_000} s; check the host and the port`);
     }
     if (!checked.ok) throw new StartError(checked.error.message);
   } catch (error) {

@@ -48,7 +48,7 @@ function pollVersion({ log, stops }: NetworkContext, port: Pick<ChainPort, "para
       const { ok } = await port.parameters();
       await sleep(ok ? VERSION_MS : RETRY_MS, ended.signal);
     }
-  })().catch((error) => log.warn("the protocol version is no longer read", { reason: reason(error) }));
+  })().catch((error) => log.warn("the watch of the protocol version has stopped", { reason: reason(error) }));
 }
 
 async function connectNode({ options, log, progress, health, stops }: StartContext, path: string): Promise<NodePort> {
@@ -60,10 +60,10 @@ async function connectNode({ options, log, progress, health, stops }: StartConte
   stops.push(async () => port.close());
   const checked = await port.check();
   if (checked.ok && checked.value.id !== NETWORK_ID) {
-    throw new StartError("The node is on the main network; this program builds for test networks alone.");
+    throw new StartError("The node is on mainnet; this program supports only test networks.");
   }
   if (!checked.ok && !isTransient(checked.error.code)) throw new StartError(`--node-socket: ${checked.error.message}`);
-  if (!checked.ok) progress(`${checked.error.message} It is waited for.`);
+  if (!checked.ok) progress(`${checked.error.message} Waiting for it.`);
   health.checks.set("node", () => tipCheck(port));
   return port;
 }

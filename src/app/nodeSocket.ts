@@ -35,5 +35,5 @@ export async function serveNodeSocket(
   }
   const why = served.error.message;
   if (options.socket !== undefined) throw new StartError(`--socket: ${why}`);
-  progress(`The devnet has no node socket: ${why} --socket PATH gives it another place.`);
+  progress(`The devnet has no node socket: ${why} Use --socket PATH for another path.`);
 }

@@ -13,7 +13,7 @@ export async function stopAll(stops: Stop[], log: Log): Promise<void> {
     try {
       await stop();
     } catch (error) {
-      log.error("a part of the process did not stop in order", { reason: reason(error) });
+      log.error("a component did not stop cleanly", { reason: reason(error) });
     }
   }
 }

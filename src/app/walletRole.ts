@@ -73,7 +73,7 @@ export async function readWalletProjections(
       };
     }
     for (const one of [eras, parameters]) {
-      if (!one.ok) log.warn("the network is not reached", { reason: one.error.message });
+      if (!one.ok) log.warn("the network is not reachable", { reason: one.error.message });
     }
     await sleep(RETRY_MS, signal);
   }

@@ -39,7 +39,7 @@ function exactNumber(text: string): number | bigint {
   if (!Number.isFinite(value)) throw new SyntaxError("a number is too large");
   if (!Number.isInteger(value)) return value;
   const integer = integerOf(text);
-  if (integer === undefined) throw new SyntaxError("a number has more digits than can be kept");
+  if (integer === undefined) throw new SyntaxError("a number has too many digits");
   return Number.isSafeInteger(value) ? value : integer;
 }
 

@@ -8,7 +8,7 @@ const heap = metrics.gauge("process_heap_bytes", "Heap of the JavaScript engine 
 const started = metrics.gauge("process_start_time_seconds", "Start of the process, in seconds since 1970.");
 const loopDelay = metrics.histogram(
   "arbor_loop_delay_seconds",
-  "How much later than asked for a timer of 100 ms came, in seconds.",
+  "Delay of a 100 ms timer of the event loop, in seconds.",
   [],
   [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
 );

@@ -37,7 +37,7 @@ export async function resolveTarget(
   allowPrivate: boolean,
   refusal: string,
 ): Promise<Result<string, Failure<"refused" | "unresolved">>> {
-  const unresolved = () => fail("unresolved", `There is no address for ${url.hostname}.`);
+  const unresolved = () => fail("unresolved", `${url.hostname} has no IP address.`);
   const literal = literalAddress(url);
   let addresses: string[];
   if (literal !== undefined) addresses = [literal];

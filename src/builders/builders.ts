@@ -104,7 +104,7 @@ export function createBuilders(options: BuildersOptions): Builders {
     async evaluate(input) {
       const result = await run("evaluate", input, { deadline: Date.now() + EVALUATION_MS });
       if (result.ok) return result.value;
-      throw new Error(`no evaluation: ${result.error.message}`);
+      throw new Error(`the evaluation failed: ${result.error.message}`);
     },
     warm: () => pool.warm(),
     stop: () => pool.stop(),
@@ -152,14 +152,14 @@ class ThreadPool {
       const measured = instrument(job, settle);
       if (this.stopped) return measured.settle(fail("overloaded", "The service is stopping."));
       const left = deadline - Date.now();
-      if (left <= 0) return measured.settle(fail("deadline", "There was no time left for this."));
+      if (left <= 0) return measured.settle(fail("deadline", "The timeout expired before the job started."));
       if (queue.length >= this.queueLimit) {
-        return measured.settle(fail("overloaded", "Too many jobs are waiting; try again in a moment."));
+        return measured.settle(fail("overloaded", "Too many jobs are queued; try again later."));
       }
       const timer = setTimeout(() => {
         const place = queue.indexOf(waiting);
         if (place >= 0) queue.splice(place, 1);
-        waiting.settle(fail("deadline", "The job was not done in time."));
+        waiting.settle(fail("deadline", "The job did not finish in time."));
       }, Math.min(left, MAX_TIMER_MS));
       const waiting: WaitingJob = {
         order: { id: this.nextId++, job, input },
@@ -382,8 +382,8 @@ class BuilderThread {
     if (worker !== this.worker || report.id !== this.currentJob?.order.id) return;
     if ("result" in report) this.finish(report.result);
     else {
-      this.log.error("a builder's job broke", { job: this.currentJob.order.job, reason: report.broke });
-      this.finish(fail("crashed", "The job broke; the log says how."));
+      this.log.error("a builder job failed", { job: this.currentJob.order.job, reason: report.broke });
+      this.finish(fail("crashed", "The job failed; see the log of the service."));
     }
     if (this.swapWhenIdle) this.swap();
     this.onFree();
@@ -415,7 +415,7 @@ class BuilderThread {
   }
 
   private restartLater(): void {
-    this.finish(fail("crashed", "The thread that did the job broke."));
+    this.finish(fail("crashed", "The thread that ran the job crashed."));
     if (this.stopped) return;
     measure.restarts.of().inc();
     this.restartTimer = setTimeout(() => {

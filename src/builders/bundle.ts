@@ -28,7 +28,7 @@ const noBuiltins: Plugin = {
   name: "no-builtins",
   setup(build) {
     build.onResolve({ filter: BUILTIN }, ({ path, importer }) => ({
-      errors: [{ text: `${importer} asks for ${path}, which no browser has` }],
+      errors: [{ text: `${importer} imports ${path}, which browsers do not have` }],
     }));
   },
 };

@@ -2,13 +2,13 @@
 import { metrics } from "#src/base/metrics.ts";
 
 export const threads = metrics.gauge("arbor_builder_threads", "Builder threads.");
-export const busy = metrics.gauge("arbor_builder_busy", "Builder threads at work, or being replaced.");
-export const waiting = metrics.gauge("arbor_builder_waiting", "Jobs that wait for a builder thread.");
+export const busy = metrics.gauge("arbor_builder_busy", "Builder threads that are busy or being replaced.");
+export const waiting = metrics.gauge("arbor_builder_waiting", "Jobs queued for a builder thread.");
 export const slicesWaiting = metrics.gauge(
   "arbor_builder_slices_waiting",
-  "Slices of long work that wait for a builder thread.",
+  "Slices of long jobs queued for a builder thread.",
 );
-export const jobs = metrics.counter("arbor_builder_jobs_total", "Jobs of builder threads, by what became of them.", [
+export const jobs = metrics.counter("arbor_builder_jobs_total", "Jobs of builder threads, by outcome.", [
   "job",
   "outcome",
 ]);

@@ -46,7 +46,7 @@ const MAX_CACHED = 12;
  */
 const cache = new Map<string, Forestry>();
 
-const factsNeeded = fail("facts_needed", "More of the facts is needed than was given.");
+const factsNeeded = fail("facts_needed", "The job needs more of the facts than it received.");
 
 /** Proves that a path is present or absent. */
 export async function prove({ facts, whole, root, path }: ProveInput): Promise<Result<PathProof, ProveFailure>> {

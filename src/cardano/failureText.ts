@@ -67,9 +67,9 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
   DeserialiseFailure: ({ message }) => message,
   EraMismatch: ({ transaction, ledger }) =>
     `The transaction is for the era ${transaction}, and the ledger is in the era ${ledger}.`,
-  EarlierEraFailure: ({ era, failure }) => `The ledger of the era ${era} refuses the transaction: ${failure}.`,
+  EarlierEraFailure: ({ era, failure }) => `The ledger of the era ${era} rejects the transaction: ${failure}.`,
   UnknownFailure: ({ rule, cbor }) =>
-    `The node refuses the transaction for a reason that this program does not know (${rule}: ${cbor}).`,
+    `The node rejects the transaction for a reason unknown to this program (${rule}: ${cbor}).`,
   ConwayTreasuryValueMismatch: ({ supplied, expected }) =>
     `The transaction says that the treasury holds ${supplied} lovelace, but it holds ${expected}.`,
   ConwayTxRefScriptsSizeTooBig: ({ supplied, expected }) =>
@@ -78,7 +78,7 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
     `Rewards can be withdrawn only after the vote was delegated; these stake keys have not done so: ${list(keys)}.`,
   ConwayWithdrawalsMissingAccounts: (failure) => wrongWithdrawals(failure, "is not registered"),
   ConwayIncompleteWithdrawals: (failure) => wrongWithdrawals(failure, "does not hold exactly # lovelace"),
-  ConwayMempoolFailure: ({ message }) => `The node's mempool refuses the transaction: ${message}`,
+  ConwayMempoolFailure: ({ message }) => `The node's mempool rejects the transaction: ${message}`,
   InvalidWitnessesUTXOW: ({ keys }) => `These keys have not signed this transaction, though it says so: ${list(keys)}.`,
   MissingVKeyWitnessesUTXOW: ({ keys }) => `Signatures are missing of the keys with these hashes: ${list(keys)}.`,
   MissingScriptWitnessesUTXOW: ({ scripts }) => `Scripts are missing: ${list(scripts)}.`,

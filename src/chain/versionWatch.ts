@@ -23,8 +23,8 @@ export function versionWarning(
   return {
     code: "protocol_version_unknown",
     message:
-      `The network has protocol version ${major}.${minor}; this release knows versions up to ${NEWEST_MAJOR}. Scripts are evaluated by the rules ` +
-      `of version ${NEWEST_MAJOR}: units and fees may be wrong, and the network may refuse the transaction. Install a newer release.`,
+      `The network has protocol version ${major}.${minor}; this release supports versions up to ${NEWEST_MAJOR}. Scripts are evaluated by the rules ` +
+      `of version ${NEWEST_MAJOR}: units and fees may be wrong, and the network may reject the transaction. Install a newer release.`,
   };
 }
 
@@ -57,7 +57,7 @@ export function watchVersion<Port extends ChainPort>(
     last = protocolVersion;
     const warning = same ? undefined : versionWarning(parameters);
     if (!warning) return;
-    log.warn("the network has a protocol version that this release does not know", {
+    log.warn("the network has a protocol version that this release does not support", {
       code: warning.code,
       reason: warning.message,
     });

@@ -20,7 +20,9 @@ const LONGEST = 1_024;
  */
 export function keyBytes(key: string | Uint8Array): Uint8Array {
   const bytes = typeof key === "string" ? bytesOf(key) : key;
-  if (!bytes) throw new TypeError("a key is bytes, or a text whose lone surrogates stand for bytes that are no UTF-8");
+  if (!bytes) {
+    throw new TypeError("a key must be bytes, or text in which lone surrogates represent bytes that are not UTF-8");
+  }
   return bytes;
 }
 

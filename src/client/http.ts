@@ -95,7 +95,7 @@ export async function answer<T = Json>(
   try {
     json = response.status === 204 ? null : parseJson(text);
   } catch {
-    throw new ApiError(response.status, "malformed_answer", `The answer of ${base}${path} is no JSON.`);
+    throw new ApiError(response.status, "malformed_answer", `The response of ${base}${path} is not JSON.`);
   }
   // the one place where the services are trusted to give what their schemas say
   if (response.ok) return { json: json as T, headers: response.headers };

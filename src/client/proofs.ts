@@ -97,7 +97,7 @@ export function verifyFact(answer: unknown, question: FactQuestion): Result<Veri
   try {
     return check(answer as Partial<FactProof>, question, key);
   } catch {
-    return fail("malformed", "The answer is not of its form.");
+    return fail("malformed", "The response is malformed.");
   }
 }
 
@@ -111,17 +111,17 @@ function check(
   const same = answer.path === toHex(path) && answer.tokenId === token &&
     (answer.keyHex === undefined || answer.keyHex === toHex(key)) &&
     (answer.key === undefined || answer.key === bytesText(key));
-  if (!same) return fail("other_question", "The answer is about another token or another key.");
+  if (!same) return fail("other_question", "The response is for another token or another key.");
 
   const proof = proofIn(answer);
   const state = stateIn(answer, token);
   const value = valueIn(answer);
   if (!proof || !state || value === "malformed") {
-    return fail("malformed", "The answer is not of its form, or its parts contradict each other.");
+    return fail("malformed", "The response is malformed or inconsistent.");
   }
 
   const trusted = trustedState(question.trusted, token);
-  if (!trusted) return fail("untrusted", "What is trusted is malformed, or is no state of this token.");
+  if (!trusted) return fail("untrusted", "The trusted data is malformed or not a state of this token.");
   const { trusted: known } = question;
   const compared: readonly (readonly [string, string | undefined, string | undefined])[] = [
     ["root", trusted.root, state.root],
@@ -131,7 +131,7 @@ function check(
   ];
   const differing = compared.flatMap(([name, mine, theirs]) => mine !== undefined && mine !== theirs ? [name] : []);
   if (differing.length > 0) {
-    return fail("state_differs", "The answer is of another state than the trusted one.", { differing });
+    return fail("state_differs", "The response is for another state than the trusted one.", { differing });
   }
 
   const root = fromHex(state.root);

@@ -167,7 +167,7 @@ export async function checkSummary(
   const sources = { resolve: firstOf(trusted, claimed), slots };
   const checked = await requireVouched(answer.unsignedTransaction, intent, sources, (ref) => vouched.has(ref));
   if (!checked.ok || toJson(comparable(checked.value)) === toJson(comparable(answer.summary))) return checked;
-  return fail("summary_differs", "The summary that was told is not that of the transaction.");
+  return fail("summary_differs", "The service's summary does not match the transaction.");
 }
 
 /**
@@ -226,7 +226,7 @@ function ifReadable<T>(read: () => T): T[] {
 function claimed({ cbor, address, amount, script }: NonNullable<SummaryInput["output"]>): Output {
   if (cbor !== null) return readOutput(decode(fromHex(cbor)));
   const [where, contract] = [parseAddress(address), cageScripts.find(({ hash }) => hash === script?.hash)];
-  if (!where.ok || !contract) throw new TypeError("no output that carries the contract");
+  if (!where.ok || !contract) throw new TypeError("no output has the contract as its reference script");
   const value = {
     lovelace: BigInt(amount.lovelace),
     assets: new Map(Object.entries(amount.assets).map(([asset, quantity]) => [asset, BigInt(quantity)])),

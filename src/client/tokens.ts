@@ -266,7 +266,7 @@ export class TokenClient {
     for (let left = timeoutMs; left > 0; left = end - Date.now()) {
       if (await this.transaction(hash, { waitMs: Math.min(left, LONGEST_WAIT_MS) })) return hash;
     }
-    throw new ApiError(0, "wait_too_long", `Transaction ${hash} is not in the ledger after ${timeoutMs} ms.`);
+    throw new ApiError(0, "wait_too_long", `Transaction ${hash} is not on the ledger after ${timeoutMs} ms.`);
   }
 
   /**

@@ -62,10 +62,10 @@ export function transactionHash(transaction: string): string {
 export function addWitnessSet(unsigned: string, witnessSet: string): string {
   const fields = as(decodeAll(fromHex(witnessSet)), "map").value;
   const signatures = fields.filter(([field]) => asInt(field) === 0n).flatMap(([, list]) => asSet(list));
-  if (signatures.length === 0) throw new CborError("a witness set without signatures of keys");
+  if (signatures.length === 0) throw new CborError("the witness set has no key signatures");
   const witnesses = signatures.map((item): KeyWitness => {
     const [key, signature, more] = as(item, "array").value;
-    if (!key || !signature || more) throw new CborError("no signature of a key");
+    if (!key || !signature || more) throw new CborError("not a key signature");
     return { key: as(key, "bytes").value, signature: as(signature, "bytes").value };
   });
   return toHex(addWitness(fromHex(unsigned), ...witnesses));

@@ -133,9 +133,9 @@ export async function startDevnet(
   late.abort();
   if (!genesis || genesis.network.magic !== magic) {
     await lease.stop();
-    if (!genesis) return fail("devnet_running", "Another devnet runs on this database, and did not go away.");
+    if (!genesis) return fail("devnet_running", "Another devnet is running on this database and did not stop.");
     const held = genesis.network.magic;
-    return fail("other_network", `This database holds a devnet with magic ${held}, not ${magic}.`, { held, magic });
+    return fail("other_network", `This database contains a devnet with magic ${held}, not ${magic}.`, { held, magic });
   }
 
   let lastTip = runner.chain?.tip ?? await readTip(store.sql);

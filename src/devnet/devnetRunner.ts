@@ -55,7 +55,7 @@ export class DevnetRunner {
         await this.#run(epoch, signal);
         await aborted(signal);
       } catch (error) {
-        this.settings.log.error("the devnet failed and starts again", { reason: reason(error) });
+        this.settings.log.error("the devnet failed and is restarted", { reason: reason(error) });
         await sleep(500, signal);
       }
     }
@@ -72,7 +72,7 @@ export class DevnetRunner {
         // another block has taken the slot; it holds the transactions that were waiting at the time of the call
         if (chain.tip.height > before) return ok(chain.tip);
       } catch (error) {
-        this.settings.log.warn("no block was made", { reason: reason(error) });
+        this.settings.log.warn("no block was produced", { reason: reason(error) });
         return notRunning();
       }
       const missing = Math.max(1, slotTime(genesis.network.slots, chain.lastSlot + 1) - this.#clock.now());
@@ -100,7 +100,7 @@ export class DevnetRunner {
       if (done.ok) this.#announce(done.value);
       return done;
     } catch (error) {
-      log.warn("no rollback was made", { reason: reason(error) });
+      log.warn("the rollback failed", { reason: reason(error) });
       return notRunning();
     }
   }
@@ -140,7 +140,7 @@ export class DevnetRunner {
     const { store, options } = this.settings;
     return store.sql.begin(async (sql) => {
       if ((await fence(sql, LEASE, epoch)).length === 0) {
-        throw new LeaseLost("the lease under which this was begun has ended");
+        throw new LeaseLost("the lease of this operation has ended");
       }
       const genesisTime = options?.genesisTime ?? Math.floor(this.#clock.now() / 1_000) * 1_000;
       return await createGenesis(sql, { ...this.genesisOptions, genesisTime });
@@ -157,7 +157,7 @@ export class DevnetRunner {
         await this.#forge(chain, genesis);
       } catch (error) {
         if (error instanceof LeaseLost) return;
-        log.warn("no block was made", { reason: reason(error) });
+        log.warn("no block was produced", { reason: reason(error) });
       }
     }
   }
@@ -188,5 +188,5 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /** The failure that the chain is not open in this process. */
 export function notRunning(): { ok: false; error: SubmissionUnavailable } {
-  return fail("devnet_unavailable", "The devnet does not run in this process at the moment; try again.");
+  return fail("devnet_unavailable", "The devnet is not running in this process; try again.");
 }

@@ -69,7 +69,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
   /** The genesis; waits for the devnet's first start. */
   const genesis = async (signal?: AbortSignal): Promise<Genesis> => {
     while (!(cachedGenesis ??= await readGenesis(sql))) {
-      if (signal?.aborted) throw new Error("stopped before the devnet had begun");
+      if (signal?.aborted) throw new Error("stopped before the devnet had started");
       await sleep(200, signal);
     }
     return cachedGenesis;
@@ -78,7 +78,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
     try {
       return ok(await read());
     } catch (error) {
-      log.warn("the devnet was not reached", { reason: reason(error) });
+      log.warn("the devnet is not reachable", { reason: reason(error) });
       return unreachable();
     }
   };
@@ -118,7 +118,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
         const answer = await bus.request(SUBMIT_SUBJECT, { transaction: toHex(transaction) }, submitMs);
         return readAnswer(answer);
       } catch (error) {
-        log.warn("the devnet gave no answer to a submission", { reason: reason(error) });
+        log.warn("the devnet did not respond to a submission", { reason: reason(error) });
         return unreachable();
       }
     },
@@ -149,7 +149,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
 }
 
 function unreachable(
-  message = "The devnet does not answer; is it running?",
+  message = "The devnet does not respond; is it running?",
 ): ReturnType<typeof fail<"network_unreachable">> {
   return fail("network_unreachable", message);
 }

@@ -116,7 +116,7 @@ function isTrusted(folder: string): boolean {
 /** A copy of the programs under `base`, created if it is not there. Several processes may do so at once. */
 function copyPackage(base: string, from: BinaryPackage, onProgress: (line: string) => void): string {
   mkdirSync(base, { recursive: true, mode: 0o755 });
-  if (!isTrusted(base)) throw new Error(`${base} belongs to somebody else, or somebody else can write there`);
+  if (!isTrusted(base)) throw new Error(`${base} is owned or writable by another user`);
   const final = join(base, `postgres-${from.version}-${from.platform}`);
   const native = join(final, "native");
   const isThere = () => isTrusted(final) && isComplete(native, from.native);
@@ -192,7 +192,7 @@ export function findBinaries(
     "not_reachable",
     `PostgreSQL's programs in ${found.native} cannot be used by the account that must run them, and there is no place for a` +
       ` copy (${
-        failures.join("; ") || "no folder of root's that others may enter"
+        failures.join("; ") || "no folder owned by root that other users may enter"
       }); name one with ARBOR_PROGRAMS, set` +
       " DATABASE_URL to use a server of your own, or start as a user other than root.",
   );

@@ -31,7 +31,9 @@ export function readPassword(folder: string): string {
   } catch (error) {
     throw new EmbeddedError(
       "not_reachable",
-      `The password of the database in ${folder} cannot be read (${reason(error)}); whoever created it can start it.`,
+      `The password of the database in ${folder} cannot be read (${
+        reason(error)
+      }); start it as the user who created it.`,
     );
   }
 }

@@ -29,8 +29,10 @@ export function explainOutput(data: string, said: string): EmbeddedError | undef
   if (made) {
     return new EmbeddedError(
       "other_version",
-      `The database in ${data} was made by PostgreSQL ${made[1]}; this version of Arbor has PostgreSQL ${made[2]}. ` +
-        "Start the version of Arbor that made it, or use another --folder.",
+      `The database in ${data} was created by PostgreSQL ${made[1]}; this version of Arbor has PostgreSQL ${
+        made[2]
+      }. ` +
+        "Start the version of Arbor that created it, or use another --folder.",
     );
   }
   return undefined;

@@ -58,7 +58,7 @@ export async function lockFolder(folder: string): Promise<{ release(): void }> {
     if (attempt === 4) {
       throw new EmbeddedError(
         "in_use",
-        `${folder} is in use by process ${other}; end that one first, or choose another folder.`,
+        `${folder} is in use by process ${other}; stop that process first, or choose another folder.`,
         { folder, pid: other },
       );
     }

@@ -17,7 +17,7 @@ export interface PortUse {
 export function portTaken(use: PortUse): EmbeddedError {
   return new EmbeddedError(
     "port_taken",
-    `Port ${use.port}, wanted by ${use.service}, is taken by another program; end that program or choose another port with ${use.option}.`,
+    `Port ${use.port} for ${use.service} is used by another program; stop that program or choose another port with ${use.option}.`,
     { port: use.port, service: use.service, option: use.option },
   );
 }

@@ -55,7 +55,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   try {
     mkdirSync(options.folder, { recursive: true, mode: 0o755 });
   } catch (error) {
-    throw new EmbeddedError("not_reachable", `${resolve(options.folder)} cannot be made: ${reason(error)}`);
+    throw new EmbeddedError("not_reachable", `${resolve(options.folder)} cannot be created: ${reason(error)}`);
   }
   const folder = realpathSync(options.folder);
   const lock = await lockFolder(folder);

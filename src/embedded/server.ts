@@ -107,7 +107,7 @@ async function tryStart(options: ServerOptions, port: number): Promise<RunningSe
     }
   }
   dismissGuard();
-  return readFileSync(logFile, "utf8").trim().slice(-2_000) || "it said nothing";
+  return readFileSync(logFile, "utf8").trim().slice(-2_000) || "no output";
 }
 
 /** Starts a server on the given port, or on a free one if that is 0. Throws `port_taken` or `start_failed`. */

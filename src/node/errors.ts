@@ -90,7 +90,7 @@ export function pathFailure(path: string, platform: string): NodeFailure | undef
 
 /** The failure that there is something other than a socket at a path. */
 export function noSocket(where: string): NodeFailure {
-  return { code: "not_a_node", message: `What stands at ${where} is no socket.` };
+  return { code: "not_a_node", message: `${where} is not a socket.` };
 }
 
 /** The failure of connecting or listening, by the operating system's code. */
@@ -103,7 +103,10 @@ export function connectFailure(error: unknown, where: string): NodeFailure {
     case "EPERM":
       return { code: "socket_forbidden", message: `This user may not open the socket at ${where}.` };
     case "ECONNREFUSED":
-      return { code: "socket_refused", message: `Nobody listens at ${where}; the node has stopped or is starting.` };
+      return {
+        code: "socket_refused",
+        message: `No process listens at ${where}; the node has stopped or is starting.`,
+      };
     case "EADDRINUSE":
       return { code: "socket_in_use", message: `Another process listens at ${where}.` };
     case "ENOTSOCK":

@@ -10,35 +10,38 @@ const FOLDED = [0, 1, 2, 4, 8, 16, 32, 64];
 export const turnEvents = metrics.histogram("arbor_turn_events", "Events folded into one turn.", ["kind"], FOLDED);
 export const turnSeconds = metrics.histogram(
   "arbor_turn_seconds",
-  "From the start of a turn to the answer of its commit, in seconds.",
+  "Time from the start of a turn to the result of its commit, in seconds.",
   ["kind"],
 );
 export const repeated = metrics.counter(
   "arbor_turns_repeated_total",
-  "Turns that were not written and are done again: something was known already, the version was stale, the database did not answer or refused the rows.",
+  "Turns that were not written and are retried: duplicate, stale version, or the database was unavailable or rejected the rows.",
   ["reason"],
 );
-export const fenced = metrics.counter("arbor_fenced_total", "Writes of a former owner that the epoch stopped.");
-export const dead = metrics.counter("arbor_dead_letters_total", "Events set aside because they failed.", ["kind"]);
+export const fenced = metrics.counter(
+  "arbor_fenced_total",
+  "Writes of a former owner that were rejected by its epoch.",
+);
+export const dead = metrics.counter("arbor_dead_letters_total", "Failed events stored as dead letters.", ["kind"]);
 
 export const commands = metrics.counter(
   "arbor_commands_total",
-  "Commands answered by a worker, by what became of them: ok, not_owner or the code of the refusal (overloaded among them).",
+  "Commands processed by a worker, by outcome: ok, not_owner or an error code such as overloaded.",
   ["kind", "command", "outcome"],
 );
 export const commandSeconds = metrics.histogram(
   "arbor_command_seconds",
-  "From a command's arrival at its worker to its answer, in seconds.",
+  "Time from a command's arrival at its worker to its reply, in seconds.",
   ["kind", "command"],
 );
-export const builds = metrics.counter("arbor_builds_total", "Builds answered by a worker, by what became of them.", [
+export const builds = metrics.counter("arbor_builds_total", "Builds processed by a worker, by outcome.", [
   "kind",
   "build",
   "outcome",
 ]);
 export const buildSeconds = metrics.histogram(
   "arbor_build_seconds",
-  "From a build's arrival at its worker to its answer, in seconds.",
+  "Time from a build's arrival at its worker to its reply, in seconds.",
   ["kind", "build"],
 );
 export const askSeconds = metrics.histogram(
@@ -48,7 +51,7 @@ export const askSeconds = metrics.histogram(
 );
 export const askedAgain = metrics.counter(
   "arbor_asked_again_total",
-  "Questions put once more, because of the bus, or because the worker did not own the entity or did not answer.",
+  "Requests to workers that were retried because the bus failed or the worker did not own the entity or did not respond.",
   ["reason"],
 );
 
@@ -64,7 +67,7 @@ export const statementTurns = metrics.histogram(
 );
 export const loaded = metrics.counter("arbor_actors_loaded_total", "Entities read from their rows.", ["kind"]);
 export const resident = metrics.gauge("arbor_actors_resident", "Entities in memory.");
-export const waiting = metrics.gauge("arbor_mailbox_waiting", "Commands and other items that wait for a turn.");
+export const waiting = metrics.gauge("arbor_mailbox_waiting", "Commands and other events queued in mailboxes.");
 
 export const effects = metrics.counter("arbor_effects_total", "Attempts of effects: done, failed or left to others.", [
   "kind",
@@ -75,28 +78,34 @@ export const effectSeconds = metrics.histogram("arbor_effect_seconds", "Duration
   "kind",
   "effect",
 ]);
-export const effectsRunning = metrics.gauge("arbor_effects_running", "Effects that run or wait to, in this process.");
+export const effectsRunning = metrics.gauge(
+  "arbor_effects_running",
+  "Effects that are running or queued in this process.",
+);
 
 export const published = metrics.counter(
   "arbor_published_total",
-  "Transitions told to subscribers, repetitions included.",
+  "Transitions published to subscribers, including repetitions.",
 );
-export const publishFailures = metrics.counter("arbor_publish_failures_total", "Tries to tell that failed.");
+export const publishFailures = metrics.counter(
+  "arbor_publish_failures_total",
+  "Failed attempts to publish transitions.",
+);
 
 export const partitions = metrics.gauge("arbor_partitions_owned", "Partitions served by this process.");
 export const moves = metrics.counter(
   "arbor_partition_moves_total",
-  "Partitions taken, given back, lost to another owner or run out of time.",
+  "Partitions acquired, released, lost to another owner or expired.",
   ["move"],
 );
 export const leases = metrics.gauge("arbor_lease_held", "Whether this process holds a named lease.", ["lease"]);
-export const leaseMoves = metrics.counter("arbor_lease_moves_total", "Named leases taken, lost and given back.", [
+export const leaseMoves = metrics.counter("arbor_lease_moves_total", "Named leases acquired, lost and released.", [
   "lease",
   "move",
 ]);
 
 export const disconnects = metrics.counter("arbor_bus_disconnects_total", "Connections to NATS lost.");
-export const reconnects = metrics.counter("arbor_bus_reconnects_total", "Connections to NATS that came back.");
+export const reconnects = metrics.counter("arbor_bus_reconnects_total", "Connections to NATS restored.");
 
 /** Label of an answer: `ok`, `not_owner` or the error code. */
 export function outcomeOf(answer: CommandAnswer): string {

@@ -171,7 +171,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     if (rows.failed.length > 0) measure.dead.of(entity.kind).inc(rows.failed.length);
     for (const { cause, event } of rows.failed) {
       // The dead letter holds the reason, with the values.
-      log.error("an event failed and was set aside", { entity: entityKey(entity), cause, event: event.type });
+      log.error("an event failed and is a dead letter", { entity: entityKey(entity), cause, event: event.type });
     }
     publisher.push(rows.transitions, trace);
     if (rows.effects.length > 0) {

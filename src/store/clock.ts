@@ -24,7 +24,7 @@ export class FollowingClock implements Clock {
 
   /** @throws Error before the first reading. */
   now(): number {
-    if (this.offset === undefined) throw new Error("the clock was never read");
+    if (this.offset === undefined) throw new Error("the clock has not been read yet");
     return Math.floor(this.monotonic() + this.offset);
   }
 }

@@ -29,7 +29,7 @@ export async function migrateWhole(
     if (unknown.length === 0) return ok(await apply(sql, migrations, applied));
     return fail(
       "database_newer",
-      `This database was changed by a later version of Arbor (schema migration ${unknown.join(", ")}). ` +
+      `This database was migrated by a later version of Arbor (schema migration ${unknown.join(", ")}). ` +
         "Start that version or a later one, or use another database.",
       { unknown },
     );

@@ -13,7 +13,7 @@ export async function checkServer(store: Store): Promise<Result<void, Failure<"s
   if (major >= OLDEST_POSTGRES) return ok(undefined);
   return fail(
     "server_too_old",
-    `The database is served by PostgreSQL ${major}; Arbor needs at least ${OLDEST_POSTGRES}. Upgrade the server, or name another one.`,
+    `The database is served by PostgreSQL ${major}; Arbor needs at least ${OLDEST_POSTGRES}. Upgrade the server or use another one.`,
     { major, oldest: OLDEST_POSTGRES },
   );
 }

@@ -227,7 +227,7 @@ function balanceWith(balancing: Balancing, units: UnitsBySubject): Result<Round,
     case "crowded":
       return fail(
         "too_large",
-        "The outputs at this address are so small that paying takes more inputs than a transaction can have.",
+        "The outputs at this address are too small: the payment needs more inputs than a transaction can have.",
         { what: "inputs", limit: most },
       );
     case "not_enough": {
@@ -275,18 +275,18 @@ function notEnough(purpose: "transaction" | "collateral", { lovelace, assets }: 
 function notMeasured(run: MeasureFailure, { maxTxUnits: limit }: Parameters): BalanceFailure {
   switch (run.kind) {
     case "refused":
-      return fail("script_refused", `A script refuses this transaction: ${run.message}`, { logs: run.logs }).error;
+      return fail("script_refused", `A script rejects this transaction: ${run.message}`, { logs: run.logs }).error;
     case "over_limit": {
       const { memory, steps } = run.units;
       return (memory > limit.memory ? over("memory", memory, limit.memory) : over("steps", steps, limit.steps)).error;
     }
     default: {
       const { message, errors = [] } = run;
-      return fail("not_evaluated", `The scripts cannot be run on this transaction: ${message}`, { errors }).error;
+      return fail("not_evaluated", `The scripts of this transaction cannot be evaluated: ${message}`, { errors }).error;
     }
   }
 }
 
 function over(what: string, size: number | bigint, limit: number | bigint) {
-  return fail("too_large", `The transaction would take ${size} ${what}; the limit is ${limit}.`, { what, size, limit });
+  return fail("too_large", `The transaction would need ${size} ${what}; the limit is ${limit}.`, { what, size, limit });
 }

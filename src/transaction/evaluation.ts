@@ -72,7 +72,7 @@ export function evaluateUntilStable<T extends Pick<FeeBalanced<Coin>, "draft" | 
     units = unitsOf({ ...plan, inputs: refs }, run.redeemers, round < FREE_ROUNDS ? new Map() : units);
     const total = totalUnits(units.values());
     if (total.memory > maxTxUnits.memory || total.steps > maxTxUnits.steps) {
-      const message = "the scripts take more units than a transaction may";
+      const message = "the scripts need more execution units than a transaction may have";
       return { ok: false, error: refused({ ok: false, kind: "over_limit", message, units: total }, balanced.value) };
     }
     evaluated = shape;

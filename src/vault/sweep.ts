@@ -12,7 +12,7 @@ export function startVaultSweep(
     while (!ending.signal.aborted) {
       try {
         const erased = await vault.sweep();
-        if (erased > 0) log.info("keys that no wallet adopted are erased", { count: erased });
+        if (erased > 0) log.info("keys without a wallet were erased", { count: erased });
       } catch (error) {
         log.warn("the vault could not be swept", { reason: reason(error) });
       }

@@ -183,7 +183,7 @@ export function createVault(
       const made = await builders.run("openRoot", input, until);
       if (!made.ok) return made;
       if (made.value.root !== row.root) {
-        return fail("wrong_mnemonic", "These words make another wallet's keys than this one's.", { wallet_id: wallet });
+        return fail("wrong_mnemonic", "The mnemonic does not belong to this wallet.", { wallet_id: wallet });
       }
       const changed = await replaceRecorded(store, wallet, row, { next: made.value.sealed, record });
       return changed === undefined ? noRootKey(wallet) : ok(changed);
@@ -254,7 +254,7 @@ function jobsOf(wanted: readonly ToSign[]): ToSign[][] {
 }
 
 function noRootKey(wallet: string) {
-  return fail("no_root_key", `The wallet ${wallet} has public keys alone: nothing can be signed for it here.`, {
+  return fail("no_root_key", `The wallet ${wallet} has only public keys, so it cannot sign.`, {
     wallet_id: wallet,
   });
 }
@@ -262,12 +262,12 @@ function noRootKey(wallet: string) {
 function tooManyWrong(wallet: string, seconds: number) {
   return fail(
     "too_many_wrong_passphrases",
-    `Too many wrong passphrases were tried on the wallet ${wallet}: none is tried for ${seconds} s.`,
+    `Too many wrong passphrases for the wallet ${wallet}; try again in ${seconds} s.`,
     { wallet_id: wallet, retry_after: seconds },
   );
 }
 
 function wrongPassphrase(wallet: string) {
-  const message = `The passphrase is not the one that opens the keys of the wallet ${wallet}.`;
+  const message = `The passphrase does not decrypt the keys of the wallet ${wallet}.`;
   return fail("wrong_encryption_passphrase", message, { wallet_id: wallet });
 }

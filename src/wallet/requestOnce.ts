@@ -53,8 +53,8 @@ export async function makeOnce(
     }
     mayBeOurs = claimed.state === "begun";
     if (claimed.state === "made") return ok(claimed.transaction);
-    if (claimed.state === "busy") return fail("busy", "Another process works on the request with this key.");
-    if (claimed.state === "other") return fail("key_reused", "The key came with another request before.");
+    if (claimed.state === "busy") return fail("busy", "Another process is executing the request with this key.");
+    if (claimed.state === "other") return fail("key_reused", "The key was already used for a different request.");
     const transaction = await whileHolding(sql, attempt, make);
     if (await storeTransaction(sql, attempt, transaction)) return ok(transaction);
   } catch (error) {

@@ -83,13 +83,13 @@ export class TokenServer {
     const keep = (one: string, lookup: TokenLookup) =>
       this.cache.set(one, { lookup, until: Date.now() + (lookup.error ? keepFailedMs : keepMs) });
     if (!response.ok || response.value.status !== 200) {
-      const why = response.ok ? `The answer has the status ${response.value.status}.` : response.error.message;
-      log.warn("the token metadata server does not answer", { reason: why });
+      const why = response.ok ? `The response has the status ${response.value.status}.` : response.error.message;
+      log.warn("the token metadata server does not respond", { reason: why });
       for (const one of subjects) keep(one, { error: "fetch" });
       return;
     }
     const lookups = readResponse(response.value.bytes);
-    if (!lookups) log.warn("the token metadata server's answer cannot be read");
+    if (!lookups) log.warn("the token metadata server's response cannot be parsed");
     for (const one of subjects) keep(one, lookups ? lookups.get(one) ?? {} : { error: "parse" });
   }
 

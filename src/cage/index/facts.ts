@@ -141,7 +141,7 @@ export class FactTable {
       const done = facts.apply(change);
       if (!done.ok) return done;
     }
-    if (toHex(facts.trie.root) !== root) return fail("root_differs", "the root is not the one that the requests give");
+    if (toHex(facts.trie.root) !== root) return fail("root_differs", "the root does not result from the requests");
     this.loaded.set(before.token, facts);
     return ok(undefined);
   }

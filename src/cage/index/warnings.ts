@@ -16,7 +16,7 @@ function after(
   operation: Operation,
 ): { value: Uint8Array | undefined; failed?: Warning } {
   if (operation.type === "insert") {
-    if (value) return { value, failed: { code: "fact_exists", message: "The key has a value already." } };
+    if (value) return { value, failed: { code: "fact_exists", message: "The key already has a value." } };
     return { value: operation.value };
   }
   const expected = operation.type === "update" ? operation.old : operation.value;

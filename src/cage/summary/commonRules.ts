@@ -21,7 +21,7 @@ export function* commonRules(summary: Summary, intent: Intent): Generator<Reason
   yield* check(
     validUntil === undefined || (until !== null && until.slot <= BigInt(validUntil)),
     "valid_until",
-    "It stays valid for longer than is meant.",
+    "Its validity interval ends too late.",
   );
   yield* signers(summary, intent);
   yield* money(summary, intent);
@@ -40,12 +40,12 @@ function* signers(summary: Summary, intent: Intent): Generator<Reason> {
   yield* check(
     agrees(({ requester }) => requester) === summary.scripts.length > 0,
     "signer",
-    "Scripts see the requester's signature without need, or need it and do not see it.",
+    "The requester's signature is required without need, or is needed but not required.",
   );
   yield* check(
     next === undefined || agrees(({ key }) => key === next),
     "signer",
-    "The next owner does not have to agree.",
+    "The signature of the next owner is not required.",
   );
 }
 
@@ -77,14 +77,14 @@ function* money(summary: Summary, intent: Intent): Generator<Reason> {
       collateral.total !== null && collateral.total === collateral.atRisk && collateral.total <= maxCollateral &&
         collateral.total >= 0n && returnsAssets(collateral),
       "collateral",
-      `More than ${maxCollateral} lovelace of collateral are at risk.`,
+      `More than ${maxCollateral} lovelace of collateral is at risk.`,
     );
   } else yield* check(summary.scripts.length === 0, "collateral", "It runs scripts without collateral.");
   yield* check(
     net !== null && net.lovelace >= -(maxFee + maxLocked) &&
       Object.values(net.assets).every((quantity) => quantity >= 0n),
     "net",
-    "It takes more from the requester than is meant.",
+    "It costs the requester more than intended.",
   );
 }
 
@@ -121,7 +121,7 @@ function* runs(summary: Summary, { policy }: Intent): Generator<Reason> {
     yield* check(
       script !== null && script.version !== null && !wrong(script.hash),
       "script",
-      "It brings another script.",
+      "It attaches another script.",
     );
   }
   const needed = Math.min(1, summary.scripts.length);

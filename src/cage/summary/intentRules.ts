@@ -15,29 +15,29 @@ import {
 
 /** Kinds of changes to tokens: how many a summary has, and the reason if that is another number than is intended. */
 const COUNTS = {
-  tokens: [({ tokens }: Summary) => tokens.length, "token", "It concerns another number of tokens than is meant."],
+  tokens: [({ tokens }: Summary) => tokens.length, "token", "The number of tokens that it concerns does not match the intent."],
   states: [
     ({ pays }: Summary) => pays.filter(({ purpose }) => purpose === "state").length,
     "state",
-    "It makes another number of states than is meant.",
+    "The number of states that it creates does not match the intent.",
   ],
   requests: [
     ({ requests }: Summary) => requests.length,
     "request",
-    "It makes another number of requests than is meant.",
+    "The number of requests that it creates does not match the intent.",
   ],
   retracts: [
     ({ retracts }: Summary) => retracts.length,
     "retract",
-    "It takes another number of requests back than is meant.",
+    "The number of requests that it retracts does not match the intent.",
   ],
-  mints: [({ mints }: Summary) => mints.length, "mint", "It mints or burns something else than is meant."],
+  mints: [({ mints }: Summary) => mints.length, "mint", "It mints or burns other tokens than the intent."],
   spent: [
     ({ spends }: Summary) => spends.filter(({ output }) => output?.holds).length,
     "input",
-    "It spends another number of outputs of the contract than is meant.",
+    "The number of contract outputs that it spends does not match the intent.",
   ],
-  runs: [({ scripts }: Summary) => scripts.length, "script", "It runs another number of scripts than is meant."],
+  runs: [({ scripts }: Summary) => scripts.length, "script", "The number of scripts that it runs does not match the intent."],
 } as const;
 type Counts = Partial<Record<keyof typeof COUNTS, number>>;
 
@@ -68,12 +68,12 @@ function* nextState(summary: Summary, tokenId: string, intent: Intent, before: b
     pay.index === 0 && holds.tokenId === tokenId && isAtContract(pay, holds.policy, intent) &&
       asset === holds.policy + tokenId && quantity === 1n && others.length === 0,
     "state",
-    "The token is not in the next state as it should be.",
+    "The token's next state does not match the intent.",
   );
   yield* check(
     pay.amount.lovelace - before <= maxLocked,
     "locked",
-    `It locks ${pay.amount.lovelace - before} lovelace more in the token's state; ${maxLocked} are the most.`,
+    `It locks ${pay.amount.lovelace - before} lovelace more in the token's state; the maximum is ${maxLocked}.`,
   );
 }
 
@@ -92,28 +92,28 @@ function* requestRules(
     yield* check(
       request.tokenId === intent.token && pay !== undefined && isAtContract(pay, request.policy, intent),
       "token",
-      `It is a request to another token: ${request.tokenId}.`,
+      `It is a request for another token: ${request.tokenId}.`,
     );
     yield* check(
       change.type === intent.type && change.key === meant.key && change.oldValue === (meant.oldValue ?? null) &&
         change.newValue === (meant.newValue ?? null),
       "change",
-      "The change that it asks for is another one.",
+      "The requested change does not match the intent.",
     );
     yield* check(
       request.refundAddress === summary.address,
       "refund",
-      `The deposit would go back to ${request.refundAddress}.`,
+      `The deposit would be refunded to ${request.refundAddress}.`,
     );
     yield* check(
       locked.lovelace <= maxLocked && holdsNothingElse(locked),
       "locked",
-      `It locks ${locked.lovelace} lovelace; ${maxLocked} are the most.`,
+      `It locks ${locked.lovelace} lovelace; the maximum is ${maxLocked}.`,
     );
     yield* check(
       request.offered <= maxOffered && request.offered <= locked.lovelace,
       "offered",
-      `It offers ${request.offered} lovelace to the owner of the token; ${maxOffered} are the most.`,
+      `It offers ${request.offered} lovelace to the token owner; the maximum is ${maxOffered}.`,
     );
   }
 }
@@ -155,7 +155,7 @@ export const INTENT_RULES: IntentRules = {
       yield* check(
         summary.mints.every((one) => one.meaning === "boot" && one.tokenId === tokenId),
         "mint",
-        "It mints more.",
+        "It mints additional assets.",
       );
       yield* nextState(summary, tokenId, intent, 0n);
     }
@@ -181,12 +181,12 @@ export const INTENT_RULES: IntentRules = {
     yield* check(
       meant === undefined || [...applies].sort().join() === meant.join(),
       "request",
-      "It applies other requests than are meant.",
+      "The applied requests do not match the intent.",
     );
     yield* check(
       intent.root === undefined || summary.tokens.every(({ root }) => root.after === intent.root),
       "root",
-      "It leads to another root.",
+      "It results in another root.",
     );
     yield* check(summary.refunds.length === applies.length, "refund", "It does not refund every request.");
     for (const { index, request, lovelace } of summary.refunds) {
@@ -198,7 +198,7 @@ export const INTENT_RULES: IntentRules = {
           spent !== undefined && spent !== null && holdsNothingElse(spent.amount) &&
           lovelace === spent.amount.lovelace - holds.offered,
         "refund",
-        `It does not refund ${request} as it should.`,
+        `The refund of ${request} is missing or wrong.`,
       );
     }
   },

@@ -33,6 +33,6 @@ export function judgeSummary(
     ...INTENT_RULES[intent.type](summary, intent as never),
   ];
   if (reasons.length === 0) return ok(summary);
-  const message = `This is not the transaction that is meant: ${reasons.map((one) => one.message).join(" ")}`;
+  const message = `The transaction does not match the intent: ${reasons.map((one) => one.message).join(" ")}`;
   return { ok: false, error: { ...fail("not_as_intended", message).error, details: { reasons } } };
 }

@@ -61,7 +61,7 @@ function decodable<T>(read: () => T): Result<T, Undecodable> {
     return ok(read());
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
-    return fail("undecodable", `These bytes are no transaction: ${error.message}.`);
+    return fail("undecodable", `The bytes are not a transaction: ${error.message}.`);
   }
 }
 
@@ -144,7 +144,7 @@ function unresolvedOutputs(read: ReadTransaction, known: KnownOutputs): UnknownP
   const not = (refs: readonly OutRef[], code: string, what: string) =>
     refs.filter((ref) => !known.has(refKey(ref))).map((ref) => ({
       code,
-      message: `It is not known what the ${what} ${outputRefText(ref)} is.`,
+      message: `The contents of the ${what} ${outputRefText(ref)} are unknown.`,
     }));
   return [
     ...not(read.collateral, "collateral_unknown", "collateral"),

@@ -155,7 +155,7 @@ function tokenChange(
   if (!booted && !ended && (!before || !after || minted !== 0n)) {
     report(
       "state",
-      `The token ${tokenId} has no state ${before ? "after" : "before"} this transaction that is known here.`,
+      `The state of the token ${tokenId} ${before ? "after" : "before"} this transaction is unknown.`,
     );
   }
   const modifies = before?.redeemer?.type === "modify";

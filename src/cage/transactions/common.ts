@@ -85,11 +85,13 @@ export function requester(
 ): Result<KeyAddress, BuildFailure> {
   const key = keyAddress(address);
   if (!key) {
-    return fail("bad_address", "An address of a payment key is needed: base or enterprise.", { reason: "kind" });
+    return fail("bad_address", "The address must be a base or enterprise address with a payment key.", {
+      reason: "kind",
+    });
   }
   const read = readAddressHex(address);
   if (read.ok && read.value.network === network) return ok(key);
-  return fail("bad_address", "The address is one of another network.", { reason: "network" });
+  return fail("bad_address", "The address is on another network.", { reason: "network" });
 }
 
 /** Adapts a script evaluator to the balancer. */

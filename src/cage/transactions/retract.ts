@@ -13,7 +13,7 @@ export interface RetractInput extends BuildInput {
 }
 
 /** Failure: the address may not retract the request. */
-export const NOT_REQUESTER = fail("not_owner", "The request is not one of this address.");
+export const NOT_REQUESTER = fail("not_owner", "The request does not belong to this address.");
 
 /** Builds the transaction that retracts a request; `not_owner` unless the address has the refund address's payment key. */
 export function buildRetract(input: RetractInput, measure: Measure): Result<Built, BuildFailure> {

@@ -16,7 +16,7 @@ export interface OwnedState {
 }
 
 /** Failure: the address does not own the token. */
-export const NOT_OWNER = fail("not_owner", "The token is not one of this address.");
+export const NOT_OWNER = fail("not_owner", "The token does not belong to this address.");
 
 /**
  * Reads a state output; `not_owner` unless the requester owns the token.

@@ -33,7 +33,7 @@ export function buildTransfer(input: TransferInput, measure: Measure): Result<Bu
   if (!next.ok) return next;
   const { owner, token, state } = owned.value;
   const { payment } = next.value;
-  if (payment === state.owner) return fail("owner_unchanged", "The token has this owner already.");
+  if (payment === state.owner) return fail("owner_unchanged", "The token already has this owner.");
   const signers = [owner.payment, payment];
   const built = finish(input, owner, {
     inputs: [input.state],

@@ -100,7 +100,7 @@ export function updatableToken(
 ): Result<OwnedState, BuildFailure | Failure<"state_differs">> {
   const owned = ownedState(input, input.state);
   if (!owned.ok || toHex(facts.root) === owned.value.state.root) return owned;
-  return fail("state_differs", "The facts at hand are not those of the token's state.");
+  return fail("state_differs", "The facts do not match the token's state.");
 }
 
 /** A `requests_fail` failure with the reason for each request. */
@@ -268,12 +268,15 @@ function inLedgerOrder(
   return { taken: ordered, root: toHex(now.root), ...(topBranch && shared < plain ? { topBranch } : {}) };
 }
 
-const NO_ROOM = fail("no_room", "The transaction has no room left for it: the next one may have.");
+const NO_ROOM = fail("no_room", "The request does not fit into this transaction.");
 const OUT_OF_ORDER = fail(
   "out_of_order",
   "The ledger would apply it before an older request of its key: the next update may apply it.",
 );
-const OLDER_WAITS = fail("older_waits", "An older request of its key is next, and not in this transaction.");
+const OLDER_WAITS = fail(
+  "older_waits",
+  "An older request for its key must be applied first and is not in this transaction.",
+);
 
 /** A request with its change and refund, or the reason why it cannot be applied. */
 function payableOf(input: UpdateInput, token: string, utxo: Utxo): Result<PayableRequest, Failure<RequestReason>> {
@@ -331,7 +334,7 @@ function requestOf({ script }: UpdateInput, token: string, { output }: Utxo): Re
   if (datum?.type === "request" && datum.request.policy === script.hash && datum.request.name === token) {
     return ok(datum.request);
   }
-  return fail("other_token", "This is no request of the token.");
+  return fail("other_token", "This is not a request for the token.");
 }
 
 /** A request's refund. A request with a script is refused: the token's owner would pay the fee for that script. */

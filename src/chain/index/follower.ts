@@ -177,7 +177,7 @@ export class Follower {
         await Promise.race([woken, sleep(wanted.length > 0 ? 25 : 1_000, signal)]);
       } catch (error) {
         if (signal.aborted) return;
-        log.warn("watching is interrupted", { reason: reason(error) });
+        log.warn("watching addresses is interrupted", { reason: reason(error) });
         await sleep(500, signal);
       }
     }

@@ -184,7 +184,7 @@ export class Indexer {
       this.haltedAt = this.at?.hash;
       this.halted = {
         code: "era_unknown",
-        message: `The chain goes on in an era that this release does not know (${
+        message: `The chain continues in an era that this release does not support (${
           reason(error)
         }): a newer release is needed.`,
       };
@@ -320,7 +320,7 @@ export class Indexer {
       if (batch.wants.size === 0) return batch;
       const wanted = toJson([...batch.wants]);
       if (wanted === before) {
-        throw new Error(`what a block wants was made and is wanted again: ${wanted.slice(0, 200)}`);
+        throw new Error(`data for a block was provided and is requested again: ${wanted.slice(0, 200)}`);
       }
       before = wanted;
       await this.supply(batch.wants);
@@ -331,7 +331,7 @@ export class Indexer {
     const { supplies } = this.options;
     const keeps = await Promise.all([...wants].map(([projection, wanted]) => {
       const supply = supplies?.get(projection);
-      if (!supply) throw new Error(`nobody makes what ${projection} wants`);
+      if (!supply) throw new Error(`no provider for the data that ${projection} requests`);
       return supply(wanted);
     }));
     await this.injectFault("supplying");
@@ -445,7 +445,7 @@ export class Indexer {
     const { keepsPoints, keepBlocks } = this.options;
     if (keepsPoints && at.height > keepBlocks) {
       throw new Error(
-        "a rollback to the beginning is deeper than the blocks kept here: the network has none of the last ones",
+        "a rollback to genesis is deeper than the retained blocks: the network has none of the last blocks",
       );
     }
     return { ...origin, height: 0 };
@@ -458,7 +458,7 @@ export class Indexer {
     // blocks that restore groups read are never pruned, so those cursors may go back any distance; the next block gives
     // the height
     if (!this.options.keepsPoints) return { ...point, height: at.height };
-    throw new Error(`a rollback to ${point.slot} is deeper than the blocks kept here`);
+    throw new Error(`a rollback to slot ${point.slot} is deeper than the retained blocks`);
   }
 
   private async moveCursor(sql: Queries, at: Tip, tip: Tip): Promise<void> {

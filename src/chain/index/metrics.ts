@@ -1,10 +1,10 @@
 /** Metrics of the follower. */
 import { metrics } from "#src/base/metrics.ts";
 
-export const blocks = metrics.counter("arbor_blocks_total", "Blocks read into the index.");
+export const blocks = metrics.counter("arbor_blocks_total", "Blocks indexed.");
 export const restoredBlocks = metrics.counter(
   "arbor_restored_blocks_total",
-  "Blocks read again for things that were born before the index's place.",
+  "Blocks read again for wallets whose history starts before the index's current block.",
 );
 export const blockSeconds = metrics.histogram(
   "arbor_block_seconds",
@@ -14,10 +14,10 @@ export const rollbacks = metrics.counter(
   "arbor_rollbacks_total",
   "Rollbacks of the index: reorganisations of the chain.",
 );
-export const blocksUndone = metrics.counter("arbor_blocks_undone_total", "Blocks taken back by rollbacks.");
+export const blocksUndone = metrics.counter("arbor_blocks_undone_total", "Blocks rolled back.");
 export const interruptions = metrics.counter(
   "arbor_follower_interruptions_total",
-  "Times that following the chain had to begin anew.",
+  "Restarts of the chain follower.",
 );
 export const writeSeconds = metrics.histogram(
   "arbor_index_write_seconds",
@@ -25,13 +25,13 @@ export const writeSeconds = metrics.histogram(
 );
 export const restoringGroups = metrics.gauge(
   "arbor_restoring_groups",
-  "Groups of things that are read apart until they have caught up with the index.",
+  "Groups of wallets that are restored separately until they have caught up with the index.",
 );
 export const restoringThings = metrics.gauge(
   "arbor_restoring_things",
-  "Things in those groups, and things that wait for one.",
+  "Wallets in restoring groups or waiting for one.",
 );
 export const restoringBehind = metrics.gauge(
   "arbor_restoring_behind_slots",
-  "Slots by which the group that is farthest behind is behind the index.",
+  "Slots between the index and the slowest restoring group.",
 );

@@ -120,7 +120,7 @@ export class NetworkQueryRunner {
     const answer = await query.run(port);
     if (!answer.ok) {
       const { code, message } = answer.error;
-      log.warn("the network does not answer", { reason: message });
+      log.warn("the network does not respond", { reason: message });
       return code === "query_unsupported" ? UNSUPPORTED_MS : POLL_MS;
     }
     for (const until = Date.now() + WAIT_MS; !signal.aborted && Date.now() < until;) {

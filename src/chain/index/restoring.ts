@@ -174,7 +174,7 @@ export class Restoring {
     });
     const work = this.skipAll(group, log).then(async (joined) => {
       if (joined || signal.aborted) return;
-      log.info("members are restored", { members: group.members, projection: group.projection });
+      log.info("restoring members", { members: group.members, projection: group.projection });
       await indexer.run(signal);
     }).finally(() => {
       this.running.delete(cursor);
@@ -194,7 +194,7 @@ export class Restoring {
       const advanceTo = async (point: Point) => samePoint((await this.skip(group)).at, point);
       return await this.join(group, { at: passed.at, canReach: () => true, advanceTo }, log);
     } catch (error) {
-      log.warn("nothing is passed over", { reason: reason(error) });
+      log.warn("skipping blocks failed", { reason: reason(error) });
       return false;
     }
   }

@@ -43,7 +43,7 @@ export async function ensureWatched(
     do update set used_at = now(), lapsed = false`;
   wake();
   if (await waitForReady(store, wanted.filter((address) => !known.includes(address)), deadline)) return ok(undefined);
-  return fail("index_behind", "The outputs of this address are not known yet; try again in a moment.");
+  return fail("index_behind", "The outputs of this address are not indexed yet; try again later.");
 }
 
 /** Those of some addresses whose watches are ready. */

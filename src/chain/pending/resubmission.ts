@@ -31,11 +31,11 @@ export async function resubmit({ store, port, check, log }: ResubmissionOptions,
         swept = at.height;
         for (const hash of toCheck) if (!signal.aborted) await check(hash);
         if (resubmitted > 0) {
-          log.debug("pending transactions were submitted again", { resubmitted, toCheck: toCheck.length });
+          log.debug("pending transactions were resubmitted", { resubmitted, toCheck: toCheck.length });
         }
       }
     } catch (error) {
-      if (!signal.aborted) log.warn("a sweep over pending transactions is interrupted", { reason: reason(error) });
+      if (!signal.aborted) log.warn("resubmission of pending transactions is interrupted", { reason: reason(error) });
     }
     await sleep(POLL_MS, signal);
   }

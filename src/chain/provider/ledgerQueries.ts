@@ -134,7 +134,9 @@ export async function queryDreps(ledger: LedgerSession): Promise<DRepStates> {
 export async function queryEras(ledger: LedgerSession): Promise<Eras> {
   const era = await ledger.era();
   const current = ERAS[era];
-  if (!current) throw nodeError("era_unknown", `The node's ledger is in ${eraName(era)}, which is not known here.`);
+  if (!current) {
+    throw nodeError("era_unknown", `The node's ledger is in ${eraName(era)}, which this release does not support.`);
+  }
   const systemStart = startTime(await ledger.query({ kind: "systemStart" }));
   return { systemStart, current, history: await ledger.query({ kind: "eraHistory" }) };
 }
@@ -147,7 +149,7 @@ export async function queryEpoch(ledger: LedgerSession): Promise<Epoch> {
   if (epoch.ok) return epoch.value;
   throw nodeError(
     "protocol_violation",
-    `The node's history of eras does not reach its own epoch: ${epoch.error.message}`,
+    `The node's era history does not cover its current epoch: ${epoch.error.message}`,
   );
 }
 

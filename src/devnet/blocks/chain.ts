@@ -100,7 +100,7 @@ export class DevnetChain {
       await this.#write((sql) => insertMempool(sql, waiting.map(row)));
       this.#stale = false;
     },
-    (error) => this.settings.log.warn("submissions were not taken", { reason: reason(error) }),
+    (error) => this.settings.log.warn("submissions could not be processed", { reason: reason(error) }),
   );
 
   private constructor(private readonly settings: ChainSettings) {
@@ -234,7 +234,7 @@ export class DevnetChain {
       if (!Number.isSafeInteger(height) || height < this.#floor || height > this.#tip.height) {
         return fail(
           "rollback_impossible",
-          `The chain can go back to heights ${this.#floor} to ${this.#tip.height} (-1 is before the first block).`,
+          `The chain can be rolled back to heights ${this.#floor} to ${this.#tip.height} (-1: before the first block).`,
           { lowest: this.#floor, highest: this.#tip.height },
         );
       }
@@ -304,11 +304,11 @@ export class DevnetChain {
     if (this.#mempool.bytes + cbor.length > this.settings.mempoolBytes) {
       if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted };
       const message =
-        `The mempool holds ${this.#mempool.size} transactions and takes no more than ${this.settings.mempoolBytes} bytes.`;
+        `The mempool is full: it has ${this.#mempool.size} transactions and a limit of ${this.settings.mempoolBytes} bytes.`;
       return { outcome: fail("mempool_full", message) };
     }
     const judged = await this.#mempool.admit(waiting, this.#slot()).catch((error) => {
-      this.settings.log.warn("a transaction was not judged", { transaction: hash, reason: reason(error) });
+      this.settings.log.warn("a transaction could not be validated", { transaction: hash, reason: reason(error) });
       return undefined;
     });
     if (!judged) return { outcome: unavailable() };
@@ -341,7 +341,7 @@ export class DevnetChain {
     this.#stale = true;
     return await store.sql.begin(async (sql) => {
       if ((await fence(sql, LEASE, epoch)).length === 0) {
-        throw new LeaseLost("the lease under which this was begun has ended");
+        throw new LeaseLost("the lease of this operation has ended");
       }
       return await work(sql);
     }) as T;
@@ -358,7 +358,7 @@ export class DevnetChain {
       } catch (error) {
         this.#stale = true;
         await this.#load().catch((again) =>
-          this.settings.log.warn("the chain was not read", { reason: reason(again) })
+          this.settings.log.warn("the chain could not be read", { reason: reason(again) })
         );
         throw error;
       }

@@ -85,7 +85,7 @@ function storedBlock(row: BlockRow): StoredBlock {
     protocolVersion: { major: row.major, minor: row.minor },
     transactions: [],
   });
-  if (hash !== row.hash) throw new Error(`the block at height ${tip.height} cannot be made again from its row`);
+  if (hash !== row.hash) throw new Error(`the block at height ${tip.height} cannot be rebuilt from its row`);
   return { ...tip, bytes };
 }
 

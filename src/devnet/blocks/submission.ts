@@ -28,14 +28,14 @@ export function decodeSubmission(
   maxTxSize: number,
 ): Result<DecodedSubmission, UndecodableSubmission> {
   if (cbor.length > MAX_SIZE_FACTOR * maxTxSize) {
-    return fail("undecodable", `These are ${cbor.length} bytes; a transaction has ${maxTxSize} at the most.`);
+    return fail("undecodable", `The transaction has ${cbor.length} bytes; the maximum size is ${maxTxSize}.`);
   }
   try {
     const transaction = scanTransaction(cbor);
     return ok({ transaction, runsScripts: entry(decodeAll(transaction.witnesses), 5) !== undefined });
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
-    return fail("undecodable", `These bytes are no transaction: ${error.message}.`);
+    return fail("undecodable", `The bytes are not a transaction: ${error.message}.`);
   }
 }
 
@@ -44,5 +44,5 @@ export const accepted = ok({ outcome: "accepted" } as const);
 
 /** The transaction could not be stored. */
 export function unavailable(): { ok: false; error: SubmissionUnavailable } {
-  return fail("devnet_unavailable", "The devnet could not write this down; try again.");
+  return fail("devnet_unavailable", "The devnet could not store the data; try again.");
 }

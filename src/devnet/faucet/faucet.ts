@@ -18,17 +18,17 @@ export function checkAmount(
   { min: min, max: max }: { min: bigint; max: bigint },
 ): Result<void, BadAmount> {
   if (lovelace < min) {
-    return fail("amount_too_small", `An output at this address holds at least ${min} lovelace.`, { limit: min });
+    return fail("amount_too_small", `An output at this address must have at least ${min} lovelace.`, { limit: min });
   }
   if (lovelace > max) {
-    return fail("amount_too_large", `The faucet gives at most ${max} lovelace at once.`, { limit: max });
+    return fail("amount_too_large", `The faucet pays at most ${max} lovelace per request.`, { limit: max });
   }
   return ok(undefined);
 }
 
 /** The failure that the faucet's outputs do not suffice. */
 export function faucetEmpty({ message, details }: BalanceFailure): { ok: false; error: FaucetEmpty } {
-  return fail("faucet_empty", `The faucet cannot pay this. ${message}`, details);
+  return fail("faucet_empty", `The faucet cannot pay this amount. ${message}`, details);
 }
 
 /** The result of a submitted payment. */
@@ -40,6 +40,6 @@ export function paymentResult(
   if (!submitted.ok) return submitted;
   if (submitted.value.outcome === "accepted") return ok({ txHash });
   const { failures } = submitted.value;
-  log.error("the ledger refuses a payment of the faucet", { failures });
-  return fail("faucet_empty", "The ledger refuses what the faucet would pay.", { failures });
+  log.error("the ledger rejects a payment of the faucet", { failures });
+  return fail("faucet_empty", "The ledger rejects the payment of the faucet.", { failures });
 }

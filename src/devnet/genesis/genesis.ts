@@ -177,27 +177,27 @@ export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Resu
   const problems: string[] = [];
   if (!whole(epochLength, 1, 2 ** 31 - 1)) problems.push("an epoch has at least one slot");
   if (!whole(securityParameter, 1, 2 ** 31 - 1)) problems.push("the security parameter is at least 1");
-  if (!whole(pools, 0, MOST_POOLS)) problems.push(`there are at most ${MOST_POOLS} pools`);
-  if (maxSupply > MOST_LOVELACE) problems.push(`there are at most ${MOST_LOVELACE} lovelace`);
-  if ([reserves, treasury, pledge].some((amount) => amount < 0n)) problems.push("no amount is negative");
+  if (!whole(pools, 0, MOST_POOLS)) problems.push(`the maximum number of pools is ${MOST_POOLS}`);
+  if (maxSupply > MOST_LOVELACE) problems.push(`the maximum supply is ${MOST_LOVELACE} lovelace`);
+  if ([reserves, treasury, pledge].some((amount) => amount < 0n)) problems.push("amounts must not be negative");
   if (pools > 0 && pledge < 2n * ADA) problems.push("a pledge is at least 2 ada, to stand in an output");
   if (hardForkEpoch !== undefined) {
     const { major } = options.parameters.protocolVersion;
     if (!whole(hardForkEpoch, 1, 2 ** 31 - 1)) problems.push("a hard fork comes with epoch 1 or later");
     if (!afterHardFork(options.parameters)) {
-      problems.push(`a hard fork needs a version after ${major}, and none is known`);
+      problems.push(`a hard fork requires a version after ${major}, and none is supported`);
     }
   }
   const funds = faucetFunds(options);
   if (funds < LEAST_FUNDS) {
     problems.push(
-      `the faucet would begin with ${funds} lovelace, after reserves, treasury, pledges and deposits, and needs at least ${LEAST_FUNDS}`,
+      `the faucet would have ${funds} lovelace after reserves, treasury, pledges and deposits; it needs at least ${LEAST_FUNDS}`,
     );
   }
-  if (url.length > 128 - 71) problems.push("the URL of the pools' metadata has at most 57 characters");
+  if (url.length > 128 - 71) problems.push("the URL of the pool metadata must have at most 57 characters");
   return problems.length === 0
     ? ok(undefined)
-    : fail("bad_genesis", `A devnet cannot begin like this: ${problems.join("; ")}.`);
+    : fail("bad_genesis", `The genesis options are invalid: ${problems.join("; ")}.`);
 }
 
 /** Creates a devnet; `sql` is a transaction that has locked its lease. Throws if `checkGenesis` fails. */

@@ -51,7 +51,7 @@ export function overrideParameters(base: Parameters, json: Json): Result<Paramet
     const problems = read.error.issues.map(({ path, message }) =>
       path.length ? `${path.join(".")}: ${message}` : message
     );
-    return fail("bad_parameters", `These are no protocol parameters: ${problems.join("; ")}.`);
+    return fail("bad_parameters", `The protocol parameters are invalid: ${problems.join("; ")}.`);
   }
   const usual = parametersToJson(base) as { [name: string]: Json };
   const given = read.data as { [name: string]: Json };

@@ -21,9 +21,9 @@ export function settingsLines(
   const forks = hardFork ? `, ${version(hardFork.parameters)} from epoch ${hardFork.epoch} on` : "";
   const seconds = terms.epochLength * slotLength / 1_000;
   return [
-    `Devnet: epochs of ${terms.epochLength} slots of ${slotLength} ms (${seconds} s), at most one block a slot; ` +
+    `Devnet: epochs of ${terms.epochLength} slots of ${slotLength} ms (${seconds} s), at most one block per slot; ` +
     `k ${securityParameter}; protocol version ${version(parameters)}${forks}`,
-    `Devnet began with ${ada(terms.maxSupply)} ada: reserves ${ada(reserves)}, treasury ${ada(treasury)}, ` +
+    `Devnet genesis: ${ada(terms.maxSupply)} ada: reserves ${ada(reserves)}, treasury ${ada(treasury)}, ` +
     `${pools.length} pools with ${ada(pledge)} each, faucet ${ada(faucet.funds)}`,
   ];
 }
@@ -43,11 +43,11 @@ export function keptSettings(chosen: Partial<GenesisOptions>, genesis: Genesis):
   ];
   const fork = terms.hardFork?.epoch;
   const differences = kept.flatMap(([name, asked, has]) =>
-    asked === undefined || asked === has ? [] : [`${name} ${has} (asked for: ${asked})`]
+    asked === undefined || asked === has ? [] : [`${name} ${has} (requested: ${asked})`]
   );
   if (chosen.hardForkEpoch !== undefined && chosen.hardForkEpoch !== fork) {
     differences.push(
-      `${fork === undefined ? "no hard fork" : `hard fork ${fork}`} (asked for: ${chosen.hardForkEpoch})`,
+      `${fork === undefined ? "no hard fork" : `hard fork ${fork}`} (requested: ${chosen.hardForkEpoch})`,
     );
   }
   // read back, as the genesis is: the order of members is no difference
@@ -59,7 +59,7 @@ export function keptSettings(chosen: Partial<GenesisOptions>, genesis: Genesis):
     differences.push(`metadata of its pools at ${genesis.poolsUrl} (it is served at ${chosen.url})`);
   }
   if (differences.length === 0) return undefined;
-  return `This devnet keeps what it began with: ${
+  return `The genesis of an existing devnet cannot be changed: ${
     differences.join("; ")
-  }. Another database or --folder begins a new one.`;
+  }. Use another database or --folder for a new devnet.`;
 }

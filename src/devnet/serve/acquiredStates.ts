@@ -106,7 +106,7 @@ export class AcquiredStates {
     let timer = setTimeout(release, idleMs);
     const again = async () => {
       const taken = await this.#take(tip);
-      if (!taken.ok) throw new Error(`the state had to make room and cannot be read again: ${taken.error.message}`);
+      if (!taken.ok) throw new Error(`the state was evicted and cannot be read again: ${taken.error.message}`);
       ({ frame, view } = taken.value);
       if (!open) this.#removeUser(frame);
     };
@@ -114,7 +114,7 @@ export class AcquiredStates {
       clearTimeout(timer);
       try {
         if (open && frame.ended === "room") await again();
-        if (!open) throw new Error("the state was let go, or held too long without a question");
+        if (!open) throw new Error("the state was released, or was idle for too long");
         return await whileQuerying(frame, () => ask(view));
       } finally {
         if (open) timer = setTimeout(release, idleMs);
@@ -139,7 +139,7 @@ export class AcquiredStates {
     const chosen = this.#choosing.then(() => this.#choose());
     this.#choosing = chosen.catch(() => {});
     const frame = await chosen;
-    if (!frame) return fail("busy", `All ${this.settings.maxOpen} states that can be read at once are being asked.`);
+    if (!frame) return fail("busy", `All ${this.settings.maxOpen} states that can be open at once are in use.`);
     let taken = false;
     try {
       const { tip, sql, views } = frame;

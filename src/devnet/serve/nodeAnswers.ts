@@ -160,7 +160,7 @@ function drepOf(key: string): Drep {
 
 function parametersOf(bytes: Uint8Array): PoolParameters {
   const certificate = walkCertificate(new Walk(bytes));
-  if (certificate.kind !== "register pool") throw new Error("a pool stands in the state with another certificate");
+  if (certificate.kind !== "register pool") throw new Error("the state has a pool with an unexpected certificate");
   const { pool, vrf, pledge, cost, margin, account, owners, relays, metadata } = certificate;
   return {
     pool,

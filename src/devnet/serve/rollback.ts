@@ -28,7 +28,7 @@ export async function requestRollback(bus: Bus, blocks: number): Promise<Result<
     return await bus.request(ROLLBACK_SUBJECT, { blocks }, ROLLBACK_MS) as unknown as Result<Tip, Failure>;
   } catch (error) {
     if (!(error instanceof BusError)) throw error;
-    if (error.code === "no_responders") return fail("no_devnet", "There is no devnet that could roll back.");
-    return fail("unavailable", "The devnet did not answer in time; it may have rolled back.");
+    if (error.code === "no_responders") return fail("no_devnet", "No devnet is running that can roll back.");
+    return fail("unavailable", "The devnet did not respond in time; the rollback may have happened.");
   }
 }

@@ -48,7 +48,7 @@ export async function serveSocket(settings: SocketSettings): Promise<Result<Node
   const states = new AcquiredStates({ store, genesis, maxOpen: MAX_STATES, idleMs });
   const served = await serveNode({ path }, handlersOf(settings, states), {
     onEnd: ({ failure }) =>
-      log.debug("a client of the socket has gone", { code: failure.code, reason: failure.message }),
+      log.debug("a client of the socket has disconnected", { code: failure.code, reason: failure.message }),
   });
   if (!served.ok) {
     await states.close();
@@ -70,7 +70,7 @@ export async function serveSocket(settings: SocketSettings): Promise<Result<Node
 function handlersOf(settings: SocketSettings, states: AcquiredStates): NodeHandlers {
   const { devnet, store, bus, log, pollMs = 1_000, mempoolBytes = 4_000_000 } = settings;
   const { network, genesis } = devnet;
-  const gone = () => nodeError("closed", "The devnet does not run in this process.");
+  const gone = () => nodeError("closed", "The devnet is not running in this process.");
   /** Logs why work failed, and throws on: that ends the client's connection. */
   const logged = async <T>(what: string, work: Promise<T>): Promise<T> => {
     try {
@@ -120,7 +120,7 @@ function handlersOf(settings: SocketSettings, states: AcquiredStates): NodeHandl
       if (!held.ok) {
         const { code, message } = held.error;
         if (code !== "busy") return fail(code, message);
-        log.warn("a client was sent away", { reason: message });
+        log.warn("a client was rejected", { reason: message });
         throw nodeError("closed", message);
       }
       const answers = nodeAnswers(genesis, held.value);

@@ -60,7 +60,7 @@ export async function findBlock(
     return fail("point_not_on_chain", "The chain has no such block.");
   }
   const found = block ?? originTip;
-  if (found.height < floor) return fail("point_too_old", `The chain can be looked at from height ${floor} on.`);
+  if (found.height < floor) return fail("point_too_old", `The state can be queried from height ${floor} on.`);
   return ok({ ...found, newest: tip.height });
 }
 

@@ -155,7 +155,7 @@ export class ClientConnection implements ParserOperations {
   cutSlow(): void {
     if (!this.isOpen) return;
     this.hub.stats.slowConsumers++;
-    this.hub.log.warn("a NATS client reads too slowly and was cut", {
+    this.hub.log.warn("a slow NATS client was disconnected", {
       client: `${this.socket.remoteAddress}:${this.socket.remotePort}`,
       pending: this.pending,
     });

@@ -65,7 +65,7 @@ export async function connectNode(
     ? refused(answer.refusal, where, options)
     : answer.type === "accept" && answer.data.magic !== options.magic
     ? wrongMagic(where, options.magic, answer.data.magic)
-    : { code: "not_a_node", message: `${where} answered the handshake with what was not proposed.` };
+    : { code: "not_a_node", message: `${where} accepted a version in the handshake that was not proposed.` };
   mux.fail(new NodeError(failure));
   return { ok: false, error: failure };
 }
@@ -83,7 +83,9 @@ async function performHandshake(
   const speaker = open(mux, handshake);
   const late = setTimeout(
     () =>
-      mux.fail(nodeError("not_a_node", `${where} did not answer the handshake within ${within / 1000} s: no node?`)),
+      mux.fail(
+        nodeError("not_a_node", `${where} did not respond to the handshake within ${within / 1000} s; is it a node?`),
+      ),
     within,
   );
   try {

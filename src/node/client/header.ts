@@ -16,7 +16,7 @@ export function readHeader(block: Uint8Array): Tip {
     if (!(error instanceof UnknownEraError)) throw error;
     throw nodeError(
       "era_unknown",
-      `The node's chain is in an era (${eraName(error.era - 1)}) that is not read here; ${
+      `The node's chain is in an era (${eraName(error.era - 1)}) that is not supported; ${
         eraName(CONWAY)
       } is the newest that is.`,
     );

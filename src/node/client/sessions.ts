@@ -194,7 +194,7 @@ export class MempoolSession {
       if (this.version < MEASURES_SINCE) {
         throw nodeError(
           "unsupported_version",
-          `The mempool's measures came with version ${MEASURES_SINCE}; this is ${this.version}.`,
+          `Mempool measures require protocol version ${MEASURES_SINCE}; the connection has ${this.version}.`,
         );
       }
       const { transactions, measures } = await this.session.request(
@@ -230,5 +230,5 @@ function isOf<M extends Message, T extends M["type"]>(
 
 /** The protocol's transitions allow no other message here. */
 function unexpectedAnswer(message: Message): never {
-  throw nodeError("protocol_violation", `${message.type} is no answer to what was asked.`);
+  throw nodeError("protocol_violation", `${message.type} is not a response to the query.`);
 }

@@ -22,7 +22,7 @@ export async function dial(
 ): Promise<Result<net.Socket, NodeFailure>> {
   const tooLong = "path" in address ? pathFailure(address.path, process.platform) : undefined;
   if (tooLong) return { ok: false, error: tooLong };
-  if (signal?.aborted) return fail("aborted", "The caller gave up waiting.");
+  if (signal?.aborted) return fail("aborted", "The request was cancelled.");
   const late = AbortSignal.timeout(within);
   let socket: net.Socket | undefined;
   try {
@@ -33,8 +33,8 @@ export async function dial(
   } catch (error) {
     socket?.on("error", () => {});
     socket?.destroy();
-    if (signal?.aborted) return fail("aborted", "The caller gave up waiting.");
-    const cause = late.aborted ? new Error(`no answer within ${within / 1000} s`) : error;
+    if (signal?.aborted) return fail("aborted", "The request was cancelled.");
+    const cause = late.aborted ? new Error(`no response within ${within / 1000} s`) : error;
     return { ok: false, error: await openFailure(cause, address) };
   }
 }

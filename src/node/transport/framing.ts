@@ -172,6 +172,6 @@ export class Framer {
   }
 
   private tooLarge(): never {
-    throw nodeError("too_large", `A message is longer than the ${this.limit} bytes that are taken.`);
+    throw nodeError("too_large", `A message is longer than the limit of ${this.limit} bytes.`);
   }
 }

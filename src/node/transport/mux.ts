@@ -99,7 +99,7 @@ export class Mux {
     try {
       this.cut(chunk);
     } catch (error) {
-      this.fail(asNodeError(error, "What came in cannot be read"));
+      this.fail(asNodeError(error, "The received data cannot be decoded"));
     }
   }
 

@@ -106,7 +106,7 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
   const send = async (request: PendingRequest): Promise<Result<Json, Failure>> => {
     const { entity, deadline } = request;
     if (!entitySchema.safeParse(entity).success || !idSchema.safeParse(request.id).success) {
-      return fail("invalid", "The entity or the command has no proper id.");
+      return fail("invalid", "The id of the entity or of the command is invalid.");
     }
     // Whether a worker may have the command although it has not replied.
     let taken = false;

@@ -141,7 +141,10 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   const bytesOf = (body: Json) => {
     const bytes = encoder.encode(toJson(body));
     if (bytes.length > maxPayload()) {
-      throw new BusError("too_large", `A message of ${bytes.length} bytes; the server takes ${maxPayload()}.`);
+      throw new BusError(
+        "too_large",
+        `The message has ${bytes.length} bytes; the server accepts at most ${maxPayload()}.`,
+      );
     }
     return bytes;
   };
@@ -159,7 +162,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
           try {
             body = decode(message.data);
           } catch {
-            return log.warn("message is no JSON", { subject: message.subject });
+            return log.warn("message is not JSON", { subject: message.subject });
           }
           const respond = message.reply ? (answer: Json) => void message.respond(bytesOf(answer)) : undefined;
           handOver(handle, body, respond, message.subject, log);
@@ -237,7 +240,7 @@ function requests(
     for (const [reply, { until, subject, reject }] of waiting) {
       if (until > now) continue;
       waiting.delete(reply);
-      reject(new BusError("timeout", `no answer on ${subject} in time`));
+      reject(new BusError("timeout", `no reply on ${subject} in time`));
     }
     if (waiting.size > 0) return;
     clearInterval(timer);
@@ -252,7 +255,7 @@ function requests(
     const open = waiting.get(reply);
     if (open === undefined) return;
     waiting.delete(reply);
-    if (noResponders) return open.reject(new BusError("no_responders", `nobody listens on ${open.subject}`));
+    if (noResponders) return open.reject(new BusError("no_responders", `no subscribers on ${open.subject}`));
     try {
       open.resolve(decode(data));
     } catch (failure) {

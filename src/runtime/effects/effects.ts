@@ -76,7 +76,7 @@ export function createEffects(options: EffectsOptions): Effects {
       if (entry === undefined) continue;
       running++;
       run(entry.effect, entry.lost.signal).catch((error) =>
-        log.error("an effect was left", { effect: key, reason: reason(error) })
+        log.error("an effect was left to another worker", { effect: key, reason: reason(error) })
       ).finally(() => {
         running--;
         if (known.get(key) === entry) known.delete(key);
@@ -139,7 +139,7 @@ export function createEffects(options: EffectsOptions): Effects {
       ]);
       if (event === undefined || event instanceof Unfinished) return event;
       const parsed = kind.outcomes.safeParse(event);
-      if (!parsed.success) throw new Error(`the effect "${effect.name}" gave no outcome that ${kind.kind} accepts`);
+      if (!parsed.success) throw new Error(`the outcome of the effect "${effect.name}" is not valid for ${kind.kind}`);
       return parsed.data;
     } finally {
       clearTimeout(timeout);
@@ -149,7 +149,7 @@ export function createEffects(options: EffectsOptions): Effects {
 
   const retryLater = async (effect: OpenEffect, epoch: number, why: string) => {
     const { entity, name, n, attempts } = effect;
-    log.warn("an effect failed and is run again", {
+    log.warn("an effect failed and will be retried", {
       entity: entityKey(entity),
       effect: name,
       n,

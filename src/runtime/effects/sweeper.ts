@@ -97,7 +97,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
           round = 0;
           // Not awaited: it waits as long as the bus is unreachable.
           publishing = options.publisher.sweep(options.owned(), REPUBLISH_MS).catch((error) =>
-            log.warn("events not published again yet", { reason: reason(error) })
+            log.warn("events could not be republished", { reason: reason(error) })
           ).finally(() => publishing = undefined);
         }
       } catch (error) {

@@ -134,7 +134,7 @@ async function retry<T>(query: () => Promise<T>, signal: AbortSignal, log: Log):
     try {
       return await query();
     } catch (error) {
-      if (tries === 0) log.warn("transitions not read yet", { reason: reason(error) });
+      if (tries === 0) log.warn("transitions could not be read", { reason: reason(error) });
       await sleep(Math.min(100 * 2 ** tries, 2_000), signal);
     }
   }

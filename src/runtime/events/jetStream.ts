@@ -109,7 +109,7 @@ export function createEventStream(options: StreamOptions): EventStream {
         return true;
       }
       if (code === OVERLAP) {
-        log.info("events are kept by a stream of the server's own", { reason: describe(made) });
+        log.info("events are stored by an existing stream of the server", { reason: describe(made) });
         return true;
       }
       if (code !== NO_CLUSTER && code !== NO_PEERS) throw new Error(describe(made));
@@ -123,9 +123,9 @@ export function createEventStream(options: StreamOptions): EventStream {
     const mayReturn = logged === "there" || (logged === undefined && !sure);
     if (mayReturn && performance.now() - awaySince < graceMs) {
       state = "unknown";
-      throw new Error(`the stream of events is away: ${why}`);
+      throw new Error(`the stream of events is not available: ${why}`);
     }
-    if (mayReturn) log.warn("events are not kept in a stream: they go over core NATS", { reason: why });
+    if (mayReturn) log.warn("events are not stored in a stream; they are published over core NATS", { reason: why });
     logged = "none";
     state = "none";
     checkAt = performance.now() + checkMs;
@@ -133,7 +133,7 @@ export function createEventStream(options: StreamOptions): EventStream {
   };
   const confirmed = () => {
     awaySince = undefined;
-    if (logged === "none") log.info("events are kept in the stream again", { stream: STREAM });
+    if (logged === "none") log.info("events are stored in the stream again", { stream: STREAM });
     logged = "there";
   };
   const check = async (): Promise<boolean> => {
@@ -228,5 +228,5 @@ function firstOfEach(transitions: readonly Transition[]): readonly Transition[] 
 }
 
 function describe(reply: JetStreamReply | null): string {
-  return reply?.error?.description ?? "the server's answer is no confirmation";
+  return reply?.error?.description ?? "the server's reply is not an acknowledgement";
 }

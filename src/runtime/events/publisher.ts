@@ -105,7 +105,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
         endSpan(span, "stopped");
         throw new Error(why);
       }
-      if (!failing) log.warn("events not published yet", { count: left.length, reason: why });
+      if (!failing) log.warn("events could not be published and will be retried", { count: left.length, reason: why });
       failing = true;
       await sleep(250, stopped.signal);
     }
@@ -132,7 +132,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   /** Marks published transitions together: a lost mark costs a repetition, and a mark for each would cost a commit. */
   const markSoon = () => {
     marking ??= sleep(MARK_MS, stopped.signal).then(markSome)
-      .catch((error) => log.warn("published events not marked", { reason: reason(error) }))
+      .catch((error) => log.warn("published events could not be marked", { reason: reason(error) }))
       .finally(() => {
         marking = undefined;
         if (unmarked.length > 0 && !stopped.signal.aborted) markSoon();
@@ -186,7 +186,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
   const start = () => {
     working ??= work().catch(async (error) => {
-      log.warn("events not published yet", { reason: reason(error) });
+      log.warn("events could not be published and will be retried", { reason: reason(error) });
       await sleep(250, stopped.signal);
     }).finally(() => {
       working = undefined;
@@ -220,7 +220,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       stopped.abort();
       stream.stop();
       await marking;
-      await markSome().catch((error) => log.warn("published events not marked", { reason: reason(error) }));
+      await markSome().catch((error) => log.warn("published events could not be marked", { reason: reason(error) }));
     },
   };
 }

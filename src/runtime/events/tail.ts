@@ -47,7 +47,7 @@ export function startTail({ store, bus, log, pollMs, stallMs }: Required<EventLo
     const settled = await settledEdge(store);
     edge = settled.held ? settled.edge : undefined;
     if (settled.blocker !== undefined && settled.blocker !== blocker) {
-      log.warn("an open transaction holds up the transitions behind it", { transaction: settled.blocker });
+      log.warn("an open database transaction delays later transitions", { transaction: settled.blocker });
     }
     blocker = settled.blocker;
   };
@@ -95,7 +95,7 @@ export function startTail({ store, bus, log, pollMs, stallMs }: Required<EventLo
         }
         if (found) pause = READ_MS;
       } catch (error) {
-        if (!failed && !stopped.signal.aborted) log.warn("transitions not read yet", { reason: reason(error) });
+        if (!failed && !stopped.signal.aborted) log.warn("transitions could not be read", { reason: reason(error) });
         failed = true;
       }
       await sleep(READ_MS, stopped.signal);

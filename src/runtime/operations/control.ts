@@ -134,7 +134,7 @@ export function createControl({ store, bus, log = silentLog }: { store: Store; b
   };
   const refresh = async (entity: EntityRef) => {
     const confirmed = await sendToOwner({ do: "refresh", entity }) !== undefined;
-    if (!confirmed) log.warn("no worker confirmed that an entity changed", { entity: entityKey(entity) });
+    if (!confirmed) log.warn("no worker acknowledged that an entity changed", { entity: entityKey(entity) });
     return confirmed;
   };
   return {

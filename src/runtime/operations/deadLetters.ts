@@ -106,13 +106,13 @@ export function createDeadLetters(
       if (actor !== undefined && Number(actor.input_seq) !== seq) {
         return failure(
           "out_of_order",
-          "Later events of the input log were read since; this one would turn the entity back.",
+          "Later events of the input log have been applied; this event would be out of order.",
         );
       }
       const freed = await sql`
         update input_log set read = false, outcome = null
         where seq = ${seq} and kind = ${entity.kind} and id = ${entity.id} and read and outcome = 'failed' returning 1`;
-      if (freed.length === 0) return failure("lapsed", "The row of the input log is not there any more.");
+      if (freed.length === 0) return failure("lapsed", "The row of the input log no longer exists.");
       await sql`update actor set input_seq = ${seq - 1} where kind = ${entity.kind} and id = ${entity.id}`;
       return undefined;
     });
@@ -130,7 +130,7 @@ export function createDeadLetters(
         from dead_letter d where d.n = ${letter.n}
         on conflict (kind, id, name) do nothing returning 1`;
       if (set.length > 0) return undefined;
-      return failure("superseded", `A later reminder "${name}" stands.`);
+      return failure("superseded", `A newer reminder "${name}" exists.`);
     });
     // Without an owner the sweeper finds it later.
     if (refused === undefined) await control.fire(entity, name);
@@ -143,7 +143,7 @@ export function createDeadLetters(
       const opened = await sql`
         update effect set done = false, attempts = 0, error = null, next_attempt = now()
         where kind = ${entity.kind} and id = ${entity.id} and n = ${n}::bigint and done returning 1`;
-      return opened.length > 0 ? undefined : failure("lapsed", "The effect's row is not there any more.");
+      return opened.length > 0 ? undefined : failure("lapsed", "The effect's row no longer exists.");
     });
 
   return {
@@ -178,7 +178,7 @@ function failure(code: RetryCode, message: string): Failure<RetryCode> {
 }
 
 function unknownLetter(n: number | bigint): Failure<RetryCode> {
-  return failure("letter_unknown", `There is no dead letter ${n}.`);
+  return failure("letter_unknown", `No dead letter ${n} exists.`);
 }
 
 /** Deletes a letter in the transaction of `work`, unless `work` resolves to a failure. */

@@ -123,7 +123,7 @@ export function startHousekeeper(options: HousekeeperOptions): Lease {
           const pruned = await prune(store, keep, signal);
           if (Object.values(pruned).some((count) => count > 0)) log.info("old rows deleted", { ...pruned });
         } catch (error) {
-          log.warn("old rows not deleted", { reason: reason(error) });
+          log.warn("old rows could not be deleted", { reason: reason(error) });
         }
         await sleep(everyMs, signal);
       }

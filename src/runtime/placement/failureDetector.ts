@@ -57,7 +57,7 @@ export function createFailureDetector({ store, bus, log }: { store: Store; bus: 
     const marked = await store.sql`
       update worker set suspect = now() where id = ${worker} and suspect is null and not draining returning 1`;
     if (marked.length === 0) return;
-    log.warn("a worker does not listen and is suspect", { suspect: worker });
+    log.warn("a worker does not respond and is marked as suspect", { suspect: worker });
     bus.publish(PLACEMENT, { suspect: worker });
   };
   const watched = new Map<string, Watched>();
@@ -70,7 +70,7 @@ export function createFailureDetector({ store, bus, log }: { store: Store; bus: 
         waiting.pinging = true;
         ping(bus, worker).then((is) => {
           if (is === "gone") { for (const gone of [...waiting.gone]) gone(); }
-        }).catch((error) => log.warn("a worker was not pinged", { worker, reason: reason(error) }))
+        }).catch((error) => log.warn("a worker could not be pinged", { worker, reason: reason(error) }))
           .finally(() => waiting.pinging = false);
       }
       waiting.heard = false;
@@ -98,7 +98,9 @@ export function createFailureDetector({ store, bus, log }: { store: Store; bus: 
       }
       if (++miss.count < MISSED_PINGS || now - miss.since < MISSED_OVER_MS) return;
       misses.delete(worker);
-      mark(worker).catch((error) => log.warn("a worker was not marked", { suspect: worker, reason: reason(error) }));
+      mark(worker).catch((error) =>
+        log.warn("a worker could not be marked as suspect", { suspect: worker, reason: reason(error) })
+      );
     },
     answered: (worker) => {
       if (misses.size > 0) misses.delete(worker);

@@ -21,7 +21,7 @@ export async function movePartition(
   to?: string,
 ): Promise<Result<{ partition: number; owner: string }, Failure<MoveCode>>> {
   const [partition] = await store.sql<{ owner: string | null }[]>`select owner from partition where id = ${id}`;
-  if (partition === undefined) return fail("partition_unknown", `There is no partition ${id}.`);
+  if (partition === undefined) return fail("partition_unknown", `No partition ${id} exists.`);
   // A live worker has an unexpired lease, or it holds nothing yet and was seen recently.
   const workers = await store.sql<{ id: string }[]>`
     select w.id from worker w left join partition p on p.owner = w.id
@@ -29,9 +29,9 @@ export async function movePartition(
     group by w.id having max(p.expires) > now() or w.seen > now() - interval '2 seconds'
     order by count(p.id), w.id`;
   const owner = to ?? workers.find((worker) => worker.id !== partition.owner)?.id;
-  if (owner === undefined) return fail("no_other_worker", "There is no other worker to move the partition to.");
+  if (owner === undefined) return fail("no_other_worker", "No other worker is available for the partition.");
   if (!workers.some((worker) => worker.id === owner)) {
-    return fail("worker_unknown", `No worker ${owner} is there to take a partition.`);
+    return fail("worker_unknown", `No worker ${owner} is available for the partition.`);
   }
   await store.sql`update partition set wanted = ${owner} where id = ${id}`;
   bus.publish(PLACEMENT, { moved: id });

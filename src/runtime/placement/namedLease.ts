@@ -142,7 +142,7 @@ export function holdLease(options: LeaseOptions): Lease {
         where name = ${name} and epoch = ${mine.epoch} and owner = ${owner} returning 1`;
       mine.until = rows.length === 1 ? Math.max(mine.until, asked + ttlMs) : TAKEN;
     } catch (error) {
-      log.warn("lease not renewed", { lease: name, reason: reason(error) });
+      log.warn("the lease could not be renewed", { lease: name, reason: reason(error) });
     }
   };
   const lose = (mine: NonNullable<typeof held>) => {
@@ -163,7 +163,7 @@ export function holdLease(options: LeaseOptions): Lease {
           if (held.until !== TAKEN && performance.now() >= held.until) await inTime(renew(held), ttlMs / 2);
         }
       } catch (error) {
-        log.warn("lease not reached", { lease: name, reason: reason(error) });
+        log.warn("the lease could not be queried", { lease: name, reason: reason(error) });
       }
       if (held && performance.now() >= held.until) {
         const { work } = held;
@@ -184,7 +184,7 @@ export function holdLease(options: LeaseOptions): Lease {
     await store.sql`
       update lease set owner = null, expires = '-infinity'
       where name = ${name} and epoch = ${epoch} and owner = ${owner}`.catch((error) =>
-      log.warn("lease not given back", { lease: name, reason: reason(error) })
+      log.warn("the lease could not be released", { lease: name, reason: reason(error) })
     );
     bus?.publish(LEASES, { name });
   })();

@@ -37,7 +37,7 @@ export function createOwners({ store, bus, log }: { store: Store; bus: Bus; log:
         store.sql<{ owner: string | null }[]>`select owner from partition order by id`,
         QUERY_MS,
       );
-      if (rows === undefined) throw new Error("the database does not answer");
+      if (rows === undefined) throw new Error("the database does not respond");
       const before = owners;
       owners = rows.map(({ owner }) => owner);
       for (const [partition, waiting] of [...watchers]) {
@@ -45,7 +45,7 @@ export function createOwners({ store, bus, log }: { store: Store; bus: Bus; log:
       }
     } catch (error) {
       next = performance.now() + RETRY_MS;
-      log.warn("placement not read", { reason: reason(error) });
+      log.warn("the placement could not be read", { reason: reason(error) });
     }
   };
   const refresh = () => reading ??= read().finally(() => reading = undefined);

@@ -94,13 +94,13 @@ export function startPlacement(options: PlacementOptions): Placement {
   const drop = async (partitions: readonly number[]) => {
     for (const partition of partitions) leases.delete(partition);
     await options.onLeft(new Set(partitions)).catch((error) =>
-      log.error("partitions not left", { partitions, reason: reason(error) })
+      log.error("partitions could not be left", { partitions, reason: reason(error) })
     );
   };
   const dropExpired = () => {
     const expired = [...leases].filter(([, { until }]) => performance.now() >= until).map(([id]) => id);
     if (expired.length === 0) return;
-    log.warn("leases ran out", { partitions: expired });
+    log.warn("leases expired", { partitions: expired });
     moves.of("ran_out").inc(expired.length);
     void drop(expired);
   };
@@ -173,14 +173,14 @@ export function startPlacement(options: PlacementOptions): Placement {
       options.onServed(still().map(([id]) => id));
       notify();
     }, async (error) => {
-      log.warn("partitions not served", { reason: reason(error) });
+      log.warn("partitions could not be acquired", { reason: reason(error) });
       await sleep(RETRY_MS, stopped.signal);
       await giveBack(still().map(([id]) => id));
       wake.abort();
     }).catch(notGivenBack);
   };
   const notGivenBack = (error: unknown) => {
-    log.warn("partitions not given back", { reason: reason(error) });
+    log.warn("partitions could not be released", { reason: reason(error) });
     return sleep(RETRY_MS, stopped.signal).then(() => wake.abort());
   };
 
@@ -212,7 +212,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     if (stopped.signal.aborted) return 0;
     const extra = surplus(view);
     if (extra.length > 0) {
-      log.info("partitions given back", { partitions: extra });
+      log.info("partitions released", { partitions: extra });
       giveBack(extra).catch(notGivenBack);
       return Infinity;
     }
@@ -242,7 +242,7 @@ export function startPlacement(options: PlacementOptions): Placement {
         if (!announced) notify();
         announced = true;
       } catch (error) {
-        log.warn("leases not renewed", { reason: reason(error) });
+        log.warn("leases could not be renewed", { reason: reason(error) });
         next = RETRY_MS;
       }
       const rest = Math.max(0, Math.min(next, leaseMs / 4 - (performance.now() - last)));
@@ -255,7 +255,7 @@ export function startPlacement(options: PlacementOptions): Placement {
   const leave = async () => {
     // First and in parallel with the turns that end, so that the others leave no share for this worker.
     const draining = startDraining(store, worker).catch((error) =>
-      log.warn("draining not announced", { reason: reason(error) })
+      log.warn("draining could not be announced", { reason: reason(error) })
     );
     const ends = Promise.all([loop, draining, options.onLeft(new Set(leases.keys()))]);
     await inTime(ends, DRAIN_MS);
@@ -280,7 +280,9 @@ export function startPlacement(options: PlacementOptions): Placement {
     stop: async () => {
       stopped.abort();
       clearInterval(watch);
-      await leave().catch((error) => log.warn("leases not given back, they run out", { reason: reason(error) }));
+      await leave().catch((error) =>
+        log.warn("leases could not be released and will expire", { reason: reason(error) })
+      );
       for (const end of unsubscribe) end();
     },
   };

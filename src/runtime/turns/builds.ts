@@ -43,8 +43,8 @@ export function createBuilds(
     const snapshot = state.snapshot ?? startMachine(kind.machine, entity)[0];
     const ended = new AbortController();
     const ms = deadline - Date.now();
-    const timer = setTimeout(() => ended.abort(new Error("the time was up")), Math.max(0, ms));
-    const stop = () => ended.abort(new Error("the worker ends"));
+    const timer = setTimeout(() => ended.abort(new Error("the timeout expired")), Math.max(0, ms));
+    const stop = () => ended.abort(new Error("the worker is stopping"));
     options.stopping.addEventListener("abort", stop, { once: true });
     const late = () => options.stopping.aborted ? "not_owner" : fail("unavailable", "The build took too long.");
     try {
@@ -73,11 +73,11 @@ export function createBuilds(
       return answer;
     };
     if (running.size >= (options.atOnce ?? 256)) {
-      return Promise.resolve(counted(fail("overloaded", "Too many builds run at the moment; try again later.")));
+      return Promise.resolve(counted(fail("overloaded", "Too many builds are in progress; try again later.")));
     }
     const answer = run(target, name, input, deadline).catch((error): CommandAnswer => {
       // A build changes nothing, so the caller may repeat it.
-      if (isRetryable(error)) return fail("unavailable", "The database cannot be reached at the moment; try again.");
+      if (isRetryable(error)) return fail("unavailable", "The database is temporarily unavailable; try again.");
       options.log.error("a build failed", { entity: entityKey(target.entity), build: name, reason: reason(error) });
       return fail("failed", `The build "${name}" failed: ${reason(error)}`);
     }).then(counted).finally(() => running.delete(id));

@@ -216,7 +216,7 @@ class TurnRowsBuilder {
         throw new Error(`more than ${PER_EVENT} effects and reminders`);
       }
       if (isImmediateRaise(action)) continue;
-      if (!isTurnAction(action)) throw new Error(`"${action.type}" is no action of a turn`);
+      if (!isTurnAction(action)) throw new Error(`"${action.type}" is not an action of a turn`);
       const { type, params } = action;
       if (type === "reply") replies.push(params);
       else if (type === "effect") effects.push({ n, ...this.effect(params) });
@@ -253,7 +253,7 @@ class TurnRowsBuilder {
     this.consume(item, "failed");
     this.rows.failed.push({ from: item.from, cause: causeOf(this.entity, item), event: item.event, error });
     if (item.from !== "command") return;
-    this.rows.results.set(item.id, fail("failed", `${item.event.type} failed and was set aside: ${error}`));
+    this.rows.results.set(item.id, fail("failed", `${item.event.type} failed and is a dead letter: ${error}`));
   }
 
   finish(next: EntityState, text: string | undefined): TurnRows {

@@ -52,11 +52,11 @@ export function kindFaults(kind: ActorKind): string[] {
     if (typeof builtIn === "string") {
       const delay = (code as { delay?: unknown }).delay;
       if (!PURE_ACTIONS.has(builtIn) || delay !== undefined) {
-        faults.push(`${state}: "${builtIn}"${delay === undefined ? "" : " with a delay"} is no action of a turn.`);
+        faults.push(`${state}: "${builtIn}"${delay === undefined ? "" : " with a delay"} is not an action of a turn.`);
       }
     } else if (typeof name !== "string") {
       faults.push(`${state}: an action that is a function would run outside the turn.`);
-    } else if (!Object.hasOwn(turnActions, name)) faults.push(`${state}: "${name}" is no action of a turn.`);
+    } else if (!Object.hasOwn(turnActions, name)) faults.push(`${state}: "${name}" is not an action of a turn.`);
   };
   const visit = (node: Node) => {
     if (node.invoke.length > 0) faults.push(`${node.id}: invokes an actor; use the action "effect".`);
@@ -89,7 +89,7 @@ export function dehydrate(machine: AnyStateMachine, snapshot: AnyMachineSnapshot
   if (text.length > SNAPSHOT_BYTES / 3) {
     const bytes = new TextEncoder().encode(text).length;
     if (bytes > SNAPSHOT_BYTES) {
-      throw new RangeError(`a snapshot of ${bytes} bytes; at most ${SNAPSHOT_BYTES} are kept`);
+      throw new RangeError(`the snapshot has ${bytes} bytes; the limit is ${SNAPSHOT_BYTES}`);
     }
   }
   return text;

@@ -129,7 +129,7 @@ export class Mailbox {
 
   /** Drops the commands whose callers have stopped waiting. */
   expire(): void {
-    this.queue.expire(fail("unavailable", "The command's time was up before its turn; it was not applied."));
+    this.queue.expire(fail("unavailable", "The command's timeout expired before its turn; it was not applied."));
   }
 
   enqueue(entry: MailboxEntry): void {
@@ -319,7 +319,7 @@ export class Mailbox {
     if (!this.poison.has(cause)) this.poison.set(cause, why);
     else {
       this.poison.delete(cause);
-      this.options.log.error("what waits for an entity cannot be written", { entity: entityKey(this.entity), cause });
+      this.options.log.error("queued events of an entity cannot be written", { entity: entityKey(this.entity), cause });
       this.clear(fail("failed", why));
     }
   }
@@ -327,15 +327,15 @@ export class Mailbox {
   private input(seq: number, event: Event): TurnItem {
     const parsed = this.kind.inputs.safeParse(event);
     if (parsed.success) return { from: "input", seq, event: parsed.data };
-    return { from: "input", seq, event, poison: "no event that this kind accepts from the input log" };
+    return { from: "input", seq, event, poison: "not an event that this kind accepts from the input log" };
   }
 
   /** The database did not answer: wait, longer each time, and expire what is past its deadline. */
   private async backOff(why: string): Promise<void> {
     this.failures++;
-    this.options.log.warn("a turn has to be tried again", { entity: entityKey(this.entity), reason: why });
+    this.options.log.warn("a turn will be retried", { entity: entityKey(this.entity), reason: why });
     await sleep(Math.min(25 * 2 ** this.failures, 1_000));
-    this.queue.expire(fail("unavailable", "The database did not answer in time; the command may have been applied."));
+    this.queue.expire(fail("unavailable", "The database did not respond in time; the command may have been applied."));
   }
 
   /** Answers all callers, drops everything else and forgets the entity. */

@@ -38,7 +38,9 @@ export class Mailboxes {
     const { entity: most, all } = this.options.waiting ?? { entity: 1_024, all: 16_384 };
     if (mailbox.depth >= most) mailbox.expire();
     if (mailbox.depth >= most || this.total.waiting >= all) {
-      return caller.respond(fail("overloaded", `Too many commands wait for this ${entity.kind}; try again later.`));
+      return caller.respond(
+        fail("overloaded", `Too many commands are queued for this ${entity.kind}; try again later.`),
+      );
     }
     mailbox.enqueue({ item: { from: "command", id, event }, deadline, callers: [caller] });
   }

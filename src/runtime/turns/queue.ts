@@ -9,7 +9,10 @@ import type { Verdict } from "#src/runtime/turns/writer.ts";
 export type CommandAnswer = Result<Json, Failure> | "not_owner";
 
 /** For commands that may have been applied: repeating the id gives the result, another id would apply it twice. */
-const UNCERTAIN = fail("unavailable", "The command may have been applied; asked again with its id it tells.");
+const UNCERTAIN = fail(
+  "unavailable",
+  "The command may have been applied; repeat it with the same id to get its result.",
+);
 
 /** A caller that waits for the reply to a command. */
 export interface Caller {
@@ -94,7 +97,7 @@ export class MailboxQueue {
       if (entry.item.from === "command") {
         const { id } = entry.item;
         if (entry.deadline <= now) {
-          const late = fail("unavailable", "The command's time was up before its turn; it was not applied.");
+          const late = fail("unavailable", "The command's timeout expired before its turn; it was not applied.");
           this.commands.delete(id);
           for (const caller of entry.callers) caller.respond(entry.tried === true ? UNCERTAIN : late);
           continue;

@@ -44,13 +44,13 @@ export function createRequestHandler(
     } catch (error) {
       // An error here must not stop the entity's turns: a caller without a reply repeats its request.
       const instead = error instanceof BusError
-        ? fail("too_large", `The answer does not fit into a message. ${error.message}`)
-        : fail("failed", "The answer cannot be sent.");
-      if (!(error instanceof BusError)) log.error("an answer was not sent", { reason: reason(error) });
+        ? fail("too_large", `The reply does not fit into a message. ${error.message}`)
+        : fail("failed", "The reply cannot be sent.");
+      if (!(error instanceof BusError)) log.error("a reply could not be sent", { reason: reason(error) });
       try {
         respond(instead as unknown as Json);
       } catch (again) {
-        log.error("an answer was not sent", { reason: reason(again) });
+        log.error("a reply could not be sent", { reason: reason(again) });
       }
     }
   };
@@ -64,7 +64,7 @@ export function createRequestHandler(
     const trace = parseTraceparent(message.traceparent);
     const start = performance.now();
     const kind = kinds.get(entity.kind);
-    if (kind === undefined) return send(respond, fail("unknown_kind", `There is no kind "${entity.kind}".`));
+    if (kind === undefined) return send(respond, fail("unknown_kind", `No kind "${entity.kind}" exists.`));
     if (message.ask === "build") {
       const target = { kind, entity, partition: partitionOf(entity, partitions) };
       const name = Object.hasOwn(kind.builds ?? {}, message.name) ? message.name : "unknown";
@@ -73,7 +73,7 @@ export function createRequestHandler(
         send(respond, answer);
         const outcome = measure.outcomeOf(answer);
         endSpan(span, outcome === "ok" ? undefined : outcome);
-        logAnswer("a build was answered", { entity: entityKey(entity), build: name, request }, outcome, start);
+        logAnswer("build completed", { entity: entityKey(entity), build: name, request }, outcome, start);
       });
       return;
     }
@@ -94,7 +94,7 @@ export function createRequestHandler(
         measure.commandSeconds.of(kind.kind, type).since(start);
         if (debug || outcome === "failed") {
           logAnswer(
-            "a command was answered",
+            "command completed",
             { entity: entityKey(entity), command: id, event: type, request },
             outcome,
             start,

@@ -53,7 +53,7 @@ export function startWebhooks(options: WebhooksOptions): Lease {
         while (!signal.aborted) {
           wake = new AbortController();
           const webhooks = await listWebhooks(store).catch((error) => {
-            log.warn("webhooks not read yet", { reason: reason(error) });
+            log.warn("webhooks could not be read", { reason: reason(error) });
             return undefined;
           });
           if (webhooks !== undefined) {

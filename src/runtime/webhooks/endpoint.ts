@@ -86,7 +86,7 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
       if (batch.reset) log.warn("transitions were deleted before they were delivered");
       const from = at;
       const queued = await retry(
-        "deliveries not queued yet",
+        "deliveries could not be queued",
         () => queueEvents(store, queueOf(webhook.id, epoch, from, batch)),
       );
       // The webhook was removed, or the lease was lost.
@@ -117,7 +117,7 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
       if (over.aborted && outcomes.length === 0) break;
       const next = statusAfter(outcomes);
       const noted = await retry(
-        "outcomes of deliveries not noted yet",
+        "outcomes of deliveries could not be stored",
         () => noteOutcomes(store, { id: webhook.id, epoch, outcomes, ...next }),
       );
       if (noted === undefined || !noted) break;
@@ -128,7 +128,7 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
       if (performance.now() - trimmedAt > TRIM_MS) {
         trimmedAt = performance.now();
         await trimDeliveries(store, webhook.id).catch((error) =>
-          log.warn("deliveries not deleted", { reason: reason(error) })
+          log.warn("deliveries could not be deleted", { reason: reason(error) })
         );
       }
     }
@@ -147,7 +147,7 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
     const failed = outcomes.filter(({ posted }) => !posted.ok);
     if (failed.length === 0) return { status: "active", reason: null };
     const gone = failed.find(({ posted }) => posted.code === 410);
-    if (gone !== undefined) return { status: "disabled", reason: "The receiver answered 410: it wants no more." };
+    if (gone !== undefined) return { status: "disabled", reason: "The receiver responded with 410 (Gone)." };
     const last = failed.find(({ attempts }) => attempts >= retries.most);
     if (last === undefined) return { status: "failing", reason: failed[0]!.posted.error };
     return { status: "disabled", reason: `Delivery ${last.n} failed ${last.attempts} times. ${last.posted.error}` };
@@ -159,7 +159,7 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
     if (next.status === status) return;
     // The text of a receiver's error is untrusted: only its status is logged.
     const codes = [...new Set(outcomes.flatMap(({ posted }) => posted.ok ? [] : posted.code ?? "no answer"))];
-    if (next.status === "active") log.info("a webhook takes its deliveries again");
+    if (next.status === "active") log.info("a webhook accepts deliveries again");
     else log.warn(next.status === "failing" ? "a webhook fails" : "a webhook is disabled", { codes });
   };
 

@@ -46,7 +46,7 @@ export async function post(
   const aborted = new Promise<PostResult>((resolve) =>
     signal.addEventListener(
       "abort",
-      () => resolve(lost(late.aborted ? `No answer within ${options.timeoutMs} ms.` : "The sender stopped.")),
+      () => resolve(lost(late.aborted ? `No response within ${options.timeoutMs} ms.` : "The sender stopped.")),
       { once: true },
     )
   );
@@ -69,7 +69,9 @@ function read(response: IncomingMessage, settle: (posted: PostResult) => void): 
   const parts: Buffer[] = [];
   let length = 0;
   const done = () => {
-    const error = code >= 300 && code < 400 ? `${code}: redirects are not followed.` : `The receiver answered ${code}.`;
+    const error = code >= 300 && code < 400
+      ? `${code}: redirects are not followed.`
+      : `The receiver responded with ${code}.`;
     const text = Buffer.concat(parts).subarray(0, ANSWER_BYTES).toString("utf8").replaceAll("\0", "");
     settle({
       ok: false,

@@ -8,7 +8,7 @@ export const REFUSED = "Webhooks do not go to addresses of this machine, of priv
 export function webhookUrlProblem(text: string, allowPrivate: boolean): string | undefined {
   if (!URL.canParse(text)) return "This is no URL.";
   const url = new URL(text);
-  if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:")) return "Webhooks go over https alone.";
+  if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:")) return "Webhook URLs must use https.";
   if (url.username !== "" || url.password !== "") {
     return "A URL with a name or a password in it would be shown in lists.";
   }

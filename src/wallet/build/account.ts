@@ -33,11 +33,11 @@ export function accountActions(
 ): Result<AccountActions, ConstructFailure> {
   const { delegations = [], vote, withdrawal } = intent;
   if (delegations.length > 1) {
-    return fail("created_multidelegation_transaction", "A transaction can have one delegation only.");
+    return fail("created_multidelegation_transaction", "A transaction can have only one delegation.");
   }
   const [delegation] = delegations;
   if (delegation && delegation.index !== 0) {
-    return fail("created_multiaccount_transaction", "The wallet has one stake key only, that with index 0H.");
+    return fail("created_multiaccount_transaction", "The wallet has only one stake key, with index 0H.");
   }
   if (!delegation && !vote && !withdrawal) return ok(NOTHING);
   if (!account) return fail("missing_reward_account", "This kind of wallet has no stake account.");
@@ -87,9 +87,11 @@ function delegate(
   const own = { account: address, path };
   if (isDelegation && pool === undefined) {
     if (!account.registered) {
-      return fail("not_delegating_to", "The wallet delegates to no pool, so there is nothing to quit.");
+      return fail("not_delegating_to", "The wallet does not delegate to a pool.");
     }
-    if (vote) return fail("created_invalid_transaction", "Who quits cannot vote in the same transaction.");
+    if (vote) {
+      return fail("created_invalid_transaction", "A transaction cannot both stop the delegation and cast a vote.");
+    }
     if (account.rewards > 0n && !withdrawal) {
       return fail(
         "non_null_rewards",
@@ -106,12 +108,12 @@ function delegate(
   const samePool = pool !== undefined && account.pool === pool;
   const sameVote = vote !== undefined && sameDRep(vote, account.drep);
   if (samePool && vote === undefined) {
-    return fail("pool_already_joined", "The wallet delegates to this pool already.", { pool_id: pool });
+    return fail("pool_already_joined", "The wallet already delegates to this pool.", { pool_id: pool });
   }
   if (samePool && sameVote) {
-    return fail("pool_already_joined_same_vote", "The wallet delegates to this pool and votes like this already.");
+    return fail("pool_already_joined_same_vote", "The wallet already delegates to this pool and has this vote.");
   }
-  if (pool === undefined && sameVote) return fail("same_vote", "The wallet votes like this already.");
+  if (pool === undefined && sameVote) return fail("same_vote", "The wallet already has this vote.");
   const to = {
     ...(pool === undefined || samePool ? {} : { pool }),
     ...(vote === undefined || sameVote ? {} : { drep: vote }),

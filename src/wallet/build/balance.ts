@@ -55,11 +55,11 @@ export function balanceTransaction(
 function notMeasured(run: MeasureFailure): BalanceTxFailure {
   switch (run.kind) {
     case "refused":
-      return refusal("redeemer_script_failure", `A script refuses the transaction: ${run.message}`, { logs: run.logs });
+      return refusal("redeemer_script_failure", `A script rejects the transaction: ${run.message}`, { logs: run.logs });
     case "over_limit":
       return tooBig;
     default:
-      return refusal("bad_request", `The scripts cannot be run on the transaction: ${run.message}`);
+      return refusal("bad_request", `The scripts of the transaction cannot be evaluated: ${run.message}`);
   }
 }
 

@@ -89,7 +89,7 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
   ) {
     return fail(
       "created_invalid_transaction",
-      "There is nothing for the transaction to do: no payment, metadata, minting, delegation, vote or withdrawal.",
+      "The transaction is empty: it has no payment, metadata, minting, delegation, vote or withdrawal.",
     );
   }
   const actions = accountActions(intent, means.account, network, parameters);
@@ -107,7 +107,7 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
   const acting = certificates.length > 0 || withdrawals.length > 0 ? means.account?.credential : undefined;
   const actingScript = acting?.kind === "script" ? knownScripts(means.scripts).get(acting.hash) : undefined;
   if (acting?.kind === "script" && !actingScript) {
-    return fail("missing_reward_account", "The script of the wallet's stake account is not known.");
+    return fail("missing_reward_account", "The script of the wallet's stake account is unknown.");
   }
   return ok({
     outputs: outputs.value,

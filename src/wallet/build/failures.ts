@@ -40,12 +40,12 @@ function notEnoughMoney(lovelace: bigint, assets: Iterable<readonly [AssetId, bi
 
 const noUtxos: SelectionFailure = refusal(
   "no_utxos_available",
-  "The wallet has no unspent output that could go into a transaction, and every transaction needs one.",
+  "The wallet has no unspent output to spend, and every transaction requires one.",
 );
 
 const cannotCoverFee: SelectionFailure = refusal(
   "cannot_cover_fee",
-  "What would be left of the wallet's outputs covers neither the fee nor an output of change. Try a lower amount, or wait for more to arrive.",
+  "The remainder of the wallet's outputs does not cover the fee and a change output. Try a lower amount, or wait for incoming payments.",
 );
 
 const depleted: SelectionFailure = refusal(

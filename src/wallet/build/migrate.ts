@@ -96,7 +96,7 @@ export function migrate(
   if (transactions.length > 0) return ok(transactions);
   return fail(
     "nothing_to_migrate",
-    "There is nothing that could be migrated: the wallet holds nothing, or so little that it would not pay for the fee.",
+    "The wallet has nothing to migrate: it is empty, or its funds do not cover the fee.",
   );
 }
 

@@ -89,14 +89,14 @@ function referredPolicy(
   if (!utxo || !script) {
     return fail(
       "unresolved_inputs",
-      "The output that is referred to for a minting script is not there, or has no script.",
+      "The referenced output of a minting script does not exist or has no script.",
     );
   }
   const [language, content] = as(decode(script), "array").value;
   if (as(language, "int").value !== 0n || nativeHash(raw(content!)) !== id) {
     return fail(
       "created_wrong_policy_script_template",
-      "The script in the output that is referred to is not the native script of this policy.",
+      "The script in the referenced output is not the native script of this policy.",
     );
   }
   return ok({ id, native: readNative(content), utxo });

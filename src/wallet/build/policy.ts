@@ -31,7 +31,7 @@ export function policyOfTemplate(
   if (policyKey === undefined) {
     return fail(
       "missing_policy_public_key",
-      "The wallet has no policy key yet. Make one with POST /wallets/{walletId}/policy-key, then ask again.",
+      "The wallet has no policy key yet. Create one with POST /wallets/{walletId}/policy-key, then retry.",
     );
   }
   const leaves = leavesOf(template);

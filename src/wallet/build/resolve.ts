@@ -52,7 +52,7 @@ export function resolve(input: BalanceInput): Result<ResolvedTransaction, Balanc
   const found = new Set([...inputs, ...references].map(({ ref }) => refKey(ref)));
   const unknown = [...scanned.inputs, ...scanned.references].filter((ref) => !found.has(refKey(ref)));
   if (unknown.length > 0) {
-    return fail("unresolved_inputs", `What some inputs hold is not known: ${unknown.map(refKey).join(", ")}.`, {
+    return fail("unresolved_inputs", `The contents of these inputs are unknown: ${unknown.map(refKey).join(", ")}.`, {
       unresolved: unknown.map(({ txHash, index }) => ({ id: txHash, index })),
     });
   }
@@ -133,7 +133,7 @@ function redeemersOf(
       return fail("redeemer_target_not_found", `A redeemer is for ${subject}, which is not in the transaction.`);
     }
     if (!isData(redeemer.data)) {
-      return fail("redeemer_invalid_data", `The data of the redeemer for ${subject} is no Plutus data.`);
+      return fail("redeemer_invalid_data", `The data of the redeemer for ${subject} is not Plutus data.`);
     }
     all.set(subject, { for: target, data: redeemer.data });
   }

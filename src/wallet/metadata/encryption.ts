@@ -75,9 +75,9 @@ export async function decryptMetadata(
 ): Promise<Result<Metadata, DecryptFailure>> {
   const refuse = (why: string) => fail("invalid_metadata_decryption", `The metadata cannot be decrypted: ${why}.`);
   const found = messageOf(metadata);
-  if (!found || found.content.get("enc") !== "basic") return refuse("no encrypted message is in it");
+  if (!found || found.content.get("enc") !== "basic") return refuse("it has no encrypted message");
   const bytes = fromBase64(found.texts.join(""));
-  if (!bytes) return refuse("its message is not base 64");
+  if (!bytes) return refuse("its message is not base64");
   const start = SALTED.length + SALT_BYTES;
   if (bytes.length < start || !SALTED.every((byte, i) => bytes[i] === byte)) return refuse("its salt is missing");
   const { key, algorithm } = await cipher(passphrase, bytes.subarray(SALTED.length, start));

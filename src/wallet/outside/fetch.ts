@@ -52,7 +52,7 @@ export async function fetchOutside(
   const late = AbortSignal.timeout(timeoutMs);
   const signal = options.signal ? AbortSignal.any([late, options.signal]) : late;
   const lost = () =>
-    fail("unreachable", late.aborted ? `There was no answer within ${timeoutMs} ms.` : "It was given up.");
+    fail("unreachable", late.aborted ? `No response within ${timeoutMs} ms.` : "The request was cancelled.");
   const over = new Promise<Result<FetchedResponse, FetchFailure>>((resolve) =>
     signal.addEventListener("abort", () => resolve(lost()), { once: true })
   );
@@ -76,19 +76,21 @@ async function follow(
 type Exchange = Result<FetchedResponse | { readonly location: string }, FetchFailure>;
 
 async function request(text: string, options: FetchOptions, signal: AbortSignal): Promise<Exchange> {
-  if (!URL.canParse(text)) return fail("refused", "This is no URL.");
+  if (!URL.canParse(text)) return fail("refused", "This is not a URL.");
   const url = new URL(text);
-  if (url.protocol !== "https:" && url.protocol !== "http:") return fail("refused", "Only http and https are asked.");
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    return fail("refused", "Only http and https URLs are allowed.");
+  }
   if (url.username !== "" || url.password !== "") {
-    return fail("refused", "A URL with a name or a password is not asked.");
+    return fail("refused", "URLs with a user name or a password are not allowed.");
   }
   const target = await resolveTarget(
     url,
     options.allowPrivate,
-    "Addresses of this machine and of private networks are not asked.",
+    "Addresses of this machine and of private networks are not allowed.",
   );
   if (!target.ok) return fail(target.error.code === "refused" ? "refused" : "unreachable", target.error.message);
-  if (signal.aborted) return fail("unreachable", "It was given up.");
+  if (signal.aborted) return fail("unreachable", "The request was cancelled.");
   try {
     const { body, headers, ca, maxBytes = MOST_BYTES } = options;
     return await exchange<Exchange>(url, target.value, {
@@ -117,9 +119,9 @@ function read(response: IncomingMessage, maxBytes: number, settle: (answer: Exch
   response.on("data", (part: Buffer) => {
     parts.push(part);
     length += part.length;
-    if (length > maxBytes) settle(fail("too_large", `The answer has more than ${maxBytes} bytes.`));
+    if (length > maxBytes) settle(fail("too_large", `The response has more than ${maxBytes} bytes.`));
   });
   response.on("end", () => settle(ok({ status, bytes: new Uint8Array(Buffer.concat(parts)) })));
-  response.on("error", () => settle(fail("unreachable", "The answer broke off.")));
-  response.on("aborted", () => settle(fail("unreachable", "The answer broke off.")));
+  response.on("error", () => settle(fail("unreachable", "The response is incomplete.")));
+  response.on("aborted", () => settle(fail("unreachable", "The response is incomplete.")));
 }

@@ -57,7 +57,7 @@ export async function keepPools(options: PoolKeeperOptions, signal: AbortSignal)
       last = source;
     } catch (error) {
       if (signal.aborted) return;
-      log.warn("pools' metadata is not kept", { reason: reason(error) });
+      log.warn("updating pool metadata failed", { reason: reason(error) });
     }
     await sleep(lookMs, signal);
   }
@@ -121,7 +121,7 @@ async function updateDelisted(
   const answer = await fetchDelisted(source, { ...fetch, signal });
   if (signal.aborted) return;
   if (answer.ok) await writeDelisted(store, source, answer.value);
-  else log.warn("a SMASH server does not say which pools it delists", { reason: answer.error.message });
+  else log.warn("a SMASH server does not return its delisted pools", { reason: answer.error.message });
   // a failed request is repeated later too
   await store.sql`insert into pool_source (source, delisted_at) values (${source}, now())
     on conflict (source) do update set delisted_at = now()`;

@@ -68,10 +68,12 @@ export async function fetchMetadata(
   }
   const { status, bytes } = answer.value;
   if (!direct && status === 404) return fail("unknown", "The server does not know this pool's metadata.");
-  if (status !== 200) return fail("unreachable", `The answer has the status ${status}.`);
-  if (direct && hash256(bytes) !== hash) return fail("wrong_hash", "The text is not the one that was registered.");
+  if (status !== 200) return fail("unreachable", `The response has the status ${status}.`);
+  if (direct && hash256(bytes) !== hash) {
+    return fail("wrong_hash", "The hash of the metadata differs from the registered hash.");
+  }
   const metadata = readMetadata(readJson(bytes));
-  return metadata ? ok(metadata) : fail("malformed", "The text is no metadata of a pool.");
+  return metadata ? ok(metadata) : fail("malformed", "The text is not valid pool metadata.");
 }
 
 /** Health of a SMASH server. */
@@ -94,7 +96,7 @@ export async function fetchDelisted(
   const answer = await fetchOutside(`${server}/api/v1/delisted`, { ...options, maxBytes: 4_194_304 });
   if (!answer.ok) return fail("unreachable", answer.error.message);
   const json = answer.value.status === 200 ? readJson(answer.value.bytes) : undefined;
-  if (!Array.isArray(json)) return fail("unreachable", "The server does not tell what it delists.");
+  if (!Array.isArray(json)) return fail("unreachable", "The server does not return its delisted pools.");
   return ok(json.flatMap((one) => {
     const id = isObject(one) ? one.poolId : undefined;
     return typeof id === "string" && /^[0-9a-f]{56}$/.test(id) ? [id] : [];

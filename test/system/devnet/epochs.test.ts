@@ -313,7 +313,7 @@ test("settings are permanent, and a start with other options reports that", asyn
   const again = await start({ epochLength: 7, pools: 3 });
   expect(again.genesis.terms.epochLength).toBe(EPOCH);
   expect(again.ignoredOptions).toBe(
-    "This devnet keeps what it began with: epochs of 5 (asked for: 7). Another database or --folder begins a new one.",
+    "The genesis of an existing devnet cannot be changed: epochs of 5 (requested: 7). Use another database or --folder for a new devnet.",
   );
 });
 

@@ -156,7 +156,7 @@ describe.skipIf(!isRoot)("root", () => {
     mkdirSync(join(programs, "arbor"), { recursive: true });
     chownSync(join(programs, "arbor"), NOBODY, NOBODY);
     await expect(started(project, join(project, "c"), { env: { ARBOR_PROGRAMS: programs } })).rejects.toThrow(
-      "belongs to somebody else, or somebody else can write there",
+      "is owned or writable by another user",
     );
     expect(readdirSync(join(programs, "arbor"))).toEqual([]);
   });

@@ -329,7 +329,7 @@ describe("time", () => {
     await expect(startNatsEndpoint({ port, token: TOKEN, log: silentLog })).rejects.toMatchObject({
       code: "port_taken",
       message:
-        `Port ${port}, wanted by the NATS endpoint, is taken by another program; end that program or choose another port with --nats-port.`,
+        `Port ${port} for the NATS endpoint is used by another program; stop that program or choose another port with --nats-port.`,
     });
   });
 });

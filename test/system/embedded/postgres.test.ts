@@ -143,7 +143,7 @@ test("a taken port is named in the error message", async () => {
   await expect(startPostgres({ folder, port, portOption: "--database-port", log: silentLog })).rejects.toMatchObject({
     code: "port_taken",
     message:
-      `Port ${port}, wanted by PostgreSQL, is taken by another program; end that program or choose another port with --database-port.`,
+      `Port ${port} for PostgreSQL is used by another program; stop that program or choose another port with --database-port.`,
   });
   await new Promise((resolve) => taken.close(resolve));
   const server = await startPostgres({ folder, port, log: silentLog });

@@ -51,7 +51,7 @@ describe("tokens on a node", () => {
       infra: near,
       env: { ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: path, ARBOR_HEALTH_PORT: "0", ARBOR_BUILDERS: "1" },
     });
-    expect(service.printed).toMatch(/There is no socket at .* It is waited for\./);
+    expect(service.printed).toMatch(/There is no socket at .* Waiting for it\./);
     devnet = await startDevnet();
     await fund(devnet.devnet, service.tokens, owner);
   }, 60_000);
@@ -108,7 +108,7 @@ describe("tokens on a node", () => {
   it("continues after the node was killed and restarted, and after a rollback", async () => {
     await devnet.end("SIGKILL");
     await until(
-      "the service knows that the node is away",
+      "the service knows that the node is not reachable",
       async () => (await http(service.health, "GET", "/ready")).status === 503,
     );
     devnet = await startDevnet();

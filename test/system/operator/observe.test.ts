@@ -138,7 +138,7 @@ describe("a request", () => {
       status: 200,
     }));
     const [line] = lines(rest).filter(({ message, request }) =>
-      message === "a command was answered" && request === REQUEST
+      message === "command completed" && request === REQUEST
     );
     expect(line).toMatchObject({ entity: `transaction/${hash}`, event: "SUBMIT", outcome: "ok" });
     expect(line!.command).toEqual(expect.any(String));

@@ -152,7 +152,7 @@ describe("webhooks", () => {
     await add("off");
     const path = `/webhooks/${receiver.id}`;
     await until("it is disabled", async () => (await call("GET", path)).status === "disabled");
-    expect((await call("GET", path)).reason).toBe("Delivery 1 failed 6 times. The receiver answered 503.");
+    expect((await call("GET", path)).reason).toBe("Delivery 1 failed 6 times. The receiver responded with 503.");
     await add("off");
     const [failed] = (await call("GET", `${path}/deliveries?status=pending`)).deliveries;
     expect(failed).toMatchObject({ event: "account/off:1", attempts: 6, code: 503 });

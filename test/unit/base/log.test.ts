@@ -16,12 +16,12 @@ test("many repetitions of one warning become a few lines that state the number; 
   const parts = [storm, storm.with({ room: "a" }), storm.with({ room: "b" })];
   const STORM = 19_000;
   for (let n = 0; n < STORM; n++) {
-    parts[n % 3]!.warn("a turn has to be tried again", { n });
+    parts[n % 3]!.warn("a turn will be retried", { n });
     if (n % 1_000 === 0) storm.warn(`another ${n}`);
     vi.advanceTimersByTime(10);
   }
   vi.advanceTimersByTime(30_000);
-  const mine = lines.filter(({ message }) => message === "a turn has to be tried again");
+  const mine = lines.filter(({ message }) => message === "a turn will be retried");
   // 190 seconds with a line every ten milliseconds.
   expect(mine.length).toBeLessThan(40);
   expect(mine.reduce((sum, { repeated = 1 }) => sum + repeated, 0)).toBe(STORM);

@@ -84,7 +84,7 @@ describe("real threads", () => {
     builders = createBuilders({ threads: 1, log: createLog("error", {}, (line) => lines.push(line)) });
     const broken = await builders.run("root", null as never, soon());
     expect(broken).toMatchObject({ ok: false, error: { code: "crashed" } });
-    expect(lines.join()).toContain("a builder's job broke");
+    expect(lines.join()).toContain("a builder job failed");
     expect((await builders.run("root", packFacts([]), soon())).ok).toBe(true);
   });
 });

@@ -84,11 +84,11 @@ const cases: [LedgerFailure, string][] = [
   ],
   [
     { name: "EarlierEraFailure", era: "Babbage", failure: "FeeTooSmallUTxO", cbor: "80" },
-    "The ledger of the era Babbage refuses the transaction: FeeTooSmallUTxO.",
+    "The ledger of the era Babbage rejects the transaction: FeeTooSmallUTxO.",
   ],
   [
     { name: "UnknownFailure", rule: "UTXO", cbor: "821863" },
-    "The node refuses the transaction for a reason that this program does not know (UTXO: 821863).",
+    "The node rejects the transaction for a reason unknown to this program (UTXO: 821863).",
   ],
   [{ name: "DeserialiseFailure", message: "These bytes are no transaction." }, "These bytes are no transaction."],
 ];

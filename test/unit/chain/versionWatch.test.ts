@@ -13,7 +13,7 @@ test("versions up to 11 are supported, and no other", () => {
   for (const major of [9, 10, 11]) expect(versionWarning(at(major))).toBeUndefined();
   expect(versionWarning(at(12))).toMatchObject({
     code: "protocol_version_unknown",
-    message: expect.stringMatching(/version 12\.1; this release knows versions up to 11/),
+    message: expect.stringMatching(/version 12\.1; this release supports versions up to 11/),
   });
 });
 

@@ -18,7 +18,7 @@ describe("ports", () => {
     const explained = explainListenError(Object.assign(new Error("listen"), { code: "EADDRINUSE" }), use);
     expect(explained).toBeInstanceOf(EmbeddedError);
     expect((explained as EmbeddedError).message).toBe(
-      "Port 3000, wanted by the token service, is taken by another program; end that program or choose another port with --port.",
+      "Port 3000 for the token service is used by another program; stop that program or choose another port with --port.",
     );
     const other = Object.assign(new Error("listen"), { code: "EACCES" });
     expect(explainListenError(other, use)).toBe(other);

@@ -121,7 +121,7 @@ describe("messages", () => {
     const large = await send("/large");
     expect(large).toMatchObject({ ok: false, code: 500, retryAfterMs: 7_000 });
     expect(large.answer).toBe("x".repeat(ANSWER_BYTES));
-    expect(await send("/hang")).toMatchObject({ ok: false, code: null, error: "No answer within 500 ms." });
+    expect(await send("/hang")).toMatchObject({ ok: false, code: null, error: "No response within 500 ms." });
     expect(await send("/endless")).toMatchObject({ ok: false });
     expect(received).toEqual(["/ok", "/redirect", "/large", "/hang", "/endless"]);
     server.closeAllConnections();

@@ -14,6 +14,8 @@ import {
 } from "../../support/docs_reference.ts";
 
 const LANGUAGES = ["sh", "ts", "json"];
+/** Words that no text for a reader has. */
+const PRIVATE_WORDS = /\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud|by whom|for ever)\b/gi;
 /** Options of other programs: the benchmarks, vitest, Deno, curl. */
 const OPTIONS_OF_OTHERS = ["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"];
 /** Pages that every service has in addition to the operations of its document. */
@@ -109,9 +111,7 @@ describe.each(pages)("%s", (page) => {
 
   it("is written in plain English", () => {
     const prose = text.replace(/^```[\s\S]*?^```$|`[^`\n]*`|"[^"]*"/gm, "");
-    const words = prose.match(/\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud|by whom|for ever)\b/gi) ?? [];
-    // the reference quotes help texts and summaries of the code
-    expect(page.startsWith("docs/reference/") ? [] : words).toEqual([]);
+    expect(prose.match(PRIVATE_WORDS) ?? []).toEqual([]);
   });
 
   it("has tables of at most five short columns", () => {
@@ -140,6 +140,18 @@ describe("documentation", () => {
     const named = pages.map(readPage).join("\n");
     expect(variables.size).toBeGreaterThan(20);
     expect([...variables].filter((name) => !new RegExp(`\\b${name}\\b`).test(named))).toEqual([]);
+  });
+
+  it("has texts of the API and of options in plain English", () => {
+    const files = readdirSync(path.join(root, "src/api"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts")).map((name) => `src/api/${name}`).concat("src/app/options.ts");
+    const found = files.flatMap((file) =>
+      // literals with a space are texts, others are names
+      [...readPage(file).replace(/^\s*(?:\/?\*|\/\/).*$/gm, "").matchAll(/"[^"\n]* [^"\n]*"|`[^`]* [^`]*`/g)]
+        .flatMap(([text]) => (text.match(PRIVATE_WORDS) ?? []).map((word) => `${file}: ${word}`))
+    );
+    expect(files.length).toBeGreaterThan(20);
+    expect(found).toEqual([]);
   });
 
   it("has small pictures", () => {

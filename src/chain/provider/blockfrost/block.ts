@@ -44,13 +44,13 @@ export async function readBlock(
   if (documents.length !== block.tx_count) {
     throw blockfrostError(
       "unusable",
-      `Of block ${block.hash} ${documents.length} transactions were told, not ${block.tx_count}.`,
+      `The service returned ${documents.length} transactions of block ${block.hash}, expected ${block.tx_count}.`,
     );
   }
   if (documents.length > 0 && era <= BYRON) {
     throw blockfrostError(
       "lacking",
-      `Block ${block.hash} is one of Byron, of which a Blockfrost service tells no transactions in CBOR.`,
+      `Block ${block.hash} is a Byron block; Blockfrost services do not return the CBOR of its transactions.`,
     );
   }
   return {
@@ -67,7 +67,7 @@ export async function readBlock(
 
 function transactionOf({ tx_hash, cbor }: TransactionDocument, index: number, era: number): BodyTransaction {
   const { hash, valid, body, witnesses, auxiliaryData } = scanDocument(tx_hash, cbor);
-  if (hash !== tx_hash) throw blockfrostError("unusable", `What was told as transaction ${tx_hash} is another one.`);
+  if (hash !== tx_hash) throw blockfrostError("unusable", `The service returned another transaction than ${tx_hash}.`);
   return new BodyTransaction({ index, valid, body, witnesses, auxiliaryData, lastSlotIncluded: era === SHELLEY });
 }
 
@@ -81,7 +81,7 @@ export function scanDocument(hash: string, cbor: string): ReturnType<typeof scan
     return scanTransaction(fromHex(cbor));
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
-    throw blockfrostError("unusable", `What was told as transaction ${hash} is none: ${error.message}.`);
+    throw blockfrostError("unusable", `The service returned an invalid transaction for ${hash}: ${error.message}.`);
   }
 }
 

@@ -155,5 +155,5 @@ export function parse<T>(form: z.ZodType<T>, answer: Json, what: string): T {
   if (found.success) return found.data;
   const [issue] = found.error.issues;
   const at = issue && issue.path.length > 0 ? ` (${issue.path.join(".")}: ${issue.message.slice(0, 100)})` : "";
-  throw blockfrostError("unusable", `What the Blockfrost service told as ${what} is not in the form of one${at}.`);
+  throw blockfrostError("unusable", `The Blockfrost service returned malformed data for ${what}${at}.`);
 }

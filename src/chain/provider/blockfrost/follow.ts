@@ -79,7 +79,7 @@ export async function* followService(
       if (!last && tip.slot >= 0) {
         throw blockfrostError(
           "unusable",
-          `${http.where} does not tell the chain's first block: an index can begin with a later one alone.`,
+          `${http.where} does not return the chain's first block: an index can only start at a later block.`,
         );
       }
       await sleep(pollMs, signal);
@@ -152,7 +152,7 @@ async function firstBlock(
 export async function startBlock(http: BlockfrostHttp, from: string, signal?: AbortSignal): Promise<BlockDocument> {
   const found = await http.find(`/blocks/${from}`, signal);
   if (found !== undefined) return parse(blockDocument, found, "a block");
-  throw blockfrostError("refused", `${http.where} does not know the block ${from}, which the index is to begin with.`);
+  throw blockfrostError("refused", `${http.where} does not know the block ${from}, at which the index should start.`);
 }
 
 /**
@@ -168,7 +168,7 @@ export async function requireFollowable(http: BlockfrostHttp, signal?: AbortSign
   }
   throw blockfrostError(
     "unusable",
-    `${http.where} does not tell which blocks follow another (/blocks/{hash}/next): its chain cannot be followed.`,
+    `${http.where} does not return the next blocks (/blocks/{hash}/next), so its chain cannot be followed.`,
   );
 }
 

@@ -153,7 +153,7 @@ export class BlockfrostHttp {
       if (late.aborted) {
         throw blockfrostError(
           "unreachable",
-          `The Blockfrost service at ${this.where} did not answer within ${answerMs / 1_000} s.`,
+          `The Blockfrost service at ${this.where} did not respond within ${answerMs / 1_000} s.`,
         );
       }
       const cause = error instanceof Error ? error.cause : undefined;
@@ -163,7 +163,7 @@ export class BlockfrostHttp {
   }
 
   private throwIfAborted(stop: AbortSignal): void {
-    if (stop.aborted) throw blockfrostError("aborted", `What was asked of ${this.where} is no longer wanted.`);
+    if (stop.aborted) throw blockfrostError("aborted", `The request to ${this.where} was cancelled.`);
   }
 
   /** Reads the body as text, up to the bound. */
@@ -180,7 +180,7 @@ export class BlockfrostHttp {
       size += value.length;
       if (size > maxBytes) {
         await reader.cancel().catch(() => {});
-        throw blockfrostError("unusable", `An answer of ${this.where} has more than ${maxBytes} bytes.`);
+        throw blockfrostError("unusable", `A response of ${this.where} has more than ${maxBytes} bytes.`);
       }
       text += decoder.decode(value, { stream: true });
     }
@@ -190,7 +190,7 @@ export class BlockfrostHttp {
     try {
       return { ok: true, value: parseJson(text) };
     } catch {
-      const failed = blockfrostError("unusable", `An answer of ${this.where} is no JSON, or not a whole one.`);
+      const failed = blockfrostError("unusable", `A response of ${this.where} is not JSON or is incomplete.`);
       return { ok: false, failed, again: true };
     }
   }
@@ -200,9 +200,9 @@ export class BlockfrostHttp {
     const said = this.clean(text);
     switch (code) {
       case "absent":
-        return blockfrostError(code, `${this.where} knows nothing at ${path}.`);
+        return blockfrostError(code, `${this.where} has no data at ${path}.`);
       case "lacking":
-        return blockfrostError(code, `${this.where} does not answer questions like ${path} (status ${status}).`);
+        return blockfrostError(code, `${this.where} does not support requests like ${path} (status ${status}).`);
       case "refused":
         return blockfrostError(code, this.clean(text, 8_000));
       case "unauthorized":
@@ -213,9 +213,9 @@ export class BlockfrostHttp {
           }: ${said}`,
         );
       case "exhausted":
-        return blockfrostError(code, `${this.where} answers no more for now (status ${status}): ${said}`);
+        return blockfrostError(code, `${this.where} rejects requests for now (status ${status}): ${said}`);
       default:
-        return blockfrostError(code, `${this.where} answers with status ${status}: ${said}`);
+        return blockfrostError(code, `${this.where} responded with status ${status}: ${said}`);
     }
   }
 

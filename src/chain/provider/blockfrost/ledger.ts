@@ -56,7 +56,7 @@ export async function readAccounts(
 function poolOf(text: string): string {
   const parsed = fromBech32(text);
   if (parsed?.prefix === "pool" && parsed.bytes.length === 28) return toHex(parsed.bytes);
-  throw blockfrostError("unusable", `What was told as the id of a pool is none: ${text.slice(0, 100)}.`);
+  throw blockfrostError("unusable", `The service returned an invalid pool id: ${text.slice(0, 100)}.`);
 }
 
 /** First byte of a DRep id as of CIP-129. */
@@ -77,7 +77,7 @@ export function drepOf(text: string): DRep {
   }
   if (bytes.length === 28 && /^drep(_vkh)?$/.test(parsed!.prefix)) return { kind: "key", hash: toHex(bytes) };
   if (bytes.length === 28 && parsed!.prefix === "drep_script") return { kind: "script", hash: toHex(bytes) };
-  throw blockfrostError("unusable", `What was told as the id of a DRep is none: ${text.slice(0, 100)}.`);
+  throw blockfrostError("unusable", `The service returned an invalid DRep id: ${text.slice(0, 100)}.`);
 }
 
 /**
@@ -129,7 +129,7 @@ export async function readEpoch(http: BlockfrostHttp, known: KnownNetwork, slot:
   if (times.ok) return times.value;
   throw blockfrostError(
     "unusable",
-    `The eras that the service tells do not reach its own epoch: ${times.error.message}`,
+    `The service's eras do not cover its current epoch: ${times.error.message}`,
   );
 }
 

@@ -29,7 +29,10 @@ export class BlockfrostMempool {
     try {
       const answer = await this.http.post("/tx/submit", transaction);
       if (answer !== hash) {
-        throw blockfrostError("unusable", `${this.http.where} took transaction ${hash} for another one.`);
+        throw blockfrostError(
+          "unusable",
+          `${this.http.where} returned another hash for the submitted transaction ${hash}.`,
+        );
       }
     } catch (error) {
       if (!hasFailed(error, "refused")) throw error;

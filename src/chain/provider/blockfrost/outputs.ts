@@ -47,7 +47,7 @@ export class BlockfrostOutputs {
   async atAddress(address: string): Promise<readonly Utxo[]> {
     const parsed = readAddressHex(address);
     if (!parsed.ok) {
-      throw blockfrostError("unusable", `${address.slice(0, 200)} is no address: ${parsed.error.message}`);
+      throw blockfrostError("unusable", `${address.slice(0, 200)} is not an address: ${parsed.error.message}`);
     }
     const text = addressText(parsed.value);
     const found = new Map<string, Utxo>();
@@ -58,7 +58,7 @@ export class BlockfrostOutputs {
       const outputs = parse(addressOutputs, answer, "outputs");
       for (const utxo of await mapParallel(outputs, PARALLEL, (one) => this.decodeOutput(one.tx_hash, one))) {
         if (utxo?.output.address !== address) {
-          throw blockfrostError("unusable", `Told at ${text}: an output that is elsewhere.`);
+          throw blockfrostError("unusable", `The service returned an output of another address for ${text}.`);
         }
         found.set(refKey(utxo.ref), utxo);
       }
@@ -132,7 +132,7 @@ export class BlockfrostOutputs {
     const { cbor } = parse(transactionDocument, await this.http.get(`/txs/${hash}/cbor`), "a transaction");
     const transaction = scanDocument(hash, cbor);
     if (transaction.hash !== hash) {
-      throw blockfrostError("unusable", `What was told as transaction ${hash} is another one.`);
+      throw blockfrostError("unusable", `The service returned another transaction than ${hash}.`);
     }
     const outputs = new Map(created(transaction).map((utxo) => [refKey(utxo.ref), utxo]));
     this.cache.set(hash, outputs);

@@ -20,7 +20,7 @@ export function parametersOf(document: z.infer<typeof parametersDocument>): Para
   if (document.protocol_major_ver < CONWAY) {
     throw blockfrostError(
       "unusable",
-      `The network has protocol version ${document.protocol_major_ver}; ${CONWAY} is the first that is built for.`,
+      `The network has protocol version ${document.protocol_major_ver}; the oldest supported version is ${CONWAY}.`,
     );
   }
   const models = LANGUAGES.flatMap((name, language) => {

@@ -25,7 +25,7 @@ export class BlockfrostQueries {
     if (magic !== this.magic) {
       throw blockfrostError(
         "refused",
-        `${this.http.where} is of the network with magic ${magic}, not of ${this.magic}.`,
+        `${this.http.where} is for the network with magic ${magic}, not ${this.magic}.`,
       );
     }
     return this.#network = found;
@@ -37,7 +37,7 @@ export class BlockfrostQueries {
       return ok(await work());
     } catch (error) {
       if (!(error instanceof BlockfrostError)) throw error;
-      this.log.warn("the Blockfrost service gave no answer", { service: this.http.where, ...error.failure });
+      this.log.warn("the Blockfrost service did not respond", { service: this.http.where, ...error.failure });
       return fail("network_unreachable", error.failure.message);
     }
   }
@@ -69,7 +69,7 @@ export class BlockfrostQueries {
       if (tries >= MAX_TRIES) {
         throw blockfrostError(
           "unreachable",
-          `Blocks of ${this.http.where} come faster than it answers what was asked.`,
+          `${this.http.where} produces blocks faster than it answers the query.`,
         );
       }
       before = after;

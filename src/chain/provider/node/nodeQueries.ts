@@ -49,12 +49,12 @@ export class NodeQueries {
       try {
         return ok(await work(await this.#connection(), late));
       } catch (error) {
-        const { failure } = asNodeError(error, `The answer of ${this.node} cannot be used`);
+        const { failure } = asNodeError(error, `The response of ${this.node} cannot be used`);
         if (again && failure.code === "connection_lost") continue;
         if (!late.aborted || failure.code !== "aborted") return { ok: false, error: failure };
         // others that wait on this connection would not get an answer either
         this.#connecting?.then((open) => open.close(), () => {});
-        return fail("connection_lost", `The node at ${this.node} did not answer within ${answerMs / 1_000} s.`);
+        return fail("connection_lost", `The node at ${this.node} did not respond within ${answerMs / 1_000} s.`);
       }
     }
   }
@@ -125,7 +125,7 @@ export class NodeQueries {
   }
 
   #unreachable({ code, message }: NodeFailure): ReturnType<typeof fail<"network_unreachable">> {
-    this.settings.log.warn("the node gave no answer", { node: this.node, code, reason: message });
+    this.settings.log.warn("the node did not respond", { node: this.node, code, reason: message });
     return fail("network_unreachable", message);
   }
 }

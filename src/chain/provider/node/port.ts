@@ -93,8 +93,8 @@ export function nodePort(settings: NodePortSettings): NodePort {
   };
 
   const onState = (state: FollowState) => {
-    if (state.type === "connected") log.info("follows the node", { node, version: state.version });
-    else log.warn("the node is away", { node, reason: state.failure.message });
+    if (state.type === "connected") log.info("connected to the node", { node, version: state.version });
+    else log.warn("the node is not reachable", { node, reason: state.failure.message });
   };
 
   return {

@@ -65,7 +65,7 @@ export async function readNetwork(connection: NodeConnection, magic: number, sig
 /** The mapping of slots to times in the newest era; `start` is the system start in ms since 1970. */
 export function slotsOf(history: EraHistory, start: number): SlotConfig {
   const era = history.at(-1);
-  if (!era) throw nodeError("protocol_violation", "The node's history of eras is empty.");
+  if (!era) throw nodeError("protocol_violation", "The node's era history is empty.");
   return {
     zeroTime: start + Number(era.start.time / 1_000_000_000n),
     zeroSlot: era.start.slot,
@@ -161,7 +161,7 @@ export function undecodable(transaction: Uint8Array): LedgerFailure | undefined 
     return undefined;
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
-    return { name: "DeserialiseFailure", message: `These bytes are no transaction: ${error.message}.` };
+    return { name: "DeserialiseFailure", message: `The bytes are not a transaction: ${error.message}.` };
   }
 }
 

@@ -185,15 +185,15 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     await until("the stream again", async () => {
       publishOne(publisher);
       await sleep(500);
-      return lines.includes("events are kept in the stream again");
+      return lines.includes("events are stored in the stream again");
     });
     await until("all are heard", async () => heard.length === version - 1);
     expect(heard).toEqual(Array.from({ length: version - 1 }, (_, i) => i + 2));
     const published = /^events (not published yet|are published again)$/;
     expect(lines.filter((line) => !published.test(line))).toEqual([
       "the stream of events has new limits",
-      "events are not kept in a stream: they go over core NATS",
-      "events are kept in the stream again",
+      "events are not stored in a stream; they are published over core NATS",
+      "events are stored in the stream again",
     ]);
     // Each fault is reported once, and so is its end.
     const troubles = lines.filter((line) => published.test(line));

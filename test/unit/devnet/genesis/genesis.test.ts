@@ -98,13 +98,13 @@ test("pools of a genesis are registered as in the ledger, and metadata follow CI
 test("settings take two lines, and ignored options one", () => {
   const of = genesis();
   expect(settingsLines(of)).toEqual([
-    "Devnet: epochs of 600 slots of 1000 ms (600 s), at most one block a slot; k 2160; protocol version 11.0",
-    "Devnet began with 45,000,000,000 ada: reserves 15,000,000,000, treasury 0, 3 pools with 1,000,000 each, faucet 29,996,998,494",
+    "Devnet: epochs of 600 slots of 1000 ms (600 s), at most one block per slot; k 2160; protocol version 11.0",
+    "Devnet genesis: 45,000,000,000 ada: reserves 15,000,000,000, treasury 0, 3 pools with 1,000,000 each, faucet 29,996,998,494",
   ]);
   expect(ada(1_234_567_890_120n)).toBe("1,234,567.89012");
   expect(keptSettings({ epochLength: 600, pools: 3, url, parameters: mainnetParameters }, of)).toBeUndefined();
   expect(keptSettings({ securityParameter: 5, url: "http://127.0.0.1:9" }, of)).toMatch(
-    /k 2160 \(asked for: 5\); metadata of its pools at http:\/\/127.0.0.1:10000/,
+    /k 2160 \(requested: 5\); metadata of its pools at http:\/\/127.0.0.1:10000/,
   );
   const parameters = mainnetParametersAt(10);
   const kept = parametersFromJson(parseJson(toJson(parametersToJson(parameters))));
@@ -113,7 +113,7 @@ test("settings take two lines, and ignored options one", () => {
   expect(settingsLines({ ...of, parameters, terms: { ...of.terms, hardFork } })[0]).toMatch(
     /protocol version 10.0, 11.0 from epoch 7 on$/,
   );
-  expect(keptSettings({ hardForkEpoch: 7 }, of)).toMatch(/no hard fork \(asked for: 7\)/);
+  expect(keptSettings({ hardForkEpoch: 7 }, of)).toMatch(/no hard fork \(requested: 7\)/);
   expect(keptSettings({ parameters }, of)).toMatch(/protocol parameters of its beginning \(test\)/);
 });
 

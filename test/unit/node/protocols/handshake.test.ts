@@ -199,7 +199,7 @@ describe("connecting", () => {
     const link = path.join(folder, "link");
     symlinkSync(file, link);
     for (const other of [file, link, folder]) {
-      const said = { error: { code: "not_a_node", message: `What stands at ${other} is no socket.` } };
+      const said = { error: { code: "not_a_node", message: `${other} is not a socket.` } };
       expect(await to(other)).toMatchObject(said);
       expect(await serveNode({ path: other }, { magic: 1 })).toMatchObject(said);
     }

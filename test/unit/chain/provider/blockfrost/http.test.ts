@@ -103,7 +103,7 @@ describe("a service that cannot answer now", () => {
     served.fault = () => ({ silent: true });
     const failure = await failureOf(client(served, { answerMs: 50, attempts: 2 }).get("/genesis"));
     expect(failure).toMatchObject({ code: "unreachable" });
-    expect(failure!.message).toContain("did not answer within 0.05 s");
+    expect(failure!.message).toContain("did not respond within 0.05 s");
     expect(served.requests).toHaveLength(2);
   });
 
@@ -248,7 +248,7 @@ describe("a network", () => {
     ends.push(() => other.close());
     expect(await other.check()).toMatchObject({
       ok: false,
-      error: { message: expect.stringContaining("magic 42, not of 2") },
+      error: { message: expect.stringContaining("magic 42, not 2") },
     });
     await expect(other.network()).rejects.toThrow("magic 42");
   });

@@ -31,7 +31,7 @@ describe("the id of a DRep", () => {
     toBech32("pool", fromHex(HASH)),
     toBech32("drep", concat(Uint8Array.of(0x13), fromHex(HASH))),
     toBech32("drep_script", fromHex(HASH + "00")),
-  ])("is undefined for %j", (text) => expect(() => drepOf(text)).toThrow(/DRep is none/));
+  ])("is undefined for %j", (text) => expect(() => drepOf(text)).toThrow(/invalid DRep id/));
 });
 
 describe("an account", () => {

@@ -192,7 +192,7 @@ describe("outputs by address", () => {
     served!.fault = (path) => path.includes("/utxos") ? { body: JSON.stringify([found]) } : undefined;
     expect(await port!.utxosByAddress([bert.base])).toMatchObject({
       ok: false,
-      error: { code: "network_unreachable", message: expect.stringContaining("that is elsewhere") },
+      error: { code: "network_unreachable", message: expect.stringContaining("of another address") },
     });
   });
 });
