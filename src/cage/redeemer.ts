@@ -32,7 +32,7 @@ export type SpendRedeemer =
   | { readonly type: "retract" };
 
 /** How tokens are minted or burnt. */
-export type MintRedeemer =
+type MintRedeemer =
   /** A new token, named after an output that the transaction spends. */
   | { readonly type: "minting"; readonly seed: OutRef }
   | { readonly type: "burning" };

@@ -31,7 +31,7 @@ export interface ScriptRefusal {
 }
 
 /** Without redeemers' limits: the scripts exceed the largest measured amount. `units` is their total use up to that point. */
-export interface OverLimit {
+interface OverLimit {
   readonly ok: false;
   readonly kind: "over_limit";
   readonly message: string;
@@ -39,7 +39,7 @@ export interface OverLimit {
 }
 
 /** The scripts could not be started (ledger: `CollectErrors`); nothing is known about their result. */
-export interface NotCollected {
+interface NotCollected {
   readonly ok: false;
   readonly kind: "not_collected";
   readonly message: string;

@@ -15,7 +15,7 @@ export interface StoredFact {
 }
 
 /** A token's state and, unless it is quarantined, the fact at a path and the facts that its proof needs. */
-export type Evidence =
+type Evidence =
   | { readonly status: "unknown" | "ended" }
   | { readonly status: "quarantined"; readonly state: TokenState }
   | { readonly status: "live"; readonly state: TokenState; readonly fact?: StoredFact; readonly facts: PackedFacts };

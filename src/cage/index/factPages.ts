@@ -23,7 +23,7 @@ export interface StatePoint {
 }
 
 /** A token's status and its last state, if the token was ever seen. */
-export type TokenPoint =
+type TokenPoint =
   | { readonly status: "unknown" }
   | {
     readonly status: "live" | "quarantined" | "ended";

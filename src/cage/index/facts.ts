@@ -10,7 +10,7 @@ import { EMPTY } from "#src/forestry/hash.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 
 /** A request's change of one fact. */
-export interface FactChange {
+interface FactChange {
   /** Digest of the key, in hexadecimal. */
   readonly path: string;
   readonly key: Uint8Array;

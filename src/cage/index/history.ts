@@ -34,7 +34,7 @@ export interface HistoryQuery {
   readonly status?: PastRequest["status"] | undefined;
 }
 
-export interface HistoryPage {
+interface HistoryPage {
   readonly requests: readonly PastRequest[];
   /** Where the next page begins; undefined at the end. */
   readonly next?: string | undefined;

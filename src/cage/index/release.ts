@@ -52,7 +52,7 @@ export interface ReplayFinding {
 }
 
 /** The outcome of a release request. */
-export interface ReleaseOutcome {
+interface ReleaseOutcome {
   readonly released: boolean;
   /** Why not. */
   readonly reason: string | undefined;

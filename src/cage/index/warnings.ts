@@ -5,7 +5,7 @@ import { readFactsAt, readRequestsOf } from "#src/cage/index/read.ts";
 import { digest } from "#src/forestry/hash.ts";
 import type { Queries } from "#src/store/store.ts";
 
-export interface Warning {
+interface Warning {
   readonly code: "fact_exists" | "fact_missing" | "fact_differs";
   readonly message: string;
 }

@@ -34,7 +34,7 @@ import { paymentScript, versionOf } from "#src/cage/summary/scripts.ts";
 import { describeTokens, type TokenChanges } from "#src/cage/summary/tokens.ts";
 
 /** The point of view of a summary. */
-export interface SummaryView {
+interface SummaryView {
   /** The requester's address, its bytes in hexadecimal. */
   readonly address?: string | undefined;
   /** How slots map to time, where that is known. */

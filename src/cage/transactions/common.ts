@@ -14,7 +14,7 @@ import type { CageScript } from "#src/cage/script.ts";
 import type { Evaluation, EvaluationInput } from "#src/plutus/types.ts";
 
 /** Settings of a build. */
-export interface BuildSettings {
+interface BuildSettings {
   /** How long the transaction stays valid, in ms; default 2 hours, at most 36 hours. */
   readonly validForMs?: number | undefined;
   /** Lovelace that a request offers to the token's owner; default `offeredFee`. */
@@ -103,7 +103,7 @@ export function measureWith(
 }
 
 /** The parts of a transaction that differ between builds. */
-export type TransactionParts = Pick<Skeleton, "inputs" | "outputs" | "redeemers"> & Partial<Skeleton>;
+type TransactionParts = Pick<Skeleton, "inputs" | "outputs" | "redeemers"> & Partial<Skeleton>;
 
 /** Completes and balances a transaction that the address signs. */
 export function finish(

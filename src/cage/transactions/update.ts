@@ -57,7 +57,7 @@ export interface BuiltUpdate extends Built {
  * - `out_of_order`: the ledger would apply it before an older request for its key
  * - `older_waits`: an older request for its key has no room or is out of order
  */
-export type RequestReason =
+type RequestReason =
   | Refusal["code"]
   | "other_token"
   | "not_applicable"
@@ -112,7 +112,7 @@ export function requestsFail(requests: readonly RefusedRequest[]): Result<never,
 }
 
 /** The result of `selectRequests`. */
-export interface SelectedRequests {
+interface SelectedRequests {
   readonly taken: readonly SelectedRequest[];
   readonly left: readonly RefusedRequest[];
   /** Root of the facts after all selected requests. */

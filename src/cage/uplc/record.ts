@@ -3,7 +3,7 @@ import { head, isEmpty, second, tail, unBytes, unConstr, unInt, unList, unMap } 
 import type { Bool, Bytes, Data, Expr, Int, List, Pair } from "#src/cage/uplc/term.ts";
 
 /** How a field is read from its data. */
-export interface Kind<A> {
+interface Kind<A> {
   readonly read: (data: Expr<Data>) => Expr<A>;
 }
 
@@ -19,13 +19,13 @@ type Shape = { readonly [field: string]: Kind<unknown> };
 type Read<K> = K extends Kind<infer A> ? A : never;
 
 /** The list of a constructor's fields, typed by the record. */
-export interface Fields<S> {
+interface Fields<S> {
   readonly type: "fields";
   readonly shape: S;
 }
 
 /** A constructor's fields, by name. */
-export interface RecordType<S extends Shape> {
+interface RecordType<S extends Shape> {
   /** Fields of a constructor. Its number is not checked. */
   readonly open: (data: Expr<Data>) => Expr<Fields<S>>;
   /** Fields from their list. */

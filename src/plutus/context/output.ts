@@ -56,7 +56,7 @@ function datumData({ datum, datumHash }: Output): Constr {
 }
 
 /** Translates a transaction id for one Plutus version. */
-export type ShowId = (txHash: string) => Data;
+type ShowId = (txHash: string) => Data;
 
 /** `TxId` of Plutus V1 and V2: a constructor around the bytes. */
 export const wrappedId: ShowId = (txHash) => constr(0, bytes(txHash));

@@ -33,7 +33,7 @@ export class Assets {
   }
 }
 
-export const NO_ASSETS: Assets = new Assets([]);
+const NO_ASSETS: Assets = new Assets([]);
 
 export function isAmount(amount: bigint): boolean {
   return amount >= LEAST && amount <= MOST;

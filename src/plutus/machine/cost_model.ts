@@ -118,7 +118,7 @@ const isStep = (entry: string): entry is Step => STEPS.some((step) => step === e
 const isBuiltin = (entry: string): entry is BuiltinName => BUILTIN_NAMES.some((name) => name === entry);
 
 /** Price of one machine step. */
-export interface StepCost {
+interface StepCost {
   readonly cpu: number;
   readonly memory: number;
 }

@@ -4,7 +4,7 @@
  */
 
 /** Shapes of costing functions, named as in Plutus' cost model files. Comments give the order of the coefficients in a cost model. */
-export const Shape = {
+const Shape = {
   /** constant */
   constant_cost: 0,
   /** intercept, slope */

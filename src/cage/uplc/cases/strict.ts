@@ -26,7 +26,7 @@ export function partsTaken(on: CaseOn, branch: Node, index: number): Lambda | un
 }
 
 /** Variables that are always evaluated, and variables that are always destructured. `all`: the node always fails, so every statement holds. */
-export interface Needs {
+interface Needs {
   readonly all: boolean;
   readonly variables: ReadonlySet<Variable>;
   readonly parted: ReadonlyMap<Variable, "list" | "pair">;
