@@ -75,7 +75,7 @@ export async function socketRows(): Promise<readonly ChainRow[]> {
   for (const depth of [1, 10, 100]) {
     const { perSecond, processor } = await measure(blocks, depth === 1 ? COUNT / 4 : COUNT, depth);
     rows.push([
-      `socket: served and followed in one process, ${depth} asked for ahead, headers hashed`,
+      `socket: served and followed in one process, ${depth} pipelined, headers hashed`,
       `${perSecond.toLocaleString("en")} blocks/s`,
       `processor: ${processor.toFixed(1)} µs/block on both sides together, ${header.toFixed(1)} of it the header${
         depth === 1 ? "; a turn of the loop on either side for each block" : ""

@@ -97,11 +97,11 @@ async function measure(store: Store, blocks: readonly Uint8Array[]): Promise<Cha
   const writes = measured(store);
   const rows: ChainRow[] = [];
   const row = (what: string, took: string) => rows.push([`writes: ${what}`, took, histogram(writes.taken())]);
-  const stands = (hash: string) => until(async () => (await readCursor(store.sql)).at.hash === hash);
+  const reaches = (hash: string) => until(async () => (await readCursor(store.sql)).at.hash === hash);
   const kept = async () => Number((await store.sql`select count(*) from chain_utxo`)[0]!.count);
 
   await following(writes, port, async (follower) => {
-    await stands(tip.hash);
+    await reaches(tip.hash);
     writes.taken();
     const watched = await timed(async () => {
       const ready = await ensureWatched(store, [ADDRESS], () => follower.wake(), Date.now() + 60_000);
@@ -122,7 +122,7 @@ async function measure(store: Store, blocks: readonly Uint8Array[]): Promise<Cha
   await following(writes, port, async () => {
     writes.taken();
     fall();
-    const took = await timed(() => stands(back.hash));
+    const took = await timed(() => reaches(back.hash));
     const left = Number((await store.sql`select count(*) from bench_output`)[0]!.count);
     row(
       `a rollback of ${BACK.toLocaleString("en")} blocks, ${(held - left).toLocaleString("en")} outputs in them`,

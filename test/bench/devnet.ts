@@ -99,7 +99,7 @@ export async function benchDevnet(): Promise<void> {
   const undone = devnet.tip().height + 1;
   const ms = await timed(() => devnet.rollback({ height: -1 }));
   rows.push([
-    `rollback of ${undone} blocks, ${devnet.mempool().length} transactions judged anew`,
+    `rollback of ${undone} blocks, ${devnet.mempool().length} transactions validated again`,
     `${(ms / 1_000).toFixed(1)} s`,
   ]);
   const settings = await store.sql<{ fsync: string; commit: string }[]>`

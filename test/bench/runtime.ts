@@ -273,7 +273,7 @@ async function sizes(serverUrl: string, print: Print): Promise<void> {
   ).forEach((line) => print(line));
   print("");
   table(
-    ["all workers start anew, entities known", "they went by", "first answer ms", "1,000 entities answered ms"],
+    ["all workers restart, entities known", "they went by", "first answer ms", "1,000 entities answered ms"],
     restarts.map(({ known, after, first, thousand }) => [known, after, first.toFixed(0), thousand.toFixed(0)]),
   ).forEach((line) => print(line));
 }

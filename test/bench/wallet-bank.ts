@@ -48,7 +48,7 @@ export class Bank {
     format: "der",
     type: "pkcs8",
   });
-  #purse: { ref: OutRef; amount: bigint } = { ref: { txHash: "", index: 0 }, amount: 0n };
+  #coin: { ref: OutRef; amount: bigint } = { ref: { txHash: "", index: 0 }, amount: 0n };
   #socket: NodeConnection | undefined;
   #waiting = 0;
 
@@ -69,7 +69,7 @@ export class Bank {
       };
       return utxos[0];
     });
-    bank.#purse = { ref: { txHash: found.txHash, index: Number(found.index) }, amount: FUNDS };
+    bank.#coin = { ref: { txHash: found.txHash, index: Number(found.index) }, amount: FUNDS };
     return bank;
   }
 
@@ -81,11 +81,11 @@ export class Bank {
 
   /** One transaction that pays these outputs; returns its hash. */
   async pay(outputs: readonly NewOutput[], with_: readonly Contribution[] = [], mint: Assets = noAssets) {
-    const amount = this.#purse.amount + with_.reduce((sum, { amount }) => sum + amount, 0n) - FEE -
+    const amount = this.#coin.amount + with_.reduce((sum, { amount }) => sum + amount, 0n) - FEE -
       outputs.reduce((sum, { value }) => sum + value.lovelace, 0n);
     if (amount < 10_000_000n) throw new Error("the payer has no funds left");
     const unsigned = encodeTransaction({
-      inputs: [this.#purse.ref, ...with_.map(({ ref }) => ref)],
+      inputs: [this.#coin.ref, ...with_.map(({ ref }) => ref)],
       outputs: [...outputs, { address: this.#address.hex, value: lovelace(amount) }],
       fee: FEE,
       ...(mint.size > 0 ? { mint, nativeScripts: [this.script] } : {}),
@@ -98,7 +98,7 @@ export class Bank {
       ...with_.map((one) => one.sign(message)),
     );
     await this.#submit(transaction);
-    this.#purse = { ref: { txHash: hash, index: outputs.length }, amount };
+    this.#coin = { ref: { txHash: hash, index: outputs.length }, amount };
     return hash;
   }
 

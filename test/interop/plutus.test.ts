@@ -216,7 +216,7 @@ const USUAL = 1;
 /** Milliseconds. Each takes about a minute on an idle machine. */
 const LONGEST = 600_000;
 /** How many of the differing programs are shown. */
-const SHOWN_DIFFERENCES = Number(process.env["TOLD"] ?? 3);
+const SHOWN_DIFFERENCES = Number(process.env["SHOWN_DIFFERENCES"] ?? 3);
 
 const shown = (verdict: Verdict) =>
   verdict.ok ? `${verdict.result} ${verdict.steps} ${verdict.memory}` : `failure (${verdict.why})`;
@@ -255,7 +255,7 @@ async function differences(machine: Machine, jobs: readonly Job[]) {
     const by = `Plutus V${language} at ${protocolMajor}, ours: ${shown(ours(as(program)))}, theirs: ${shown(other!)}`;
     examples.push(`${showProgram(program)}\n${by}\n${toHex(as(program).flat)} out of ${toHex(job.flat)}`);
   }
-  return { known, unknown: unknown.length, told: examples };
+  return { known, unknown: unknown.length, examples };
 }
 
 let contractJobs: readonly Job[] | undefined;
@@ -319,7 +319,7 @@ describe.each(MACHINES)("%s", (machine) => {
     }
     console.info(`${machine}: ${jobs.length} scripts of the ledger's transitions`);
     expect(jobs.length).toBeGreaterThan(110);
-    expect(await differences(machine, jobs)).toEqual({ known: {}, unknown: 0, told: [] });
+    expect(await differences(machine, jobs)).toEqual({ known: {}, unknown: 0, examples: [] });
   }, LONGEST);
 
   it.skipIf(inject(machine) === "")(
@@ -328,7 +328,7 @@ describe.each(MACHINES)("%s", (machine) => {
       const jobs = contractJobs ??= makeContractJobs();
       console.info(`${machine}: ${jobs.length} runs of the contract`);
       expect(jobs.length).toBeGreaterThan(3_000);
-      expect(await differences(machine, jobs)).toEqual({ known: {}, unknown: 0, told: [] });
+      expect(await differences(machine, jobs)).toEqual({ known: {}, unknown: 0, examples: [] });
     },
   );
 
@@ -339,7 +339,7 @@ describe.each(MACHINES)("%s", (machine) => {
       limit: LIMIT,
     }));
     const { known, ...rest } = await differences(machine, jobs);
-    expect({ ...rest, known }).toEqual({ unknown: 0, told: [], known: expected(machine, 0) });
+    expect({ ...rest, known }).toEqual({ unknown: 0, examples: [], known: expected(machine, 0) });
   }, LONGEST);
 
   it.skipIf(inject(machine) === "")("runs random programs like our machine, up to the last unit", async () => {
@@ -357,7 +357,7 @@ describe.each(MACHINES)("%s", (machine) => {
     });
     const { known, ...rest } = await differences(machine, [...jobs, ...tight]);
     console.info(`${machine}: ${jobs.length + tight.length} runs (seed ${seed}), known differences:`, known);
-    expect({ seed, ...rest }).toEqual({ seed, unknown: 0, told: [] });
+    expect({ seed, ...rest }).toEqual({ seed, unknown: 0, examples: [] });
     if (seed === USUAL) expect(known).toEqual(expected(machine, 1));
   }, LONGEST);
 });

@@ -285,7 +285,7 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: "spends what nobody knows",
+    name: "spends an unknown output",
     why: "input",
     run: (edited) => void elements(edited.body, 0n).push([new Uint8Array(32).fill(7), 0n]),
   },
@@ -297,17 +297,17 @@ export const attacks: readonly Attack[] = [
       inputs.push(inputs[0]!);
     },
   },
-  { name: "is valid for ever", why: "valid_until", run: (edited) => void edited.body.delete(3n) },
+  { name: "has no end of validity", why: "valid_until", run: (edited) => void edited.body.delete(3n) },
   { name: "is valid for longer", why: "valid_until", run: set(3n, ({ intent }) => BigInt(intent.validUntil!) + 1n) },
   { name: "is valid for longer than a double can tell", why: "valid_until", run: set(3n, (1n << 64n) - 1n) },
   { name: "is valid later", why: "valid_from", run: set(8n, 8_000n) },
   {
-    name: "asks for a stranger's signature",
+    name: "requires another person's signature",
     why: "signer",
     run: (edited) => void elements(edited.body, 14n).push(fromHex(mallory.key)),
   },
   {
-    name: "asks for the signature of the requester's stake key",
+    name: "requires the signature of the requester's stake key",
     why: "signer",
     run: (edited, meant) => void elements(edited.body, 14n).push(fromHex(own(meant).stake)),
   },
@@ -337,7 +337,7 @@ export const attacks: readonly Attack[] = [
     why: "unknown_certificate",
     run: (edited, meant) => certificate(9n, keyCredential(own(meant).stake), [0n, hash("ee")])(edited),
   },
-  { name: "has a certificate that is none", why: "unknown_certificate", run: (edited) => certificate(99n)(edited) },
+  { name: "has an unknown certificate", why: "unknown_certificate", run: (edited) => certificate(99n)(edited) },
   {
     name: "withdraws the requester's rewards",
     why: "unknown_withdrawal",
@@ -380,7 +380,7 @@ export const attacks: readonly Attack[] = [
   { name: "states what the treasury holds", why: "unknown_treasury", run: set(21n, 0n) },
   { name: "states a network", why: "unknown_network_id", run: set(15n, 0n) },
   { name: "has an update proposal", why: "unknown_field", run: set(6n, [new Map(), 0n]) },
-  { name: "has a field that nobody knows", why: "unknown_field", run: set(23n, 0n) },
+  { name: "has an unknown field", why: "unknown_field", run: set(23n, 0n) },
   { name: "has a field of a negative number", why: "undecodable", run: set(-1n, 0n) },
   {
     name: "mints an asset of another policy to the requester",
@@ -448,7 +448,7 @@ export const attacks: readonly Attack[] = [
       ]),
   },
   {
-    name: "has a witness that nobody knows",
+    name: "has an unknown witness",
     why: "unknown_witness_field",
     run: (edited) => void edited.witnesses.set(9n, 1n),
   },
@@ -484,7 +484,7 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: "has an output with a member that nobody knows",
+    name: "has an output with an unknown member",
     why: "unknown_encoding",
     run(bent, meant) {
       const { address, value } = read(meant)[changeIndex(meant)]!;
@@ -587,15 +587,15 @@ export const attacks: readonly Attack[] = [
     run: (bent) => redeemer(bent, (data, i) => i === 0 ? new Encoded(encodeData(constr(3, 1n))) : data),
   },
 
-  { name: "asks for another key", why: "change", on: isRequest, run: request(() => ({ key: fromHex("00") })) },
+  { name: "requests another key", why: "change", on: isRequest, run: request(() => ({ key: fromHex("00") })) },
   {
-    name: "asks for another value",
+    name: "requests another value",
     why: "change",
     on: isRequest,
     run: request(({ operation }) => ({ operation: { ...operation, value: fromHex("ff") } })),
   },
   {
-    name: "asks for another operation",
+    name: "requests another operation",
     why: "change",
     on: isRequest,
     run: request(({ operation }) => ({
@@ -604,9 +604,14 @@ export const attacks: readonly Attack[] = [
         : { type: "insert", value: operation.value },
     })),
   },
-  { name: "asks another token", why: "token", on: isRequest, run: request(() => ({ name: "cd".repeat(32) })) },
   {
-    name: "asks a token of another policy",
+    name: "requests a change of another token",
+    why: "token",
+    on: isRequest,
+    run: request(() => ({ name: "cd".repeat(32) })),
+  },
+  {
+    name: "requests a change of a token of another policy",
     why: "request",
     on: isRequest,
     run: request(() => ({ policy: "cd".repeat(28) })),
@@ -647,7 +652,7 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: "asks at the contract with a stranger's stake",
+    name: "has its request at the contract with another stake part",
     why: "token",
     on: isRequest,
     run: (bent, meant) =>
@@ -656,13 +661,13 @@ export const attacks: readonly Attack[] = [
       })),
   },
   {
-    name: "asks at a stranger's address",
+    name: "has its request at another address",
     why: "request",
     on: isRequest,
     run: (bent, meant) => redo(bent, meant, 0, () => ({ address: mallory.base })),
   },
   {
-    name: "asks twice",
+    name: "has two requests",
     why: "request",
     on: isRequest,
     run(bent, meant) {
@@ -672,7 +677,7 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: "asks by the hash of a datum",
+    name: "has its request by a datum hash",
     why: "request",
     on: isRequest,
     run(bent, meant) {
@@ -684,12 +689,12 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: "asks with a script on the request",
+    name: "has a script on the request",
     why: "token",
     on: isRequest,
     run: (bent, meant) => redo(bent, meant, 0, () => ({ script: encode([3, cageScript.compiledCode]) })),
   },
-  { name: "asks for nothing", why: "request", on: isRequest, run: (bent) => void outputs(bent).shift() },
+  { name: "has no request", why: "request", on: isRequest, run: (bent) => void outputs(bent).shift() },
   {
     name: "takes the token along",
     why: "input",

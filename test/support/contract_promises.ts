@@ -113,11 +113,11 @@ export function judge(plan: Plan, facts: Forestry): Judgement {
   for (const [name, quantity] of minted) {
     if (quantity <= 0n) continue;
     const seed = spends.some(({ input }) => nameOf(fields(input)[0]!) === name);
-    const born = outputs.find(({ tokens }) => tokens.has(name));
-    const datum = read(born);
-    if (quantity !== 1n || !seed) return broken("a token that is born twice");
-    if (datum?.type !== "state" || datum.state.root !== toHex(EMPTY)) return broken("a token born with facts");
-    if (!signed(datum.state.owner)) return broken("a token in the name of somebody who did not sign");
+    const booted = outputs.find(({ tokens }) => tokens.has(name));
+    const datum = read(booted);
+    if (quantity !== 1n || !seed) return broken("a token booted twice");
+    if (datum?.type !== "state" || datum.state.root !== toHex(EMPTY)) return broken("a token booted with facts");
+    if (!signed(datum.state.owner)) return broken("a token whose owner did not sign");
   }
 
   const ours = spends.filter(isOurs);
@@ -154,7 +154,7 @@ function requestsKept(
     const spent = spentOf(spend);
     if (sameData(spend.redeemer!, CONTRIBUTE)) {
       const datum = read(spent);
-      if (datum?.type !== "request") return broken("applied what nobody reads");
+      if (datum?.type !== "request") return broken("applied an unreadable request");
       if (spent.assets > 0) return broken("applied a request with assets");
       applied.push({ request: datum.request, spent });
       continue;
@@ -162,7 +162,7 @@ function requestsKept(
     // the payment key of the refund address, even if the rest of the datum is malformed
     const [hash] = fields(fields(fields(fields(spent.datum)[0])[1])[0]);
     if (!plan.signers.some((one) => hash instanceof Uint8Array && equalBytes(one, hash))) {
-      return broken("a request taken back by somebody else");
+      return broken("a request retracted by another person");
     }
   }
   if (!update) return applied.length > 0 ? broken("a deposit without an update") : KEPT;

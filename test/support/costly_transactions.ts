@@ -19,7 +19,7 @@ type Fields = Readonly<Record<number, Encodable>>;
 
 /** Bytes of a transaction without its filler, at most. */
 const FRAME = 400;
-const ROOM = mainnetParameters.maxTxSize - FRAME;
+const CAPACITY = mainnetParameters.maxTxSize - FRAME;
 
 /** `length` bytes that are distinct for each `i`. */
 function numbered(i: number, length: number): Uint8Array {
@@ -34,7 +34,7 @@ function filling(made: (i: number) => Encodable): Encoded[] {
   for (let size = 0;;) {
     const element = encode(made(elements.length));
     size += element.length;
-    if (size > ROOM) return elements;
+    if (size > CAPACITY) return elements;
     elements.push(new Encoded(element));
   }
 }

@@ -46,7 +46,7 @@ const health = healthRoutes({ health: { name: "alone", roles: [], since: 0, chec
 function tokensAlone(): OpenAPIHono {
   const dependencies = ["port", "events", "ask", "build", "boot", "builders"] as const;
   return tokenApp({
-    ...Object.fromEntries(dependencies.map((room) => [room, notCalled(room)])),
+    ...Object.fromEntries(dependencies.map((name) => [name, notCalled(name)])),
     store: { sql: notCalled("store") },
     networkId: 0,
     networkMagic: 42,

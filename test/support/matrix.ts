@@ -230,7 +230,7 @@ export function faultMatrix(options: MatrixOptions): void {
       streamAnew: stream && stream.connections - 1,
     };
     console.log(
-      `${infrastructure.name}: ${total} transitions replayed; came again, and connections made anew:`,
+      `${infrastructure.name}: ${total} transitions replayed; duplicates and reconnections:`,
       JSON.stringify(came),
     );
   });

@@ -307,7 +307,7 @@ async function write(): Promise<void> {
   work.migrated = moved.map(({ id }) => id);
   const held = await signed(payer, payment(2n));
 
-  say("a wallet that is being read, while nobody reads");
+  say("a wallet that is being read, while no follower runs");
   follower!.signal("SIGSTOP");
   const restoringWords = newMnemonic(15);
   work.wallets.restoring = {
@@ -343,7 +343,7 @@ async function write(): Promise<void> {
   }));
   for (const one of unanswered) one.catch(() => {});
   const [great] = await until(
-    "it is begun",
+    "it has begun",
     async () => {
       const rows = await sql<{ id: string }[]>`select id from actor where kind = 'wallet' and state = 'beginning'`;
       return rows.length > 0 && rows;
@@ -358,7 +358,7 @@ async function write(): Promise<void> {
     throw new Error("the large wallet was ready too early");
   }
 
-  say("what the chain says and nobody hears: a block, and back");
+  say("unread events of the chain: a block, and its rollback");
   devnet.signal("SIGCONT");
   follower!.signal("SIGCONT");
   await until("the devnet runs", async () => {
@@ -367,7 +367,7 @@ async function write(): Promise<void> {
   });
   const eventOf = (type: string) =>
     until(
-      `${type} is told`,
+      `${type} is in the log`,
       async () =>
         await count(
           sql`select count(*) n from input_log where not read and kind = 'token' and event->>'type' = ${type}`,

@@ -15,7 +15,11 @@ import {
 
 /** Kinds of changes to tokens: how many a summary has, and the reason if that is another number than is intended. */
 const COUNTS = {
-  tokens: [({ tokens }: Summary) => tokens.length, "token", "The number of tokens that it concerns does not match the intent."],
+  tokens: [
+    ({ tokens }: Summary) => tokens.length,
+    "token",
+    "The number of tokens that it concerns does not match the intent.",
+  ],
   states: [
     ({ pays }: Summary) => pays.filter(({ purpose }) => purpose === "state").length,
     "state",
@@ -37,7 +41,11 @@ const COUNTS = {
     "input",
     "The number of contract outputs that it spends does not match the intent.",
   ],
-  runs: [({ scripts }: Summary) => scripts.length, "script", "The number of scripts that it runs does not match the intent."],
+  runs: [
+    ({ scripts }: Summary) => scripts.length,
+    "script",
+    "The number of scripts that it runs does not match the intent.",
+  ],
 } as const;
 type Counts = Partial<Record<keyof typeof COUNTS, number>>;
 

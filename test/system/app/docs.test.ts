@@ -54,7 +54,7 @@ function operationsOf({ paths }: Document): [name: string, Operation][] {
 }
 
 describe("the OpenAPI document", () => {
-  each("of %s has an example of every operation, and each is as its schema says", async (service) => {
+  each("of %s has an example of every operation, and each conforms to its schema", async (service) => {
     const document = await documentOf(arbor[service]);
     const ajv = formats.default(new Ajv2020({ strict: false, allErrors: true }));
     ajv.addSchema({ ...document, $id: "document" });

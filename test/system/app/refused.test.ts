@@ -67,8 +67,8 @@ describe("a start is refused", () => {
   });
 
   it.concurrent.each<[string, (socket: Socket) => void]>([
-    ["says nothing", () => {}],
-    ["is another service that speaks first", (socket) => void socket.write("INFO {}\r\n")],
+    ["sends nothing", () => {}],
+    ["is another service that sends first", (socket) => void socket.write("INFO {}\r\n")],
     [
       "answers each connection with HTTP",
       (socket) => void socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")),

@@ -78,7 +78,7 @@ async function follow(falseSteps: readonly RawStep[]): Promise<{ lowest: number;
   const stop = new AbortController();
   const running = follower.run(stop.signal);
   await until(
-    "the index stands at the tip",
+    "the index is at the tip",
     async () => sessions > 1 && (await readCursor(store.sql)).at.hash === tip.hash,
     5_000,
     5,

@@ -68,7 +68,7 @@ afterAll(async () => {
 const code = "protocol_version_unknown";
 
 test("the start reports it, and each service in its health, where it stays healthy", async () => {
-  await until("the start says it", async () => service.printed.includes(code));
+  await until("the start reports it", async () => service.printed.includes(code));
   const protocolVersion = { network: { major: 12, minor: 0 }, newestKnown: 11, unknown: true };
   for (const place of [service.tokens, service.wallets.replace("/v2", ""), service.operator, service.health]) {
     const health = await http(place, "GET", "/health");

@@ -226,7 +226,7 @@ describe("the cluster", () => {
 
   test("workers, partitions, leases, lags and the overview", async () => {
     await ask("busy", { type: "ADD", amount: 1 });
-    await until("what was counted a moment ago is counted anew", async () => {
+    await until("the cached counts are renewed", async () => {
       const { workers: lines } = await operator.read("/workers", api.workers);
       return lines.reduce((sum, { events }) => sum + events, 0) > 0;
     });
@@ -288,32 +288,32 @@ describe("refusals", () => {
     ["passivating an unknown actor", "POST", "/actors/account/nobody/passivate", 404, "actor_unknown"],
     ["firing for an unknown actor", "POST", "/actors/account/nobody/reminders/x/fire", 404, "actor_unknown"],
     ["an unknown kind's machine", "GET", "/kinds/nobody/machine", 404, "kind_unknown"],
-    ["a kind that is no name", "GET", "/actors/ACCOUNT/x", 400, "bad_request"],
+    ["a kind that is not a name", "GET", "/actors/ACCOUNT/x", 400, "bad_request"],
     ["an id with a zero", "GET", "/actors/account/a%00b", 400, "bad_request"],
     ["a filter with a zero", "GET", "/actors?q=%00", 400, "bad_request"],
     ["an id that is too long", "GET", `/actors/account/${"x".repeat(201)}`, 400, "bad_request"],
-    ["a limit of nothing", "GET", "/actors?limit=0", 400, "bad_request"],
-    ["a limit beyond all bounds", "GET", "/actors?limit=501", 400, "bad_request"],
+    ["a limit of zero", "GET", "/actors?limit=0", 400, "bad_request"],
+    ["a limit out of range", "GET", "/actors?limit=501", 400, "bad_request"],
     ["a limit that is no number", "GET", "/actors?limit=ten", 400, "bad_request"],
-    ["a pause that is neither", "GET", "/actors?paused=maybe", 400, "bad_request"],
+    ["a pause that is neither true nor false", "GET", "/actors?paused=maybe", 400, "bad_request"],
     ["a cursor of another list", "GET", "/actors?after=MTI", 400, "bad_cursor"],
     ["a cursor made of nonsense", "GET", "/actors?after=%21%21%21", 400, "bad_cursor"],
     ["a cursor of nothing", "GET", "/actors?after=", 400, "bad_request"],
-    ["a place in history that is none", "GET", "/actors/account/nobody/history?before=xyz", 400, "bad_cursor"],
+    ["an invalid position in history", "GET", "/actors/account/nobody/history?before=xyz", 400, "bad_cursor"],
     ["a letter that is not there", "POST", "/dead-letters/4711/retry", 404, "letter_unknown"],
     ["dropping a letter that is not there", "DELETE", "/dead-letters/4711", 404, "letter_unknown"],
     ["a letter without a number", "DELETE", "/dead-letters/x", 400, "bad_request"],
-    ["a letter beyond all numbers", "POST", "/dead-letters/99999999999999999999/retry", 400, "bad_request"],
+    ["a letter with a number out of range", "POST", "/dead-letters/99999999999999999999/retry", 400, "bad_request"],
     ["letters from nowhere", "GET", "/dead-letters?after=e30", 400, "bad_cursor"],
     ["a partition that is not there", "POST", "/partitions/99/move", 404, "partition_unknown"],
     ["a partition without a number", "POST", "/partitions/-1/move", 400, "bad_request"],
-    ["a move to nobody", "POST", "/partitions/1/move", 404, "worker_unknown", { to: "nobody" }],
+    ["a move to an unknown worker", "POST", "/partitions/1/move", 404, "worker_unknown", { to: "nobody" }],
     ["a move with nonsense", "POST", "/partitions/1/move", 400, "bad_request", { to: 7 }],
     ["a move with no JSON", "POST", "/partitions/1/move", 400, "malformed_json", "{"],
     ["a rollback without a devnet", "POST", "/devnet/rollback", 422, "no_devnet", { blocks: 1 }],
-    ["a rollback of nothing", "POST", "/devnet/rollback", 400, "bad_request", { blocks: 0 }],
+    ["a rollback of zero blocks", "POST", "/devnet/rollback", 400, "bad_request", { blocks: 0 }],
     ["a rollback without a body", "POST", "/devnet/rollback", 400, "malformed_json"],
-    ["a body beyond all bounds", "POST", "/devnet/rollback", 413, "body_too_large", "x".repeat(70_000)],
+    ["a body over the limit", "POST", "/devnet/rollback", 413, "body_too_large", "x".repeat(70_000)],
   ];
   test.each(refusals)("%s", async (_, method, path, status, code, body) => {
     const said = await operator.call(method, path, body);

@@ -194,7 +194,7 @@ describe("GET /events", () => {
   test("a reader that was away for longer than transitions are kept is notified, and continues with the retained ones", async () => {
     const [old] = await take("/events?from=start", 1, isTransition);
     await until(
-      "all are marked as told",
+      "all are marked as published",
       async () => (await cluster.store.sql`select 1 from outbox where not published`).length === 0,
     );
     const [{ n }] = await cluster.store.sql<[{ n: bigint }]>`select count(*) as n from outbox`;

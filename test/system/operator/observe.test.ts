@@ -137,9 +137,7 @@ describe("a request", () => {
       route: "/transaction",
       status: 200,
     }));
-    const [line] = lines(rest).filter(({ message, request }) =>
-      message === "command completed" && request === REQUEST
-    );
+    const [line] = lines(rest).filter(({ message, request }) => message === "command completed" && request === REQUEST);
     expect(line).toMatchObject({ entity: `transaction/${hash}`, event: "SUBMIT", outcome: "ok" });
     expect(line!.command).toEqual(expect.any(String));
   });

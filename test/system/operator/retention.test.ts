@@ -80,7 +80,7 @@ async function live(id: string): Promise<void> {
   notifyInputs(bus, [entity]);
   await until("it has done everything", async () => (await readActor(store, entity))?.version === 5);
   await until(
-    "everything is told",
+    "everything is published",
     async () => (await store.sql`select 1 from outbox where not published`).length === 0,
   );
 }
@@ -96,7 +96,7 @@ test("answers, history, effects, inputs and dead letters are deleted after their
     value: { balance: 16, adds: 2 },
   });
   await until(
-    "everything is told",
+    "everything is published",
     async () => (await store.sql`select 1 from outbox where not published`).length === 0,
   );
   await age(720);
@@ -111,7 +111,7 @@ test("open items stay: replies, effects, unread input, unpublished transitions",
   const paying = ask.ask(account("b"), { type: "PAY", amount: 4, slowly: true }, { commandId: "b-pay" });
   await until("it pays", async () => (await readActor(store, account("b")))?.state === "paying");
   await until(
-    "everything is told",
+    "everything is published",
     async () => (await store.sql`select 1 from outbox where not published`).length === 0,
   );
   await ask.ask(account("c"), ADD);
@@ -140,7 +140,7 @@ test("many rows are deleted in batches, and a signal stops it between two", asyn
     from generate_series(1, 500) i`;
   const stop = new AbortController();
   const stopped = prune(store, KEEP, stop.signal);
-  await until("some went", async () => await count("command_result") < 10_500);
+  await until("some are deleted", async () => await count("command_result") < 10_500);
   stop.abort();
   const some = (await stopped).results;
   expect(some).toBeGreaterThan(0);
@@ -173,7 +173,7 @@ test("one process at a time deletes, and another one continues when it ends", as
   const two = start("two");
   await until("one of them does it", async () => (one.epoch() === undefined) !== (two.epoch() === undefined));
   await spend(1);
-  await until("the old row went", async () => await count("command_result") === 0);
+  await until("the old row is deleted", async () => await count("command_result") === 0);
   const [holder, other] = one.epoch() === undefined ? [two, one] : [one, two];
   await holder.stop();
   await spend(2);

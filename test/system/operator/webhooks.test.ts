@@ -166,7 +166,7 @@ describe("webhooks", () => {
       return true;
     };
     await add("off");
-    await until("it wants no more", async () => (await call("GET", path)).status === "disabled");
+    await until("it gets no more", async () => (await call("GET", path)).status === "disabled");
   });
 
   test("the sending process is killed repeatedly: nothing is lost, and first deliveries stay in order", async () => {
@@ -188,7 +188,7 @@ describe("webhooks", () => {
     const processes = [spawnSender("a0"), spawnSender("b0")];
     const killed: number[] = [];
     for (let i = 1; i <= 3; i++) {
-      await until("somebody sends", async () => receiver.taken.length > 50 * i, 30_000);
+      await until("one process sends", async () => receiver.taken.length > 50 * i, 30_000);
       const owner = async () =>
         (await cluster.store.sql<{ owner: string | null }[]>`select owner from lease where name = 'webhooks'`)[0]!
           .owner;
@@ -216,7 +216,7 @@ describe("webhooks", () => {
     await sender.stop();
     await add("gone");
     await until(
-      "all are told",
+      "all are published",
       async () => (await cluster.store.sql`select 1 from outbox where not published`).length === 0,
     );
     await pruneEvents(cluster.store, 0);

@@ -223,7 +223,7 @@ describe("subscribers", () => {
       },
     });
     expect((mine[2]!.body as { data: { cause: string } }).data.cause).toMatch(/^effect:account\/x\.y z:\d+$/);
-    await until("all are marked as told", async () => {
+    await until("all are marked as published", async () => {
       const rows = await cluster.store.sql`select 1 from outbox where not published`;
       return rows.length === 0;
     });

@@ -47,7 +47,7 @@ async function expectWhole(entity: EntityRef, versions: number): Promise<void> {
   const whole = Array.from({ length: versions }, (_, i) => i + 1);
   expect(rows.map((row) => Number(row.version))).toEqual(whole);
   expect((await readActor(cluster.store, entity))!.version).toBe(versions);
-  await until("every transition is told", async () => heard.get(entity.id)?.length === versions);
+  await until("every transition is published", async () => heard.get(entity.id)?.length === versions);
   expect(heard.get(entity.id)).toEqual(whole);
 }
 

@@ -73,7 +73,7 @@ test("a full mailbox refuses, and accepted commands are applied", async () => {
   const others = Array.from({ length: 9 }, () => ask.ask(account("full"), { type: "ADD", amount: 1 }));
   let answered = 0;
   for (const answer of others) void answer.then(() => answered++);
-  await until("what has no room is refused", async () => answered === 4);
+  await until("the excess is refused", async () => answered === 4);
   open();
   const codes = (await Promise.all([first, ...others])).map((answer) => answer.ok ? "ok" : answer.error.code);
   expect(codes).toEqual([...Array(6).fill("ok"), ...Array(4).fill("overloaded")]);
@@ -221,7 +221,7 @@ test("a bus that goes away and comes back loses no command and no transition", a
   const add = (deadlineMs: number) => asker.ask(account("outage"), { type: "ADD", amount: 1 }, { deadlineMs });
   expect(await add(5_000)).toMatchObject({ ok: true });
   // A reply comes before its transition is published.
-  await until("the first transition is told", async () => heard.length === 1);
+  await until("the first transition is published", async () => heard.length === 1);
   back = new Promise((resolve) => open.onReconnect(() => void open.flush().then(resolve)));
   await endpoint.stop();
   const during = add(20_000);
@@ -229,7 +229,7 @@ test("a bus that goes away and comes back loses no command and no transition", a
   endpoint = await startNatsEndpoint({ port, token, log: silentLog });
   expect(await during).toMatchObject({ ok: true });
   expect(await add(5_000)).toMatchObject({ ok: true, value: { adds: 3 } });
-  await until("every transition is told", async () => heard.length === 3);
+  await until("every transition is published", async () => heard.length === 3);
   expect(heard).toEqual([1, 2, 3]);
   await worker.stop();
   workers.length = 0;
@@ -270,7 +270,7 @@ test("a turn whose commit was not acknowledged is published before the next one"
   expect(await add()).toMatchObject({ ok: true, value: { adds: 2 } });
   expect(lose).toBe(false);
   expect(await add()).toMatchObject({ ok: true, value: { adds: 3 } });
-  await until("all are told", async () => heard.length >= 3);
+  await until("all are published", async () => heard.length >= 3);
   expect(heard).toEqual([1, 2, 3]);
   end();
 });
@@ -309,7 +309,7 @@ test("transitions are published one round after the other, whichever process fin
   publisher.push(Array.from({ length: 1_000 }, (_, i) => ({ ...one, version: i + 1 })));
   expect(publisher.behind()).toBe(true);
   expect(await publisher.sweep([partitionOf(account("rounds"), 8)], 0)).toBeGreaterThan(0);
-  await until("all are told", async () => !publisher.behind());
+  await until("all are published", async () => !publisher.behind());
   await publisher.stop(1_000);
   expect(most).toBe(1);
 });

@@ -116,7 +116,7 @@ describe("a wallet's stake", () => {
     const unknown = await scenario.refusal(client.joinPool(staker, none, PASSPHRASE));
     expect([unknown.status, unknown.code, unknown.details]).toEqual([404, "no_such_pool", { pool_id: none }]);
     const [first] = pools;
-    const refused: (readonly [asked: () => Promise<unknown>, status: number, code: string])[] = [
+    const refused: (readonly [request: () => Promise<unknown>, status: number, code: string])[] = [
       [() => client.joinPool(staker, first!, "Another Passphrase"), 403, "wrong_encryption_passphrase"],
       [() => client.joinPool(staker, "pool1nonsense", PASSPHRASE), 400, "bad_request"],
       [() => client.joinPool("0".repeat(40), first!, PASSPHRASE), 404, "no_such_wallet"],
@@ -228,7 +228,7 @@ describe("a wallet's stake", () => {
     await scenario.client.proxy(Uint8Array.from(csl.Transaction.from_hex(made).to_bytes()));
     await paced.block();
 
-    const votes: (readonly [vote: string, told: string, ledger: string])[] = [
+    const votes: (readonly [vote: string, expected: string, ledger: string])[] = [
       [byKey, "drep", `key:${stranger.keyHash}`],
       [byScript, "drep", `script:${script.hash().to_hex()}`],
       ["no_confidence", "no_confidence", "no confidence"],

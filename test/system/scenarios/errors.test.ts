@@ -115,7 +115,7 @@ describe("a service that gets wrong requests", () => {
     for (const { method, path, consumes } of operations) {
       for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
         seen.add(name!);
-        expect(bad, `${path} has a parameter that nobody thought of`).toHaveProperty(name!);
+        expect(bad, `${path} has an unknown parameter`).toHaveProperty(name!);
         for (const value of [...bad[name!]!, ...malformedParams[name!]?.bad ?? []]) {
           const requestPath = filled(path, { ...values, [name!]: value });
           const body = consumes === undefined ? {} : json(consumes === JSON_TYPE ? "{}" : "", consumes);

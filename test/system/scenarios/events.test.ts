@@ -28,13 +28,13 @@ describe("events, pages and idempotent requests", () => {
         heard.push({ ...one, at: Date.now() });
       }
     })();
-    await Promise.race([until("the stream stands", () => Promise.resolve(heard.length > 0), 60_000), done]);
+    await Promise.race([until("the stream is open", () => Promise.resolve(heard.length > 0), 60_000), done]);
     return { heard, end, done };
   };
   type Heard = readonly WalletEvent[];
   const transactionsIn = (heard: Heard) => heard.flatMap((one) => one.type === "transaction" ? [one.transaction] : []);
   const hears = (heard: Heard, count: number) =>
-    until(`${count} are told`, () => Promise.resolve(transactionsIn(heard).length === count), 60_000);
+    until(`${count} are received`, () => Promise.resolve(transactionsIn(heard).length === count), 60_000);
   /** Lovelace of each, in ada. */
   const amounts = (list: readonly Transaction[]) => list.map(({ amount }) => Number(amount.quantity) / 1_000_000);
   /** Requests a faucet payment to an address, in a block. */
@@ -64,7 +64,7 @@ describe("events, pages and idempotent requests", () => {
     const { depth: _, ...listed } = (await client.transactions(mine))[0]!;
     expect(one).toMatchObject(listed);
     const late = heard.find(({ type }) => type === "transaction")!.at - Date.parse(one!.inserted_at!.time);
-    console.info(`told ${late} ms after the slot of its block began`);
+    console.info(`received ${late} ms after the slot of its block began`);
   });
 
   it("report missed transactions to a client that returns, once", async () => {
@@ -87,7 +87,7 @@ describe("events, pages and idempotent requests", () => {
     await pay(14n);
     await hears(heard, 1);
     await scenario.rollback(1);
-    await until("it is told", () => Promise.resolve(heard.some(({ type }) => type === "rolled_back")), 60_000);
+    await until("it is reported", () => Promise.resolve(heard.some(({ type }) => type === "rolled_back")), 60_000);
     await scenario.untilAvailable(mine, 46n * ADA);
     await scenario.blocks();
     await hears(heard, 2);
@@ -108,7 +108,7 @@ describe("events, pages and idempotent requests", () => {
         await proxy.cut();
         await pay(ada);
         await proxy.mend();
-        await until("it stands again", () => Promise.resolve(stood() > before), 60_000);
+        await until("it is open again", () => Promise.resolve(stood() > before), 60_000);
         await hears(heard, Number(ada) - 20);
       }
       await pay(23n);

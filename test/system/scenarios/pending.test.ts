@@ -22,7 +22,7 @@ describe("a submitted transaction", () => {
       body: (ada = 5n) => ({ payments: [{ address, amount: lovelace(ada * ADA) }], passphrase: PASSPHRASE }),
     };
   };
-  const offered = (hash: string) => until("it is offered again", async () => (await scenario.mempool()).includes(hash));
+  const offered = (hash: string) => until("it is resubmitted", async () => (await scenario.mempool()).includes(hash));
 
   it("is pending again when its block is rolled back, is resubmitted automatically, and is forgotten only if it is not in the ledger", async () => {
     const { id, body } = await funded(20n, 20n);

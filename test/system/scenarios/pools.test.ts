@@ -132,7 +132,7 @@ describe("stake pools", () => {
     const rewards = (pools: readonly StakePool[]) =>
       pools.map(({ metrics }) => BigInt(metrics.non_myopic_member_rewards.quantity));
     // a pool's rewards are computed from the blocks that it made, some epochs later
-    await until("one would pay", async () => {
+    await until("one pool has rewards", async () => {
       await paced.enter((await paced.block()).epoch + 1);
       return rewards(await list())[0]! > 0n;
     }, 120_000);
@@ -182,8 +182,8 @@ describe("stake pools", () => {
 
     await set("direct");
     expect(await scenario.client.settings()).toEqual({ pool_metadata_source: "direct" });
-    await until("one has told", async () => byId(await list()).get(good.id)!.metadata !== undefined, 60_000);
-    await until("all were asked", async () => new Set(texts.requests).size === 3, 60_000);
+    await until("one has metadata", async () => byId(await list()).get(good.id)!.metadata !== undefined, 60_000);
+    await until("all were requested", async () => new Set(texts.requests).size === 3, 60_000);
     const listed = byId(await list());
     expect(listed.get(good.id)!.metadata).toEqual(JSON.parse(good.text));
     for (const { id } of [forged, vast]) expect(listed.get(id)!.metadata).toBeUndefined();
@@ -204,7 +204,7 @@ describe("stake pools", () => {
     expect(await client.smashHealth(smash.url)).toEqual({ health: "available" });
     expect(await client.smashHealth("http://127.0.0.1:9")).toEqual({ health: "unreachable" });
     await set(smash.url);
-    await until("the server told", async () => {
+    await until("the server answered", async () => {
       const pools = byId(await list());
       return pools.get(forged.id)!.metadata !== undefined && pools.get(vast.id)!.flags.length > 0;
     }, 60_000);

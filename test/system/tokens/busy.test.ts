@@ -14,7 +14,7 @@ import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { fund, http, land, User } from "../../support/user.ts";
 import { until } from "../../support/until.ts";
 
-const ROOM = 4;
+const CAPACITY = 4;
 
 describe("a transaction that many submit at once", () => {
   let infra: Infra;
@@ -34,7 +34,18 @@ describe("a transaction that many submit at once", () => {
     const ports = ["token", "wallet", "devnet", "operator"].flatMap((name) => [`--${name}-port`, "0"]);
     const options = readOptions(
       [
-        ...["--folder", folder, "--mailbox", String(ROOM), "--block-ms", "150", "--slot-ms", "50", "--builders", "1"],
+        ...[
+          "--folder",
+          folder,
+          "--mailbox",
+          String(CAPACITY),
+          "--block-ms",
+          "150",
+          "--slot-ms",
+          "50",
+          "--builders",
+          "1",
+        ],
         ...ports,
       ],
       { DATABASE_URL: infra.databaseUrl, NATS_URL: infra.natsUrl, NATS_TOKEN: infra.natsToken },
@@ -93,8 +104,8 @@ describe("a transaction that many submit at once", () => {
     close();
     const first = post(transaction);
     await until("the first is being written", async () => held === 1);
-    const taken = Array.from({ length: ROOM }, () => post(transaction));
-    await until("the mailbox is full", async () => await depth() === ROOM);
+    const taken = Array.from({ length: CAPACITY }, () => post(transaction));
+    await until("the mailbox is full", async () => await depth() === CAPACITY);
     for (const refused of await Promise.all([post(transaction), post(transaction)])) {
       expect(refused).toEqual({
         status: 503,
@@ -107,8 +118,8 @@ describe("a transaction that many submit at once", () => {
       expect(answer).toEqual({ status: 200, after: null, body: { txHash: hash } });
     }
     const applied = await submits(hash);
-    expect(applied).toHaveLength(ROOM + 1);
-    expect(new Set(applied.map(({ cause }: { cause: string }) => cause)).size).toBe(ROOM + 1);
+    expect(applied).toHaveLength(CAPACITY + 1);
+    expect(new Set(applied.map(({ cause }: { cause: string }) => cause)).size).toBe(CAPACITY + 1);
     await until(
       "it is in the ledger",
       async () => (await http(tokens, "GET", `/transaction?txHash=${hash}`)).status === 200,

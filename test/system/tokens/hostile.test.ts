@@ -164,7 +164,7 @@ describe("a quarantined token", () => {
     "facts gone": () => store.sql`delete from fact where token = ${name}`,
     "other values": () => store.sql`update fact set value = '\\x00', digest = '\\x00' where token = ${name}`,
     "values that their digests do not tell": () => store.sql`update fact set value = '\\x00' where token = ${name}`,
-    "facts that nobody asked for": () =>
+    "facts without a request": () =>
       store.sql`insert into fact
         select ${`${name}:`} || repeat('0', 64), token, bucket, repeat('0', 64), key, value, digest, 1
         from fact where token = ${name} limit 1`,
@@ -270,9 +270,11 @@ describe("a quarantined token", () => {
     await store
       .sql`insert into token_quarantine (token, reason, from_slot) values (${name}, 'a test', ${chain.tip.slot})`;
     let crashes = 0;
-    const wishes = await Promise.all([1, 2, 3].map(() => requestRelease(store.sql, name)));
+    const requestIds = await Promise.all([1, 2, 3].map(() => requestRelease(store.sql, name)));
     const { events } = await following(chain, async () => {
-      for (const requestId of wishes) expect(await answered(requestId)).toEqual({ released: true, reason: undefined });
+      for (const requestId of requestIds) {
+        expect(await answered(requestId)).toEqual({ released: true, reason: undefined });
+      }
     }, (step) => {
       if (step !== "appended" || crashes === 2) return;
       crashes++;

@@ -292,9 +292,9 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     await page.setViewportSize({ width: 1280, height: 720 });
     // a valid proof does not make a list right
-    const { falsify: lie } = proxy;
+    const { falsify } = proxy;
     proxy.falsify = async (received, answer, honest) =>
-      received.path === `/token/${token}/facts/k` ? undefined : await lie!(received, answer, honest);
+      received.path === `/token/${token}/facts/k` ? undefined : await falsify!(received, answer, honest);
     await fact.getByRole("button", { name: "Check" }).click();
     await fact.locator(".verdict.bad", { hasText: "Another value than the one that is listed" }).waitFor();
   });

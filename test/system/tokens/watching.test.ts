@@ -75,7 +75,7 @@ describe("watching", () => {
     // the sweep resubmits it, sooner or later
     expect(["rolled_back", "mempool"]).toContain(gone.status);
     expect(gone.rolledBackFrom).toBe(Number(found!.slot));
-    await until("it is offered again", async () => (await outside(hash)).body.details.status === "mempool");
+    await until("it is resubmitted", async () => (await outside(hash)).body.details.status === "mempool");
     await block();
     expect(await client.transaction(hash, { waitMs: 60_000 })).toMatchObject({ status: "in_ledger", depth: 0 });
   });
@@ -114,7 +114,7 @@ describe("watching", () => {
     };
     const reading = follow();
     const types = () => received.map(({ type }) => type);
-    await until("the stream stands", async () => types().includes("opened"));
+    await until("the stream is open", async () => types().includes("opened"));
     await until("the actor knows its token", async () => {
       const { body } = await http(arbor.operator, "GET", `/actors/token/${token}`);
       return body.state === "live";
@@ -122,12 +122,12 @@ describe("watching", () => {
     const before = received.length;
     const request = await sent(await client.insert(owner.address, token, "k", "v"));
     await block();
-    await until("the request is told", async () => types().slice(before).includes("requested"));
+    await until("the request is reported", async () => types().slice(before).includes("requested"));
     await read();
     const { mpfRoot, ...update } = await client.apply(owner.address, token, [`${request}-0`]);
     await sent(update);
     await block();
-    await until("the update is told", async () => types().includes("updated"));
+    await until("the update is reported", async () => types().includes("updated"));
     const updated = received.find(({ type }) => type === "updated") as TokenEvent & { token: object };
     expect(updated.token).toMatchObject({ tokenId: token, status: "live", root: mpfRoot, owner: owner.keyHash });
     ends.abort();
@@ -142,7 +142,7 @@ describe("watching", () => {
     const back = (async () => {
       for await (const one of client.events(token, { signal: again.signal, after: last })) received.push(one);
     })();
-    await until("the rollback is told", async () => types().includes("rolled-back"));
+    await until("the rollback is reported", async () => types().includes("rolled-back"));
     again.abort();
     await back;
 

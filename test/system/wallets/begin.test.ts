@@ -85,7 +85,7 @@ it("derives a large gap in slices, and only the missing part after an interrupti
   await expect(beginning({ deriveSlice })({ wallet, life: 1 }, specOf(GAP))).rejects.toThrow("interrupted");
   // Another process.
   const begin = beginning({ deriveSlice });
-  await until("it is begun", async () => "type" in await begin({ wallet, life: 1 }, specOf(GAP)));
+  await until("it has begun", async () => "type" in await begin({ wallet, life: 1 }, specOf(GAP)));
   expect(made.sort()).toEqual(
     [0, 1].flatMap((role) => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((k) => `${role}:${k * 1_000}`)),
   );

@@ -232,7 +232,7 @@ test(
       expect(ledger!.rewards).toBeGreaterThan(0n);
       const epoch = epochs.of(devnet.tip().slot);
       expect(delegationIn(late, epoch)).toEqual({ active: { pool, drep: "abstain" }, next: [] });
-      await until("the actor hears", async () => actor.view?.state === "both");
+      await until("the actor is notified", async () => actor.view?.state === "both");
       expect(actor.view!.context).toMatchObject({
         registered: true,
         deposit: "2000000",
@@ -254,7 +254,7 @@ test(
       expect(await settled(services, "between")).toMatchObject(all);
       expect(await settled(services, "late")).toMatchObject(all);
       const heard = { registered: true, deposit: "2000000", next: [{ drep: "abstain" }] };
-      await until("the actor hears of it", async () => actor.view!.context.deposit !== null);
+      await until("the actor is notified of it", async () => actor.view!.context.deposit !== null);
       expect(actor.view).toMatchObject({ state: "both", context: heard });
 
       await world.store.sql.begin((sql) => dismiss(sql, WALLET_PROJECTION, ["late", "restored", "between"]));

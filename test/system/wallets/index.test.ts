@@ -445,7 +445,7 @@ describe("pools", () => {
     const lines: string[] = [];
     const { end } = follow(chain, calm, { supplies, log: createLog("warn", {}, (line) => void lines.push(line)) });
     try {
-      await until("it is said", async () => lines.some((line) => line.includes(expected)));
+      await until("it is reported", async () => lines.some((line) => line.includes(expected)));
       // earlier blocks are read anyway, by the cursor that reads the wallet
       expect((await memberPosition(store.sql, "wallet", wallet.wallet))?.at.height).toBe(1);
     } finally {
@@ -469,7 +469,7 @@ describe("pools", () => {
     made = { ...made, derive: (order) => broken ? refuse() : derive(order) };
     const { settled, end } = follow(chain, calm);
     try {
-      await until("it was tried again", async () => refused > 1);
+      await until("it was retried", async () => refused > 1);
       broken = false;
       await settled();
       await expectExact(chain, 3);

@@ -174,7 +174,7 @@ describe("a request with an Idempotency-Key", () => {
       // builds wait for this
       await sql`lock table reservation in access exclusive mode`;
       first = send();
-      await until("it is begun", async () => (await held()).length > 0);
+      await until("it has begun", async () => (await held()).length > 0);
       // its own server is working on it
       expect(await send()).toEqual({ status: 409, said: "request_in_progress" });
       await front.end("SIGKILL");

@@ -95,7 +95,7 @@ async function startServices(pools: number): Promise<Services> {
       return { status: answer.status, body: text === "" ? undefined : parseJson(text) };
     },
     read: async () => {
-      await until("the index stands where the devnet does", async () => {
+      await until("the index is at the devnet's tip", async () => {
         return (await readCursor(store.sql)).at.hash === devnet.tip().hash;
       });
     },
@@ -178,7 +178,10 @@ test("metadata comes from the configured source, survives a restart, and is drop
   expect((await send("GET", "/settings")).body).toEqual({ pool_metadata_source: "direct" });
   await until("two are known", async () => (await named()).length === 2);
   expect(await named()).toEqual(["Elm", "Oak"]);
-  await until("the other is asked again", async () => texts.requests.filter((one) => one.endsWith(wrong)).length > 2);
+  await until(
+    "the other is requested again",
+    async () => texts.requests.filter((one) => one.endsWith(wrong)).length > 2,
+  );
   overrides.delete(wrong);
   await until("all are known", async () => (await named()).length === 3);
   expect((await list()).find((one) => one.metadata.ticker === "OAK").metadata).toEqual(JSON.parse(first!.metadata!));

@@ -79,7 +79,7 @@ describe("real threads", () => {
     expect(torn).toMatchObject({ ok: false, error: { code: "cut_mismatch" } });
   });
 
-  test("a job that throws is `crashed`, is logged, and the thread goes on", async () => {
+  test("a job that throws is `crashed`, is logged, and the thread continues", async () => {
     const lines: string[] = [];
     builders = createBuilders({ threads: 1, log: createLog("error", {}, (line) => lines.push(line)) });
     const broken = await builders.run("root", null as never, soon());

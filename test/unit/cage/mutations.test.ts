@@ -89,7 +89,7 @@ describe("a broken promise, if the scripts accepted the transaction", () => {
     ["a refund too small", { ...honest, outputs: [first, output(keyAt(ALICE), value(1_499_999n)), ...rest.slice(1)] }],
     ["a change that cannot be made", update([{ id: 61, key: "a" }])],
     ["a deposit without an update", { spends: [request], outputs: [], signers: [MALLORY] }],
-    ["a request taken back by somebody else", {
+    ["a request retracted by another person", {
       spends: [{ ...request, redeemer: RETRACT }],
       outputs: [],
       signers: [OWNER],
@@ -101,7 +101,7 @@ describe("a broken promise, if the scripts accepted the transaction", () => {
         redeemer: CONTRIBUTE,
       }],
     }],
-    ["applied what nobody reads", {
+    ["applied an unreadable request", {
       ...honest,
       spends: [...honest.spends, { input: requestInput({ id: 63, fee: -1n }), redeemer: CONTRIBUTE }],
     }],
@@ -117,18 +117,18 @@ describe("a broken promise, if the scripts accepted the transaction", () => {
         redeemer: modifying([]),
       }],
     }],
-    ["a token that is born twice", {
+    ["a token booted twice", {
       ...birth,
       outputs: [output(scriptAt(POLICY), held([POLICY, NAME, 2n]))],
       mint: minted([POLICY, NAME, 2n]),
     }],
-    ["a token born with facts", { ...birth, outputs: [stateOutput(honest.after)] }],
-    ["a token in the name of somebody who did not sign", { ...birth, signers: [MALLORY] }],
-    ["a token that is born twice", { ...birth, spends: [{ input: input(reference(7), output(WALLET, value(1n))) }] }],
+    ["a token booted with facts", { ...birth, outputs: [stateOutput(honest.after)] }],
+    ["a token whose owner did not sign", { ...birth, signers: [MALLORY] }],
+    ["a token booted twice", { ...birth, spends: [{ input: input(reference(7), output(WALLET, value(1n))) }] }],
   ];
   it.each(broken)("%s", (what, plan) => {
     // the second boot is reported as a state that holds more than its token; the name of either is right
-    if (what === "a token that is born twice") expect(says(plan)).toMatch(/born twice|more than its token/);
+    if (what === "a token booted twice") expect(says(plan)).toMatch(/booted twice|more than its token/);
     else if (what === "a change that cannot be made") {
       expect(judge(plan, new Forestry()).kind).toBe("kept");
       expect(judge(plan, facts)).toMatchObject({ kind: "broken" });

@@ -41,7 +41,7 @@ function begun(requests: readonly NewOutput[] = []) {
   const boot = make({ outputs: [state], mint: new Map([[policy + TOKEN, 1n]]) });
   const asking = make({ outputs: requests });
   expect(index.follow(boot)).toEqual(["BOOTED"]);
-  return { index, state: at(boot, 0, state), told: index.follow(asking), asking };
+  return { index, state: at(boot, 0, state), events: index.follow(asking), asking };
 }
 
 const request = (more: Partial<Request> = {}): Uint8Array =>

@@ -128,7 +128,7 @@ describe("certificates", () => {
     ["of a kind that no era has", [19, key]],
     ["too short", [2, key]],
     ["too long", [0, key, 1]],
-    ["of nobody", [0, [2, bytes("aa")]]],
+    ["for an unknown kind of credential", [0, [2, bytes("aa")]]],
     ["for a representative of no kind", [9, key, [4]]],
     ["for a representative without hash", [9, key, [0]]],
     ["that is no array", 7],

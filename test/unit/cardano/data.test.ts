@@ -32,21 +32,21 @@ const long = (length: number) => "aa".repeat(length);
 
 test.each([
   ["an integer", "1b00000000ffffffff", true],
-  ["a great integer in pieces", `c25f5840${long(64)}5840${long(64)}ff`, true],
-  ["a great integer in one long piece", `c25841${long(65)}`, false],
+  ["a large integer in chunks", `c25f5840${long(64)}5840${long(64)}ff`, true],
+  ["a large integer in one long chunk", `c25841${long(65)}`, false],
   ["bytes of 64", `5840${long(64)}`, true],
-  ["bytes of 65 in one piece", `5841${long(65)}`, false],
+  ["bytes of 65 in one chunk", `5841${long(65)}`, false],
   ["bytes of 65 in two", `5f5840${long(64)}41aaff`, true],
-  ["bytes with a piece of 65", `5f5841${long(65)}ff`, false],
-  ["bytes with a piece of 300", `5f59012c${long(300)}ff`, false],
-  ["bytes of no piece", "5fff", true],
+  ["bytes with a chunk of 65", `5f5841${long(65)}ff`, false],
+  ["bytes with a chunk of 300", `5f59012c${long(300)}ff`, false],
+  ["bytes without a chunk", "5fff", true],
   ["a constructor of any number", "d8668218ff80", true],
   ["one whose fields are missing", "d86681187f", false],
   ["one whose fields are no list", "d87901", false],
   ["one with something more", "d866831880800a", false],
   ["another tag", "d81e820102", false],
   ["a text", "6161", false],
-  ["a truth", "f5", false],
+  ["a boolean", "f5", false],
   ["nothing", "f6", false],
   ["a float", "fb3ff8000000000000", false],
   ["a text within", "9f0161ffff", false],
@@ -90,10 +90,10 @@ test("a map keeps duplicate keys", () => {
 
 test.each([
   ["fields of an odd number in a map", "bf0001" + "02ff", false],
-  ["a great integer under a longer head of its tag", "d802" + "4101", false],
+  ["a large integer under a longer head of its tag", "d802" + "4101", false],
   ["a constructor by number in lists of unknown length", "d866" + "9f00" + "9f01ff" + "ff", true],
-  ["one whose outer list goes on", "d866" + "9f00" + "80" + "00" + "ff", false],
-  ["a great integer without bytes", "c240", true],
+  ["one whose outer list continues", "d866" + "9f00" + "80" + "00" + "ff", false],
+  ["a large integer without bytes", "c240", true],
 ])("%s", (_, hex, is) => {
   expect(isData(fromHex(hex))).toBe(is);
 });

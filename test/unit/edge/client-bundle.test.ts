@@ -84,8 +84,8 @@ describe("a module that cannot be bundled", () => {
   it.each([
     ["a module of Node", 'import { readFileSync } from "node:fs";\nexport const x = readFileSync;', /node:fs/],
     ["a module of Node by its bare name", 'import os from "os";\nexport const x = os;', /imports os/],
-    ["what is nowhere", 'export * from "./nowhere.ts";', /nowhere/],
-    ["what is no program", "export const = ;", /Expected|Unexpected/],
+    ["a missing module", 'export * from "./nowhere.ts";', /nowhere/],
+    ["a syntax error", "export const = ;", /Expected|Unexpected/],
   ])("%s is reported", async (_title, text, reason) => {
     const bundled = await bundle({ entry: entry(text) });
     expect(bundled).toMatchObject({

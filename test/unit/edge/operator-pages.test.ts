@@ -69,24 +69,24 @@ function faults(machine: Machine): string[] {
     ends: [arrow.from, arrow.to],
   }));
   for (const box of boxes) {
-    if (![box.x, box.y, box.w, box.h].every(Number.isFinite)) found.push(`${box.id} lies nowhere`);
-    if (!inside(box, whole)) found.push(`${box.id} lies outside the drawing`);
+    if (![box.x, box.y, box.w, box.h].every(Number.isFinite)) found.push(`${box.id} has no position`);
+    if (!inside(box, whole)) found.push(`${box.id} is outside the drawing`);
     const parent = by.get(box.parent ?? "");
-    if (parent && !inside(box, parent)) found.push(`${box.id} lies outside ${parent.id}`);
+    if (parent && !inside(box, parent)) found.push(`${box.id} is outside ${parent.id}`);
     for (const other of boxes) {
       if (other.id <= box.id || above(box.id).includes(other.id) || above(other.id).includes(box.id)) continue;
-      if (overlap(box, other)) found.push(`${box.id} lies upon ${other.id}`);
+      if (overlap(box, other)) found.push(`${box.id} overlaps ${other.id}`);
     }
   }
   labels.forEach((label, i) => {
-    if (!inside(label, whole)) found.push(`the label of ${label.name} lies outside the drawing`);
+    if (!inside(label, whole)) found.push(`the label of ${label.name} is outside the drawing`);
     for (const other of labels.slice(i + 1)) {
-      if (overlap(label, other)) found.push(`the label of ${label.name} lies upon that of ${other.name}`);
+      if (overlap(label, other)) found.push(`the label of ${label.name} overlaps that of ${other.name}`);
     }
     for (const box of boxes) {
-      // A label may lie in a box that contains both ends.
+      // A label may be in a box that contains both ends.
       if (label.ends.every((end) => above(end).includes(box.id))) continue;
-      if (overlap(label, box)) found.push(`the label of ${label.name} lies upon ${box.id}`);
+      if (overlap(label, box)) found.push(`the label of ${label.name} overlaps ${box.id}`);
     }
   });
   for (const { from, to, path } of arrows) if (/NaN|undefined/.test(path)) found.push(`${from} → ${to} has no path`);

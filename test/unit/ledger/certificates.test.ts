@@ -119,14 +119,14 @@ describe("delegations", () => {
     ["come from an account", nothing, certify([delegate()]), ["StakeKeyNotRegisteredDELEG"]],
     ["need the stake key", registered, certify([delegate()], 0n, [alice.payment]), ["MissingVKeyWitnessesUTXOW"]],
     ["may change", (world) => world.register(alice, { pool: "bb".repeat(28) }), certify([delegate()]), []],
-    ["give the vote to nobody", registered, certify([vote(abstain)]), []],
+    ["delegate the vote to abstain", registered, certify([vote(abstain)]), []],
     ["give the vote to no confidence", registered, certify([vote([3])]), []],
-    ["give the vote to somebody who is there", registered, certify([vote([0, fromHex(bob.hash)])]), [
+    ["delegate the vote to a registered representative", registered, certify([vote([0, fromHex(bob.hash)])]), [
       "DelegateeDRepNotRegisteredDELEG",
     ]],
     ["give stake and vote", registered, certify([[10, of(alice), fromHex(pool), abstain]]), []],
     ["come with a registration to a pool", nothing, certify([[11, of(alice), fromHex(pool), DEPOSIT]], -DEPOSIT), []],
-    ["come with a registration to nobody", nothing, certify([[12, of(alice), abstain, DEPOSIT]], -DEPOSIT), []],
+    ["come with a registration to abstain", nothing, certify([[12, of(alice), abstain, DEPOSIT]], -DEPOSIT), []],
     [
       "come with a registration to both",
       nothing,
@@ -287,7 +287,7 @@ describe("representatives and the committee", () => {
     ["have a seat", nothing, certify([[14, of(alice), of(bob)]]), ["ConwayCommitteeIsUnknown"]],
     ["resign", seated, certify([[15, of(alice), null]]), []],
     [
-      "resign for ever",
+      "resign permanently",
       (world) => void world.state.committee.set(alice.account, { resigned: true }),
       certify([
         [14, of(alice), of(bob)],
@@ -329,7 +329,7 @@ describe("proposals", () => {
       "ConflictingCommitteeUpdate",
     ]],
     ["add members for some time", propose(committee([], [[of(bob), 10]])), ["ExpirationEpochTooSmall"]],
-    ["pay somebody", propose([2, new Map([[alice.reward, 0n]]), null]), ["ZeroTreasuryWithdrawals"]],
+    ["pay nothing to an account", propose([2, new Map([[alice.reward, 0n]]), null]), ["ZeroTreasuryWithdrawals"]],
     ["pay accounts", propose([2, new Map([[bob.reward, 5n]]), null]), ["TreasuryWithdrawalReturnAccountsDoNotExist"]],
   ];
   it.each(cases)("%s", async (_, draft, expected) => {

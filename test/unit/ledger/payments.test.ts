@@ -75,17 +75,17 @@ describe("a payment", () => {
   });
 
   const cases: [string, (world: World) => Draft, string[]][] = [
-    ["lovelace out of nowhere", () => ({ ...pay(), extra: 1n }), ["ValueNotConservedUTxO"]],
-    ["lovelace into nowhere", () => ({ ...pay(), extra: -1n }), ["ValueNotConservedUTxO"]],
-    ["tokens out of nowhere", () => ({
+    ["lovelace from nowhere", () => ({ ...pay(), extra: 1n }), ["ValueNotConservedUTxO"]],
+    ["missing lovelace", () => ({ ...pay(), extra: -1n }), ["ValueNotConservedUTxO"]],
+    ["tokens from nowhere", () => ({
       outputs: [output(bob.address, 2n * ada, { assets: token(1n) })],
       paid: 2n * ada,
     }), ["ValueNotConservedUTxO"]],
-    ["an input that is not there", () => ({
+    ["an unknown input", () => ({
       inputs: [{ ...new World().fund(alice.address), ref: { txHash: "ab".repeat(32), index: 7 } }],
     }), ["BadInputsUTxO", "ValueNotConservedUTxO"]],
     ["no input", () => ({ ...pay(), inputs: [], extra: 5n * ada }), ["InputSetEmptyUTxO", "ValueNotConservedUTxO"]],
-    ["a reference input that is not there", () => ({
+    ["an unknown reference input", () => ({
       ...pay(),
       fields: { 18: [reference({ ref: { txHash: "ab".repeat(32), index: 0 } })] },
     }), ["BadInputsUTxO"]],
@@ -114,8 +114,8 @@ describe("a payment", () => {
       inputs: Array.from({ length: 460 }, () => world.fund(alice.address)),
       fee: 2n * ada,
     }), ["MaxTxSizeUTxO"]],
-    ["a gift to the treasury", () => ({ ...pay(), extra: -5n, fields: { 22: 5 } }), []],
-    ["a gift that is not paid", () => ({ ...pay(), fields: { 22: 5 } }), ["ValueNotConservedUTxO"]],
+    ["a donation to the treasury", () => ({ ...pay(), extra: -5n, fields: { 22: 5 } }), []],
+    ["a donation that is not paid", () => ({ ...pay(), fields: { 22: 5 } }), ["ValueNotConservedUTxO"]],
     ["the right treasury", () => ({ ...pay(), fields: { 21: 0 } }), []],
     ["another treasury", () => ({ ...pay(), fields: { 21: 1 } }), ["ConwayTreasuryValueMismatch"]],
   ];

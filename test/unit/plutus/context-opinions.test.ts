@@ -205,14 +205,14 @@ describe("in the contract's transactions", () => {
     signers: [requester.key],
   };
   it.each<[string, Whole, boolean]>([
-    ["a birth", birth, true],
-    ["a birth of another", { ...birth, signers: [requester.key] }, false],
+    ["a boot", birth, true],
+    ["another person's boot", { ...birth, signers: [requester.key] }, false],
     ["one that mints more", { ...birth, mint: new Map([[policy + token, 2n]]) }, false],
     ["an update", honest.whole, true],
     ["an update by another", { ...honest.whole, signers: [requester.key] }, false],
     ["an update without refunds", { ...honest.whole, outputs: honest.whole.outputs.slice(0, 1) }, false],
-    ["a request taken back", back, true],
-    ["one taken back by another", { ...back, signers: [owner.key] }, false],
+    ["a retracted request", back, true],
+    ["one retracted by another person", { ...back, signers: [owner.key] }, false],
   ])("%s: contexts, verdict and units are the same", (_, whole, agreed) => {
     const bytes = encodeTransaction(partsOf(whole, { fee: 1_000_000n }));
     const utxos = [...whole.spends.map(({ utxo }) => utxo), published];

@@ -31,9 +31,9 @@ describe("a documented answer", () => {
     ["has another type where values vary", { ...real, n: "5" }, ["n"], 1],
     ["has another form where values vary", { ...real, inner: { a: true } }, ["inner"], 1],
     ["lacks a member", { id: "ab12", n: 5, list: [1, 2] }, [], 1],
-    ["has a member that did not come", { ...real, more: 1 }, [], 1],
+    ["has an additional member", { ...real, more: 1 }, [], 1],
     ["has fewer elements", { ...real, list: [1] }, [], 1],
-    ["begins a sentence otherwise", { ...real, id: "no such …" }, [], 1],
+    ["begins a sentence differently", { ...real, id: "no such …" }, [], 1],
   ])("that %s", (_, documented, varies, found) => {
     expect(differences(documented, real, varies)).toHaveLength(found);
   });

@@ -266,7 +266,7 @@ describe("on a chain that lags, drops and rolls back", () => {
 
   const both = it.each(["in memory", "over a socket"]);
 
-  both("what comes while a batch is folded without it is in that batch, %s", async (kind) => {
+  both("a member that is added while a batch is folded without it is in that batch, %s", async (kind) => {
     const world = await paying(kind, ["a"]);
     try {
       world.hold("folded");
@@ -284,7 +284,7 @@ describe("on a chain that lags, drops and rolls back", () => {
     }
   });
 
-  both("what goes while a batch is folded with it leaves no rows, %s", async (kind) => {
+  both("a member that is removed while a batch is folded with it leaves no rows, %s", async (kind) => {
     const world = await paying(kind, ["a", "b"]);
     try {
       world.add(30);
@@ -319,7 +319,7 @@ describe("on a chain that lags, drops and rolls back", () => {
       await world.atTip();
       await beginPocket(store.sql, "a", origin);
       world.follower.wake();
-      await until("it stands below", async () => (await memberPosition(store.sql, "pockets", "a"))?.at.height === 18);
+      await until("it is below", async () => (await memberPosition(store.sql, "pockets", "a"))?.at.height === 18);
       await sleep(100);
       expect(await memberPosition(store.sql, "pockets", "a")).toMatchObject({ at: { height: 18 }, restoring: true });
       open = Infinity;
@@ -333,7 +333,7 @@ describe("on a chain that lags, drops and rolls back", () => {
     }
   });
 
-  both("what no block concerns is read of none that was read before, %s", async (kind) => {
+  both("a member that no block concerns needs no block to be read again, %s", async (kind) => {
     const world = await paying(kind, ["a"]);
     try {
       world.add(120);
@@ -359,7 +359,7 @@ describe("on a chain that lags, drops and rolls back", () => {
     }
   });
 
-  both("things that begin one after another after a restart are read together, %s", async (kind) => {
+  both("members that are added one after another after a restart are read together, %s", async (kind) => {
     const before = await paying(kind, ["a"]);
     before.add(150);
     try {
@@ -370,11 +370,11 @@ describe("on a chain that lags, drops and rolls back", () => {
     const world = await paying(kind, ["b"], { chain: before.chain, open: () => open });
     let open = 60;
     try {
-      await until("the main lane has begun", async () => world.streams() > 0);
+      await until("the main indexer has begun", async () => world.streams() > 0);
       for (let i = 0; i < 12; i++) {
         await beginPocket(store.sql, `fresh ${i}`, origin);
         world.follower.wake();
-        await until("somebody reads", async () => world.streams() > 1);
+        await until("a member is being read", async () => world.streams() > 1);
       }
       open = Infinity;
       for (let i = 0; i < 12; i++) await world.joined(`fresh ${i}`);
@@ -400,7 +400,7 @@ describe("on a chain that lags, drops and rolls back", () => {
     const refsAfter = (chain: MemoryChain, height: number) =>
       replayPocket("a", scanned(chain).filter((block) => block.height > height)).refs;
 
-    both("each has what came after its own birth, read together, %s", async (kind) => {
+    both("each has everything after its own start point, read together, %s", async (kind) => {
       const chain = new MemoryChain();
       pay(chain, 20);
       const world = await paying(kind, [], { chain });
@@ -425,7 +425,7 @@ describe("on a chain that lags, drops and rolls back", () => {
       }
     });
 
-    both("one that is born beyond where the main cursor stands has nothing of the blocks before, %s", async (kind) => {
+    both("a member whose start point is after the main cursor has nothing of earlier blocks, %s", async (kind) => {
       const chain = new MemoryChain();
       const world = await paying(kind, [], { chain });
       try {
@@ -463,7 +463,7 @@ describe("on a chain that lags, drops and rolls back", () => {
           });
           world.follower.wake();
           await until(
-            "it stands below",
+            "it is below",
             async () => (await memberPosition(store.sql, "pockets", "a:old"))?.at.height === read,
           );
           // the start point's block is gone, and blocks of the new branch have earlier slots
@@ -485,7 +485,7 @@ describe("on a chain that lags, drops and rolls back", () => {
     );
   });
 
-  both("joins while blocks come faster than it takes any, %s", async (kind) => {
+  both("a member joins while blocks arrive faster than it reads them, %s", async (kind) => {
     const apart = async (step: FollowerStep) => {
       if (step === "folded") await sleep(150);
     };

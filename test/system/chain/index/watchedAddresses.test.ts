@@ -142,7 +142,7 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
     follow({ utxosByAddress: (addresses) => port.utxosByAddress!(addresses) });
     await atTip();
     const watched = watch(ADDRESSES[1]!);
-    await until("it is asked again", async () => port.queryCount > 2);
+    await until("it is queried again", async () => port.queryCount > 2);
     port = behind(2);
     expect((await watched).ok).toBe(true);
     await expectExact(ADDRESSES[1]!);
@@ -187,7 +187,7 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
         return answer;
       },
     });
-    await until("it is asked again", async () => {
+    await until("it is queried again", async () => {
       await watch(ADDRESSES[0]!);
       return answered > 1;
     });

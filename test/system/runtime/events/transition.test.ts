@@ -61,7 +61,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
   }
   const marked = () =>
     until(
-      "all are marked as told",
+      "all are marked as published",
       async () => (await cluster.store.sql`select 1 from outbox where not published limit 1`).length === 0,
       40_000,
     );
@@ -170,8 +170,8 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     const heard: number[] = [];
     const listener = await connectBus({ url: server.url });
     listener.subscribe("arbor.event.other.>", (body) => {
-      const told = (body as { data: { version: number } }).data.version;
-      if (!heard.includes(told)) heard.push(told);
+      const received = (body as { data: { version: number } }).data.version;
+      if (!heard.includes(received)) heard.push(received);
     });
     await listener.flush();
     // Back without JetStream: held back for a while, then over core NATS.
@@ -182,12 +182,12 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     await until("they go over core NATS", async () => heard.length === 2, 30_000);
     await server.end();
     await server.start();
-    await until("the stream again", async () => {
+    await until("the stream exists again", async () => {
       publishOne(publisher);
       await sleep(500);
       return lines.includes("events are stored in the stream again");
     });
-    await until("all are heard", async () => heard.length === version - 1);
+    await until("all are received", async () => heard.length === version - 1);
     expect(heard).toEqual(Array.from({ length: version - 1 }, (_, i) => i + 2));
     const published = /^events (not published yet|are published again)$/;
     expect(lines.filter((line) => !published.test(line))).toEqual([

@@ -17,14 +17,14 @@ function source() {
       ),
     );
   };
-  return { asked: fetched, fetch };
+  return { fetched, fetch };
 }
 
 const ids = (...values: string[]): RowQuery => ({ table: "things", column: "id", in: values });
 
 describe("rows of a batch", () => {
   it("are read once per value, whichever fold queries them, including those without rows", async () => {
-    const { asked: fetched, fetch } = source();
+    const { fetched, fetch } = source();
     const rows = await PrefetchedRows.read([ids("a"), ids("c")], fetch);
     expect(fetched).toEqual([ids("a", "c")]);
     expect(rows.get(ids("a"))).toEqual(stored.slice(0, 2));
@@ -37,7 +37,7 @@ describe("rows of a batch", () => {
   });
 
   it("up to a bound are read every time", async () => {
-    const { asked: fetched, fetch } = source();
+    const { fetched, fetch } = source();
     const rows = await PrefetchedRows.read([], fetch);
     const query: RowQuery = { table: "things", column: "n", atMost: 2n };
     expect(await rows.fetchMore(query, fetch)).toEqual(stored.slice(0, 2));

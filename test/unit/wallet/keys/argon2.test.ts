@@ -6,7 +6,7 @@ import { type DeriveKey, fastest, native, portable } from "#src/wallet/keys/argo
 
 const SALT = Uint8Array.from({ length: 16 }, (_, i) => 7 * i);
 const CASES = [
-  ["what keys are sealed with", "Secure Passphrase", { memory: 19_456, passes: 2 }],
+  ["the parameters of sealed keys", "Secure Passphrase", { memory: 19_456, passes: 2 }],
   ["letters past ASCII", "pässwörd — 𝔞𝔡𝔞", { memory: 64, passes: 3 }],
   ["one pass", "x".repeat(255), { memory: 1_024, passes: 1 }],
 ] as const;

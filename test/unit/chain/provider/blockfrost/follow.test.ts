@@ -216,8 +216,8 @@ describe("following a Blockfrost service", () => {
 
   it.each([
     ["another transaction", (cbor: string) => [{ tx_hash: "12".repeat(32), cbor }], /another transaction than/],
-    ["bytes that are none", () => [{ tx_hash: "12".repeat(32), cbor: "8301" }], /invalid transaction/],
-    ["fewer than there are", () => [], /0 transactions of block .* expected 1/],
+    ["bytes that are not a transaction", () => [{ tx_hash: "12".repeat(32), cbor: "8301" }], /invalid transaction/],
+    ["fewer than exist", () => [], /0 transactions of block .* expected 1/],
     ["something else", () => [{ hash: 1 }], /malformed data/],
   ])("ends if the service reports %s", async (_what, responseOf, message) => {
     const chain = new MemoryChain();

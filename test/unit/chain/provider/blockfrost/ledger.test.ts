@@ -21,7 +21,7 @@ describe("the id of a DRep", () => {
     ["of CIP-105, a key", toBech32("drep", fromHex(HASH)), { kind: "key", hash: HASH }],
     ["of CIP-105, a key by its hash", toBech32("drep_vkh", fromHex(HASH)), { kind: "key", hash: HASH }],
     ["of CIP-105, a script", toBech32("drep_script", fromHex(HASH)), { kind: "script", hash: HASH }],
-    ["for who abstains", "drep_always_abstain", { kind: "abstain" }],
+    ["for abstaining", "drep_always_abstain", { kind: "abstain" }],
     ["for no confidence", "drep_always_no_confidence", { kind: "no confidence" }],
   ])("is read %s", (_what, text, drep) => expect(drepOf(text)).toEqual(drep));
 
