@@ -77,7 +77,7 @@ function keys(block: ScannedBlock): RowQuery[] {
 }
 
 function walletsOf(affected: Rows): string[] {
-  return [...new Set(TABLES.flatMap((table) => (affected.get(table) ?? []).map((row) => row.wallet as string)))];
+  return [...new Set(TABLES.flatMap((table) => (affected.get(table) ?? []).map((row) => String(row.wallet))))];
 }
 
 function touchedBy(wallets: readonly string[], rows: Rows, event: Touched["event"]): Touched[] {
