@@ -18,7 +18,7 @@ import { rowsOf } from "#src/wallet/index/indexRows.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 import { stakesIn } from "#src/wallet/index/walletEffect.ts";
 
-export interface WalletProjectionOptions {
+interface WalletProjectionOptions {
   /** Deposit of a stake key in lovelace, for certificates that do not state it. */
   readonly keyDeposit: bigint;
 }
