@@ -26,7 +26,7 @@ import type {
 } from "#src/builders/jobs.ts";
 import * as measure from "#src/builders/metrics.ts";
 
-export interface BuildersOptions {
+interface BuildersOptions {
   /** Threads; cores − 1 by default, at least 1. */
   readonly threads?: number;
   /** Jobs that may wait; further ones fail as `overloaded`. 256 by default. */

@@ -1,5 +1,5 @@
 /** Combines several projections into one, so that rows they share are read once. */
-import type { Folded, Membership, Projection, Row, Rows } from "#src/cardano/projection.ts";
+import type { Folded, Membership, Projection } from "#src/cardano/projection.ts";
 
 /** Puts projections of the same members together under their common name. Throws `RangeError` where their members differ. */
 export function together(parts: readonly Projection[]): Projection {
@@ -42,16 +42,4 @@ function joinedFolds(folds: readonly Folded[]): Folded {
     writes: done.flatMap(({ writes }) => writes),
     touched: done.flatMap(({ touched }) => touched),
   };
-}
-
-/** Live rows of a table by the value of a column. */
-export function rowsBy(rows: Rows, table: string, column: string): ReadonlyMap<string, readonly Row[]> {
-  const found = new Map<string, Row[]>();
-  for (const row of rows.get(table) ?? []) {
-    const key = String(row[column]);
-    const known = found.get(key);
-    if (known) known.push(row);
-    else found.set(key, [row]);
-  }
-  return found;
 }

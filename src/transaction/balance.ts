@@ -52,7 +52,7 @@ export interface Skeleton {
 }
 
 /** The address that pays and gets the change. */
-export interface Payer {
+interface Payer {
   /** Address, its bytes in hexadecimal. */
   readonly address: string;
   /** Unspent outputs of payment keys. */

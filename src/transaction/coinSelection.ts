@@ -42,7 +42,7 @@ export interface Needs {
 }
 
 /** Why a chooser found nothing: no coins are left, or the transaction cannot take so many. */
-export type SelectionEnd = "depleted" | "crowded";
+type SelectionEnd = "depleted" | "crowded";
 
 /** Chooses coins, at most `most` of them. */
 export type CoinChooser = <C extends Coin>(

@@ -30,7 +30,7 @@ export type MeasureFailure =
   };
 
 /** Units of one run of a script. */
-export interface MeasuredRedeemer {
+interface MeasuredRedeemer {
   readonly purpose: string;
   readonly index: number;
   readonly units: Units;

@@ -5,7 +5,7 @@ import type { Parameters, Ratio, Units } from "#src/cardano/parameters.ts";
 export type FeeParameters = Pick<Parameters, "feePerByte" | "feeFixed" | "prices" | "refScriptCostPerByte">;
 
 /** The figures that a fee depends on. */
-export interface FeeBasis {
+interface FeeBasis {
   /**
    * Bytes of the transaction as the ledger counts them: without the validity flag, one byte less than what is submitted
    * (see `ledgerSize`).

@@ -13,7 +13,7 @@ import {
 } from "#src/wallet/requests.ts";
 
 /** A request with its client's key. */
-export interface KeyedRequest {
+interface KeyedRequest {
   /** The wallet that the key belongs to, or another name. */
   readonly scope: string;
   readonly key: string;

@@ -31,7 +31,7 @@ export const ABANDONED_MS = 60_000;
 const KEPT = "24 hours";
 
 /** State of a request when a caller claims it. */
-export type RequestState =
+type RequestState =
   /** The caller must do it. */
   | { readonly state: "begun"; readonly attempt: string }
   /** The process `holder` is doing it. */
@@ -51,7 +51,7 @@ export interface Attempt {
 }
 
 /** An attempt with what identifies the request. */
-export interface RequestClaim extends Attempt {
+interface RequestClaim extends Attempt {
   readonly fingerprint: string;
   /** The process that will work on it. */
   readonly holder: string;

@@ -17,7 +17,7 @@ export const walletMigrations: readonly Migration[] = [{
 }];
 
 /** How a spending passphrase protects the root key. */
-export type PassphraseMethod = "scrypt" | "pbkdf2-hmac-sha512" | "argon2id-v2";
+type PassphraseMethod = "scrypt" | "pbkdf2-hmac-sha512" | "argon2id-v2";
 
 /** A wallet. */
 export interface WalletRow {

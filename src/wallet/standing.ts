@@ -4,7 +4,7 @@ import { origin, type Tip } from "#src/cardano/block.ts";
 import { slotAt, type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
 
 /** The state of a wallet as the API has it. */
-export type SyncState =
+type SyncState =
   | { readonly status: "ready" }
   | {
     readonly status: "syncing";
@@ -30,7 +30,7 @@ export interface SyncTolerance {
 }
 
 /** Where the index has read a wallet to; `restoring`: apart from all others. */
-export interface ReadPlace {
+interface ReadPlace {
   readonly at: Tip;
   readonly restoring: boolean;
 }

@@ -7,7 +7,7 @@ import { isObject, type Json, readJson, toJson } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import { type FetchOptions, fetchOutside } from "#src/wallet/outside/fetch.ts";
 
-export interface TokenMetadata {
+interface TokenMetadata {
   readonly name: string;
   readonly description: string;
   readonly ticker?: string;
@@ -18,11 +18,11 @@ export interface TokenMetadata {
 }
 
 /** Metadata of an asset; neither metadata nor error where the server has none. */
-export type TokenLookup =
+type TokenLookup =
   | { readonly metadata?: TokenMetadata; readonly error?: undefined }
   | { readonly metadata?: undefined; readonly error: "fetch" | "parse" };
 
-export interface TokenServerOptions {
+interface TokenServerOptions {
   /** Address of the server; `/metadata/query` is added. */
   readonly url: string;
   readonly fetch: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;

@@ -9,7 +9,7 @@ import type { DecodedTransaction } from "#src/wallet/build/types.ts";
 import { ownersOf } from "#src/wallet/index/owners.ts";
 
 /** Signatures of a transaction, counted. */
-export interface OwnSignatures {
+interface OwnSignatures {
   /**
    * Whether the transaction is the wallet's: it spends its outputs, withdraws its rewards, or has a signature of its
    * keys.

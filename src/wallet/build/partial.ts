@@ -113,7 +113,7 @@ function targetAt(tag: number, index: number, { inputs, mint, withdrawals }: Sca
 }
 
 /** The parts that a partial transaction lacks. */
-export interface Completion {
+interface Completion {
   readonly inputs: readonly OutRef[];
   readonly change: readonly NewOutput[];
   readonly fee: bigint;

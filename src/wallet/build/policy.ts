@@ -9,10 +9,10 @@ import { scriptFault } from "#src/wallet/shared/validate.ts";
 import type { PolicyTemplate } from "#src/wallet/build/types.ts";
 
 /** Why a template gives no policy. */
-export type PolicyFailure = Failure<"missing_policy_public_key" | "created_wrong_policy_script_template">;
+type PolicyFailure = Failure<"missing_policy_public_key" | "created_wrong_policy_script_template">;
 
 /** A minting policy of the wallet. */
-export interface MintingPolicy {
+interface MintingPolicy {
   /** Its id: the script's hash. */
   readonly id: string;
   /** CBOR of the script. */

@@ -30,7 +30,7 @@ export interface OwnKeys {
 }
 
 /** The keys that sign, and the hash that they sign. */
-export interface RequiredSignatures {
+interface RequiredSignatures {
   /** Hash of the body, which is signed: 64 hexadecimal digits. */
   readonly hash: string;
   /** Paths of Shelley keys, each once. */

@@ -13,7 +13,7 @@ import type { SelectionStrategy } from "#src/transaction/feeBalance.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 
 /** Quantities by asset, as pairs. */
-export type AssetList = readonly (readonly [asset: AssetId, quantity: bigint])[];
+type AssetList = readonly (readonly [asset: AssetId, quantity: bigint])[];
 
 /** Lovelace and assets at an address (its bytes). */
 export interface Payment {
@@ -53,7 +53,7 @@ export interface MintBurn {
  * Delegation to a pool (its id), or its end. Account 0 is the only one: another index gives
  * `created_multiaccount_transaction`.
  */
-export interface DelegationIntent {
+interface DelegationIntent {
   readonly pool?: string | undefined;
   readonly index: number;
 }
@@ -251,7 +251,7 @@ export interface BalanceInput extends BuildSetting {
 }
 
 /** What belongs to the wallet, for decoding: only what the transaction refers to (`lookupsOf`) is needed. */
-export interface WalletOwnership {
+interface WalletOwnership {
   readonly addresses: readonly OwnAddress[];
   /** Outputs of the wallet, spent ones too where known. */
   readonly coins: readonly OwnCoin[];

@@ -9,11 +9,11 @@ import { addTo } from "#src/base/maps.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { certified, type Point, type ScannedBlock, withdrawn } from "#src/cardano/block.ts";
 import { drepKey } from "#src/cardano/drepText.ts";
-import type { Folded, Projection, Row, RowQuery, Rows, RowWrite, Touched } from "#src/cardano/projection.ts";
-import { rowsBy } from "#src/cardano/projections.ts";
+import type { Folded, Projection, RowQuery, Rows, RowWrite, Touched } from "#src/cardano/projection.ts";
 import type { AccountCertificate } from "#src/cardano/encodeCertificate.ts";
 import { wholeStateEvent } from "#src/wallet/delegation/accountFacts.ts";
 import { ownedCredential } from "#src/wallet/index/credential.ts";
+import { type IndexTables, rowsOf } from "#src/wallet/index/indexRows.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 
 /** The epoch of a slot. */
@@ -37,7 +37,7 @@ export function delegationProjection(epochOf: EpochOf): Projection {
         { table: REWARD, column: "wallet", in: members },
       ],
       joined: (_, at, rows) => {
-        const credentials = new Set((rows.get(HISTORY) ?? []).map((row) => row.credential as string));
+        const credentials = new Set(rowsOf(rows, HISTORY).map((row) => row.credential));
         return [...credentials].map((credential) => wholeStateEvent("TOLD", credential, epochOf(at.slot), rows));
       },
     },
@@ -70,11 +70,8 @@ export function delegationProjection(epochOf: EpochOf): Projection {
 }
 
 function credentialsIn(rows: Rows): Set<string> {
-  return new Set(
-    ["wallet_delegation", DUE, REWARD].flatMap((table) =>
-      (rows.get(table) ?? []).map((row) => row.credential as string)
-    ),
-  );
+  const tables = ["wallet_delegation", DUE, REWARD] as const;
+  return new Set(tables.flatMap((table) => rowsOf(rows, table).map(({ credential }) => credential)));
 }
 
 /** Account certificates by credential, in the order of the block. */
@@ -106,17 +103,12 @@ export function withdrawalsOf(block: ScannedBlock): Map<string, bigint> {
 }
 
 /** An account after its certificates. */
-interface CertifiedAccount {
-  registered: boolean;
-  deposit: bigint | null;
-  pool: string | null;
-  drep: string | null;
-}
+type CertifiedAccount = Pick<IndexTables["wallet_delegation"], "registered" | "deposit" | "pool" | "drep">;
 
 function apply(before: CertifiedAccount, certificates: readonly AccountCertificate[]): CertifiedAccount {
   let account = before;
   for (const certificate of certificates) {
-    if (certificate.kind === "unregister") account = { registered: false, deposit: null, pool: null, drep: null };
+    if (certificate.kind === "unregister") account = UNREGISTERED;
     else {
       if (certificate.kind === "register") account = { ...account, deposit: certificate.deposit ?? null };
       const { pool, drep } = certificate.to ?? {};
@@ -127,15 +119,12 @@ function apply(before: CertifiedAccount, certificates: readonly AccountCertifica
   return account;
 }
 
-/** The account before the block. */
-function accountOf(row: Row | undefined): CertifiedAccount {
-  if (!row) return { registered: false, deposit: null, pool: null, drep: null };
-  return {
-    registered: row.registered as boolean,
-    deposit: row.deposit as bigint | null,
-    pool: row.pool as string | null,
-    drep: row.drep as string | null,
-  };
+const UNREGISTERED: CertifiedAccount = { registered: false, deposit: null, pool: null, drep: null };
+
+function grouped<R, K>(rows: readonly R[], keyOf: (row: R) => K): ReadonlyMap<K, readonly R[]> {
+  const found = new Map<K, R[]>();
+  for (const row of rows) addTo(found, keyOf(row), row);
+  return found;
 }
 
 function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
@@ -146,27 +135,27 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
     touched.push({ entity: { kind: "delegation", id: credential }, event });
 
   const begun = new Set<string>();
-  for (const row of rows.get(DUE) ?? []) {
+  for (const row of rowsOf(rows, DUE)) {
     if (Number(row.due) > epoch) continue;
     writes.push({ type: "close", table: DUE, key: { wallet: row.wallet, due: row.due } });
-    begun.add(row.credential as string);
+    begun.add(row.credential);
   }
   for (const credential of begun) touch(credential, { type: "EPOCH", slot, epoch });
 
   const certificates = certificatesOf(block);
   const withdrawals = withdrawalsOf(block);
-  const before = rowsBy(rows, "wallet_delegation", "wallet");
-  const dues = rowsBy(rows, DUE, "wallet");
-  const owners = rowsBy(rows, "wallet_index", "stake");
+  const before = grouped(rowsOf(rows, "wallet_delegation"), ({ wallet }) => wallet);
+  const dues = grouped(rowsOf(rows, DUE), ({ wallet }) => wallet);
+  const owners = grouped(rowsOf(rows, "wallet_index"), ({ stake }) => stake);
   for (const [credential, some] of certificates) {
     const wallets = owners.get(credential) ?? [];
     wallets.forEach(({ wallet }, i) => {
-      const id = wallet as string;
-      const [last] = before.get(id) ?? [];
-      const account = apply(accountOf(last), some);
+      const [last] = before.get(wallet) ?? [];
+      const { registered, deposit: paid, pool, drep } = last ?? UNREGISTERED;
+      const account = apply({ registered, deposit: paid, pool, drep }, some);
       if (last) writes.push({ type: "close", table: "wallet_delegation", key: { wallet } });
       writes.push({ type: "insert", table: "wallet_delegation", row: { wallet, credential, epoch, ...account } });
-      if (!(dues.get(id) ?? []).some((row) => Number(row.due) === epoch + LAG)) {
+      if (!(dues.get(wallet) ?? []).some((row) => Number(row.due) === epoch + LAG)) {
         writes.push({ type: "insert", table: DUE, row: { wallet, credential, due: epoch + LAG } });
       }
       if (i > 0) return;
@@ -182,10 +171,8 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
   }
 
   const rewarded = new Set<string>();
-  for (const row of rows.get(REWARD) ?? []) {
-    const { wallet } = row;
-    const credential = row.credential as string;
-    const held = row.rewards as bigint;
+  for (const row of rowsOf(rows, REWARD)) {
+    const { wallet, credential, rewards: held } = row;
     const ended = certificates.get(credential)?.some(({ kind }) => kind === "unregister") === true;
     const rewards = ended ? 0n : held - (withdrawals.get(credential) ?? 0n);
     if (rewards === held) continue;

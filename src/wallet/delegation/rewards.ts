@@ -18,7 +18,7 @@ import { wholeStateEvent } from "#src/wallet/delegation/accountFacts.ts";
 import { ownedCredential, parseCredential } from "#src/wallet/index/credential.ts";
 
 /** An account as the network reports it. Amounts are lovelace. */
-export interface ReportedAccount {
+interface ReportedAccount {
   readonly credential: Credential;
   readonly registered: boolean;
   /** Rewards that are not withdrawn. */
@@ -29,7 +29,7 @@ export interface ReportedAccount {
 }
 
 /** Wallets that have caught up, as a table with a column `member` (`currentMembers` of the chain index). */
-export type CurrentWallets = (sql: Queries) => Fragment;
+type CurrentWallets = (sql: Queries) => Fragment;
 
 /** Credentials of one query, and of one write. */
 const BATCH = 1_000;

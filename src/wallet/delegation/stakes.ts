@@ -4,7 +4,7 @@ import { ownedCredential } from "#src/wallet/index/credential.ts";
 import type { OwnUtxo } from "#src/wallet/index/types.ts";
 
 /** Lovelace of outputs by stake credential (`ownedCredential`), and of those that count for none. */
-export interface StakeSums {
+interface StakeSums {
   readonly stakes: ReadonlyMap<string, { readonly credential: Credential; readonly sum: bigint }>;
   readonly none: bigint;
 }

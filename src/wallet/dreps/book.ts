@@ -10,7 +10,7 @@ import { type DrepMetadata, fetchDrepMetadata } from "#src/wallet/dreps/metadata
 import type { DrepAnchor, DrepsPort, DrepsUnknown, ListedDreps } from "#src/wallet/dreps/types.ts";
 import type { FetchOptions } from "#src/wallet/outside/fetch.ts";
 
-export interface DrepBookOptions {
+interface DrepBookOptions {
   readonly port: DrepsPort;
   readonly fetch: Omit<FetchOptions, "body" | "maxBytes">;
   /** Milliseconds for which a list is used. */

@@ -17,7 +17,7 @@ import {
 export const SPARE = 20;
 
 /** `enrol` of the chain index. */
-export type Enrol = (sql: Queries, projection: string, members: readonly string[], birth: Point) => Promise<string[]>;
+type Enrol = (sql: Queries, projection: string, members: readonly string[], birth: Point) => Promise<string[]>;
 
 /**
  * Derives the first pools of a wallet. It takes long for a large gap, so it runs before the transaction of

@@ -17,7 +17,7 @@ export async function storeForged(sql: Queries, wallet: string, addresses: reado
 }
 
 /** Unspent outputs at forged addresses. */
-export interface ForgedOutputs {
+interface ForgedOutputs {
   /** By `refKey`. */
   readonly refs: ReadonlySet<string>;
   readonly value: Value;

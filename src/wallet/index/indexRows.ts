@@ -1,4 +1,4 @@
-/** Rows of the wallets' index, as the projection reads them: the one place where columns get their types. */
+/** Rows of the wallets' index and accounts, as projections read them: the one place where columns get their types. */
 import type { Rows } from "#src/cardano/projection.ts";
 import type { WalletKind } from "#src/wallet/index/types.ts";
 
@@ -8,6 +8,17 @@ interface AddressColumns {
   readonly index: bigint;
   readonly credential: string;
   readonly address: string | null;
+}
+
+interface DelegationColumns {
+  readonly wallet: string;
+  readonly credential: string;
+  readonly epoch: number | bigint;
+  readonly registered: boolean;
+  readonly deposit: bigint | null;
+  readonly pool: string | null;
+  readonly drep: string | null;
+  readonly from_slot: number | bigint;
 }
 
 /** Columns by table. */
@@ -40,6 +51,20 @@ export interface IndexTables {
     readonly entry: string;
     /** `numeric`, which the database client gives as a text. */
     readonly quantity: string | number | bigint;
+  };
+  readonly wallet_delegation: DelegationColumns;
+  readonly wallet_delegation_history: DelegationColumns;
+  readonly wallet_delegation_due: {
+    readonly wallet: string;
+    readonly credential: string;
+    readonly due: number | bigint;
+  };
+  readonly wallet_reward: {
+    readonly wallet: string;
+    readonly credential: string;
+    readonly epoch: number | bigint;
+    readonly rewards: bigint;
+    readonly from_slot: number | bigint;
   };
 }
 

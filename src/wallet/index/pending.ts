@@ -6,7 +6,7 @@ import type { Queries } from "#src/store/store.ts";
 import { readClaims, type WalletFacts } from "#src/wallet/index/owners.ts";
 
 /** An output of a wallet in a pending transaction. */
-export interface PendingOutput {
+interface PendingOutput {
   readonly ref: OutRef;
   readonly output: Output;
   readonly path: readonly number[];

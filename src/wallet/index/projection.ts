@@ -18,7 +18,7 @@ import { rowsOf } from "#src/wallet/index/indexRows.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 import { stakesIn } from "#src/wallet/index/walletEffect.ts";
 
-export interface WalletProjectionOptions {
+interface WalletProjectionOptions {
   /** Deposit of a stake key in lovelace, for certificates that do not state it. */
   readonly keyDeposit: bigint;
 }
@@ -77,7 +77,7 @@ function keys(block: ScannedBlock): RowQuery[] {
 }
 
 function walletsOf(affected: Rows): string[] {
-  return [...new Set(TABLES.flatMap((table) => (affected.get(table) ?? []).map((row) => row.wallet as string)))];
+  return [...new Set(TABLES.flatMap((table) => (affected.get(table) ?? []).map((row) => String(row.wallet))))];
 }
 
 function touchedBy(wallets: readonly string[], rows: Rows, event: Touched["event"]): Touched[] {

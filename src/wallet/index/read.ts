@@ -13,10 +13,10 @@ import { storedOutput } from "#src/wallet/index/stored.ts";
 import type { Buildable, Holdings, OwnUtxo } from "#src/wallet/index/types.ts";
 
 /** Open submissions by wallet; wallets without any may be missing. */
-export type PendingOf = ReadonlyMap<string, readonly ScannedTransaction[]>;
+type PendingOf = ReadonlyMap<string, readonly ScannedTransaction[]>;
 
 /** Open submissions of others that spend these outputs (`refKey`): `readSpenders` of the chain index. */
-export type Spenders = (
+type Spenders = (
   sql: Queries,
   refs: readonly string[],
   known: readonly ScannedTransaction[],
@@ -153,7 +153,7 @@ async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
 }
 
 /** Further inputs of a build. */
-export interface BuildView {
+interface BuildView {
   /** Open submissions of the wallet. */
   readonly pending: readonly ScannedTransaction[];
   /** Open submissions of others that spend the wallet's outputs. */

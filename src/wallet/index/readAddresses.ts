@@ -6,19 +6,19 @@ import type { WalletAddress } from "#src/wallet/index/types.ts";
 
 export { ownersOf } from "#src/wallet/index/owners.ts";
 
-export interface AddressQuery {
+interface AddressQuery {
   readonly state?: "used" | "unused" | undefined;
   readonly limit?: number | undefined;
   /** `next` of the previous page. */
   readonly after?: AddressCursor | undefined;
 }
 
-export interface AddressCursor {
+interface AddressCursor {
   readonly role: number;
   readonly index: number;
 }
 
-export interface AddressPage {
+interface AddressPage {
   readonly addresses: readonly WalletAddress[];
   /** `after` of the next page, where there is one. */
   readonly next?: AddressCursor;

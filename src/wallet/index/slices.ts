@@ -12,7 +12,7 @@ const CONCURRENT = 4;
 const HASH_BYTES = 28;
 
 /** One life of a wallet: it may be deleted and created again. */
-export interface WalletLife {
+interface WalletLife {
   readonly wallet: string;
   readonly life: number;
 }

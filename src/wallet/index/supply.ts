@@ -6,7 +6,7 @@ import { addCredentials, SPARE } from "#src/wallet/index/begin.ts";
 import type { DeriveCredentials, PoolRole, WalletKind } from "#src/wallet/index/types.ts";
 
 /** A request of the fold: the first `count` credentials of a role. */
-export interface CredentialWant extends Want {
+interface CredentialWant extends Want {
   readonly wallet: string;
   readonly role: PoolRole;
   readonly count: number;

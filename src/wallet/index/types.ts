@@ -60,7 +60,7 @@ export interface SequentialWallet {
 }
 
 /** A Byron wallet whose addresses carry their encrypted paths. */
-export interface RandomWallet {
+interface RandomWallet {
   readonly wallet: string;
   readonly kind: "random";
   readonly network: NetworkId;
@@ -99,7 +99,7 @@ export interface OwnUtxo {
 }
 
 /** An unspent output that a build may spend. */
-export interface BuildableUtxo extends OwnUtxo {
+interface BuildableUtxo extends OwnUtxo {
   /** Spend priority, as in `Coin`. */
   readonly preference: number;
 }

@@ -15,7 +15,7 @@ export interface OwnSide {
   readonly stake: OwnedCredential | undefined;
 }
 
-export interface WalletEffect {
+interface WalletEffect {
   /** Lovelace that the wallet gains; negative where it loses. Its own withdrawals count as inputs. */
   readonly net: bigint;
   /**

@@ -38,7 +38,7 @@ export function openByronPath(pathKey: Uint8Array, derivationPath: string): read
 }
 
 /** Parts of a random wallet's address. */
-export interface RandomAddress {
+interface RandomAddress {
   readonly pathKey: Uint8Array;
   /** Account and index. */
   readonly path: Path;

@@ -9,7 +9,7 @@ import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
 import type { Mnemonic, Path, WalletStyle } from "#src/wallet/keys/types.ts";
 
 /** Allowed numbers of words by style; the styles of Byron also take 12, which was usual then. */
-export const WORD_COUNTS: Readonly<Record<WalletStyle, readonly number[]>> = {
+const WORD_COUNTS: Readonly<Record<WalletStyle, readonly number[]>> = {
   shelley: [15, 18, 21, 24],
   shared: [15, 18, 21, 24],
   random: [12, 15, 18, 21, 24],

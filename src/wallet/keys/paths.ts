@@ -8,7 +8,7 @@ const COIN = HARD + 1815;
  * First index of a style's paths: CIP-1852 for Shelley, CIP-1854 for shared wallets, 44 (BIP-44) for Icarus, Trezor and
  * Ledger.
  */
-export const PURPOSES = { shelley: 1852, shared: 1854, icarus: 44, trezor: 44, ledger: 44 } as const;
+const PURPOSES = { shelley: 1852, shared: 1854, icarus: 44, trezor: 44, ledger: 44 } as const;
 
 /** Path of an account key, such as 1852H/1815H/0H. `account` counts from 0 and is hardened here. */
 export function accountPath(style: Exclude<WalletStyle, "random">, account = 0): Path {

@@ -6,10 +6,10 @@ import { nodeOf } from "#src/wallet/keys/account.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
 
 /** `extended` includes the chain code, so that children can be derived. */
-export type KeyFormat = "extended" | "non_extended";
+type KeyFormat = "extended" | "non_extended";
 
 /** `key` is `…_vk`; `hash`, its blake2b-224, is `…_vkh`. */
-export type KeyShape = "key" | "hash";
+type KeyShape = "key" | "hash";
 
 /**
  * An account key: `acct_xvk1…` or `acct_vk1…`; for shared wallets (purpose 1854) `acct_shared_xvk1…` or

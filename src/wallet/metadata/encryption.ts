@@ -14,8 +14,8 @@ const SALT_BYTES = 8;
 const ROUNDS = 10_000;
 const CHUNK = 64;
 
-export type EncryptFailure = Failure<"invalid_metadata_encryption">;
-export type DecryptFailure = Failure<"invalid_metadata_decryption">;
+type EncryptFailure = Failure<"invalid_metadata_encryption">;
+type DecryptFailure = Failure<"invalid_metadata_decryption">;
 
 async function cipher(passphrase: string, salt: Uint8Array) {
   const password = await crypto.subtle.importKey("raw", copyOf(utf8(passphrase)), "PBKDF2", false, ["deriveBits"]);

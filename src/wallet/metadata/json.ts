@@ -9,7 +9,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { MAX_BYTES, MAX_INTEGER, type Metadata, type Metadatum, textFault } from "#src/wallet/metadata/metadatum.ts";
 
 /** JSON that is not metadata; the message says where and why. */
-export type BadMetadata = Failure<"bad_request">;
+type BadMetadata = Failure<"bad_request">;
 
 /** The two forms. */
 export type MetadataForm = "tagged" | "plain";

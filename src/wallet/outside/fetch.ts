@@ -26,12 +26,12 @@ export interface FetchOptions {
 }
 
 /** A response with any status. */
-export interface FetchedResponse {
+interface FetchedResponse {
   readonly status: number;
   readonly bytes: Uint8Array;
 }
 
-export type FetchFailure = Failure<
+type FetchFailure = Failure<
   /** The URL is not allowed. */
   | "refused"
   /** No response in time, or it broke off. */

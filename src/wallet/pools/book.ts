@@ -6,7 +6,7 @@ import { setBounded } from "#src/base/maps.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import type { ListedPool, PoolsPort, PoolsUnknown } from "#src/wallet/pools/types.ts";
 
-export interface PoolBookOptions {
+interface PoolBookOptions {
   readonly port: PoolsPort;
   /** Present epoch, from the index. */
   readonly epoch: () => Promise<Result<number, PoolsUnknown>>;

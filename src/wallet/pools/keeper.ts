@@ -15,7 +15,7 @@ import type { PoolBook } from "#src/wallet/pools/book.ts";
 import { fetchDelisted, fetchMetadata, type PoolAnchor } from "#src/wallet/pools/metadata.ts";
 import { isServer, type PoolSource, readSource } from "#src/wallet/pools/source.ts";
 
-export interface PoolKeeperOptions {
+interface PoolKeeperOptions {
   readonly store: Store;
   readonly book: PoolBook;
   readonly fetch: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
@@ -136,7 +136,7 @@ async function writeDelisted(store: Store, source: PoolSource, pools: readonly s
 }
 
 /** State of the last removal of stale metadata. */
-export type GarbageCollection =
+type GarbageCollection =
   | { readonly status: "not_applicable" }
   | { readonly status: "not_started" }
   | { readonly status: "has_run"; readonly at: Date };

@@ -23,7 +23,7 @@ export interface PoolAnchor {
   readonly hash: string;
 }
 
-export type MetadataFailure = Failure<
+type MetadataFailure = Failure<
   /** No response, or an error status. */
   | "unreachable"
   /** The text is not the one that was registered. */
@@ -77,7 +77,7 @@ export async function fetchMetadata(
 }
 
 /** Health of a SMASH server. */
-export type SmashHealth = "available" | "unavailable" | "unreachable";
+type SmashHealth = "available" | "unavailable" | "unreachable";
 
 /** Queries the health of a SMASH server. */
 export async function smashHealth(server: string, options: FetchOptions): Promise<SmashHealth> {

@@ -16,7 +16,7 @@ const ALL = { pools: "all" };
 const SHELLEY = 2;
 
 /** The pool that made a block; undefined in Byron. */
-export function makerOf({ era, issuer }: Pick<ScannedBlock, "era" | "issuer">): string | undefined {
+function makerOf({ era, issuer }: Pick<ScannedBlock, "era" | "issuer">): string | undefined {
   if (era < SHELLEY || issuer === undefined) return undefined;
   // some providers report the pool id, others the key
   return issuer.length === 56 ? issuer : hash224(fromHex(issuer));

@@ -14,7 +14,7 @@ export const sharedWalletMigrations: readonly Migration[] = [{
 }];
 
 /** Account and templates of a shared wallet. */
-export interface SharedAccount {
+interface SharedAccount {
   /** Account index, hardened. */
   readonly account: number;
   readonly payment: ScriptTemplate;

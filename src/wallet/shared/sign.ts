@@ -21,7 +21,7 @@ import { nodeOf } from "#src/wallet/keys/account.ts";
 import type { SharedSigning, SharedSigningInput } from "#src/wallet/shared/types.ts";
 
 /** The parts of a transaction that decide which signatures are missing. */
-export interface SigningState {
+interface SigningState {
   /** Hash of the body, which is signed: 64 hexadecimal digits. */
   readonly hash: string;
   /** Its native scripts, by hash. */
@@ -65,7 +65,7 @@ export function signingStateOf(transaction: Uint8Array): SigningState {
 }
 
 /** A script of the wallet in a transaction, and the wallet's key in it. */
-export interface OwnScript<P> {
+interface OwnScript<P> {
   /** The script's hash. */
   readonly script: string;
   readonly path: P;

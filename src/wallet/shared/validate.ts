@@ -79,11 +79,6 @@ const MOST_TEXT = 12_000;
 /** Bytes of a name and its key in it. */
 const KEY_TEXT = 150;
 
-/** Whether every name in the script has an account key. */
-export function isComplete({ script, keys }: ScriptTemplate): boolean {
-  return leavesOf(script).every((name) => keys[name] !== undefined);
-}
-
 /** Validates the templates of a new wallet. */
 export function validateTemplates(
   templates: { readonly payment: ScriptTemplate; readonly delegation?: ScriptTemplate | undefined },
