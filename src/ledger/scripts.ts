@@ -7,7 +7,7 @@ import { type Input, scriptOf } from "#src/ledger/inputs.ts";
 import { allTargets, scriptHashOf } from "#src/plutus/context/purpose.ts";
 
 /** A script that must agree, and to what. */
-export interface ScriptUse extends RedeemerPointer {
+interface ScriptUse extends RedeemerPointer {
   readonly script: string;
 }
 

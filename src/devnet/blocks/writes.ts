@@ -26,7 +26,7 @@ export interface NewBlock extends Tip {
 }
 
 /** A row of the mempool. */
-export interface MempoolRow {
+interface MempoolRow {
   readonly position: number;
   readonly hash: string;
   readonly cbor: Uint8Array;
@@ -77,7 +77,7 @@ async function spend(sql: Queries, refs: readonly OutRef[], height: number): Pro
 }
 
 /** The result of a rollback. */
-export interface UndoneBlocks {
+interface UndoneBlocks {
   /** Outputs that do not exist any more. */
   readonly removed: readonly OutRef[];
   /** Outputs that are unspent again. */

@@ -7,7 +7,7 @@ import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { LedgerState, StakeSnapshot } from "#src/ledger/state.ts";
 
 /** A pool's part of the stake. */
-export interface PoolShare {
+interface PoolShare {
   /** Relative to what the distribution is about. */
   readonly share: Ratio;
   readonly lovelace: bigint;
@@ -49,7 +49,7 @@ function distribution(snapshot: StakeSnapshot, whole: bigint): PoolDistribution 
 }
 
 /** Lovelace at the beginning of this epoch (mark), of the last (set), and of the one before (go). */
-export interface StakeAmounts {
+interface StakeAmounts {
   readonly mark: bigint;
   readonly set: bigint;
   readonly go: bigint;
