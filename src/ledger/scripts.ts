@@ -53,7 +53,7 @@ function scriptsNeeded(body: Body, inputs: readonly Input[]): readonly ScriptUse
 export function plutusScripts({ needed, provided }: Scripts): readonly PlutusScript[] {
   return [...needed].flatMap((hash) => {
     const script = provided.get(hash);
-    return script && script.language > 0 ? [script as PlutusScript] : [];
+    return script && "bytes" in script ? [script] : [];
   });
 }
 

@@ -144,5 +144,5 @@ function mempoolOf(devnet: Devnet, capacity: number): ServedMempool {
 
 function sameTransactions(a: ServedMempool, b: ServedMempool): boolean {
   return a.transactions.length === b.transactions.length &&
-    a.transactions.every(({ hash }, index) => hash === b.transactions[index]!.hash);
+    a.transactions.every(({ hash }, index) => hash === b.transactions[index]?.hash);
 }

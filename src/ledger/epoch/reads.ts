@@ -59,11 +59,8 @@ interface StakeAmounts {
 export function stakeSnapshots(
   state: Pick<LedgerState, "snapshots" | "epoch">,
 ): { readonly pools: ReadonlyMap<string, StakeAmounts>; readonly total: StakeAmounts } {
-  const [mark, set, go] = [0, 1, 2].map((ago) => snapshotOf(state, state.epoch - ago)) as [
-    StakeSnapshot,
-    StakeSnapshot,
-    StakeSnapshot,
-  ];
+  const before = (epochs: number) => snapshotOf(state, state.epoch - epochs);
+  const [mark, set, go] = [before(0), before(1), before(2)];
   const of = (snapshot: StakeSnapshot, id: string) => {
     const pool = snapshot.pools.get(id);
     return pool ? poolStake(pool) : 0n;
