@@ -6,8 +6,8 @@ const address = z.string().min(1).max(300).meta({
   description: "Address on this network (not a reward address).",
   example: "addr_test1vz…",
 });
-const transactionHash = z.string().meta({ description: "Hash of the transaction." });
-const slot = z.int().meta({ description: "Slot; -1 before the first block." });
+const transactionHash = z.string().describe("Hash of the transaction.");
+const slot = z.int().describe("Slot; -1 before the first block.");
 
 export const faucetBody = z.object({ address, lovelace }).meta({ id: "FaucetRequest" });
 export const faucetAnswer = z.object({
@@ -18,7 +18,7 @@ export const faucetAnswer = z.object({
 
 export const topupBody = z.object({
   address,
-  adaAmount: z.number().meta({ description: "Ada, with up to 6 decimals." }),
+  adaAmount: z.number().describe("Ada, with up to 6 decimals."),
 }).meta({ id: "TopupRequest" });
 export const topupAnswer = z.object({
   address: z.string(),
@@ -35,8 +35,8 @@ export const tip = z.object({ height: z.int(), slot, hash: z.string() }).meta({
 export const network = tip.extend({
   currentSlot: slot,
   magic: z.int(),
-  slotLength: z.int().meta({ description: "Milliseconds." }),
-  genesisTime: z.int().meta({ description: "Start of slot 0, in milliseconds since 1970." }),
+  slotLength: z.int().describe("Milliseconds."),
+  genesisTime: z.int().describe("Start of slot 0, in milliseconds since 1970."),
   securityParameter: z.int(),
 }).meta({ id: "Network" });
 
@@ -44,11 +44,11 @@ export const blocksBody = z.object({ count: z.int().min(1).max(1_000).default(1)
 export const blocksAnswer = z.object({ tip, made: z.int() }).meta({ id: "BlocksAnswer" });
 
 export const rollbackBody = z.object({
-  blocks: z.int().min(0).optional().meta({ description: "Number of blocks to roll back." }),
-  slot: z.int().min(-1).optional().meta({ description: "Roll back every block after this slot." }),
-  drop: z.boolean().default(false).meta({
-    description: "Discard the transactions of the rolled-back blocks instead of returning them to the mempool.",
-  }),
+  blocks: z.int().min(0).optional().describe("Number of blocks to roll back."),
+  slot: z.int().min(-1).optional().describe("Roll back every block after this slot."),
+  drop: z.boolean().default(false).describe(
+    "Discard the transactions of the rolled-back blocks instead of returning them to the mempool.",
+  ),
 }).refine(
   (body) => (body.blocks === undefined) !== (body.slot === undefined),
   "expected exactly one of blocks and slot",
@@ -63,7 +63,7 @@ export const mempool = z.object({
     hash: transactionHash,
     bytes: z.int(),
     fee: z.int(),
-    validTo: z.int().optional().meta({ description: "First slot in which the transaction is no longer valid." }),
+    validTo: z.int().optional().describe("First slot in which the transaction is no longer valid."),
   })),
 }).meta({ id: "Mempool" });
 
@@ -74,17 +74,15 @@ export const utxos = z.object({
     index: z.int(),
     address: z.string(),
     lovelace: z.int(),
-    assets: z.record(z.string(), z.int()).meta({
-      description: "Quantities by the concatenation of policy id and asset name.",
-    }),
+    assets: z.record(z.string(), z.int()).describe("Quantities by the concatenation of policy id and asset name."),
     datumHash: z.string().optional(),
-    datum: z.string().optional().meta({ description: "CBOR of the inline datum." }),
-    script: z.string().optional().meta({ description: "CBOR of [language, reference script]." }),
-    cbor: z.string().meta({ description: "CBOR of the output." }),
+    datum: z.string().optional().describe("CBOR of the inline datum."),
+    script: z.string().optional().describe("CBOR of [language, reference script]."),
+    cbor: z.string().describe("CBOR of the output."),
   })),
 }).meta({ id: "Utxos" });
 
 export const parameters = z.looseObject({
-  source: z.string().meta({ description: "Source of the parameters in the devnet's genesis." }),
+  source: z.string().describe("Source of the parameters in the devnet's genesis."),
   protocolVersion: z.object({ major: z.int(), minor: z.int() }),
 }).meta({ id: "Parameters" });

@@ -1,37 +1,35 @@
 /** Epochs, pools and accounts of the devnet; safe in a browser. */
 import { z } from "zod";
 
-const lovelace = z.int().meta({ description: "Lovelace." });
+const lovelace = z.int().describe("Lovelace.");
 const point = z.object({ slot: z.int(), hash: z.string() }).meta({
   id: "Point",
   description: "The chain tip that the response describes. Before the first block: slot -1 and an empty hash.",
 });
-const time = z.int().meta({ description: "Milliseconds since 1970." });
+const time = z.int().describe("Milliseconds since 1970.");
 const fraction = z.object({ numerator: z.int(), denominator: z.int() }).meta({ id: "Fraction" });
 const poolId = z.string().meta({ description: "Pool id, bech32.", example: "pool1…" });
 const stakeAddress = z.string().meta({ description: "Stake address.", example: "stake_test1…" });
 
 export const epoch = z.object({
   point,
-  epoch: z.int().meta({
-    description: "The epoch of the newest block. Rewards are paid by the first block of an epoch.",
-  }),
-  currentEpoch: z.int().meta({ description: "The epoch of the current slot." }),
+  epoch: z.int().describe("The epoch of the newest block. Rewards are paid by the first block of an epoch."),
+  currentEpoch: z.int().describe("The epoch of the current slot."),
   currentSlot: z.int(),
-  epochLength: z.int().meta({ description: "Length in slots." }),
-  firstSlot: z.int().meta({ description: "First slot of the epoch." }),
-  nextEpochSlot: z.int().meta({ description: "First slot of the next epoch." }),
+  epochLength: z.int().describe("Length in slots."),
+  firstSlot: z.int().describe("First slot of the epoch."),
+  nextEpochSlot: z.int().describe("First slot of the next epoch."),
   nextEpochTime: time,
-  blocks: z.int().meta({ description: "Blocks that pools produced in the epoch." }),
-  activeStake: lovelace.meta({
-    description: "Lovelace delegated at the start of the previous epoch; slot leaders are selected by it.",
-  }),
+  blocks: z.int().describe("Blocks that pools produced in the epoch."),
+  activeStake: lovelace.describe(
+    "Lovelace delegated at the start of the previous epoch; slot leaders are selected by it.",
+  ),
   pots: z.object({ treasury: lovelace, reserves: lovelace, fees: lovelace, deposits: lovelace, donations: lovelace }),
 }).meta({ id: "Epoch" });
 
 export const pool = z.object({
   id: poolId,
-  hash: z.string().meta({ description: "Pool id, hexadecimal." }),
+  hash: z.string().describe("Pool id, hexadecimal."),
   name: z.string().optional(),
   ticker: z.string().optional(),
   pledge: lovelace,
@@ -40,15 +38,14 @@ export const pool = z.object({
   rewardAccount: stakeAddress,
   owners: z.array(stakeAddress),
   metadata: z.object({ url: z.string(), hash: z.string() }).optional(),
-  stake: z.object({ mark: lovelace, set: lovelace, go: lovelace }).meta({
-    description:
-      "Lovelace delegated at the start of this epoch (mark), the previous (set) and the one before; set selects the leaders.",
-  }),
-  blocks: z.object({ epoch: z.int(), previous: z.int() }).meta({
-    description: "Blocks produced in this epoch and in the previous one.",
-  }),
-  changes: z.boolean().meta({ description: "Whether an updated registration takes effect in the next epoch." }),
-  retiring: z.int().optional().meta({ description: "The epoch in which the pool retires." }),
+  stake: z.object({ mark: lovelace, set: lovelace, go: lovelace }).describe(
+    "Lovelace delegated at the start of this epoch (mark), the previous (set) and the one before; set selects the leaders.",
+  ),
+  blocks: z.object({ epoch: z.int(), previous: z.int() }).describe(
+    "Blocks produced in this epoch and in the previous one.",
+  ),
+  changes: z.boolean().describe("Whether an updated registration takes effect in the next epoch."),
+  retiring: z.int().optional().describe("The epoch in which the pool retires."),
 }).meta({ id: "Pool" });
 
 export const pools = z.object({ point, epoch: z.int(), pools: z.array(pool) }).meta({ id: "Pools" });
@@ -67,32 +64,26 @@ export const account = z.object({
   point,
   address: stakeAddress,
   registered: z.boolean(),
-  rewards: lovelace.meta({ description: "Rewards not yet withdrawn, in lovelace." }),
-  outputs: lovelace.meta({ description: "Lovelace in unspent outputs with this stake credential." }),
+  rewards: lovelace.describe("Rewards not yet withdrawn, in lovelace."),
+  outputs: lovelace.describe("Lovelace in unspent outputs with this stake credential."),
   deposit: lovelace.optional(),
   pool: poolId.optional(),
-  drep: z.string().optional().meta({
-    description:
-      "The DRep: `key:` or `script:` and a hash, `abstain` or `no confidence`. A withdrawal requires a DRep.",
-  }),
+  drep: z.string().optional().describe(
+    "The DRep: `key:` or `script:` and a hash, `abstain` or `no confidence`. A withdrawal requires a DRep.",
+  ),
 }).meta({ id: "Account" });
 
 const era = z.object({ hash: z.string(), path: z.string().optional() });
 export const genesis = z.object({
   magic: z.int(),
   genesisTime: time,
-  slotLength: z.int().meta({ description: "Milliseconds." }),
-  epochLength: z.int().meta({ description: "Length in slots." }),
-  activeSlots: fraction.meta({
-    description: "Active slot coefficient: the share of slots that can have a block. Always 1.",
-  }),
+  slotLength: z.int().describe("Milliseconds."),
+  epochLength: z.int().describe("Length in slots."),
+  activeSlots: fraction.describe("Active slot coefficient: the share of slots that can have a block. Always 1."),
   securityParameter: z.int(),
   protocolVersion: z.object({ major: z.int(), minor: z.int() }),
-  hardFork: z.object({ epoch: z.int(), protocolVersion: z.object({ major: z.int(), minor: z.int() }) }).optional().meta(
-    {
-      description: "The first epoch of another protocol version, if one is configured.",
-    },
-  ),
+  hardFork: z.object({ epoch: z.int(), protocolVersion: z.object({ major: z.int(), minor: z.int() }) }).optional()
+    .describe("The first epoch of another protocol version, if one is configured."),
   maxSupply: lovelace,
   reserves: lovelace,
   treasury: lovelace,
@@ -100,8 +91,6 @@ export const genesis = z.object({
   pledge: lovelace,
   pools: z.array(poolId),
   files: z.object({ byron: era, shelley: era, alonzo: era, conway: era }),
-  configuration: z.string().optional().meta({
-    description: "Path of a node configuration that refers to these files.",
-  }),
+  configuration: z.string().optional().describe("Path of a node configuration that refers to these files."),
   topology: z.string().optional(),
 }).meta({ id: "Genesis", description: "The devnet's genesis. Paths are local to the devnet's machine." });

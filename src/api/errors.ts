@@ -3,6 +3,6 @@ import { z } from "zod";
 
 export const errorBody = z.object({
   code: z.string().meta({ description: "Stable error code for programs.", example: "bad_address" }),
-  error: z.string().meta({ description: "Human-readable message." }),
-  details: z.unknown().optional().meta({ description: "Additional data; its form depends on the code." }),
+  error: z.string().describe("Human-readable message."),
+  details: z.unknown().optional().describe("Additional data; its form depends on the code."),
 }).meta({ id: "Error" });

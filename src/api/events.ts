@@ -8,13 +8,13 @@ const transition = z.string().regex(/^[a-z0-9-]{1,200}$/, "expected an event nam
 /** A selection of transitions. */
 export const eventFilter = {
   kind: kind.optional().meta({ description: "Only transitions of actors of this kind.", example: "token" }),
-  id: id.optional().meta({ description: "Only transitions of the actor with this id." }),
+  id: id.optional().describe("Only transitions of the actor with this id."),
   transition: transition.optional().meta({ description: "Only this transition.", example: "rolled-back" }),
 };
 
-export const position = z.string().regex(/^[\x21-\x7e]{1,3000}$/, "not a position").meta({
-  description: "A position in commit order: the `id` of a server-sent event.",
-});
+export const position = z.string().regex(/^[\x21-\x7e]{1,3000}$/, "not a position").describe(
+  "A position in commit order: the `id` of a server-sent event.",
+);
 
 export const eventsQuery = {
   ...eventFilter,
@@ -41,12 +41,10 @@ export const transitionEvent = z.object({
   datacontenttype: z.literal("application/json"),
   data: z.object({
     entity: z.object({ kind, id }),
-    version: z.int().min(1).meta({ description: "Number of the actor's transition: 1, 2, 3 … without gaps." }),
+    version: z.int().min(1).describe("Number of the actor's transition: 1, 2, 3 … without gaps."),
     from: z.string().meta({ description: "State before the transition.", example: "absent" }),
     to: z.string().meta({ description: "State after the transition.", example: "live" }),
-    cause: z.string().meta({
-      description: "Id of the command, `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`.",
-    }),
+    cause: z.string().describe("Id of the command, `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`."),
   }),
 }).meta({ id: "TransitionEvent", description: "A transition as a CloudEvent." });
 /** The body of the events of one kind, derived from its machine's states and transitions. */
@@ -68,11 +66,11 @@ export function transitionEventOf(
       from: state(from),
       to: state(to),
     }),
-  }).meta({ description: `A transition of a ${kind} as a CloudEvent.` });
+  }).describe(`A transition of a ${kind} as a CloudEvent.`);
 }
 export type TransitionEvent = z.infer<typeof transitionEvent>;
 
 /** The event for a reader whose position is older than the retained events. */
 export const resetEvent = z.object({
-  position: z.string().meta({ description: "The position at which the stream continues." }),
+  position: z.string().describe("The position at which the stream continues."),
 });

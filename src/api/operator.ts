@@ -2,23 +2,21 @@
 import { z } from "zod";
 import { kindText as kind, pageLimit as limit, plainText as text, timeText as time } from "#src/api/text.ts";
 
-const id = text(200).meta({ description: "Id of an actor, unique within its kind." });
+const id = text(200).describe("Id of an actor, unique within its kind.");
 const state = text(500).meta({
   description: "Name of a state; nested states are written like `live.syncing`.",
   example: "live",
 });
-const ms = z.number().meta({ description: "Milliseconds." });
-const version = z.int().meta({ description: "Number of events applied." });
-const partition = z.int().min(0).meta({
-  description: "Partition of the actor; the worker that owns it runs the actor.",
-});
-const owner = z.string().nullable().meta({ description: "Id of the worker that owns it; null if no worker does." });
-const next = z.string().nullable().meta({ description: "Cursor of the next page; null on the last page." });
+const ms = z.number().describe("Milliseconds.");
+const version = z.int().describe("Number of events applied.");
+const partition = z.int().min(0).describe("Partition of the actor; the worker that owns it runs the actor.");
+const owner = z.string().nullable().describe("Id of the worker that owns it; null if no worker does.");
+const next = z.string().nullable().describe("Cursor of the next page; null on the last page.");
 const flag = z.enum(["true", "false"]).transform((value) => value === "true").meta({
   type: "boolean",
   description: "Only actors that are (`true`) or are not (`false`) in this condition.",
 });
-const after = z.string().min(1).max(2_000).optional().meta({ description: "`next` of the previous page." });
+const after = z.string().min(1).max(2_000).optional().describe("`next` of the previous page.");
 
 export const kindPath = { kind };
 export const actorPath = { kind, id };
@@ -26,32 +24,30 @@ export const actorPath = { kind, id };
 /** Kinds and counts. */
 export const kindCounts = z.object({
   kind,
-  machineVersion: z.int().nullable().meta({ description: "Null if this process does not know the kind." }),
+  machineVersion: z.int().nullable().describe("Null if this process does not know the kind."),
   actors: z.int(),
   paused: z.int(),
-  states: z.array(z.object({ state, actors: z.int() })).meta({ description: "States with at least one actor." }),
+  states: z.array(z.object({ state, actors: z.int() })).describe("States with at least one actor."),
 }).meta({ id: "KindCounts" });
 export const kinds = z.object({ kinds: z.array(kindCounts) }).meta({ id: "Kinds" });
 
 export const machineNode = z.object({
-  id: z.string().meta({ description: "Name of the state, as in an actor's `state`." }),
+  id: z.string().describe("Name of the state, as in an actor's `state`."),
   parent: z.string().nullable(),
   label: z.string(),
   type: z.enum(["atomic", "compound", "parallel", "final", "history"]),
-  initial: z.boolean().meta({ description: "Whether it is the initial state of its parent or of the machine." }),
+  initial: z.boolean().describe("Whether it is the initial state of its parent or of the machine."),
 }).meta({ id: "MachineNode" });
 export const machineEdge = z.object({
-  from: z.string().meta({ description: "Name of a state; `*` for a transition of the machine in every state." }),
-  to: z.string().meta({ description: "Name of a state; equal to `from` for a self-transition." }),
-  event: z.string().meta({ description: "The event; empty for a transition without an event." }),
-  guard: z.string().nullable().meta({ description: "Name of the guard, or null." }),
+  from: z.string().describe("Name of a state; `*` for a transition of the machine in every state."),
+  to: z.string().describe("Name of a state; equal to `from` for a self-transition."),
+  event: z.string().describe("The event; empty for a transition without an event."),
+  guard: z.string().nullable().describe("Name of the guard, or null."),
 }).meta({ id: "MachineEdge" });
 export const machine = z.object({
   kind,
   machineVersion: z.int(),
-  initial: z.string().meta({
-    description: "Name of the initial state; `*` if the machine starts in several states at once.",
-  }),
+  initial: z.string().describe("Name of the initial state; `*` if the machine starts in several states at once."),
   nodes: z.array(machineNode),
   edges: z.array(machineEdge),
 }).meta({ id: "Machine" });
@@ -61,7 +57,7 @@ export const actorsQuery = {
   kind: kind.optional(),
   state: state.optional(),
   paused: flag.optional(),
-  q: text(200).optional().meta({ description: "Prefix of the id." }),
+  q: text(200).optional().describe("Prefix of the id."),
   limit,
   after,
 };
@@ -82,35 +78,35 @@ export const reminder = z.object({ name: z.string(), at: time, event: z.string()
 export const openEffect = z.object({
   n: z.int(),
   name: z.string(),
-  attempts: z.int().meta({ description: "Number of failed attempts." }),
+  attempts: z.int().describe("Number of failed attempts."),
   nextAttempt: time,
-  error: z.string().nullable().meta({ description: "Error of the last failed attempt." }),
+  error: z.string().nullable().describe("Error of the last failed attempt."),
 }).meta({ id: "OpenEffect" });
 export const actor = z.object({
   entity: z.object({ kind, id }),
-  machineVersion: z.int().meta({ description: "Version of the machine that wrote the snapshot." }),
+  machineVersion: z.int().describe("Version of the machine that wrote the snapshot."),
   state,
   context: z.record(z.string(), z.unknown()),
   version,
-  inputSeq: z.int().meta({ description: "Last row of the input log that the actor has applied; 0 for none." }),
+  inputSeq: z.int().describe("Last row of the input log that the actor has applied; 0 for none."),
   paused: z.boolean(),
   changed: time,
-  allowed: z.array(z.string()).meta({ description: "Events for which the current state has a transition." }),
+  allowed: z.array(z.string()).describe("Events for which the current state has a transition."),
   reminders: z.array(reminder),
-  effects: z.array(openEffect).meta({ description: "Effects that are not completed." }),
+  effects: z.array(openEffect).describe("Effects that are not completed."),
   unreadInputs: z.int(),
   partition,
   owner,
-  epoch: z.int().meta({ description: "Ownership epoch: how many times the partition has changed its owner." }),
+  epoch: z.int().describe("Ownership epoch: how many times the partition has changed its owner."),
   mailbox: z.object({
-    depth: z.int().meta({ description: "Commands and other events queued for the actor." }),
-    resident: z.boolean().meta({ description: "Whether the actor is in its worker's memory." }),
+    depth: z.int().describe("Commands and other events queued for the actor."),
+    resident: z.boolean().describe("Whether the actor is in its worker's memory."),
     inTurn: z.boolean(),
-  }).nullable().meta({ description: "Null if the actor's worker does not respond." }),
+  }).nullable().describe("Null if the actor's worker does not respond."),
 }).meta({ id: "Actor" });
 
 export const historyQuery = {
-  before: z.string().min(1).max(200).optional().meta({ description: "`next` of the previous page." }),
+  before: z.string().min(1).max(200).optional().describe("`next` of the previous page."),
   limit,
 };
 export const transition = z.object({
@@ -118,9 +114,7 @@ export const transition = z.object({
   from: state,
   to: state,
   event: z.string(),
-  cause: z.string().meta({
-    description: "Id of the command, `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`.",
-  }),
+  cause: z.string().describe("Id of the command, `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`."),
   at: time,
 }).meta({ id: "Transition" });
 export const history = z.object({ transitions: z.array(transition), next }).meta({
@@ -130,7 +124,7 @@ export const history = z.object({ transitions: z.array(transition), next }).meta
 
 export const paused = z.object({ paused: z.boolean() }).meta({ id: "Paused" });
 export const passivated = z.object({
-  passivated: z.boolean().meta({ description: "False if the actor was not in memory or is executing a turn." }),
+  passivated: z.boolean().describe("False if the actor was not in memory or is executing a turn."),
 }).meta({ id: "Passivated" });
 export const reminderPath = { ...actorPath, name: text(200) };
 export const fired = z.object({ fired: z.boolean() }).meta({ id: "Fired" });
@@ -140,15 +134,15 @@ export const worker = z.object({
   id: z.string(),
   seen: time,
   alive: z.boolean(),
-  suspect: z.boolean().meta({ description: "Whether recent requests to the worker got no response." }),
+  suspect: z.boolean().describe("Whether recent requests to the worker got no response."),
   draining: z.boolean(),
   partitions: z.array(partition),
-  resident: z.int().meta({ description: "Actors in memory." }),
-  waiting: z.int().meta({ description: "Commands and other events queued in all mailboxes of the worker." }),
+  resident: z.int().describe("Actors in memory."),
+  waiting: z.int().describe("Commands and other events queued in all mailboxes of the worker."),
   turns: z.int(),
   events: z.int(),
-  fenced: z.int().meta({ description: "Stale writes rejected by fencing." }),
-  effects: z.int().meta({ description: "Effects that are running or queued." }),
+  fenced: z.int().describe("Stale writes rejected by fencing."),
+  effects: z.int().describe("Effects that are running or queued."),
 }).meta({ id: "Worker", description: "Counts are since the worker's start; 0 if the worker does not respond." });
 export const workers = z.object({ workers: z.array(worker) }).meta({ id: "Workers" });
 
@@ -156,9 +150,7 @@ export const partitionLine = z.object({
   id: partition,
   owner,
   epoch: z.int(),
-  expiresInMs: ms.meta({
-    description: "Remaining time of the lease in milliseconds; zero or negative if it has expired.",
-  }),
+  expiresInMs: ms.describe("Remaining time of the lease in milliseconds; zero or negative if it has expired."),
   actors: z.int(),
 }).meta({ id: "Partition" });
 export const partitions = z.object({ partitions: z.array(partitionLine) }).meta({ id: "Partitions" });
@@ -166,23 +158,23 @@ export const partitionPath = {
   id: z.string().regex(/^\d{1,6}$/, "expected a whole number").transform(Number).meta({ type: "integer" }),
 };
 export const moveBody = z.object({
-  to: text(64).optional().meta({ description: "Id of a worker. Default: the worker with the fewest partitions." }),
+  to: text(64).optional().describe("Id of a worker. Default: the worker with the fewest partitions."),
 }).optional().meta({ id: "MoveRequest" });
 export const moved = z.object({ partition, owner }).meta({ id: "Moved" });
 
 export const lease = z.object({ name: z.string(), owner, epoch: z.int(), expiresInMs: ms }).meta({ id: "Lease" });
 export const leases = z.object({ leases: z.array(lease) }).meta({ id: "Leases" });
 
-const oldest = ms.nullable().meta({ description: "Age of the oldest entry in milliseconds; null if there is none." });
+const oldest = ms.nullable().describe("Age of the oldest entry in milliseconds; null if there is none.");
 export const lags = z.object({
   outbox: z.object({ unpublished: z.int(), oldestMs: oldest }),
   inputs: z.object({ unread: z.int(), oldestMs: oldest }),
   effects: z.object({
     open: z.int(),
     failing: z.int(),
-    oldestMs: ms.nullable().meta({
-      description: "How long the most overdue effect has been due, in milliseconds; null if no effect is open.",
-    }),
+    oldestMs: ms.nullable().describe(
+      "How long the most overdue effect has been due, in milliseconds; null if no effect is open.",
+    ),
   }),
   reminders: z.object({ pending: z.int(), overdue: z.int() }),
   follower: z.object({ slot: z.int(), tipSlot: z.int(), height: z.int(), tipHeight: z.int() }),
@@ -194,7 +186,7 @@ export const deadLetter = z.object({
   n: z.int(),
   kind,
   id,
-  source: z.enum(["command", "input", "reminder", "outcome"]).meta({ description: "Source of the event." }),
+  source: z.enum(["command", "input", "reminder", "outcome"]).describe("Source of the event."),
   cause: z.string(),
   event: z.looseObject({ type: z.string() }),
   error: z.string(),
@@ -209,19 +201,19 @@ export const letterPath = {
 };
 export const retried = z.object({
   retried: z.boolean(),
-  result: z.unknown().optional().meta({
-    description: "The machine's reply if the dead letter was a command: `{ ok, value }` or `{ ok, error }`.",
-  }),
+  result: z.unknown().optional().describe(
+    "The machine's reply if the dead letter was a command: `{ ok, value }` or `{ ok, error }`.",
+  ),
 }).meta({ id: "Retried" });
 export const dropped = z.object({ dropped: z.boolean() }).meta({ id: "Dropped" });
 
 /** Quarantined tokens. */
-const quarantineReason = z.string().meta({ description: "The part of the token that the index cannot interpret." });
+const quarantineReason = z.string().describe("The part of the token that the index cannot interpret.");
 export const quarantinedTokens = z.object({
   tokens: z.array(z.object({
     tokenId: z.string(),
     reason: quarantineReason,
-    slot: z.int().meta({ description: "Slot of the block in which the quarantine started." }),
+    slot: z.int().describe("Slot of the block in which the quarantine started."),
   })),
 }).meta({ id: "QuarantinedTokens" });
 export const releasePath = {
@@ -242,12 +234,12 @@ export const releaseQuery = {
 };
 export const releaseState = z.object({
   tokenId: z.string(),
-  status: z.enum(["live", "quarantined"]).meta({
-    description: "`quarantined` if the token was quarantined again after the release.",
-  }),
+  status: z.enum(["live", "quarantined"]).describe(
+    "`quarantined` if the token was quarantined again after the release.",
+  ),
   reason: quarantineReason.optional(),
   root: z.string(),
-  facts: z.int().meta({ description: "Number of facts." }),
+  facts: z.int().describe("Number of facts."),
 }).meta({ id: "ReleasedToken" });
 
 /** The devnet. */
@@ -256,11 +248,11 @@ export const rolledBack = z.object({ height: z.int(), slot: z.int() }).meta({ id
 
 export const overview = z.object({
   kinds: z.array(kindCounts),
-  workers: z.int().meta({ description: "Number of workers that are alive." }),
+  workers: z.int().describe("Number of workers that are alive."),
   rates: z.object({
-    transitionsPerSecond: z.number().meta({
-      description: "Average over the last minute, or since the workers' start if that is shorter.",
-    }),
+    transitionsPerSecond: z.number().describe(
+      "Average over the last minute, or since the workers' start if that is shorter.",
+    ),
   }),
   lags,
   deadLetters: z.int(),

@@ -191,10 +191,10 @@ export const summary = z.object({
 }).meta({ id: "Summary", description: "Summary of what a transaction does." });
 
 export const explainBody = z.object({
-  transaction: z.string().regex(/^([0-9a-fA-F]{2})+$/, "expected hexadecimal CBOR").meta({
-    description: "CBOR of the transaction in hexadecimal, signed or unsigned.",
-  }),
-  address: z.string().min(1).max(300).optional().meta({ description: "Address from whose view the summary is made." }),
+  transaction: z.string().regex(/^([0-9a-fA-F]{2})+$/, "expected hexadecimal CBOR").describe(
+    "CBOR of the transaction in hexadecimal, signed or unsigned.",
+  ),
+  address: z.string().min(1).max(300).optional().describe("Address from whose view the summary is made."),
 }).meta({ id: "ExplainRequest" });
 
 export type Summary = z.output<typeof summary>;

@@ -10,17 +10,16 @@ export const MOST = 1_000;
 
 const limit = z.string().regex(/^[1-9]\d{0,3}$/, `expected a whole number from 1 to ${MOST}`).transform(Number)
   .pipe(z.int().max(MOST));
-const after = z.string().min(1).max(1_000).optional().meta({
-  description: "Cursor of the page, from the `Link` header of the previous page.",
-});
+const after = z.string().min(1).max(1_000).optional().describe(
+  "Cursor of the page, from the `Link` header of the previous page.",
+);
 const place = { type: "integer", minimum: 1, maximum: MOST } as const;
 
 /** Encoding of keys and values. */
-const encoding = z.enum(["text", "hex"]).default("text").meta({
-  description:
-    "Encoding of keys and values in requests and responses. `text`: a byte that is not UTF-8 is a lone surrogate U+DC80 to " +
+const encoding = z.enum(["text", "hex"]).default("text").describe(
+  "Encoding of keys and values in requests and responses. `text`: a byte that is not UTF-8 is a lone surrogate U+DC80 to " +
     "U+DCFF in a response and percent-encoded in a URL. `hex`: hexadecimal.",
-});
+);
 
 export const factsQuery = {
   slots: flag.optional().meta({
@@ -28,17 +27,16 @@ export const factsQuery = {
     description:
       "Whether each value comes with the slot of the block that set it. Default: the option --fact-slots of the service.",
   }),
-  prefix: z.string().max(65_536).optional().meta({ description: "Only facts whose keys begin with these bytes." }),
+  prefix: z.string().max(65_536).optional().describe("Only facts whose keys begin with these bytes."),
   since: z.string().regex(
     /^(-1|0|[1-9]\d{0,14})$|^[0-9a-fA-F]{64}[-#](0|[1-9]\d{0,4})$/,
     "expected a slot or a state output",
   )
-    .transform((value) => value.toLowerCase().replace("#", "-")).optional().meta({
-      description:
-        "Only changes after a state of the token. The state is named by its output (`at.outputRefId` of the previous response; exact " +
+    .transform((value) => value.toLowerCase().replace("#", "-")).optional().describe(
+      "Only changes after a state of the token. The state is named by its output (`at.outputRefId` of the previous response; exact " +
         "also after a rollback) or by a slot not above that of the token's state (`at.slot`), else 409 `rolled_back`. The response " +
         "is `{facts, deleted, at}`.",
-    }),
+    ),
   limit: limit.optional().meta({
     ...place,
     description:
@@ -48,28 +46,27 @@ export const factsQuery = {
   encoding,
 };
 
-const slot = z.int().meta({ description: "Slot of the block." });
+const slot = z.int().describe("Slot of the block.");
 const slotted = z.record(z.string(), z.object({ value: z.string(), slot })).meta({ id: "FactsWithSlots" });
 
 /** The state of a token. */
 export const statePoint = z.object({
-  slot: slot.meta({ description: "Slot of the block that created the state." }),
-  outputRefId: z.string().meta({ description: "The state output, for `since` of the next request." }),
+  slot: slot.describe("Slot of the block that created the state."),
+  outputRefId: z.string().describe("The state output, for `since` of the next request."),
   root: z.string(),
 }).meta({ id: "StatePoint" });
 
 export const changedFacts = z.object({
-  facts: z.union([facts, slotted]).meta({ description: "Facts that were set, with their current values." }),
-  deleted: z.array(z.string()).meta({ description: "Keys whose facts were deleted." }),
+  facts: z.union([facts, slotted]).describe("Facts that were set, with their current values."),
+  deleted: z.array(z.string()).describe("Keys whose facts were deleted."),
   at: statePoint,
 }).meta({ id: "ChangedFacts" });
 
 /** All forms of the answer with facts. */
-export const anyFacts = z.union([facts, slotted, changedFacts]).meta({
-  description:
-    "The value of each key; `{value, slot}` with `slots`; `{facts, deleted, at}` with `since`, the oldest change first. Sorted by " +
+export const anyFacts = z.union([facts, slotted, changedFacts]).describe(
+  "The value of each key; `{value, slot}` with `slots`; `{facts, deleted, at}` with `since`, the oldest change first. Sorted by " +
     "the bytes of the keys with `prefix` or `limit`. All pages of one listing show the same state of the token.",
-});
+);
 
 const historyPage = {
   limit: limit.default(100).meta({ ...place, default: 100, description: "Maximum number of entries in a page." }),
@@ -78,19 +75,19 @@ const historyPage = {
 
 const at = z.object({
   slot,
-  txHash: z.string().nullable().meta({
-    description: "Null if unknown: the request was closed before the index recorded the transaction.",
-  }),
+  txHash: z.string().nullable().describe(
+    "Null if unknown: the request was closed before the index recorded the transaction.",
+  ),
 });
-const status = z.enum(["live", "quarantined", "ended"]).meta({ description: "Status of the token." });
+const status = z.enum(["live", "quarantined", "ended"]).describe("Status of the token.");
 
 /** A change of a key's value, or its removal. */
 export const factChange = z.object({
   ...change.shape,
-  value: z.string().nullable().meta({ description: "Value of the key after the change; null if it was deleted." }),
+  value: z.string().nullable().describe("Value of the key after the change; null if it was deleted."),
   slot,
   txHash: at.shape.txHash,
-  outputRefId: z.string().meta({ description: "The request that made the change." }),
+  outputRefId: z.string().describe("The request that made the change."),
   outputRef: z.string(),
   owner: request.shape.owner,
 }).meta({ id: "FactChange" });
@@ -98,30 +95,30 @@ export const factChange = z.object({
 export const factHistoryQuery = { ...historyPage, encoding: keyEncoding };
 export const factHistory = z.object({
   tokenId: z.string(),
-  key: z.string().optional().meta({ description: "Omitted if only the digest is known." }),
+  key: z.string().optional().describe("Omitted if only the digest is known."),
   status,
   history: z.array(factChange),
 }).meta({ id: "FactHistory", description: "Values of a key, sorted from newest to oldest." });
 
 export const historyQuery = {
-  key: z.string().max(65_536).optional().meta({ description: "Only requests for this key." }),
-  status: z.enum(["open", "applied", "retracted"]).optional().meta({
-    description: "Only requests with this status. Closed requests are sorted by their closing time, newest first.",
-  }),
+  key: z.string().max(65_536).optional().describe("Only requests for this key."),
+  status: z.enum(["open", "applied", "retracted"]).optional().describe(
+    "Only requests with this status. Closed requests are sorted by their closing time, newest first.",
+  ),
   owner: z.string().regex(/^[0-9a-fA-F]{56}$/, "expected 56 hexadecimal digits").transform((value) =>
     value.toLowerCase()
   )
-    .optional().meta({ description: "Only requests that are refunded to this payment key hash." }),
+    .optional().describe("Only requests that are refunded to this payment key hash."),
   ...historyPage,
   encoding,
 };
 
 export const pastRequest = request.extend({
-  lovelace: z.int().meta({ description: "Lovelace in the request's output." }),
-  fee: z.int().meta({ description: "Part of it, in lovelace, offered to the token owner." }),
+  lovelace: z.int().describe("Lovelace in the request's output."),
+  fee: z.int().describe("Part of it, in lovelace, offered to the token owner."),
   status: z.enum(["open", "applied", "retracted"]),
   opened: z.object({ slot, txHash: z.string() }),
-  closed: at.optional().meta({ description: "When the request was applied or retracted." }),
+  closed: at.optional().describe("When the request was applied or retracted."),
 }).meta({ id: "PastRequest" });
 
 export const tokenHistory = z.object({
@@ -134,13 +131,13 @@ export const tokenHistory = z.object({
 });
 
 export const config = z.object({
-  address: z.string().meta({ description: "Address of the contract." }),
-  policyId: z.string().meta({ description: "Hash of the contract: the policy id of the tokens." }),
-  plutus: z.looseObject({}).meta({ description: "Blueprint of the contract (CIP-57)." }),
-  network: z.object({ id: z.int().meta({ description: "Network id in addresses." }), magic: z.int() }),
-  versions: z.array(z.object({ version: z.string(), policyId: z.string(), address: z.string() })).meta({
-    description: "All published versions of the contract; the current version is last.",
-  }),
-  publication: z.string().meta({ description: "Address whose outputs contain the contract as a reference script." }),
-  factSlots: z.boolean().meta({ description: "Whether facts include slots by default." }),
+  address: z.string().describe("Address of the contract."),
+  policyId: z.string().describe("Hash of the contract: the policy id of the tokens."),
+  plutus: z.looseObject({}).describe("Blueprint of the contract (CIP-57)."),
+  network: z.object({ id: z.int().describe("Network id in addresses."), magic: z.int() }),
+  versions: z.array(z.object({ version: z.string(), policyId: z.string(), address: z.string() })).describe(
+    "All published versions of the contract; the current version is last.",
+  ),
+  publication: z.string().describe("Address whose outputs contain the contract as a reference script."),
+  factSlots: z.boolean().describe("Whether facts include slots by default."),
 }).meta({ id: "Config" });

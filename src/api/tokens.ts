@@ -16,7 +16,7 @@ export const tokenId = hash.meta({
   description: "Id of a token: its asset name.",
   example: "96d1".padEnd(64, "0"),
 });
-export const txHash = hash.meta({ description: "Hash of a transaction." });
+export const txHash = hash.describe("Hash of a transaction.");
 export const addressText = z.string().min(1).max(300).meta({
   description: "Address of a payment key on this network, base or enterprise.",
   example: "addr_test1vz…",
@@ -33,9 +33,9 @@ export const outputRef = z.string().regex(
   /^[0-9a-fA-F]{64}[-#](0|[1-9]\d{0,4})$/,
   "expected <transaction hash>-<output index>",
 )
-  .transform((value) => value.toLowerCase().replace("#", "-")).meta({
-    description: "An output, `<transaction hash>-<output index>`.",
-  });
+  .transform((value) => value.toLowerCase().replace("#", "-")).describe(
+    "An output, `<transaction hash>-<output index>`.",
+  );
 
 const operation = z.enum(["insert", "update", "delete"]);
 
@@ -93,17 +93,17 @@ export const waitBody = z.object({ n: z.int().min(0).max(1_000) }).meta({ id: "W
 
 export const change = z.object({
   type: operation,
-  operation: operation.meta({ description: "Equal to `type`." }),
+  operation: operation.describe("Equal to `type`."),
   key: z.string(),
-  value: z.string().optional().meta({ description: "The new value; for a delete, the current value." }),
+  value: z.string().optional().describe("The new value; for a delete, the current value."),
   oldValue: z.string().optional(),
   newValue: z.string().optional(),
 }).meta({ id: "Change" });
 
 export const request = z.object({
   outputRefId: z.string(),
-  outputRef: z.string().meta({ description: "Equal to `outputRefId`." }),
-  owner: z.string().meta({ description: "Payment key hash of the refund address." }),
+  outputRef: z.string().describe("Equal to `outputRefId`."),
+  owner: z.string().describe("Payment key hash of the refund address."),
   change,
 }).meta({ id: "Request" });
 
@@ -111,14 +111,14 @@ const state = z.object({ owner: z.string(), root: z.string() });
 
 export const token = z.object({
   tokenId: z.string(),
-  owner: z.string().meta({ description: "Payment key hash of the owner." }),
-  root: z.string().meta({ description: "Root of the facts; 64 zeros if there are none." }),
+  owner: z.string().describe("Payment key hash of the owner."),
+  root: z.string().describe("Root of the facts; 64 zeros if there are none."),
   state,
   outputRefId: z.string(),
-  status: z.enum(["live", "quarantined"]).meta({
-    description: "`quarantined`: the index knows the token's state, but not the facts under its root.",
-  }),
-  reason: z.string().optional().meta({ description: "Reason of the quarantine." }),
+  status: z.enum(["live", "quarantined"]).describe(
+    "`quarantined`: the index knows the token's state, but not the facts under its root.",
+  ),
+  reason: z.string().optional().describe("Reason of the quarantine."),
   requests: z.array(request),
 }).meta({ id: "Token" });
 
@@ -126,8 +126,8 @@ export const facts = z.record(z.string(), z.string()).meta({ id: "Facts" });
 
 export const indexerStatus = z.object({
   ready: z.boolean(),
-  networkTip: z.int().meta({ description: "Slot of the network's tip." }),
-  indexerTip: z.int().meta({ description: "Slot of the last indexed block." }),
+  networkTip: z.int().describe("Slot of the network's tip."),
+  indexerTip: z.int().describe("Slot of the last indexed block."),
 }).meta({ id: "IndexerStatus" });
 
 export const tokens = z.object({
@@ -145,50 +145,45 @@ export const tokens = z.object({
 
 const warnings = z.array(z.object({ code: z.string(), message: z.string() }));
 export const unsigned = z.object({
-  unsignedTransaction: z.string().meta({ description: "CBOR in hexadecimal, without key witnesses." }),
+  unsignedTransaction: z.string().describe("CBOR in hexadecimal, without key witnesses."),
   summary,
-  warnings: warnings.optional().meta({
-    description:
-      "`protocol_version_unknown`: the network's protocol version is newer than this release supports; units and fees may be wrong.",
-  }),
+  warnings: warnings.optional().describe(
+    "`protocol_version_unknown`: the network's protocol version is newer than this release supports; units and fees may be wrong.",
+  ),
 }).meta({ id: "UnsignedTransaction" });
 export const unsignedBoot = unsigned.extend({
-  value: z.string().meta({ description: "Id of the new token." }),
+  value: z.string().describe("Id of the new token."),
 }).meta({ id: "UnsignedBoot" });
 export const unsignedRequest = unsigned.extend({
-  warnings: warnings.meta({
-    description: "Expected failures of the request after the open requests are applied; empty if none are expected.",
-  }),
+  warnings: warnings.describe(
+    "Expected failures of the request after the open requests are applied; empty if none are expected.",
+  ),
 }).meta({ id: "UnsignedRequest" });
 const applying = z.object({
-  mpfRoot: z.string().meta({ description: "Root after the requests are applied." }),
-  applied: z.array(z.string()).meta({ description: "Applied requests, in ledger order." }),
+  mpfRoot: z.string().describe("Root after the requests are applied."),
+  applied: z.array(z.string()).describe("Applied requests, in ledger order."),
   left: z.array(z.object({
     request: z.string(),
     code: z.string(),
     message: z.string(),
-    lostTo: z.string().optional().meta({
-      description:
-        "The older request for the same key that takes precedence; without it, this request could be applied now.",
-    }),
-  })).meta({
-    description:
-      "Requests that stay open, oldest first, each with a reason: `fact_exists`, `fact_missing` or `fact_differs` after the earlier " +
+    lostTo: z.string().optional().describe(
+      "The older request for the same key that takes precedence; without it, this request could be applied now.",
+    ),
+  })).describe(
+    "Requests that stay open, oldest first, each with a reason: `fact_exists`, `fact_missing` or `fact_differs` after the earlier " +
       "requests; `not_applicable`; `no_room` in this transaction; `out_of_order`: the ledger would apply it before an older request " +
       "for its key; `older_waits`: an older request for its key must be applied first and is not in this transaction.",
-  }),
+  ),
 });
 export const unsignedUpdate = unsigned.extend(applying.shape).meta({ id: "UnsignedUpdate" });
 export const updateDryRun = applying.extend({
   dryRun: z.literal(true),
-  fee: z.string().meta({ description: "Lovelace." }),
-  size: z.int().meta({ description: "Size of the signed transaction in bytes." }),
+  fee: z.string().describe("Lovelace."),
+  size: z.int().describe("Size of the signed transaction in bytes."),
 }).meta({ id: "UpdateDryRun", description: "Result of an update without building a transaction to sign." });
 export const unsignedTransfer = unsigned.extend({
-  owner: z.string().meta({ description: "Key hash of the new owner." }),
-  signers: z.array(z.string()).meta({
-    description: "Key hashes of the required signers: the current and the new owner.",
-  }),
+  owner: z.string().describe("Key hash of the new owner."),
+  signers: z.array(z.string()).describe("Key hashes of the required signers: the current and the new owner."),
 }).meta({ id: "UnsignedTransfer" });
 export const flag = z.enum(["true", "false"]).transform((text) => text === "true").meta({ type: "boolean" });
 
@@ -201,12 +196,12 @@ export const transaction = z.object({
   block: z.string(),
   blockHeight: z.int(),
   index: z.int(),
-  fees: z.string().meta({ description: "Lovelace." }),
+  fees: z.string().describe("Lovelace."),
   valid: z.boolean(),
-  invalidBefore: z.string().meta({ description: "Slot, or empty if unbounded." }),
-  invalidAfter: z.string().meta({ description: "Slot, or empty if unbounded." }),
+  invalidBefore: z.string().describe("Slot, or empty if unbounded."),
+  invalidAfter: z.string().describe("Slot, or empty if unbounded."),
   status: z.literal("in_ledger"),
-  depth: z.int().meta({ description: "Number of blocks after the block that contains the transaction." }),
+  depth: z.int().describe("Number of blocks after the block that contains the transaction."),
 }).meta({ id: "Transaction", description: "A transaction on the ledger." });
 
 /** Longest wait of a request, in milliseconds. */
@@ -229,9 +224,7 @@ export const depth = z.string().regex(/^\d{1,4}$/, "expected a whole number of b
 export const notInLedger = errorBody.extend({
   details: z.object({
     status: z.enum(["mempool", "pending", "rolled_back", "expired", "unknown"]),
-    rolledBackFrom: z.int().optional().meta({
-      description: "Slot of the rolled-back block that contained the transaction.",
-    }),
+    rolledBackFrom: z.int().optional().describe("Slot of the rolled-back block that contained the transaction."),
   }),
 }).meta({ id: "NotInLedger" });
 

@@ -14,44 +14,43 @@ export const webhookBody = z.object({
     example: "https://example.com/hooks/arbor",
   }),
   ...eventFilter,
-  from: position.optional().meta({ description: "`now` (default), `start`, or a position from GET /events." }),
+  from: position.optional().describe("`now` (default), `start`, or a position from GET /events."),
 }).strict().meta({ id: "WebhookRequest" });
 
 export const webhook = z.object({
   id,
   url: z.string(),
   filter: z.object({ kind: z.string().nullable(), id: z.string().nullable(), transition: z.string().nullable() }),
-  status: z.enum(["active", "failing", "disabled"]).meta({
-    description:
-      "`failing`: the last attempt failed and will be retried. `disabled`: no attempts until the webhook is resumed.",
-  }),
-  reason: z.string().nullable().meta({ description: "Reason for `failing` or `disabled`." }),
-  position: z.string().meta({ description: "Position up to which deliveries have been created from transitions." }),
-  pending: z.int().meta({ description: "Number of deliveries that have not succeeded." }),
+  status: z.enum(["active", "failing", "disabled"]).describe(
+    "`failing`: the last attempt failed and will be retried. `disabled`: no attempts until the webhook is resumed.",
+  ),
+  reason: z.string().nullable().describe("Reason for `failing` or `disabled`."),
+  position: z.string().describe("Position up to which deliveries have been created from transitions."),
+  pending: z.int().describe("Number of deliveries that have not succeeded."),
   created: time,
 }).meta({ id: "Webhook" });
 export const webhooks = z.object({ webhooks: z.array(webhook) }).meta({ id: "Webhooks" });
 export const webhookMade = webhook.extend({
-  secret: z.string().meta({
-    description: "Signing key, `whsec_` and base64, as defined by Standard Webhooks. It is returned only once.",
-  }),
+  secret: z.string().describe(
+    "Signing key, `whsec_` and base64, as defined by Standard Webhooks. It is returned only once.",
+  ),
 }).meta({ id: "WebhookMade" });
 export const webhookRemoved = z.object({ removed: z.boolean() }).meta({ id: "WebhookRemoved" });
 
 export const deliveriesQuery = {
   status: z.enum(["pending", "delivered"]).optional(),
   limit,
-  after: z.string().regex(/^\d{1,15}$/).optional().meta({ description: "`next` of the previous page." }),
+  after: z.string().regex(/^\d{1,15}$/).optional().describe("`next` of the previous page."),
 };
 export const delivery = z.object({
-  n: z.int().meta({ description: "Number of the webhook's delivery; the header `webhook-id` is `<webhook>_<n>`." }),
-  event: z.string().meta({ description: "Id of the CloudEvent, `<kind>/<id>:<version>`." }),
+  n: z.int().describe("Number of the webhook's delivery; the header `webhook-id` is `<webhook>_<n>`."),
+  event: z.string().describe("Id of the CloudEvent, `<kind>/<id>:<version>`."),
   status: z.enum(["pending", "delivered"]),
   attempts: z.int(),
   nextAttempt: time.nullable(),
-  code: z.int().nullable().meta({ description: "HTTP status of the last response." }),
+  code: z.int().nullable().describe("HTTP status of the last response."),
   error: z.string().nullable(),
-  answer: z.string().nullable().meta({ description: "The first 1,024 bytes of the last unsuccessful response." }),
+  answer: z.string().nullable().describe("The first 1,024 bytes of the last unsuccessful response."),
   created: time,
   delivered: time.nullable(),
 }).meta({ id: "Delivery" });
@@ -69,16 +68,14 @@ export const webhookTested = z.object({
 /** The headers of every message to a webhook. */
 export const webhookHeaders = z.object({
   "content-type": z.literal("application/cloudevents+json; charset=utf-8"),
-  "webhook-id": z.string().meta({
-    description: "`<webhook>_<n>`, the same for every attempt; use it to detect duplicates.",
-  }),
-  "webhook-timestamp": z.string().regex(/^[0-9]+$/).meta({
-    description: "Time of this attempt in seconds since 1970. Reject messages older than a few minutes.",
-  }),
-  "webhook-signature": z.string().regex(/^v1,[A-Za-z0-9+/]{43}=$/).meta({
-    description: "`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` with the bytes of " +
+  "webhook-id": z.string().describe("`<webhook>_<n>`, the same for every attempt; use it to detect duplicates."),
+  "webhook-timestamp": z.string().regex(/^[0-9]+$/).describe(
+    "Time of this attempt in seconds since 1970. Reject messages older than a few minutes.",
+  ),
+  "webhook-signature": z.string().regex(/^v1,[A-Za-z0-9+/]{43}=$/).describe(
+    "`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` with the bytes of " +
       "the webhook's secret as key, as defined by Standard Webhooks 1.0.",
-  }),
+  ),
   "user-agent": z.literal("arbor-webhooks"),
 });
 
@@ -91,5 +88,5 @@ export const testEvent = z.object({
   time,
   datacontenttype: z.literal("application/json"),
   data: z.object({ webhook: id }),
-}).meta({ description: "Sent once for each test of a webhook." });
+}).describe("Sent once for each test of a webhook.");
 export type TestEvent = z.infer<typeof testEvent>;

@@ -36,8 +36,8 @@ export type Address =
 export type PaymentAddress = Extract<Address, { payment: Credential }>;
 
 /** Why a text or bytes are not an address (`details.reason`). */
-export type AddressReason = "malformed" | "checksum" | "prefix" | "length" | "kind" | "network";
-export type BadAddress = Failure<"bad_address"> & { readonly details: { readonly reason: AddressReason } };
+type AddressReason = "malformed" | "checksum" | "prefix" | "length" | "kind" | "network";
+type BadAddress = Failure<"bad_address"> & { readonly details: { readonly reason: AddressReason } };
 
 function bad(reason: AddressReason, message: string): { readonly ok: false; readonly error: BadAddress } {
   return { ok: false, error: { ...fail("bad_address", message).error, details: { reason } } };

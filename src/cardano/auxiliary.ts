@@ -3,7 +3,7 @@ import { CborError } from "#src/cardano/cbor.ts";
 import { major, Walk } from "#src/cardano/walk.ts";
 
 /** Auxiliary data, taken apart as far as its pieces, each with its own CBOR. */
-export interface AuxiliaryData {
+interface AuxiliaryData {
   /** Metadata by label: CBOR of each `metadatum`. */
   readonly metadata: ReadonlyMap<bigint, Uint8Array>;
   /** CBOR of native scripts. */

@@ -5,7 +5,7 @@ import { bech32 } from "@scure/base";
 const MAX_LENGTH = 1023;
 
 /** Bytes under a human-readable prefix. */
-export interface Prefixed {
+interface Prefixed {
   readonly prefix: string;
   readonly bytes: Uint8Array;
 }

@@ -51,8 +51,8 @@ export function readByron(bytes: Uint8Array): Byron {
   const [root, attributes, kind] = as(decode(content), "array").value;
   const hash = as(root, "bytes").value;
   if (hash.length !== 28 || asInt(kind) < 0n) throw new CborError("no Byron address");
-  const path = entry(attributes!, 1);
-  const magic = entry(attributes!, 2);
+  const path = entry(attributes, 1);
+  const magic = entry(attributes, 2);
   return {
     root: toHex(hash),
     ...(magic ? { magic: Number(asInt(decode(as(magic, "bytes").value))) } : {}),

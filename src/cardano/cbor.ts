@@ -243,7 +243,7 @@ export function asSet(item: Item | undefined): readonly Item[] {
 }
 
 /** The value under an integer key of a map. */
-export function entry(map: Item, key: number): Item | undefined {
+export function entry(map: Item | undefined, key: number): Item | undefined {
   const wanted = BigInt(key);
   return as(map, "map").value.find(([k]) => k.type === "int" && k.value === wanted)?.[1];
 }

@@ -9,7 +9,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 /** Eras by their index in a history; a block's tag is one more, and 0 for an epoch boundary block. */
 export const ERAS = ["Byron", "Shelley", "Allegra", "Mary", "Alonzo", "Babbage", "Conway", "Dijkstra"] as const;
 
-export type EraName = typeof ERAS[number];
+type EraName = typeof ERAS[number];
 
 /** Where an era begins or ends. */
 export interface EraBound {
@@ -41,7 +41,7 @@ export interface EraSummary {
 /** Eras, oldest first. */
 export type EraHistory = readonly EraSummary[];
 
-export type PastHorizon = Failure<"past_horizon">;
+type PastHorizon = Failure<"past_horizon">;
 
 const PICOSECONDS = 1_000_000_000n;
 

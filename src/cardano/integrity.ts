@@ -5,7 +5,7 @@ import { hash256 } from "#src/cardano/hash.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 
 /** The hashed parts. The bytes are taken from the witness set and never re-encoded. */
-export interface IntegrityParts {
+interface IntegrityParts {
   /** CBOR of witness set field 5, where there are redeemers. */
   readonly redeemers?: Uint8Array | undefined;
   /** CBOR of witness set field 4, where there are datums. */

@@ -6,7 +6,7 @@ import type { PublicNode, SecretNode } from "#src/cardano/derivation.ts";
 import type { SigningKey } from "#src/cardano/keys.ts";
 
 /** What a text under a prefix holds. */
-export type KeyForm =
+type KeyForm =
   /** A seed (32 bytes), or an extended key without a chain code (64). */
   | { readonly form: "secret"; readonly key: SigningKey }
   | { readonly form: "secretNode"; readonly node: SecretNode }

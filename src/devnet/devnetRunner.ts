@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { slotAt, slotTime } from "#src/cardano/parameters.ts";
-import { DevnetChain, LEASE, LeaseLost, type RollbackImpossible } from "#src/devnet/blocks/chain.ts";
+import { DevnetChain, LeaseLost, type RollbackImpossible, underLease } from "#src/devnet/blocks/chain.ts";
 import { cacheEvaluations } from "#src/devnet/blocks/evaluationCache.ts";
 import { readHeightAt } from "#src/devnet/blocks/rows.ts";
 import type { SubmissionUnavailable } from "#src/devnet/blocks/submission.ts";
@@ -16,7 +16,6 @@ import { serveSubmissions } from "#src/devnet/serve/submissions.ts";
 import { BLOCK_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import { validate } from "#src/ledger/validate.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
-import { fence } from "#src/runtime/placement/namedLease.ts";
 
 /** How far a rollback goes: so many blocks, or all after a slot or a height. */
 export type RollbackTarget = { readonly blocks: number } | { readonly slot: number } | { readonly height: number };
@@ -138,13 +137,10 @@ export class DevnetRunner {
   /** Creates the devnet in an empty database. */
   #create(epoch: number): Promise<Genesis> {
     const { store, options } = this.settings;
-    return store.sql.begin(async (sql) => {
-      if ((await fence(sql, LEASE, epoch)).length === 0) {
-        throw new LeaseLost("the lease of this operation has ended");
-      }
+    return underLease(store, epoch, async (sql) => {
       const genesisTime = options?.genesisTime ?? Math.floor(this.#clock.now() / 1_000) * 1_000;
       return await createGenesis(sql, { ...this.genesisOptions, genesisTime });
-    }) as Promise<Genesis>;
+    });
   }
 
   async #makeBlocks(chain: DevnetChain, genesis: Genesis, signal: AbortSignal): Promise<void> {

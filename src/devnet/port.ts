@@ -21,7 +21,6 @@ import {
 import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import type { At, RawChainPort, Submission, Unreachable } from "#src/chain/provider/port.ts";
 import { isInMempool, readTip, readUtxosByAddress, readUtxosByRef } from "#src/devnet/blocks/rows.ts";
-import { blockSignal } from "#src/devnet/serve/blockSignal.ts";
 import { followBlocks } from "#src/devnet/serve/follow.ts";
 import { type Genesis, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
@@ -35,7 +34,7 @@ import { answerEraValue, answerValue } from "#src/node/queries/answering.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 
-export interface DevnetPortSettings {
+interface DevnetPortSettings {
   readonly store: Store;
   readonly bus: Bus;
   readonly log: Log;
@@ -105,12 +104,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
     network: async (signal) => (await genesis(signal)).network,
     follow: async function* (points, signal) {
       const { network } = await genesis(signal);
-      const { wait, stop } = blockSignal(bus, pollMs);
-      try {
-        yield* followBlocks(store, points, network.securityParameter, wait, signal);
-      } finally {
-        stop();
-      }
+      yield* followBlocks({ store, bus, pollMs, k: network.securityParameter }, points, signal);
     },
     tip: () => query(() => readTip(sql)),
     submit: async (transaction) => {

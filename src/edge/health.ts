@@ -43,24 +43,23 @@ const FRESH_MS = 200;
 
 const alive = z.looseObject({
   status: z.literal("alive"),
-  version: z.string().meta({ description: "The release, a date (YYYY.MM.DD)." }),
+  version: z.string().describe("The release, a date (YYYY.MM.DD)."),
   name: z.string(),
   roles: z.array(z.string()),
   uptimeSeconds: z.int(),
   network: z.looseObject({
     provider: z.string(),
-    answers: z.array(z.unknown()).meta({ description: "Source of each kind of network data." }),
+    answers: z.array(z.unknown()).describe("Source of each kind of network data."),
     protocolVersion: z.object({
-      network: z.object({ major: z.int(), minor: z.int() }).nullable().meta({
-        description: "Last protocol version reported by the network; null if none was reported yet.",
-      }),
-      newestKnown: z.int().meta({ description: "Newest major protocol version that this release supports." }),
-      unknown: z.boolean().meta({
-        description:
-          "Whether the network's version is newer than supported; builds with scripts then have the warning `protocol_version_unknown`.",
-      }),
+      network: z.object({ major: z.int(), minor: z.int() }).nullable().describe(
+        "Last protocol version reported by the network; null if none was reported yet.",
+      ),
+      newestKnown: z.int().describe("Newest major protocol version that this release supports."),
+      unknown: z.boolean().describe(
+        "Whether the network's version is newer than supported; builds with scripts then have the warning `protocol_version_unknown`.",
+      ),
     }),
-  }).optional().meta({ description: "The network provider." }),
+  }).optional().describe("The network provider."),
 }).meta({ id: "Health" });
 
 const ready = z.object({
@@ -98,8 +97,7 @@ function looker(health: Health): () => Promise<z.infer<typeof ready>> {
 export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app: OpenAPIHono) => void {
   const look = looker(health);
   return (app) => {
-    endpoint(app, "get", {
-      path: "/health",
+    endpoint(app, "get", "/health", {
       summary: "Liveness of this process",
       answer: alive,
     }, async () => ({
@@ -111,8 +109,7 @@ export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app
       ...(health.network === undefined ? {} : { network: health.network() }),
       ...more(),
     }));
-    endpoint(app, "get", {
-      path: "/ready",
+    endpoint(app, "get", "/ready", {
       summary: "Readiness of this process, with the reasons; 503 if it is not ready",
       answer: ready,
       refusals: { 503: { description: "The process is not ready; the body has the reasons.", schema: ready } },

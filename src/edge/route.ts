@@ -22,9 +22,8 @@ export type SchemaOutputs<S extends Shape> = { readonly [K in keyof S]: z.output
 
 type Refusals = Readonly<Record<number, string | { readonly description: string; readonly schema: ZodType }>>;
 
-/** An endpoint; `path` in Hono's form (`/token/:tokenId`). */
+/** An endpoint. */
 interface Endpoint<P extends Shape, Q extends Shape, B extends ZodType | undefined> {
-  readonly path: string;
   readonly summary: string;
   readonly params?: P;
   readonly query?: Q;
@@ -97,7 +96,7 @@ interface EndpointRequest<P extends Shape, Q extends Shape, B extends ZodType | 
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
 
-/** Adds an endpoint. The handler gives the body of the good answer, or a whole `Response`, or throws `HttpFailure`. */
+/** Adds an endpoint; `path` in Hono's form (`/token/:tokenId`). The handler gives the body of the good answer, or a whole `Response`, or throws `HttpFailure`. */
 export type AddEndpoint = <
   P extends Shape = NoShape,
   Q extends Shape = NoShape,
@@ -105,22 +104,25 @@ export type AddEndpoint = <
 >(
   app: OpenAPIHono,
   method: Method,
+  path: string,
   spec: Endpoint<P, Q, B>,
   handler: (request: EndpointRequest<P, Q, B>) => Promise<unknown>,
 ) => void;
 
 /** Adds endpoints of the token, devnet and operator services. */
-export const endpoint: AddEndpoint = (app, method, spec, handler) => addEndpoint(PLAIN, app, method, spec, handler);
+export const endpoint: AddEndpoint = (app, method, path, spec, handler) =>
+  addEndpoint(PLAIN, app, method, path, spec, handler);
 
 /** As `AddEndpoint`, by the conventions of a service. */
 export function addEndpoint<P extends Shape, Q extends Shape, B extends ZodType | undefined>(
   conventions: Conventions,
   app: OpenAPIHono,
   method: Method,
+  path: string,
   spec: Endpoint<P, Q, B>,
   handler: (request: EndpointRequest<P, Q, B>) => Promise<unknown>,
 ): void {
-  describe(app, method, spec, conventions);
+  describe(app, method, path, spec, conventions);
   // Schemas compile at their first use: once for all requests.
   const inPath = z.object(spec.params);
   const inQuery = z.object(spec.query);
@@ -137,7 +139,7 @@ export function addEndpoint<P extends Shape, Q extends Shape, B extends ZodType 
       : conventions.json(req.raw, limits);
   const consumes = spec.body && (spec.consumes ?? "application/json");
   const status = spec.status ?? 200;
-  app[method](conventions.prefix + spec.path, async (c) => {
+  app[method](conventions.prefix + path, async (c) => {
     const given = queryOf(c, names, conventions);
     const params = part(inPath, c.req.param(), "path");
     conventions.headers(c, { consumes });
@@ -212,6 +214,7 @@ function sentence(issue: z.core.$ZodIssue): string {
 function describe(
   app: OpenAPIHono,
   method: Method,
+  path: string,
   spec: Endpoint<Shape, Shape, ZodType | undefined>,
   conventions: Conventions,
 ): void {
@@ -219,7 +222,7 @@ function describe(
   const { status = 200, answer } = spec;
   app.openAPIRegistry.registerPath(createRoute({
     method,
-    path: spec.path.replace(/:(\w+)(\{[^}]*\})?/g, "{$1}"),
+    path: path.replace(/:(\w+)(\{[^}]*\})?/g, "{$1}"),
     summary: spec.summary,
     ...(spec.description === undefined ? {} : { description: spec.description }),
     ...(spec.operation === undefined ? {} : { operationId: spec.operation }),

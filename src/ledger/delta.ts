@@ -39,7 +39,7 @@ export interface Applied extends RegistryChanges {
 }
 
 /** What of `Applied` changes a state. */
-export type Delta = Omit<Applied, "hash" | "valid" | "size" | "units" | "refScriptBytes">;
+type Delta = Omit<Applied, "hash" | "valid" | "size" | "units" | "refScriptBytes">;
 
 /** Changes a state by a delta that was made against it. */
 export function applyDelta(state: MutableLedgerState, delta: Delta): void {

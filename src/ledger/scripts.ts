@@ -7,7 +7,7 @@ import { type Input, scriptOf } from "#src/ledger/inputs.ts";
 import { allTargets, scriptHashOf } from "#src/plutus/context/purpose.ts";
 
 /** A script that must agree, and to what. */
-export interface ScriptUse extends RedeemerPointer {
+interface ScriptUse extends RedeemerPointer {
   readonly script: string;
 }
 
@@ -53,7 +53,7 @@ function scriptsNeeded(body: Body, inputs: readonly Input[]): readonly ScriptUse
 export function plutusScripts({ needed, provided }: Scripts): readonly PlutusScript[] {
   return [...needed].flatMap((hash) => {
     const script = provided.get(hash);
-    return script && script.language > 0 ? [script as PlutusScript] : [];
+    return script && "bytes" in script ? [script] : [];
   });
 }
 

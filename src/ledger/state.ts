@@ -27,7 +27,7 @@ export interface UtxoView {
 }
 
 /** The unspent outputs, to be changed. */
-export interface UtxoTable extends UtxoView {
+interface UtxoTable extends UtxoView {
   set(ref: OutRef, output: Output): void;
   delete(ref: OutRef): void;
 }

@@ -78,8 +78,7 @@ if (roles.includes("worker") || roles.includes("edge")) {
     const app = new OpenAPIHono();
     app.use(observe("bench", log));
     handleErrors(app, log);
-    endpoint(app, "post", {
-      path: "/counter/:id/add",
+    endpoint(app, "post", "/counter/:id/add", {
       summary: "Adds to a counter.",
       params: { id: z.string().min(1).max(200) },
       body: z.object({ amount: z.number().int() }),

@@ -18,7 +18,7 @@ export const anyAddress = z.string().transform((text, context): Address => {
 export const derivationPath = z.array(z.string()).meta({ example: ["1852H", "1815H", "0H", "0", "3"] });
 
 export const walletAddress = z.object({
-  id: z.string().meta({ description: "The address." }),
+  id: z.string().describe("The address."),
   state: z.enum(["used", "unused"]),
   derivation_path: derivationPath,
 }).meta({ id: "WalletAddress" });
@@ -49,20 +49,17 @@ export const inspected = z.object({
     output_index: z.bigint().meta({ type: "integer", minimum: 0 }),
   }).optional(),
   address_root: hash,
-  derivation_path: z.string().optional().meta({
-    description: "The encrypted derivation path in the address of a random wallet.",
-  }),
+  derivation_path: z.string().optional().describe("The encrypted derivation path in the address of a random wallet."),
 }).meta({ id: "InspectedAddress" });
 
 /** A key, its hash, the hash of a script, or a script. */
-const credential = keyScript.meta({ description: "A key, a key hash or a script hash (bech32), or a script." });
+const credential = keyScript.describe("A key, a key hash or a script hash (bech32), or a script.");
 export const addressBody = z.object({
   payment: credential.optional(),
   stake: credential.optional(),
-  validation: z.enum(["none", "required", "recommended"]).optional().meta({
-    description:
-      "Validation level of a script. `required` (default): the ledger can accept it. `recommended`: it is also safe to use.",
-  }),
+  validation: z.enum(["none", "required", "recommended"]).optional().describe(
+    "Validation level of a script. `required` (default): the ledger can accept it. `recommended`: it is also safe to use.",
+  ),
 }).meta({ id: "AddressBody" });
 
 export const madeAddress = z.object({ address: z.string() }).meta({ id: "MadeAddress" });

@@ -5,21 +5,21 @@ import { amount } from "#src/api/wallets/text.ts";
 
 const whom = {
   status: z.enum(["not_delegating", "delegating", "voting", "delegating_and_voting"]),
-  target: z.string().optional().meta({ description: "Id of the pool, `pool1…`." }),
-  voting: z.string().optional().meta({ description: "`abstain`, `no_confidence`, or `drep1…` (CIP-129)." }),
+  target: z.string().optional().describe("Id of the pool, `pool1…`."),
+  voting: z.string().optional().describe("`abstain`, `no_confidence`, or `drep1…` (CIP-129)."),
 };
 
 export const delegation = z.object({
-  active: z.object(whom).meta({ description: "Delegation in effect in this epoch." }),
-  next: z.array(z.object({ ...whom, changes_at: epochStart })).meta({
-    description: "Delegations that take effect in later epochs.",
-  }),
+  active: z.object(whom).describe("Delegation in effect in this epoch."),
+  next: z.array(z.object({ ...whom, changes_at: epochStart })).describe(
+    "Delegations that take effect in later epochs.",
+  ),
 }).meta({ id: "Delegation" });
 
 export const stakeKeys = z.object({
   ours: z.array(z.object({
     index: count,
-    key: z.string().meta({ description: "Reward address." }),
+    key: z.string().describe("Reward address."),
     stake: amount,
     reward_balance: amount,
     delegation,

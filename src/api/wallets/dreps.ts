@@ -26,7 +26,7 @@ const metadata = z.object({
 }).meta({ id: "DRepMetadata", description: "Metadata published by the DRep (CIP-119)." });
 
 export const drepInfo = z.object({
-  id: z.string().meta({ description: "`drep1…` (CIP-129)." }),
+  id: z.string().describe("`drep1…` (CIP-129)."),
   credential: z.object({ type: z.enum(["key_hash", "script_hash"]), hash: z.string() }),
   status: z.enum(["active", "inactive"]),
   expiry_epoch: z.int().min(0),

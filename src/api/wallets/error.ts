@@ -3,6 +3,6 @@ import { z } from "zod";
 
 export const walletError = z.object({
   code: z.string().meta({ description: "Stable error code for programs.", example: "no_such_wallet" }),
-  message: z.string().meta({ description: "Human-readable message." }),
-  info: z.unknown().optional().meta({ description: "Additional data; its form depends on the code." }),
+  message: z.string().describe("Human-readable message."),
+  info: z.unknown().optional().describe("Additional data; its form depends on the code."),
 }).meta({ id: "WalletError" });

@@ -11,8 +11,8 @@ const ERAS = ["byron", "shelley", "allegra", "mary", "alonzo", "babbage", "conwa
 
 export const networkInformation = z.object({
   sync_progress: syncProgress,
-  node_tip: blockPlace.meta({ description: "The last block that this service has processed." }),
-  network_tip: slotPlace.optional().meta({ description: "The current slot, if known." }),
+  node_tip: blockPlace.describe("The last block that this service has processed."),
+  network_tip: slotPlace.optional().describe("The current slot, if known."),
   next_epoch: epochStart.optional(),
   node_era: z.enum([...ERAS, "dijkstra"]),
   network_info: z.object({ protocol_magic: count, network_id: z.enum(["mainnet", "testnet"]) }),
@@ -28,9 +28,9 @@ const percent = z.object({ quantity: z.number().min(0).max(100), unit: z.literal
 const unit = <U extends string>(name: U) => z.object({ quantity: z.number().min(0), unit: z.literal(name) });
 
 export const networkParameters = z.object({
-  genesis_block_hash: z.string().meta({
-    description: "Hash of the first genesis; empty if the network provider does not report it.",
-  }),
+  genesis_block_hash: z.string().describe(
+    "Hash of the first genesis; empty if the network provider does not report it.",
+  ),
   blockchain_start_time: time,
   slot_length: unit("second"),
   epoch_length: unit("slot"),
@@ -58,7 +58,7 @@ export const epochQuery = {
   }),
 };
 export const clockQuery = {
-  forceNtpCheck: z.string().optional().meta({
-    description: "Accepted for compatibility and ignored; the service uses the system clock.",
-  }),
+  forceNtpCheck: z.string().optional().describe(
+    "Accepted for compatibility and ignored; the service uses the system clock.",
+  ),
 };

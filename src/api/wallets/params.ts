@@ -10,7 +10,7 @@ export const walletId = z.string()
 export const transactionId = z.string()
   .regex(/^[0-9a-fA-F]{64}$/, "Invalid tx hash: expecting a hex-encoded value that is 32 bytes in length.")
   .transform((text) => text.toLowerCase())
-  .meta({ description: "Hash of a transaction." });
+  .describe("Hash of a transaction.");
 
 const POOL = "Invalid stake pool id: expecting a Bech32 encoded value with human readable part of 'pool'.";
 /** A pool's id, as 56 hexadecimal digits. */
@@ -42,11 +42,11 @@ export const index = z.string().transform((text, context) => {
 
 const POLICY = "Invalid tokenPolicy hash: expecting a hex-encoded value that is 28 bytes in length.";
 export const policyId = z.string().regex(/^[0-9a-fA-F]{56}$/, POLICY).transform((text) => text.toLowerCase())
-  .meta({ description: "Policy id: hash of the minting policy." });
+  .describe("Policy id: hash of the minting policy.");
 
 const ASSET = "AssetName is not hex-encoded: base16: input: invalid length | invalid encoding at offset: 0";
 export const assetName = z.string().regex(/^([0-9a-fA-F]{2}){0,32}$/, ASSET).transform((text) => text.toLowerCase())
-  .meta({ description: "Asset name in hexadecimal." });
+  .describe("Asset name in hexadecimal.");
 
 function bytesOf(text: string, prefixes: readonly string[], length: number): string | undefined {
   const decoded = fromBech32(text);

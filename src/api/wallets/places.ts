@@ -6,7 +6,7 @@ const time = z.string().meta({ description: "ISO 8601, UTC.", format: "date-time
 
 export const slotPlace = z.object({
   absolute_slot_number: count,
-  slot_number: count.meta({ description: "Slots since the start of the epoch." }),
+  slot_number: count.describe("Slots since the start of the epoch."),
   epoch_number: count,
   time,
 }).meta({ id: "SlotPlace" });

@@ -6,15 +6,13 @@ import { amount, MOST_LOVELACE } from "#src/api/wallets/text.ts";
 const percent = z.object({ quantity: z.number().min(0).max(100), unit: z.literal("percent") });
 
 export const stakePool = z.object({
-  id: z.string().meta({ description: "`pool1…`" }),
+  id: z.string().describe("`pool1…`"),
   metrics: z.object({
-    non_myopic_member_rewards: amount.meta({ description: "Expected rewards per epoch for the stake in the query." }),
+    non_myopic_member_rewards: amount.describe("Expected rewards per epoch for the stake in the query."),
     relative_stake: percent,
-    saturation: z.number().min(0).meta({
-      description: "Saturation; from 1 on, additional stake earns no additional rewards.",
-    }),
+    saturation: z.number().min(0).describe("Saturation; from 1 on, additional stake earns no additional rewards."),
     produced_blocks: z.object({ quantity: z.bigint().meta({ type: "integer", minimum: 0 }), unit: z.literal("block") })
-      .meta({ description: "Blocks produced since this service started to index the chain." }),
+      .describe("Blocks produced since this service started to index the chain."),
   }),
   cost: amount,
   margin: percent,
@@ -59,7 +57,7 @@ export const settingsBody = z.object({ settings: settings.optional() }).meta({ i
 
 export const smashQuery = {
   url: z.string().refine((text) => SERVER.test(text), "The url must be that of a SMASH server, without a path.")
-    .optional().meta({ description: "URL of the SMASH server. Default: the server in the settings." }),
+    .optional().describe("URL of the SMASH server. Default: the server in the settings."),
 };
 export const smashHealth = z.object({
   health: z.enum(["available", "unavailable", "unreachable", "no_smash_configured"]),

@@ -43,6 +43,6 @@ export const templateScript = scriptOf(cosignerName, "ScriptTemplateValue");
 
 /** A script of keys' hashes, in bech32. */
 export const keyScript = scriptOf(
-  z.string().min(1).max(300).meta({ description: "A key hash or a key, in bech32." }),
+  z.string().min(1).max(300).describe("A key hash or a key, in bech32."),
   "ScriptValue",
 );

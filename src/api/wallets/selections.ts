@@ -13,7 +13,7 @@ const action = z.discriminatedUnion("action", [
 
 /** Payments, or an action on the delegation. */
 export const selectBody = paymentFeesBody.partial({ payments: true }).extend({
-  delegation_action: action.optional().meta({ description: "Cannot be combined with payments and their options." }),
+  delegation_action: action.optional().describe("Cannot be combined with payments and their options."),
 }).refine(
   ({ delegation_action: delegates, ...others }) =>
     delegates === undefined
@@ -24,18 +24,16 @@ export const selectBody = paymentFeesBody.partial({ payments: true }).extend({
 
 export const byronSelectBody = byronFeesBody.meta({ id: "ByronSelectCoinsBody" });
 
-const addresses = z.array(anyAddress).min(1).max(1_000).meta({
-  description: "Target addresses, used in rotation.",
-});
+const addresses = z.array(anyAddress).min(1).max(1_000).describe("Target addresses, used in rotation.");
 export const planBody = z.object({ addresses }).meta({ id: "MigrationPlanBody" });
 export const migrationBody = z.object({ passphrase, addresses }).meta({ id: "MigrationBody" });
 
 const balance = z.object({ ada: amount, assets: z.array(assetAmount) });
 export const migrationPlan = z.object({
-  selections: z.array(coinSelection).meta({ description: "One coin selection per transaction." }),
+  selections: z.array(coinSelection).describe("One coin selection per transaction."),
   total_fee: amount,
-  balance_leftover: balance.meta({
-    description: "Balance of the outputs that are not migrated because their fee exceeds their value.",
-  }),
-  balance_selected: balance.meta({ description: "Balance of the migrated outputs, before fees." }),
+  balance_leftover: balance.describe(
+    "Balance of the outputs that are not migrated because their fee exceeds their value.",
+  ),
+  balance_selected: balance.describe("Balance of the migrated outputs, before fees."),
 }).meta({ id: "MigrationPlan" });

@@ -34,9 +34,9 @@ export const accountKey = z.string().transform((text, context) => {
 
 /** A template in requests: `self` stands for the wallet's own key. */
 export const givenTemplate = z.object({
-  cosigners: z.record(cosignerName, z.union([z.literal("self"), accountKey])).meta({
-    description: "Known account keys by cosigner; `self` is this wallet's key.",
-  }),
+  cosigners: z.record(cosignerName, z.union([z.literal("self"), accountKey])).describe(
+    "Known account keys by cosigner; `self` is this wallet's key.",
+  ),
   template: templateScript,
 }).meta({ id: "GivenScriptTemplate" });
 
@@ -70,10 +70,9 @@ export const cosignerKeys = z.record(z.string(), z.unknown(), {
   example: { "cosigner#1": "acct_shared_xvk1…" },
 });
 
-export const scriptValidation = z.enum(["none", "required", "recommended"]).meta({
-  description:
-    "Validation level of the scripts. `required` (default): the ledger can accept them. `recommended`: they are also safe to use.",
-});
+export const scriptValidation = z.enum(["none", "required", "recommended"]).describe(
+  "Validation level of the scripts. `required` (default): the ledger can accept them. `recommended`: they are also safe to use.",
+);
 
 const common = {
   name: walletName,
@@ -92,11 +91,11 @@ const fromMnemonic = z.object({
   mnemonic_sentence: walletWords,
   mnemonic_second_factor: secondFactor.optional(),
   passphrase: newPassphrase,
-}).meta({ description: "A wallet with a root key, which can sign transactions." });
+}).describe("A wallet with a root key, which can sign transactions.");
 
-const fromAccount = z.object({ ...common, account_public_key: accountKey }).meta({
-  description: "A watch-only wallet. Its transactions are signed by another program.",
-});
+const fromAccount = z.object({ ...common, account_public_key: accountKey }).describe(
+  "A watch-only wallet. Its transactions are signed by another program.",
+);
 
 export const sharedWalletBody = z.union([fromMnemonic, fromAccount]).meta({ id: "SharedWalletBody" });
 export type SharedWalletBody = z.output<typeof sharedWalletBody>;
@@ -110,9 +109,9 @@ const shown = {
   delegation_script_template: scriptTemplate.optional(),
 };
 
-const incomplete = z.object({ ...shown, state: z.object({ status: z.literal("incomplete") }) }).meta({
-  description: "A wallet that still lacks keys of its cosigners.",
-});
-const active = wallet.extend(shown).meta({ description: "A wallet that has the keys of all cosigners." });
+const incomplete = z.object({ ...shown, state: z.object({ status: z.literal("incomplete") }) }).describe(
+  "A wallet that still lacks keys of its cosigners.",
+);
+const active = wallet.extend(shown).describe("A wallet that has the keys of all cosigners.");
 
 export const sharedWallet = z.union([incomplete, active]).meta({ id: "SharedWallet" });

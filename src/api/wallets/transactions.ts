@@ -39,9 +39,9 @@ export const cbor = bytes.refine(isTransaction, NO_TRANSACTION).meta({
   description: "CBOR of a transaction, in base64 or base16.",
 });
 
-export const encoding = z.enum(["base64", "base16"]).default("base64").meta({
-  description: "Encoding of the transaction in the response.",
-});
+export const encoding = z.enum(["base64", "base16"]).default("base64").describe(
+  "Encoding of the transaction in the response.",
+);
 
 /** Metadata in one of its two JSON forms; its contents are checked when it is encoded. */
 export const metadata = z.record(z.string(), z.unknown()).nullable().meta({
@@ -91,7 +91,7 @@ const operation = z.union([
 ]);
 const name = z.string().regex(/^([0-9a-fA-F]{2}){0,500}$/, "AssetName is not hex-encoded").transform((text) =>
   text.toLowerCase()
-).default("").meta({ description: "Asset name in hexadecimal." });
+).default("").describe("Asset name in hexadecimal.");
 const outRef = z.object({ id: hash, index: whole(0, 65_535) });
 const mintBurn = z.union([
   z.object({ policy_script_template: templateScript, asset_name: name, operation }),
@@ -114,9 +114,9 @@ export type ConstructBody = z.output<typeof constructBody>;
 
 const feeBody = {
   payments: z.array(payment),
-  withdrawal: z.union([z.literal("self"), z.array(z.string())]).optional().meta({
-    description: "`self`: withdraw all rewards of the wallet.",
-  }),
+  withdrawal: z.union([z.literal("self"), z.array(z.string())]).optional().describe(
+    "`self`: withdraw all rewards of the wallet.",
+  ),
   metadata: metadata.optional(),
   time_to_live: z.object({ quantity: bound.shape.quantity, unit: z.literal("second") }).optional(),
 };
@@ -173,7 +173,7 @@ const ownInput = shownOutput.extend({ ...ref, derivation_path: derivationPath })
 const certificate = z.object({ certificate_type: z.string() }).loose().meta({ id: "Certificate" });
 
 export const coinSelection = z.object({
-  inputs: z.array(ownInput).meta({ description: "The derivation path is empty for inputs that are not the wallet's." }),
+  inputs: z.array(ownInput).describe("The derivation path is empty for inputs that are not the wallet's."),
   outputs: z.array(shownOutput),
   change: z.array(shownOutput.extend({ derivation_path: derivationPath })),
   collateral: z.array(ownInput),
@@ -181,18 +181,17 @@ export const coinSelection = z.object({
   certificates: z.array(certificate).optional(),
   deposits_taken: z.array(amount),
   deposits_returned: z.array(amount),
-  metadata: z.string().optional().meta({ description: "CBOR in base64." }),
+  metadata: z.string().optional().describe("CBOR in base64."),
 }).meta({ id: "CoinSelection" });
 
 export const constructed = z.object({
   transaction: z.string(),
   coin_selection: coinSelection,
   fee: amount,
-  warnings: z.array(z.object({ code: z.string(), message: z.string() })).optional().meta({
-    description:
-      "For transactions with scripts. `protocol_version_unknown`: the network's protocol version is newer than this release supports; " +
+  warnings: z.array(z.object({ code: z.string(), message: z.string() })).optional().describe(
+    "For transactions with scripts. `protocol_version_unknown`: the network's protocol version is newer than this release supports; " +
       "execution units and fee may be wrong.",
-  }),
+  ),
 }).meta({ id: "ConstructedTransaction" });
 export const signed = z.object({ transaction: z.string() }).meta({ id: "SignedTransaction" });
 export const submitted = z.object({ id: z.string() }).meta({ id: "SubmittedTransaction" });
@@ -261,10 +260,9 @@ const moments = {
   pending_since: blockPlace.optional(),
   expires_at: slotPlace.optional(),
   depth: z.object({ quantity: z.int().min(0), unit: z.literal("block") }).optional(),
-  failures: z.array(z.object({ name: z.string(), message: z.string() })).optional().meta({
-    description:
-      "If the transaction expired before the end of its validity: why the network rejects it after having accepted it.",
-  }),
+  failures: z.array(z.object({ name: z.string(), message: z.string() })).optional().describe(
+    "If the transaction expired before the end of its validity: why the network rejects it after having accepted it.",
+  ),
 };
 export const transaction = z.object({
   ...parts,
@@ -307,11 +305,11 @@ const counted = (least: number, message: string) =>
   z.string().regex(/^\d{1,16}$/, message).transform(Number).refine((value) => value >= least, message);
 
 export const historyQuery = {
-  start: moment.optional().meta({ description: "Only transactions at or after this time." }),
-  end: moment.optional().meta({ description: "Only transactions at or before this time." }),
+  start: moment.optional().describe("Only transactions at or after this time."),
+  end: moment.optional().describe("Only transactions at or before this time."),
   order: z.enum(["ascending", "descending"], {
     error: "Please specify one of the following values: ascending, descending.",
-  }).optional().meta({ description: "Sort order by position on the chain. Default: descending, newest first." }),
+  }).optional().describe("Sort order by position on the chain. Default: descending, newest first."),
   max_count: counted(1, "max_count must be a whole number, at least 1").optional().meta({
     type: "integer",
     minimum: 1,
@@ -323,7 +321,7 @@ export const historyQuery = {
       minimum: 1,
       description: "Only transactions with a withdrawal of at least this amount of lovelace.",
     }),
-  address: anyAddress.optional().meta({ description: "Only transactions with an input or output at this address." }),
+  address: anyAddress.optional().describe("Only transactions with an input or output at this address."),
   "simple-metadata": flag,
 };
 export const transactionQuery = { "simple-metadata": flag };

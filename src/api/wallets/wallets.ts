@@ -16,20 +16,19 @@ export const gap = whole(10, 100_000, GAP).default(20).meta({
   description: "Number of consecutive unused addresses that the wallet maintains.",
 });
 
-export const oneChange = z.boolean().meta({ description: "Whether all change is paid to a single fixed address." });
-export const selection = z.enum(["per-output", "round-robin"]).meta({
-  description:
-    "Coin selection strategy. `per-output` (default): separate inputs and change for each output. `round-robin`: one input " +
+export const oneChange = z.boolean().describe("Whether all change is paid to a single fixed address.");
+export const selection = z.enum(["per-output", "round-robin"]).describe(
+  "Coin selection strategy. `per-output` (default): separate inputs and change for each output. `round-robin`: one input " +
     "may fund several outputs.",
-});
+);
 
 export const restoration = z.union([
   z.literal("from_genesis"),
   z.literal("from_tip"),
   z.object({ block_header_hash: hash, absolute_slot_number: whole(0, Number.MAX_SAFE_INTEGER) }),
-]).default("from_genesis").meta({
-  description: "Where the wallet's synchronisation starts: at genesis (default), at the tip, or after a block.",
-});
+]).default("from_genesis").describe(
+  "Where the wallet's synchronisation starts: at genesis (default), at the tip, or after a block.",
+);
 
 const common = {
   name: walletName,
@@ -44,15 +43,15 @@ const fromMnemonic = z.object({
   mnemonic_sentence: walletWords,
   mnemonic_second_factor: secondFactor.optional(),
   passphrase: newPassphrase,
-}).meta({ description: "A wallet with a root key, which can sign transactions." });
+}).describe("A wallet with a root key, which can sign transactions.");
 
 const XPUB = "Invalid account public key: expecting a hex-encoded value that is 64 bytes in length.";
 const fromAccount = z.object({
   ...common,
-  account_public_key: z.string().regex(/^[0-9a-fA-F]{128}$/, XPUB).transform((text) => text.toLowerCase()).meta({
-    description: "Public key and chain code of the account 1852H/1815H/0H.",
-  }),
-}).meta({ description: "A watch-only wallet. Its transactions are signed by another program." });
+  account_public_key: z.string().regex(/^[0-9a-fA-F]{128}$/, XPUB).transform((text) => text.toLowerCase()).describe(
+    "Public key and chain code of the account 1852H/1815H/0H.",
+  ),
+}).describe("A watch-only wallet. Its transactions are signed by another program.");
 
 export const walletBody = z.union([fromMnemonic, fromAccount]).meta({ id: "WalletBody" });
 export type WalletBody = z.output<typeof walletBody>;
@@ -80,9 +79,9 @@ export const passphraseChange = z.union([byOld, byWords]).meta({
 });
 
 export const byronWalletBody = z.object({
-  style: z.enum(["random", "icarus", "trezor", "ledger"]).default("random").meta({
-    description: "`random` is supported; the other styles return 501.",
-  }),
+  style: z.enum(["random", "icarus", "trezor", "ledger"]).default("random").describe(
+    "`random` is supported; the other styles return 501.",
+  ),
   name: walletName,
   mnemonic_sentence: byronWords,
   passphrase: newPassphrase,
@@ -100,7 +99,7 @@ const shown = {
   passphrase: z.object({
     last_updated_at: time,
     encryption_method: z.enum(["scrypt", "pbkdf2-hmac-sha512", "argon2id-v2"]),
-  }).optional().meta({ description: "Omitted if the wallet cannot sign." }),
+  }).optional().describe("Omitted if the wallet cannot sign."),
   state: syncProgress,
   tip: blockPlace,
 };
@@ -122,16 +121,15 @@ export const byronWallet = z.object({
 export const distribution = z.object({
   total: amount,
   scale: z.literal("log10"),
-  distribution: z.record(z.string(), z.int().min(0)).meta({
-    description:
-      "Number of unspent outputs per bucket: at most this amount of lovelace, and more than the previous bucket.",
-  }),
+  distribution: z.record(z.string(), z.int().min(0)).describe(
+    "Number of unspent outputs per bucket: at most this amount of lovelace, and more than the previous bucket.",
+  ),
 }).meta({ id: "UtxoStatistics" });
 
 export const snapshot = z.object({
   entries: z.array(z.object({
     ada: amount,
-    ada_minimum: amount.meta({ description: "Minimum amount of such an output." }),
+    ada_minimum: amount.describe("Minimum amount of such an output."),
     assets: holdings.shape.available,
   })),
 }).meta({ id: "UtxoSnapshot" });
@@ -144,7 +142,7 @@ export const page = {
       description:
         'Maximum number of entries; the header `Link` (`rel="next"`) is the URL of the next page. Default: all entries.',
     }),
-  after: z.string().min(1).max(500).optional().meta({
-    description: "Cursor of the page, from the `Link` header of the previous page.",
-  }),
+  after: z.string().min(1).max(500).optional().describe(
+    "Cursor of the page, from the `Link` header of the previous page.",
+  ),
 };

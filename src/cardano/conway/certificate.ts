@@ -23,6 +23,9 @@ export interface PoolRegistration extends Omit<PoolParameters, "account"> {
 /** A certificate. Deposits and refunds are lovelace; they are absent in the two Shelley kinds, which do not state them. */
 export type Certificate = Exclude<AnyCertificate, { readonly kind: Past | "register pool" }> | PoolRegistration;
 
+/** A certificate of one kind. */
+export type CertificateOf<Kind extends Certificate["kind"]> = Extract<Certificate, { readonly kind: Kind }>;
+
 /** Kinds that ended with Babbage. */
 type Past = "delegate genesis" | "move rewards";
 

@@ -37,7 +37,7 @@ export function plutusScript(language: 1 | 2 | 3, bytes: Uint8Array): PlutusScri
 export function readScript(bytes: Uint8Array): Script {
   const [tag, content] = tuple(decodeAll(bytes), "script", 2);
   const language = Number(uint(tag, "language", 3n));
-  if (language === 0) return nativeScript(content!);
+  if (language === 0) return nativeScript(content);
   return plutusScript(language as 1 | 2 | 3, as(content, "bytes").value);
 }
 

@@ -27,7 +27,14 @@ export function given<K extends string, V>(key: K, value: V | undefined): { read
   return value === undefined ? {} : { [key]: value } as { [_ in K]: V };
 }
 
+/** As many items as `tuple` was given for one length. */
+type Items<N extends number> = N extends 2 ? readonly [Item, Item]
+  : N extends 4 ? readonly [Item, Item, Item, Item]
+  : readonly Item[];
+
 /** Elements of an array that has one of the lengths given. */
+export function tuple<N extends number>(item: Item | undefined, what: string, length: N): Items<N>;
+export function tuple(item: Item | undefined, what: string, ...lengths: readonly number[]): readonly Item[];
 export function tuple(item: Item | undefined, what: string, ...lengths: readonly number[]): readonly Item[] {
   const elements = as(item, "array").value;
   if (!lengths.includes(elements.length)) throw new CborError(`${what} has ${elements.length} elements`);

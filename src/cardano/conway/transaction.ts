@@ -34,18 +34,18 @@ export type Undecodable = Failure<"undecodable">;
 export function readTransaction(bytes: Uint8Array): Result<Transaction, Undecodable> {
   try {
     const [body, witnesses, valid, auxiliary] = tuple(decodeAll(bytes), "transaction", 4);
-    const id = blake2b256(raw(body!));
+    const id = blake2b256(raw(body));
     const read = readWitnesses(witnesses);
     return ok({
       bytes,
       id,
       hash: toHex(id),
-      size: 1 + raw(body!).length + raw(witnesses!).length + raw(auxiliary!).length,
+      size: 1 + raw(body).length + raw(witnesses).length + raw(auxiliary).length,
       valid: as(valid, "bool").value,
       body: readBody(body),
       witnesses: read,
       units: sumUnits(read.redeemers),
-      ...(auxiliary!.type === "null" ? {} : { auxiliary: readAuxiliary(auxiliary!) }),
+      ...(auxiliary.type === "null" ? {} : { auxiliary: readAuxiliary(auxiliary) }),
     });
   } catch (error) {
     if (!(error instanceof CborError)) throw error;

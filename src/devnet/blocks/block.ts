@@ -34,7 +34,7 @@ export interface BlockFields {
 }
 
 /** A block: `bytes` is `[era, block]`, `hash` (hexadecimal) that of its header. */
-export interface EncodedBlock {
+interface EncodedBlock {
   readonly bytes: Uint8Array;
   readonly hash: string;
 }

@@ -31,7 +31,7 @@ function leaderStakes(state: Pick<LedgerState, "snapshots" | "epoch">): Stakes {
 }
 
 /** The inputs of a draw. */
-export interface LeaderDraw {
+interface LeaderDraw {
   readonly seed: Uint8Array;
   readonly slot: number;
   /** Cold keys by pool; a pool whose key is unknown is not drawn. */

@@ -39,7 +39,6 @@ import {
 import { buildPayment, type PaymentOutput } from "#src/devnet/faucet/payment.ts";
 import { readColdKeys } from "#src/devnet/genesis/pools.ts";
 import { FaucetCoins } from "#src/devnet/faucet/faucetCoins.ts";
-import { OperationQueue } from "#src/devnet/blocks/operationQueue.ts";
 import {
   accepted,
   decodeSubmission,
@@ -62,7 +61,17 @@ export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
-export interface ChainSettings {
+/** Does `work` in one transaction that locks the lease's epoch. @throws {LeaseLost} if another process has taken the lease over */
+export async function underLease<T>(store: Store, epoch: number, work: (sql: Queries) => Promise<T>): Promise<T> {
+  return await store.sql.begin(async (sql) => {
+    if ((await fence(sql, LEASE, epoch)).length === 0) {
+      throw new LeaseLost("the lease of this operation has ended");
+    }
+    return await work(sql);
+  }) as T;
+}
+
+interface ChainSettings {
   readonly store: Store;
   readonly epoch: number;
   readonly genesis: Genesis;
@@ -93,7 +102,8 @@ export class DevnetChain {
   /** Resolves when the scripts of all submissions so far are evaluated; keeps submissions in order. */
   #evaluated: Promise<unknown> = Promise.resolve();
   readonly #coins: FaucetCoins;
-  readonly #queue = new OperationQueue();
+  /** Resolves when the operation begun last has ended, whatever its result. */
+  #running: Promise<unknown> = Promise.resolve();
   readonly #submissions = new GroupCommit<SubmittedTransaction>(
     (work) => this.#run(work),
     async (waiting) => {
@@ -268,7 +278,7 @@ export class DevnetChain {
 
   /** Waits for the running operation. */
   async idle(): Promise<void> {
-    await this.#queue.run(async () => {});
+    await this.#running;
   }
 
   /**
@@ -337,21 +347,15 @@ export class DevnetChain {
 
   /** Writes under the lease. Memory counts as stale from here on, until the caller has updated it. */
   async #write<T>(work: (sql: Queries) => Promise<T>): Promise<T> {
-    const { store, epoch } = this.settings;
     this.#stale = true;
-    return await store.sql.begin(async (sql) => {
-      if ((await fence(sql, LEASE, epoch)).length === 0) {
-        throw new LeaseLost("the lease of this operation has ended");
-      }
-      return await work(sql);
-    }) as T;
+    return await underLease(this.settings.store, this.settings.epoch, work);
   }
 
   /**
    * Runs one operation after all earlier ones, on memory that agrees with the rows. If it fails, memory is read again.
    */
   #run<T>(work: () => Promise<T>): Promise<T> {
-    return this.#queue.run(async () => {
+    const result = this.#running.then(async () => {
       if (this.#stale) await this.#load();
       try {
         return await work();
@@ -363,6 +367,8 @@ export class DevnetChain {
         throw error;
       }
     });
+    this.#running = result.catch(() => {});
+    return result;
   }
 
   async #load(): Promise<void> {

@@ -11,7 +11,7 @@ import { blockMade } from "#src/ledger/epoch/pass.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
 
 /** The inputs of a block. */
-export interface BlockParts {
+interface BlockParts {
   readonly genesis: Genesis;
   /** The ledger state, already in the slot's epoch. */
   readonly state: LedgerState;

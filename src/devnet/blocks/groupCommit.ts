@@ -7,7 +7,7 @@
 const BATCH_MS = 50;
 
 /** The work of one caller. */
-export interface GroupCommitJob<Row> {
+interface GroupCommitJob<Row> {
   /** Runs the job. Gives the row to write, if any, and the answer to give once it is committed. */
   run(): Promise<{ readonly row?: Row; readonly answer: () => void }>;
   /** Tells the caller that the job failed. */

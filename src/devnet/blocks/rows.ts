@@ -10,7 +10,7 @@ import type { Queries } from "#src/store/store.ts";
 export const originTip: Tip = { slot: -1, hash: "", height: -1 };
 
 /** A block read from its row. */
-export interface StoredBlock extends Tip {
+interface StoredBlock extends Tip {
   /** `[era, block]`. */
   readonly bytes: Uint8Array;
 }

@@ -14,7 +14,7 @@ export type UndecodableSubmission = Failure<"undecodable">;
 const MAX_SIZE_FACTOR = 8;
 
 /** A transaction, and whether it has redeemers. */
-export interface DecodedSubmission {
+interface DecodedSubmission {
   readonly transaction: ScannedTransaction;
   readonly runsScripts: boolean;
 }

@@ -26,7 +26,7 @@ export interface NewBlock extends Tip {
 }
 
 /** A row of the mempool. */
-export interface MempoolRow {
+interface MempoolRow {
   readonly position: number;
   readonly hash: string;
   readonly cbor: Uint8Array;
@@ -77,7 +77,7 @@ async function spend(sql: Queries, refs: readonly OutRef[], height: number): Pro
 }
 
 /** The result of a rollback. */
-export interface UndoneBlocks {
+interface UndoneBlocks {
   /** Outputs that do not exist any more. */
   readonly removed: readonly OutRef[];
   /** Outputs that are unspent again. */
@@ -99,7 +99,6 @@ export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBl
   const rows = await sql<{ height: bigint; cbor: Uint8Array | null; changes: Json | null }[]>`
     delete from devnet_block where height > ${height} returning height, cbor, changes`;
   rows.sort((a, b) => Number(a.height - b.height));
-  const blocks = rows.filter(({ cbor }) => cbor !== null);
   const changes = rows.flatMap((row) => row.changes === null ? [] : changesFromJson(row.changes)).reverse();
   // of a row's undone changes, the oldest holds the value to restore
   const oldest = new Map(changes.map((change) => [`${change.kind} ${change.key}`, change]));
@@ -108,7 +107,7 @@ export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBl
     removed: removed.map((row) => ({ txHash: row.tx_hash, index: row.index })),
     restored: restored.map(utxoOf),
     changes,
-    blocks: blocks.map((row) => scanBlock(new Uint8Array(row.cbor!))),
+    blocks: rows.flatMap(({ cbor }) => cbor ? [scanBlock(new Uint8Array(cbor))] : []),
   };
 }
 

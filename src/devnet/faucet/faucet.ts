@@ -5,8 +5,8 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import type { SubmissionUnavailable } from "#src/devnet/blocks/submission.ts";
 
-export type FaucetEmpty = Failure<"faucet_empty">;
-export type BadAmount = Failure<"amount_too_small" | "amount_too_large">;
+type FaucetEmpty = Failure<"faucet_empty">;
+type BadAmount = Failure<"amount_too_small" | "amount_too_large">;
 export type FaucetFailure = SubmissionUnavailable | FaucetEmpty | BadAmount;
 
 /** The hash of the payment, which is in the mempool. */

@@ -18,7 +18,7 @@ export interface PaymentOutput {
 }
 
 /** The payer: the outputs of one key, the address for change, and the protocol parameters. */
-export interface PaymentSource {
+interface PaymentSource {
   readonly key: SigningKey;
   /** Bytes of the address in hexadecimal. */
   readonly address: string;

@@ -18,7 +18,7 @@ import templates from "./templates.json" with { type: "json" };
 import { LANGUAGES } from "#src/devnet/genesis/parametersJson.ts";
 
 export const ERAS = ["byron", "shelley", "alonzo", "conway"] as const;
-export type GenesisEra = typeof ERAS[number];
+type GenesisEra = typeof ERAS[number];
 
 /** A file: its name, its text, and for a genesis the hash by which nodes identify it. */
 export interface GenesisFile {

@@ -49,7 +49,7 @@ export interface RegisteredPool {
 }
 
 /** Settings of pool registrations. */
-export interface PoolSettings {
+interface PoolSettings {
   readonly network: 0 | 1;
   readonly parameters: Parameters;
   /** Lovelace of each pledge. */

@@ -9,7 +9,7 @@ const REGISTRY = ["accounts", "pools", "dreps", "committee"] as const;
 /** Tables that the end of an epoch changes. */
 const TABLES = [...REGISTRY, "snapshots", "blocks", "ranking"] as const;
 
-export type TableKind = typeof TABLES[number];
+type TableKind = typeof TABLES[number];
 /** Kinds of rows. The pots, the epoch number and the parameters are one row each, with an empty key; parameters have none before they first change. */
 export type EntryKind = TableKind | "pots" | "epoch" | "parameters";
 

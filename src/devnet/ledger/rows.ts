@@ -62,7 +62,7 @@ export async function readParametersRow(
 }
 
 /** An account and its stake. */
-export interface AccountStake {
+interface AccountStake {
   /** Undefined if it is not registered. */
   readonly account: Account | undefined;
   /** Lovelace of its unspent outputs, without rewards. */

@@ -26,9 +26,9 @@ export interface AcquiredState extends StateView {
 }
 
 /** Every transaction that may be open is answering a query at this moment. */
-export type StatesBusy = { readonly code: "busy"; readonly message: string };
+type StatesBusy = { readonly code: "busy"; readonly message: string };
 
-export interface AcquiredStatesSettings {
+interface AcquiredStatesSettings {
   readonly store: Store;
   readonly genesis: Genesis;
   /** Open transactions at most, each on its own connection. */

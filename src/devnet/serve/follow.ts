@@ -4,27 +4,53 @@
  * Assumptions: a statement sees one state of the chain. A follower's block is in the table until it is rolled back, so
  * reading it together with its successors detects a rollback. Notifications may be lost, therefore it polls too.
  */
+import { sleep } from "#src/base/clock.ts";
 import { originTip, readBlocks, readNewest } from "#src/devnet/blocks/rows.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
 import type { RawStep } from "#src/chain/provider/port.ts";
+import { BLOCK_SUBJECT } from "#src/devnet/serve/subjects.ts";
+import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** Blocks of one read. */
 const BATCH = 100;
 
-/** Waits until the chain may have changed, or the signal aborts. */
-export type WaitForChange = (signal: AbortSignal) => Promise<void>;
+/** The chain that is followed. */
+interface FollowedChain {
+  readonly store: Store;
+  /** Where the devnet announces blocks and rollbacks. */
+  readonly bus: Pick<Bus, "subscribe">;
+  /** Milliseconds between reads without an announcement. */
+  readonly pollMs: number;
+  /** Blocks that are remembered, to find the fork after a rollback. */
+  readonly k: number;
+}
 
-/**
- * The steps of the chain from the newest of `points` that is on it. Ends when the signal aborts. Remembers the last `k`
- * blocks.
- */
+/** The steps of the chain from the newest of `points` that is on it. Ends when the signal aborts. */
 export async function* followBlocks(
+  { store, bus, pollMs, k }: FollowedChain,
+  points: readonly Point[],
+  signal: AbortSignal,
+): AsyncIterable<RawStep> {
+  // an announcement between two waits ends the next one at once
+  let announced = new AbortController();
+  const stop = bus.subscribe(BLOCK_SUBJECT, () => announced.abort());
+  try {
+    yield* steps(store, points, k, signal, async () => {
+      await sleep(pollMs, AbortSignal.any([announced.signal, signal]));
+      announced = new AbortController();
+    });
+  } finally {
+    stop();
+  }
+}
+
+async function* steps(
   store: Store,
   points: readonly Point[],
   k: number,
-  wait: WaitForChange,
   signal: AbortSignal,
+  waitForChange: () => Promise<void>,
 ): AsyncIterable<RawStep> {
   let known: Tip[] = [];
   let at = originTip;
@@ -50,6 +76,6 @@ export async function* followBlocks(
       yield { type: "forward", block: bytes, tip };
     }
     if (known.length > 2 * k) known = known.slice(-k);
-    if (next.length === 0) await wait(signal);
+    if (next.length === 0) await waitForChange();
   }
 }

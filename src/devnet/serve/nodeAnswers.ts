@@ -14,7 +14,7 @@ import {
   stakeSnapshots,
 } from "#src/ledger/epoch/reads.ts";
 import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
-import { credentialKey, type LedgerState, parseCredentialKey } from "#src/ledger/state.ts";
+import { credentialKey, drepKey, type LedgerState, parseCredentialKey } from "#src/ledger/state.ts";
 import type { QueryHandlers } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 import type { PoolParameters, StakeDistribution } from "#src/node/queries/pools.ts";
@@ -151,8 +151,6 @@ export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
     maxMajorVersion: () => NEWEST_MAJOR,
   };
 }
-
-const drepKey = (drep: Drep) => "hash" in drep ? credentialKey(drep) : drep.kind;
 
 function drepOf(key: string): Drep {
   return key === "abstain" || key === "no confidence" ? { kind: key } : parseCredentialKey(key);

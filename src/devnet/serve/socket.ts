@@ -9,7 +9,6 @@ import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import { blockSignal } from "#src/devnet/serve/blockSignal.ts";
 import { followBlocks } from "#src/devnet/serve/follow.ts";
 import { AcquiredStates } from "#src/devnet/serve/acquiredStates.ts";
 import { nodeAnswers } from "#src/devnet/serve/nodeAnswers.ts";
@@ -82,14 +81,7 @@ function handlersOf(settings: SocketSettings, states: AcquiredStates): NodeHandl
   };
   return {
     magic: network.magic,
-    follow: async function* (points, signal) {
-      const { wait, stop } = blockSignal(bus, pollMs);
-      try {
-        yield* followBlocks(store, points, network.securityParameter, wait, signal);
-      } finally {
-        stop();
-      }
-    },
+    follow: (points, signal) => followBlocks({ store, bus, pollMs, k: network.securityParameter }, points, signal),
     submit: async ({ era, bytes }, signal) => {
       if (era !== CONWAY) {
         return encodeRejection([{ name: "EraMismatch", transaction: eraName(era), ledger: eraName(CONWAY) }]);
@@ -152,5 +144,5 @@ function mempoolOf(devnet: Devnet, capacity: number): ServedMempool {
 
 function sameTransactions(a: ServedMempool, b: ServedMempool): boolean {
   return a.transactions.length === b.transactions.length &&
-    a.transactions.every(({ hash }, index) => hash === b.transactions[index]!.hash);
+    a.transactions.every(({ hash }, index) => hash === b.transactions[index]?.hash);
 }

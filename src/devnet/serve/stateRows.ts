@@ -37,7 +37,7 @@ export type DevnetStateTarget = Point | "tip" | "immutable";
 export type StateUnavailable = { readonly code: "point_too_old" | "point_not_on_chain"; readonly message: string };
 
 /** The block of a state, and the height of the newest block. */
-export interface StateBlock extends Tip {
+interface StateBlock extends Tip {
   readonly newest: number;
 }
 

@@ -67,16 +67,14 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     503: "`faucet_empty`, `mempool_full`, `devnet_unavailable`",
   };
 
-  endpoint(app, "post", {
-    path: "/faucet",
+  endpoint(app, "post", "/faucet", {
     summary: "Send lovelace to an address",
     body: api.faucetBody,
     answer: api.faucetAnswer,
     refusals: giving,
   }, async ({ body: { address, lovelace } }) => ({ txHash: await give(address, lovelace), address, lovelace }));
 
-  endpoint(app, "post", {
-    path: "/local-cluster/api/addresses/topup",
+  endpoint(app, "post", "/local-cluster/api/addresses/topup", {
     summary:
       "Send ada to an address, like Yaci DevKit; responds when a block contains the payment, or after ten seconds",
     body: api.topupBody,
@@ -95,8 +93,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     }
   });
 
-  endpoint(app, "get", {
-    path: "/tip",
+  endpoint(app, "get", "/tip", {
     summary: "The newest block and the network",
     answer: api.network,
   }, async () => {
@@ -111,8 +108,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     };
   });
 
-  endpoint(app, "get", {
-    path: "/parameters",
+  endpoint(app, "get", "/parameters", {
     summary: "The protocol parameters at the newest block, with their source in the genesis",
     answer: api.parameters,
     refusals: { 503: "`network_unreachable`" },
@@ -121,8 +117,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { source: devnet.genesis.parametersSource, ...parametersToJson(value) as object };
   });
 
-  endpoint(app, "post", {
-    path: "/blocks",
+  endpoint(app, "post", "/blocks", {
     summary: "Produce blocks now, each in its own slot",
     body: api.blocksBody,
     answer: api.blocksAnswer,
@@ -136,8 +131,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { tip, made };
   });
 
-  endpoint(app, "post", {
-    path: "/rollback",
+  endpoint(app, "post", "/rollback", {
     summary: "Roll back blocks; their transactions return to the mempool",
     body: api.rollbackBody,
     answer: api.rollbackAnswer,
@@ -151,8 +145,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { tip: answered(await devnet.rollback(to, { drop })) };
   });
 
-  endpoint(app, "get", {
-    path: "/mempool",
+  endpoint(app, "get", "/mempool", {
     summary: "Transactions in the mempool, in order",
     answer: api.mempool,
   }, async () => {
@@ -165,8 +158,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { size: transactions.length, bytes: transactions.reduce((sum, { bytes }) => sum + bytes, 0), transactions };
   });
 
-  endpoint(app, "get", {
-    path: "/utxos/:address",
+  endpoint(app, "get", "/utxos/:address", {
     summary: "Unspent outputs at an address, with the chain point",
     params: { address: z.string().min(1).max(300) },
     answer: api.utxos,

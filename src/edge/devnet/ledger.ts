@@ -36,8 +36,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
   const readSnapshots = new SnapshotCache();
   const described = new Map(genesis.pools.map(({ id, metadata }) => [id, metadata]));
 
-  endpoint(app, "get", {
-    path: "/epoch",
+  endpoint(app, "get", "/epoch", {
     summary: "The current epoch, its active stake and the ledger's pots",
     answer: api.epoch,
   }, async () => {
@@ -82,8 +81,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     };
   };
 
-  endpoint(app, "get", {
-    path: "/pools",
+  endpoint(app, "get", "/pools", {
     summary: "All registered stake pools",
     answer: api.pools,
   }, async () => {
@@ -95,11 +93,10 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     return { point, epoch: value.epoch, pools: pools.map(([id, pool]) => poolView(id, pool, value)) };
   });
 
-  const params = { pool: z.string().min(1).max(100).meta({ description: "Pool id, bech32 or hexadecimal." }) };
+  const params = { pool: z.string().min(1).max(100).describe("Pool id, bech32 or hexadecimal.") };
   const refusals = { 400: "`bad_pool`", 404: "`pool_unknown`" };
 
-  endpoint(app, "get", {
-    path: "/pools/:pool",
+  endpoint(app, "get", "/pools/:pool", {
     summary: "A stake pool",
     params,
     answer: api.pool,
@@ -112,8 +109,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     return poolView(id, pool, value);
   });
 
-  endpoint(app, "get", {
-    path: "/pools/:pool/metadata.json",
+  endpoint(app, "get", "/pools/:pool/metadata.json", {
     summary: "The metadata of a genesis pool, as the exact bytes that its registration has the hash of",
     params,
     answer: api.metadata,
@@ -124,13 +120,10 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     return new Response(text, { headers: { "content-type": "application/json" } });
   });
 
-  endpoint(app, "get", {
-    path: "/accounts/:address",
+  endpoint(app, "get", "/accounts/:address", {
     summary: "Balance, rewards and delegation of a stake address",
     params: {
-      address: z.string().min(1).max(300).meta({
-        description: "Stake address, or an address with that stake credential.",
-      }),
+      address: z.string().min(1).max(300).describe("Stake address, or an address with that stake credential."),
     },
     answer: api.account,
     refusals: { 400: "`bad_address`" },
@@ -157,8 +150,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
   const hashes = new Map(genesisFiles(genesis).map(({ name, hash }) => [name, hash]));
   const pathOf = (name: string) => files.find(({ path }) => path.endsWith(name))?.path;
 
-  endpoint(app, "get", {
-    path: "/genesis",
+  endpoint(app, "get", "/genesis", {
     summary: "The devnet's genesis, with its files for nodes and tools",
     answer: api.genesis,
   }, async () => ({

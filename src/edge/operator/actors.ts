@@ -31,8 +31,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   };
   const unavailable = () => refusal({ code: "unavailable", message: "The actor's worker did not respond in time." });
 
-  endpoint(app, "get", {
-    path: "/actors",
+  endpoint(app, "get", "/actors", {
     summary: "Actors by kind and id",
     query: api.actorsQuery,
     answer: api.actors,
@@ -43,8 +42,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
     return { actors: rows, next: page(rows, limit, ({ kind, id }) => ({ kind, id })) };
   });
 
-  endpoint(app, "get", {
-    path: "/actors/:kind/:id",
+  endpoint(app, "get", "/actors/:kind/:id", {
     summary: "An actor, with its state, pending work and owner",
     params: api.actorPath,
     answer: api.actor,
@@ -62,8 +60,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
     };
   });
 
-  endpoint(app, "get", {
-    path: "/actors/:kind/:id/history",
+  endpoint(app, "get", "/actors/:kind/:id/history", {
     summary: "Retained transitions of an actor, newest first",
     params: api.actorPath,
     query: api.historyQuery,
@@ -77,8 +74,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   });
 
   const pausing = (path: string, summary: string, paused: boolean) =>
-    endpoint(app, "post", {
-      path: `/actors/:kind/:id/${path}`,
+    endpoint(app, "post", `/actors/:kind/:id/${path}`, {
       summary,
       params: api.actorPath,
       answer: api.paused,
@@ -95,8 +91,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   );
   pausing("resume", "Resume a paused actor: waiting events are applied in order", false);
 
-  endpoint(app, "post", {
-    path: "/actors/:kind/:id/passivate",
+  endpoint(app, "post", "/actors/:kind/:id/passivate", {
     summary: "Remove an actor from its worker's memory until it is needed",
     params: api.actorPath,
     answer: api.passivated,
@@ -108,8 +103,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
     return { passivated };
   });
 
-  endpoint(app, "post", {
-    path: "/actors/:kind/:id/reminders/:name/fire",
+  endpoint(app, "post", "/actors/:kind/:id/reminders/:name/fire", {
     summary: "Fire a reminder now instead of at its scheduled time",
     params: api.reminderPath,
     answer: api.fired,

@@ -31,8 +31,7 @@ type Part = { readonly [name: string]: unknown };
 export function asyncApi(options: AsyncApiOptions): OperatorPart {
   let document: Part | undefined;
   return (app) =>
-    endpoint(app, "get", {
-      path: "/asyncapi.json",
+    endpoint(app, "get", "/asyncapi.json", {
       summary: "The events for subscribers, as an AsyncAPI 3.0 document",
       answer: z.looseObject({ asyncapi: z.literal("3.0.0") }),
     }, async ({ context }: { context: Context }) => respond(context, 200, document ??= asyncApiDocument(options)));

@@ -35,14 +35,12 @@ export function countEndpoints(app: OpenAPIHono, { store, kinds, letters, places
   }, SPARED);
   const deadLetters = memo(FRESH_MS, () => letters.count(), SPARED);
 
-  endpoint(app, "get", {
-    path: "/kinds",
+  endpoint(app, "get", "/kinds", {
     summary: "Kinds of actors, with the number of actors in each state",
     answer: api.kinds,
   }, async () => ({ kinds: await counts() }));
 
-  endpoint(app, "get", {
-    path: "/kinds/:kind/machine",
+  endpoint(app, "get", "/kinds/:kind/machine", {
     summary: "The states and transitions of a kind",
     params: api.kindPath,
     answer: api.machine,
@@ -53,8 +51,7 @@ export function countEndpoints(app: OpenAPIHono, { store, kinds, letters, places
     return { kind, machineVersion: known.version, ...graphOf(known.machine) };
   });
 
-  endpoint(app, "get", {
-    path: "/overview",
+  endpoint(app, "get", "/overview", {
     summary: "Overview of the deployment",
     answer: api.overview,
   }, async () => {

@@ -38,8 +38,7 @@ export function eventRoutes(
   { events, keepAliveMs = KEEP_ALIVE_MS, most = MOST_READERS }: EventRouteOptions,
 ): OperatorPart {
   return (app: OpenAPIHono) => {
-    endpoint(app, "get", {
-      path: "/events",
+    endpoint(app, "get", "/events", {
       summary: "Transitions as server-sent events",
       description:
         "`event: transition` has a CloudEvent as data. `event: reset` means that transitions after the requested position " +

@@ -11,8 +11,7 @@ const place = z.int().min(0);
 
 /** Adds `/dead-letters` and the paths below. */
 export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
-  endpoint(app, "get", {
-    path: "/dead-letters",
+  endpoint(app, "get", "/dead-letters", {
     summary: "Dead letters: events that failed, newest first",
     query: api.deadLettersQuery,
     answer: api.deadLetters,
@@ -22,8 +21,7 @@ export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
     return { deadLetters: rows, next: page(rows, limit, ({ n }) => n) };
   });
 
-  endpoint(app, "post", {
-    path: "/dead-letters/:n/retry",
+  endpoint(app, "post", "/dead-letters/:n/retry", {
     summary: "Apply the event of a dead letter again",
     params: api.letterPath,
     answer: api.retried,
@@ -42,8 +40,7 @@ export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
     return { retried: true, result: answer };
   });
 
-  endpoint(app, "delete", {
-    path: "/dead-letters/:n",
+  endpoint(app, "delete", "/dead-letters/:n", {
     summary: "Delete a dead letter",
     params: api.letterPath,
     answer: api.dropped,

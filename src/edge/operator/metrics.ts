@@ -87,8 +87,7 @@ export function metricsRoutes({ store, log }: { store: Store; log: Log }): Opera
     }
   };
   return (app) => {
-    endpoint(app, "get", {
-      path: "/metrics",
+    endpoint(app, "get", "/metrics", {
       summary: "Metrics for Prometheus",
       description: "Metrics in the Prometheus text format.",
       produces: "text/plain",

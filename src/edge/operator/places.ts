@@ -59,14 +59,12 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
   }, SPARED);
   const counts = memo(COUNTED_MS, () => countByPartition(store), SPARED);
 
-  endpoint(app, "get", {
-    path: "/workers",
+  endpoint(app, "get", "/workers", {
     summary: "Workers, with their partitions and counts",
     answer: api.workers,
   }, async () => ({ workers: (await workers()).map(({ line }) => line) }));
 
-  endpoint(app, "get", {
-    path: "/partitions",
+  endpoint(app, "get", "/partitions", {
     summary: "Partitions, with their owners",
     answer: api.partitions,
   }, async () => {
@@ -74,8 +72,7 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
     return { partitions: rows.map((row) => ({ ...row, actors: actors.get(row.id) ?? 0 })) };
   });
 
-  endpoint(app, "post", {
-    path: "/partitions/:id/move",
+  endpoint(app, "post", "/partitions/:id/move", {
     summary: "Move a partition to another worker",
     params: api.partitionPath,
     body: api.moveBody,
@@ -88,20 +85,17 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
     },
   }, async ({ params: { id }, body }) => answered(await movePartition({ store, bus }, id, body?.to)));
 
-  endpoint(app, "get", {
-    path: "/leases",
+  endpoint(app, "get", "/leases", {
     summary: "Named leases: tasks that run in one process at a time",
     answer: api.leases,
   }, async () => ({ leases: await readLeases(store) }));
 
-  endpoint(app, "get", {
-    path: "/lags",
+  endpoint(app, "get", "/lags", {
     summary: "Backlogs and their ages",
     answer: api.lags,
   }, lags);
 
-  endpoint(app, "post", {
-    path: "/devnet/rollback",
+  endpoint(app, "post", "/devnet/rollback", {
     summary: "Roll back the devnet's last blocks; their transactions return to the mempool",
     body: api.rollbackBody,
     answer: api.rolledBack,

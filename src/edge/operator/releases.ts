@@ -14,14 +14,12 @@ const LOOK_MS = 50;
 /** Adds `/tokens/quarantined` and `/tokens/{tokenId}/release`. */
 export function releaseEndpoints({ store }: { readonly store: Store }): OperatorPart {
   return (app) => {
-    endpoint(app, "get", {
-      path: "/tokens/quarantined",
+    endpoint(app, "get", "/tokens/quarantined", {
       summary: "Quarantined tokens, the oldest quarantine first",
       answer: quarantinedTokens,
     }, async () => ({ tokens: await readQuarantined(store.sql) }));
 
-    endpoint(app, "post", {
-      path: "/tokens/:tokenId/release",
+    endpoint(app, "post", "/tokens/:tokenId/release", {
       summary: "Replay a token, and release it from quarantine if the result matches its state on the ledger",
       description:
         "Replays all ledger data of the token from its first state and checks every root. Differences in the index are " +

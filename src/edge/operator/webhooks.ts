@@ -37,11 +37,10 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
     return found;
   };
   return (app) => {
-    endpoint(app, "get", { path: "/webhooks", summary: "All webhooks", answer: api.webhooks }, async () => ({
+    endpoint(app, "get", "/webhooks", { summary: "All webhooks", answer: api.webhooks }, async () => ({
       webhooks: (await rows.listWebhooks(store)).map(view),
     }));
-    endpoint(app, "post", {
-      path: "/webhooks",
+    endpoint(app, "post", "/webhooks", {
       summary: "Create a webhook that sends transitions to a URL",
       body: api.webhookBody,
       answer: api.webhookMade,
@@ -58,15 +57,13 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       return { ...view(made), secret: secretText(secret) };
     });
     const one = { params: api.webhookPath, refusals: { 404: "`webhook_unknown`" } };
-    endpoint(app, "get", {
+    endpoint(app, "get", "/webhooks/:id", {
       ...one,
-      path: "/webhooks/:id",
       summary: "A webhook",
       answer: api.webhook,
     }, async ({ params }) => view(await known(params.id)));
-    endpoint(app, "delete", {
+    endpoint(app, "delete", "/webhooks/:id", {
       ...one,
-      path: "/webhooks/:id",
       summary: "Delete a webhook with its pending deliveries",
       answer: api.webhookRemoved,
     }, async ({ params }) => {
@@ -74,9 +71,8 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       ring();
       return { removed: true };
     });
-    endpoint(app, "post", {
+    endpoint(app, "post", "/webhooks/:id/resume", {
       ...one,
-      path: "/webhooks/:id/resume",
       summary: "Resume a webhook, also a disabled one, and attempt its pending deliveries now",
       answer: api.webhook,
     }, async ({ params }) => {
@@ -84,9 +80,8 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       ring();
       return view(await known(params.id));
     });
-    endpoint(app, "get", {
+    endpoint(app, "get", "/webhooks/:id/deliveries", {
       ...one,
-      path: "/webhooks/:id/deliveries",
       summary: "Deliveries of a webhook, newest first",
       query: api.deliveriesQuery,
       answer: api.deliveries,
@@ -97,9 +92,8 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       const [last] = found.length < limit ? [] : found.slice(-1);
       return { deliveries: found, next: last === undefined ? null : String(last.n) };
     });
-    endpoint(app, "post", {
+    endpoint(app, "post", "/webhooks/:id/test", {
       ...one,
-      path: "/webhooks/:id/test",
       summary: "Send one test event now",
       answer: api.webhookTested,
     }, async ({ params: { id } }) => {

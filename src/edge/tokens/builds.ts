@@ -25,8 +25,7 @@ const ofToken = { ...address, tokenId: api.tokenId };
 export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
   const { store, requester, buildable, built, boot } = service;
   const build = building(service);
-  build(app, "get", {
-    path: "/transaction/:address/boot-token",
+  build(app, "get", "/transaction/:address/boot-token", {
     summary: "Build the transaction that creates a token",
     params: address,
     answer: api.unsignedBoot,
@@ -43,8 +42,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     ["delete", api.deleteBody, "Build a request to remove a fact"],
   ] as const;
   for (const [type, schema, summary] of requests) {
-    build(app, "post", {
-      path: `/transaction/:address/request-${type}/:tokenId`,
+    build(app, "post", `/transaction/:address/request-${type}/:tokenId`, {
       summary,
       params: ofToken,
       body: schema as z.ZodType<{ key: string; newValue?: string; oldValue?: string }>,
@@ -58,8 +56,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     });
   }
 
-  build(app, "get", {
-    path: "/transaction/:address/retract-change/:outputRef",
+  build(app, "get", "/transaction/:address/retract-change/:outputRef", {
     summary: "Build the transaction that retracts a request",
     params: { ...address, outputRef: api.outputRef },
     answer: api.unsigned,
@@ -71,8 +68,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     return await built(context, found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
   });
 
-  build(app, "get", {
-    path: "/transaction/:address/update-token/:tokenId",
+  build(app, "get", "/transaction/:address/update-token/:tokenId", {
     summary: "Build the transaction that applies requests",
     description:
       "Applies the named requests, all or none; without names, as many open requests as are applicable and fit, the oldest " +
@@ -99,8 +95,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     });
   });
 
-  build(app, "get", {
-    path: "/transaction/:address/transfer-token/:tokenId",
+  build(app, "get", "/transaction/:address/transfer-token/:tokenId", {
     summary: "Build the transaction that transfers a token to another owner",
     description: "Both owners must sign: the contract requires the consent of the new owner.",
     params: ofToken,
@@ -118,8 +113,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     return await built(context, params.tokenId, "transfer", { address: from, to });
   });
 
-  build(app, "get", {
-    path: "/transaction/:address/end-token/:tokenId",
+  build(app, "get", "/transaction/:address/end-token/:tokenId", {
     summary: "Build the transaction that ends a token",
     params: ofToken,
     answer: api.unsigned,

@@ -25,8 +25,7 @@ export function clientRoutes(
     }
     return bundled;
   }, AGAIN_MS);
-  endpoint(app, "get", {
-    path: `/${NAME}`,
+  endpoint(app, "get", `/${NAME}`, {
     summary: "The client of this service, as an ES module for browsers",
     description:
       '`import { TokenClient, verifyFact } from "/client.js"`. Bundled at the first request; has a strong `ETag`.',

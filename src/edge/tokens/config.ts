@@ -11,8 +11,7 @@ import type { TokenService } from "#src/edge/tokens/service.ts";
 /** Adds `/config`. */
 export function configRoutes(app: OpenAPIHono, { networkId, networkMagic, factSlots = false }: TokenService): void {
   const addressOf = (hash: string) => textOf(scriptAddress(networkId, hash).hex);
-  endpoint(app, "get", {
-    path: "/config",
+  endpoint(app, "get", "/config", {
     summary: "The contract and the network of this service",
     answer: config,
   }, () =>

@@ -8,8 +8,7 @@ import { summaryOf } from "#src/edge/tokens/describe.ts";
 
 /** Adds `/transaction/explain`. */
 export function explainRoutes(app: OpenAPIHono, service: TokenService): void {
-  building(service)(app, "post", {
-    path: "/transaction/explain",
+  building(service)(app, "post", "/transaction/explain", {
     summary: "Summarise what a signed or unsigned transaction does",
     body: explainBody,
     answer: summary,

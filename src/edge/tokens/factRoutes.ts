@@ -43,8 +43,7 @@ const FORM_VERSION = "1";
 
 /** Adds `/token/{tokenId}/facts`. */
 export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: TokenService): void {
-  endpoint(app, "get", {
-    path: "/token/:tokenId/facts",
+  endpoint(app, "get", "/token/:tokenId/facts", {
     summary: "The facts of a token",
     description:
       "The `ETag` changes only with the token's state: a request with `If-None-Match` gets a 304 until then.",

@@ -42,8 +42,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
     return { status: token.status, requests: page.requests };
   };
 
-  endpoint(app, "get", {
-    path: "/token/:tokenId/history",
+  endpoint(app, "get", "/token/:tokenId/history", {
     summary: "Requests of a token, with their status",
     params: { tokenId: api.tokenId },
     query: historyQuery,
@@ -59,8 +58,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
   });
 
   for (const path of ["/token/:tokenId/facts/:key/history", "/token/:tokenId/facts//history"]) {
-    endpoint(app, "get", {
-      path,
+    endpoint(app, "get", path, {
       summary: path.includes(":key") ? "Values of a key" : "Values of the empty key",
       params: { tokenId: api.tokenId, ...(path.includes(":key") ? { key: z.string() } : {}) },
       query: factHistoryQuery,

@@ -21,8 +21,7 @@ import { digest } from "#src/forestry/hash.ts";
 /** Adds `/token/{tokenId}/facts/{key}`. */
 export function proofRoutes(app: OpenAPIHono, { store, builders }: Pick<TokenService, "store" | "builders">): void {
   for (const path of ["/token/:tokenId/facts/:key", "/token/:tokenId/facts/"]) {
-    endpoint(app, "get", {
-      path,
+    endpoint(app, "get", path, {
       summary: path.endsWith("/")
         ? "The fact under the empty key, with its proof"
         : "A fact or its absence, with its proof",

@@ -128,10 +128,12 @@ async function pendingBoot(sql: Queries, token: string): Promise<string | undefi
  * Adds endpoints that build, with the timeout header and the client's limit of concurrent builds. A request counts once
  * its body is read.
  */
-export const building = ({ limited }: Pick<TokenService, "limited">): AddEndpoint => (app, method, spec, handler) =>
-  endpoint(
-    app,
-    method,
-    { ...spec, headers: timeHeader },
-    (request) => limited(request.context, () => handler(request)),
-  );
+export const building =
+  ({ limited }: Pick<TokenService, "limited">): AddEndpoint => (app, method, path, spec, handler) =>
+    endpoint(
+      app,
+      method,
+      path,
+      { ...spec, headers: timeHeader },
+      (request) => limited(request.context, () => handler(request)),
+    );

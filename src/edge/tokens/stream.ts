@@ -21,8 +21,7 @@ import { positionText } from "#src/runtime/events/position.ts";
 
 /** Adds the stream. */
 export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService): void {
-  endpoint(app, "get", {
-    path: "/token/:tokenId/events",
+  endpoint(app, "get", "/token/:tokenId/events", {
     summary: "Events of a token as server-sent events",
     description:
       "Events: `booted`, `requested`, `retracted`, `updated`, `ended`, `rolled-back`, `quarantined`, `released`. The data is the token " +

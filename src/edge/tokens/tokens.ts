@@ -9,8 +9,7 @@ import { statusView, tokenLine, tokenView } from "#src/edge/tokens/view.ts";
 
 /** Adds `/tokens` and `/token/{tokenId}`. */
 export function tokenRoutes(app: OpenAPIHono, { store, alive }: TokenService): void {
-  endpoint(app, "get", {
-    path: "/tokens",
+  endpoint(app, "get", "/tokens", {
     summary: "All live tokens",
     answer: api.tokens,
   }, async () => {
@@ -18,8 +17,7 @@ export function tokenRoutes(app: OpenAPIHono, { store, alive }: TokenService): v
     return { tokens: all.map(tokenLine), indexerStatus: statusView(cursor) };
   });
 
-  endpoint(app, "get", {
-    path: "/token/:tokenId",
+  endpoint(app, "get", "/token/:tokenId", {
     summary: "A token with its open requests",
     params: { tokenId: api.tokenId },
     answer: api.token,

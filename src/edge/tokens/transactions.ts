@@ -15,8 +15,7 @@ import { transactionWatch } from "#src/edge/tokens/watching.ts";
 export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenService): void {
   const watch = transactionWatch(store.sql);
 
-  endpoint(app, "get", {
-    path: "/transaction",
+  endpoint(app, "get", "/transaction", {
     summary: "A transaction on the ledger",
     description:
       "With `wait`, responds when a block contains the transaction and `depth` blocks follow, or after that time. If no block contains it, " +
@@ -41,8 +40,7 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
     );
   });
 
-  endpoint(app, "post", {
-    path: "/transaction",
+  endpoint(app, "post", "/transaction", {
     summary: "Submit a signed transaction",
     body: api.submitBody,
     headers,

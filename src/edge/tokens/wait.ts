@@ -42,15 +42,13 @@ const WAIT_MS = 120_000;
 export function waitRoutes(app: OpenAPIHono, { store, longestWaitMs = WAIT_MS }: TokenService): void {
   const waitBlocks = blockWaiter(() => readCursor(store.sql), longestWaitMs);
   const waiting = { 503: "`wait_too_long`" };
-  endpoint(app, "post", {
-    path: "/indexer/wait-blocks",
+  endpoint(app, "post", "/indexer/wait-blocks", {
     summary: "Wait until n more blocks are indexed",
     body: api.waitBody,
     answer: api.height,
     refusals: waiting,
   }, ({ body, context }) => waitBlocks(body.n, context.req.raw.signal));
-  endpoint(app, "get", {
-    path: "/wait/:n",
+  endpoint(app, "get", "/wait/:n", {
     summary: "Wait until n more blocks are indexed",
     params: { n: z.string().regex(/^\d{1,4}$/).transform(Number).pipe(api.waitBody.shape.n) },
     answer: api.height,

@@ -25,16 +25,14 @@ import { scriptFault } from "#src/wallet/shared/validate.ts";
 
 /** Adds `/addresses` and `/addresses/{addressId}`. */
 export function addressRoutes(app: OpenAPIHono, { networkId }: Pick<WalletEdgeOptions, "networkId">): void {
-  route(app, "get", {
-    path: "/addresses/:addressId",
+  route(app, "get", "/addresses/:addressId", {
     operation: "inspectAddress",
     summary: "Inspect an address",
     params: { addressId: api.anyAddress },
     answer: api.inspected,
   }, ({ params }) => Promise.resolve(inspect(params.addressId)));
 
-  route(app, "post", {
-    path: "/addresses",
+  route(app, "post", "/addresses", {
     operation: "postAnyAddress",
     summary: "Construct an address from credentials",
     body: api.addressBody,

@@ -21,8 +21,7 @@ const NOT_OURS = { 403: "`key_not_found_for_address`" };
 export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): void {
   const { store } = service;
 
-  route(app, "post", {
-    path: "/byron-wallets/:walletId/addresses",
+  route(app, "post", "/byron-wallets/:walletId/addresses", {
     operation: "createAddress",
     summary: "Create an address",
     params,
@@ -60,8 +59,7 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
     });
     await storeRandomAddresses(store.sql, id, found, false);
   };
-  route(app, "put", {
-    path: "/byron-wallets/:walletId/addresses",
+  route(app, "put", "/byron-wallets/:walletId/addresses", {
     operation: "importAddresses",
     summary: "Import addresses that were created by another program",
     params,
@@ -69,8 +67,7 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
     status: 204,
     refusals: NOT_OURS,
   }, ({ params, body }) => take(params.walletId, body.addresses));
-  route(app, "put", {
-    path: "/byron-wallets/:walletId/addresses/:addressId",
+  route(app, "put", "/byron-wallets/:walletId/addresses/:addressId", {
     operation: "importAddress",
     summary: "Import an address that was created by another program",
     params: { walletId, addressId: anyAddress },

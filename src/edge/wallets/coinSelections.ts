@@ -23,8 +23,8 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
     const built = answered(await service.builds.construct(entityOf(id), await makeIntent(), LONGEST_MS));
     return selectionView(built.selection);
   };
+  const path = `/${served.prefix}/:walletId/coin-selections/random`;
   const spec = {
-    path: `/${served.prefix}/:walletId/coin-selections/random`,
     summary: "Select coins for a transaction that another program builds",
     description:
       "Other builds avoid the selected outputs for two minutes. The fee is the inputs minus outputs, change and deposits.",
@@ -36,6 +36,7 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
     route(
       app,
       "post",
+      path,
       { ...spec, operation: "byronSelectCoins", body: api.byronSelectBody },
       ({ params, body }) => selected(params.walletId, () => paymentIntent(body, service.networkId)),
     );
@@ -44,6 +45,7 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
   route(
     app,
     "post",
+    path,
     {
       ...spec,
       operation: "selectCoins",

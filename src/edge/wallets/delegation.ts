@@ -42,8 +42,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
   };
 
   // before the route with a pool's id in this place
-  route(app, "delete", {
-    path: "/stake-pools/*/wallets/:walletId",
+  route(app, "delete", "/stake-pools/*/wallets/:walletId", {
     operation: "quitStakePool",
     summary: "Deregister the stake key; its deposit and all rewards are returned",
     params: { walletId },
@@ -59,8 +58,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     return await send(id, body.passphrase, { quit: id }, context, quitIntent);
   });
 
-  route(app, "put", {
-    path: "/stake-pools/:stakePoolId/wallets/:walletId",
+  route(app, "put", "/stake-pools/:stakePoolId/wallets/:walletId", {
     operation: "joinStakePool",
     summary:
       "Delegate to a stake pool; a wallet without a vote delegation also delegates to abstain, so that rewards can be withdrawn",
@@ -78,8 +76,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     });
   });
 
-  route(app, "put", {
-    path: "/dreps/:drepId/wallets/:walletId",
+  route(app, "put", "/dreps/:drepId/wallets/:walletId", {
     operation: "joinDRep",
     summary: "Delegate the vote to a DRep",
     params: { drepId: drep, walletId },
@@ -93,8 +90,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     return await send(id, body.passphrase, { vote }, context, async () => ({ vote }));
   });
 
-  route(app, "get", {
-    path: "/wallets/:walletId/delegation-fees",
+  route(app, "get", "/wallets/:walletId/delegation-fees", {
     operation: "getDelegationFee",
     summary: "Estimate the fee and deposit of joining a pool",
     params: { walletId },
@@ -107,8 +103,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     return feeView(answered(await service.builds.fees(entityOf(id), intent, LONGEST_MS)));
   });
 
-  route(app, "get", {
-    path: "/wallets/:walletId/stake-keys",
+  route(app, "get", "/wallets/:walletId/stake-keys", {
     operation: "listStakeKeys",
     summary: "Stake keys of the wallet's outputs: own keys, foreign keys, and outputs without a stake key",
     params: { walletId },

@@ -33,8 +33,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
   };
   const view = (drep: ListedDrep, epoch: number) => drepView(drep, epoch, book.cached(drep.anchor));
 
-  route(app, "get", {
-    path: "/dreps",
+  route(app, "get", "/dreps", {
     operation: "listDReps",
     summary: "All registered DReps, sorted by voting stake, largest first",
     query: page,
@@ -46,8 +45,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
     return some.map((one) => view(one, epoch));
   });
 
-  route(app, "get", {
-    path: "/dreps/summary",
+  route(app, "get", "/dreps/summary", {
     operation: "getDRepSummary",
     summary: "Number of DReps and their total voting stake",
     answer: api.drepSummary,
@@ -63,8 +61,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
     };
   });
 
-  route(app, "get", {
-    path: "/dreps/suggested",
+  route(app, "get", "/dreps/suggested", {
     operation: "suggestedDReps",
     summary: "Suggested DReps",
     description:
@@ -81,8 +78,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
       .slice(0, Math.min(count, MOST_SUGGESTED)).map((one) => view(one, epoch));
   });
 
-  route(app, "get", {
-    path: "/dreps/:drepId",
+  route(app, "get", "/dreps/:drepId", {
     operation: "getDRep",
     summary: "A representative",
     params: { drepId: api.drepParam },

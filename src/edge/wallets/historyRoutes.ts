@@ -40,8 +40,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
 
   streamRoutes(app, service, served, ownOf);
 
-  route(app, "get", {
-    path: at(""),
+  route(app, "get", at(""), {
     operation: `list${named}Transactions`,
     cache: service.cache,
     summary: "Transactions of the wallet, by default newest first",
@@ -68,8 +67,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     return context.body(list.toString(), 200, { "content-type": JSON_TYPE });
   });
 
-  route(app, "get", {
-    path: at("/:transactionId"),
+  route(app, "get", at("/:transactionId"), {
     operation: `get${named}Transaction`,
     cache: service.cache,
     summary: "A transaction of the wallet",
@@ -85,8 +83,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     });
   });
 
-  route(app, "delete", {
-    path: at("/:transactionId"),
+  route(app, "delete", at("/:transactionId"), {
     operation: `delete${named}Transaction`,
     summary: "Forget a transaction that is not on the ledger",
     params: { walletId, transactionId },

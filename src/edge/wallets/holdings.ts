@@ -37,8 +37,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
   const before = named === "Byron" ? "Byron" : "";
   const at = (rest: string) => `/${prefix}/:walletId${rest}`;
 
-  route(app, "get", {
-    path: at("/addresses"),
+  route(app, "get", at("/addresses"), {
     operation: `list${named}Addresses`,
     cache: service.cache,
     summary: "Addresses of the wallet: receiving addresses, then used change addresses",
@@ -56,8 +55,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     return await respondList(context, found.addresses, walletAddressView);
   });
 
-  route(app, "get", {
-    path: at("/statistics/utxos"),
+  route(app, "get", at("/statistics/utxos"), {
     operation: `get${before}UTxOsStatistics${suffix}`,
     cache: service.cache,
     summary: "Distribution of the unspent outputs over amounts",
@@ -68,8 +66,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     return distributionOf(coins);
   });
 
-  route(app, "get", {
-    path: at("/utxo"),
+  route(app, "get", at("/utxo"), {
     operation: `get${before || suffix}WalletUtxoSnapshot`,
     cache: service.cache,
     summary: "All unspent outputs of the wallet",
@@ -95,8 +92,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     return context.body(`{"entries":${entries}}`, 200, { "content-type": JSON_TYPE });
   });
 
-  route(app, "get", {
-    path: at("/assets"),
+  route(app, "get", at("/assets"), {
     operation: `list${named}Assets`,
     summary: "All assets that the wallet holds or has held",
     params,
@@ -116,16 +112,14 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     return (await assetsShown(service, [wanted]))[0];
   };
   const absent = { 404: "`no_such_wallet`, `asset_not_present`" };
-  route(app, "get", {
-    path: at("/assets/:policyId/:assetName"),
+  route(app, "get", at("/assets/:policyId/:assetName"), {
     operation: `get${named}Asset`,
     summary: "An asset that the wallet holds or has held",
     params: { walletId, policyId, assetName },
     answer: asset,
     refusals: absent,
   }, ({ params }) => one(params.walletId, params.policyId + params.assetName));
-  route(app, "get", {
-    path: at("/assets/:policyId"),
+  route(app, "get", at("/assets/:policyId"), {
     operation: `get${named}AssetDefault`,
     summary: "An asset with an empty name that the wallet holds or has held",
     params: { walletId, policyId },

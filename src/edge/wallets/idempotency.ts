@@ -12,10 +12,9 @@ const KEY = "Idempotency-Key";
 
 /** The header, for the document. */
 export const onceHeader = {
-  "idempotency-key": z.string().min(1).max(200).optional().meta({
-    description:
-      "Idempotency key: a repeated request with the same key within a day is not executed again and returns the same transaction.",
-  }),
+  "idempotency-key": z.string().min(1).max(200).optional().describe(
+    "Idempotency key: a repeated request with the same key within a day is not executed again and returns the same transaction.",
+  ),
 };
 /** Refusals of such a request. */
 export const ONCE = { 409: "`request_in_progress`, `idempotency_key_reused`" };

@@ -24,8 +24,7 @@ const SHARED = HARD + 1854;
 
 /** Adds `…/keys`, `…/policy-key`, `…/policy-id` and `…/signatures`. One function, since it only declares endpoints. */
 export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
-  route(app, "get", {
-    path: "/wallets/:walletId/keys",
+  route(app, "get", "/wallets/:walletId/keys", {
     operation: "getAccountKey",
     summary: "The account's public key",
     params: { walletId },
@@ -36,8 +35,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return accountKeyText(key, { shared: false, format: query.format ?? "extended" });
   });
 
-  route(app, "post", {
-    path: "/wallets/:walletId/keys/:index",
+  route(app, "post", "/wallets/:walletId/keys/:index", {
     operation: "postAccountKey",
     summary: "The public key of any account of the wallet's root",
     params: { walletId, index },
@@ -53,8 +51,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return accountKeyText(key, { shared: path[0] === SHARED, format: body.format });
   });
 
-  route(app, "get", {
-    path: "/wallets/:walletId/keys/:role/:index",
+  route(app, "get", "/wallets/:walletId/keys/:role/:index", {
     operation: "getWalletKey",
     summary: "A public key of the wallet",
     params: { walletId, role, index },
@@ -66,8 +63,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return roleKeyText(key, params, { shared: false, hash: query.hash });
   });
 
-  route(app, "post", {
-    path: "/wallets/:walletId/signatures/:role/:index",
+  route(app, "post", "/wallets/:walletId/signatures/:role/:index", {
     operation: "signMetadata",
     summary: "Sign metadata with a key of the wallet",
     description: "Returns a signature of 64 bytes over the hash of the metadata (blake2b-256 of its CBOR).",
@@ -86,8 +82,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return context.body(new Uint8Array(signature), 200, { "content-type": "application/octet-stream" });
   });
 
-  route(app, "get", {
-    path: "/wallets/:walletId/policy-key",
+  route(app, "get", "/wallets/:walletId/policy-key", {
     operation: "getPolicyKey",
     summary: "The policy key of the wallet, used for minting",
     params: { walletId },
@@ -100,8 +95,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return policyKeyText(policyKey, query.hash ? "hash" : "key");
   });
 
-  route(app, "post", {
-    path: "/wallets/:walletId/policy-key",
+  route(app, "post", "/wallets/:walletId/policy-key", {
     operation: "postPolicyKey",
     summary: "Create the policy key of the wallet, used for minting",
     params: { walletId },
@@ -118,8 +112,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     return policyKeyText(key, query.hash ? "hash" : "key");
   });
 
-  route(app, "post", {
-    path: "/wallets/:walletId/policy-id",
+  route(app, "post", "/wallets/:walletId/policy-id", {
     operation: "postPolicyId",
     summary: "The policy id of a script with the wallet's policy key",
     params: { walletId },

@@ -28,16 +28,15 @@ import type { CoinSelection, OwnCoin } from "#src/wallet/build/types.ts";
 export function migrationRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const named = served.named === "Byron" ? "Byron" : "Shelley";
   const kind = named === "Byron" ? "random" : "shelley";
+  const path = `/${served.prefix}/:walletId/migrations`;
   const spec = {
-    path: `/${served.prefix}/:walletId/migrations`,
     params: { walletId },
     status: 202,
   } as const;
   const nothing = "`nothing_to_migrate`";
 
-  route(app, "post", {
+  route(app, "post", `${path}/plan`, {
     ...spec,
-    path: `${spec.path}/plan`,
     operation: `create${named}WalletMigrationPlan`,
     summary: "Plan a migration of the wallet",
     body: api.planBody,
@@ -48,7 +47,7 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
     return planView(await planned(service, id, body.addresses));
   });
 
-  route(app, "post", {
+  route(app, "post", path, {
     ...spec,
     operation: `migrate${named}Wallet`,
     summary: "Migrate all funds of the wallet to other addresses, in as many transactions as needed",

@@ -26,8 +26,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
   const readEras = eraCache(port);
   const away = { 503: "`network_unreachable`" };
 
-  route(app, "get", {
-    path: "/network/information",
+  route(app, "get", "/network/information", {
     operation: "getNetworkInformation",
     cache: cacheFor(TIP_MS),
     summary: "Status of the network and progress of this service",
@@ -87,8 +86,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     if (epoch <= value.number) return;
     throw new HttpFailure(404, "not_found", `Epoch ${epoch} has not started; the current epoch is ${value.number}.`);
   };
-  route(app, "get", {
-    path: "/network/parameters",
+  route(app, "get", "/network/parameters", {
     operation: "getNetworkParameters",
     summary: "Parameters of the network",
     query: api.epochQuery,
@@ -96,8 +94,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     refusals: { ...away, 404: "`not_found`: no such epoch" },
   }, ({ query }) => parameters(query.epoch));
 
-  route(app, "get", {
-    path: "/network/clock",
+  route(app, "get", "/network/clock", {
     operation: "getNetworkClock",
     summary: "Status of the clock",
     description: "The service uses the system clock and does not query a time server.",
@@ -105,8 +102,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     answer: api.networkClock,
   }, () => Promise.resolve({ status: "unavailable" }));
 
-  route(app, "get", {
-    path: "/blocks/latest/header",
+  route(app, "get", "/blocks/latest/header", {
     operation: "getBlocksLatestHeader",
     summary: "The last block that this service has processed",
     answer: api.blockHeader,

@@ -34,8 +34,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     return known.pools;
   };
 
-  route(app, "get", {
-    path: "/stake-pools",
+  route(app, "get", "/stake-pools", {
     operation: "listStakePools",
     summary: "Stake pools, sorted by expected rewards for the given stake, highest first",
     query: { ...api.stakePoolsQuery, ...page },
@@ -56,8 +55,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     );
   });
 
-  route(app, "get", {
-    path: "/stake-pools/maintenance-actions",
+  route(app, "get", "/stake-pools/maintenance-actions", {
     operation: "getMaintenanceActions",
     summary: "Status of the garbage collection of pool metadata",
     answer: api.maintenance,
@@ -67,23 +65,20 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     return { gc_stake_pools: { status: collection.status, last_run } };
   });
 
-  route(app, "post", {
-    path: "/stake-pools/maintenance-actions",
+  route(app, "post", "/stake-pools/maintenance-actions", {
     operation: "postMaintenanceAction",
     summary: "Delete the metadata of retired and delisted pools",
     body: api.maintenanceBody,
     status: 204,
   }, () => collect({ store, book, fetch: outside, log }));
 
-  route(app, "get", {
-    path: "/settings",
+  route(app, "get", "/settings", {
     operation: "getSettings",
     summary: "Settings of the service",
     answer: api.settings,
   }, async () => ({ pool_metadata_source: await readSource(store.sql) }));
 
-  route(app, "put", {
-    path: "/settings",
+  route(app, "put", "/settings", {
     operation: "putSettings",
     summary: "Set the source of pool metadata; metadata from the previous source is deleted",
     body: api.settingsBody,
@@ -92,8 +87,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     if (settings) await writeSource(store, parseSource(settings.pool_metadata_source)!);
   });
 
-  route(app, "get", {
-    path: "/smash/health",
+  route(app, "get", "/smash/health", {
     operation: "getCurrentSmashHealth",
     summary: "Health of a SMASH server",
     query: api.smashQuery,

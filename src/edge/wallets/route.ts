@@ -34,7 +34,7 @@ const CONVENTIONS: Conventions = {
 };
 
 /** Adds an endpoint of the wallet service. */
-export const route: AddEndpoint = (app, method, spec, handler) => {
+export const route: AddEndpoint = (app, method, path, spec, handler) => {
   const refusals = {
     ...(spec.params && "walletId" in spec.params ? { 404: "`no_such_wallet`" } : {}),
     ...(String(spec.refusals?.[403]).includes("wrong_encryption_passphrase")
@@ -43,7 +43,7 @@ export const route: AddEndpoint = (app, method, spec, handler) => {
     ...(spec.body ? { 413: "`body_too_large`", 415: "`unsupported_media_type`" } : {}),
     ...spec.refusals,
   };
-  addEndpoint(CONVENTIONS, app, method, { ...spec, refusals }, handler);
+  addEndpoint(CONVENTIONS, app, method, path, { ...spec, refusals }, handler);
 };
 
 /** An app with these conventions and no endpoints yet. */

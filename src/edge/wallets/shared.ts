@@ -98,8 +98,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     return await one(id);
   };
 
-  route(app, "post", {
-    path: "/shared-wallets",
+  route(app, "post", "/shared-wallets", {
     operation: "postSharedWallet",
     summary: "Create or restore a shared wallet",
     description: "The wallet is `incomplete` until all keys of its cosigners are added by PATCH.",
@@ -126,8 +125,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     return await withRootKey(service, input, ({ keys, attempt }) => createAndShow(body, onlyOf(keys), attempt));
   });
 
-  route(app, "get", {
-    path: "/shared-wallets",
+  route(app, "get", "/shared-wallets", {
     operation: "listSharedWallets",
     cache: service.cache,
     summary: "All shared wallets, the oldest first",
@@ -138,8 +136,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     return await sharedViews(service, firstOf(context, rows, query.limit, ({ id }) => id));
   });
 
-  route(app, "get", {
-    path: "/shared-wallets/:walletId",
+  route(app, "get", "/shared-wallets/:walletId", {
     operation: "getSharedWallet",
     cache: service.cache,
     summary: "A shared wallet",
@@ -155,8 +152,8 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
   route(
     app,
     "delete",
+    "/shared-wallets/:walletId",
     {
-      path: "/shared-wallets/:walletId",
       operation: "deleteSharedWallet",
       summary: "Delete a shared wallet, with its keys",
       params,
@@ -166,8 +163,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
       command(id, { type: "DELETE" }, async () => await readSharedWallet(store.sql, id) === undefined),
   );
 
-  route(app, "put", {
-    path: "/shared-wallets/:walletId",
+  route(app, "put", "/shared-wallets/:walletId", {
     operation: "putSharedWallet",
     summary: "Change the name and the build settings of a shared wallet",
     params,
@@ -180,8 +176,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
   });
 
   for (const credential of ["payment", "delegation"] satisfies CredentialType[]) {
-    route(app, "patch", {
-      path: `/shared-wallets/:walletId/${credential}-script-template`,
+    route(app, "patch", `/shared-wallets/:walletId/${credential}-script-template`, {
       operation: `patchSharedWalletIn${credential === "payment" ? "Payment" : "Delegation"}`,
       summary: `Add keys of cosigners for ${credential}`,
       description: "Keys of other cosigners can be replaced while the wallet is incomplete.",

@@ -28,8 +28,7 @@ const locked = "`no_root_key`, `wrong_encryption_passphrase`";
 export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void {
   const { vault } = service;
 
-  route(app, "get", {
-    path: "/shared-wallets/:walletId/keys",
+  route(app, "get", "/shared-wallets/:walletId/keys", {
     operation: "getAccountKeyShared",
     summary: "The account's public key, to share with the cosigners",
     params,
@@ -40,8 +39,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     return accountKeyText(key, { shared: true, format: query.format ?? "extended" });
   });
 
-  route(app, "post", {
-    path: "/shared-wallets/:walletId/keys/:index",
+  route(app, "post", "/shared-wallets/:walletId/keys/:index", {
     operation: "postAccountKeyShared",
     summary: "The public key of any account of the wallet's root",
     params: { walletId, index },
@@ -56,8 +54,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     return accountKeyText(key, { shared: true, format: body.format });
   });
 
-  route(app, "get", {
-    path: "/shared-wallets/:walletId/keys/:role/:index",
+  route(app, "get", "/shared-wallets/:walletId/keys/:role/:index", {
     operation: "getSharedWalletKey",
     summary: "A public key of this wallet",
     params: { walletId, role, index },
@@ -69,8 +66,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     return roleKeyText(key, params, { shared: true, hash: query.hash });
   });
 
-  route(app, "post", {
-    path: "/shared-wallets/:walletId/transactions-sign",
+  route(app, "post", "/shared-wallets/:walletId/transactions-sign", {
     operation: "signSharedTransaction",
     summary: "Add this wallet's signatures to a transaction",
     description:
@@ -89,8 +85,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     return { transaction: encoded(addWitness(transaction, ...signatures), encoding) };
   });
 
-  route(app, "post", {
-    path: "/shared-wallets/:walletId/transactions-submit",
+  route(app, "post", "/shared-wallets/:walletId/transactions-submit", {
     operation: "submitSharedTransaction",
     summary: "Submit a transaction that enough cosigners have signed",
     params,

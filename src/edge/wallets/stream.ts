@@ -47,8 +47,7 @@ export function streamRoutes(
   ownOf: (id: string) => Promise<OwnParts>,
 ): void {
   const { events } = service;
-  route(app, "get", {
-    path: `/${served.prefix}/:walletId/events`,
+  route(app, "get", `/${served.prefix}/:walletId/events`, {
     operation: `stream${served.named}Transactions`,
     summary: "New transactions of the wallet as server-sent events",
     description:

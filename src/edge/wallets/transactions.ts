@@ -43,8 +43,7 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
   const at = (rest: string) => `/${served.prefix}/:walletId/${rest}`;
   const entity = (id: string) => ({ kind: served.actor, id });
 
-  route(app, "post", {
-    path: at("transactions-construct"),
+  route(app, "post", at("transactions-construct"), {
     operation: `construct${served.named}Transaction`,
     summary: "Build an unsigned transaction",
     params,
@@ -60,8 +59,7 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
     return constructedView(built, body.encoding);
   });
 
-  route(app, "post", {
-    path: at("transactions-decode"),
+  route(app, "post", at("transactions-decode"), {
     operation: `decode${served.named}Transaction`,
     summary: "Decode an unsigned, partially signed or signed transaction",
     params,
@@ -88,8 +86,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
   const at = (rest: string) => `/${prefix}/:walletId/${rest}`;
 
   if (!isByron) {
-    route(app, "post", {
-      path: at("transactions-sign"),
+    route(app, "post", at("transactions-sign"), {
       operation: "signTransaction",
       summary: "Sign a transaction with the wallet's keys",
       params,
@@ -103,8 +100,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       return { transaction: encoded(signed, body.encoding) };
     });
 
-    route(app, "post", {
-      path: at("transactions-submit"),
+    route(app, "post", at("transactions-submit"), {
       operation: "submitTransaction",
       summary: "Submit a signed transaction",
       params,
@@ -125,8 +121,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       return { id: await submitFor(service, transaction, id) };
     });
 
-    route(app, "post", {
-      path: at("transactions-balance"),
+    route(app, "post", at("transactions-balance"), {
       operation: "balanceTransaction",
       summary: "Balance a partial transaction: add inputs, change, collateral, execution units and fee",
       params,
@@ -151,7 +146,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
     sends: { readonly operation: string; readonly body: z.ZodType<S> },
     intentOf: (body: F, network: NetworkId) => Promise<PaymentIntent>,
   ) => {
-    route(app, "post", { ...FEES, ...fees, path: at("payment-fees"), params }, async ({ params, body }) => {
+    route(app, "post", at("payment-fees"), { ...FEES, ...fees, params }, async ({ params, body }) => {
       const intent = await intentOf(body, networkId);
       await service.wallet(params.walletId, kind);
       return feeView(answered(await builds.fees(entityOf(params.walletId), intent, LONGEST_MS)));
@@ -159,7 +154,8 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
     route(
       app,
       "post",
-      { ...SENDS, ...sends, path: at("transactions"), params },
+      at("transactions"),
+      { ...SENDS, ...sends, params },
       ({ params, body, context }) =>
         send(params.walletId, body.passphrase, body, context, () => intentOf(body, networkId)),
     );
@@ -195,8 +191,7 @@ const SENDS = {
 
 /** Adds `POST /proxy/transactions`. */
 export function proxyRoutes(app: OpenAPIHono, service: WalletService): void {
-  route(app, "post", {
-    path: "/proxy/transactions",
+  route(app, "post", "/proxy/transactions", {
     operation: "postExternalTransaction",
     summary: "Submit a transaction that was signed by another program",
     description: "The transaction is submitted unchanged. Only wallets that it belongs to list it as pending.",

@@ -82,8 +82,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
       paths: style === "random" ? [] : [accountPath(style)],
     }, (put) => createAndShow(kind, idOf(fromHex(put.root)), settings, put.keys[0] ?? put.root, put));
 
-  route(app, "post", {
-    path: "/wallets",
+  route(app, "post", "/wallets", {
     operation: "postWallet",
     summary: "Create or restore a wallet",
     body: api.walletBody,
@@ -99,8 +98,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     return await createAndShow("shelley", idOf(fromHex(key)), body, key);
   });
 
-  route(app, "post", {
-    path: "/byron-wallets",
+  route(app, "post", "/byron-wallets", {
     operation: "postByronWallet",
     summary: "Create or restore a Byron wallet",
     body: api.byronWalletBody,
@@ -129,8 +127,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
   for (const { kind, prefix, named, answer } of KINDS) {
     const params = { walletId };
 
-    route(app, "get", {
-      path: `/${prefix}`,
+    route(app, "get", `/${prefix}`, {
       operation: `list${named}Wallets`,
       cache: service.cache,
       summary: "All wallets, the oldest first",
@@ -145,8 +142,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       return await respondList(context, some, (row) => view(row, overviewOf(row.id), eras));
     });
 
-    route(app, "get", {
-      path: `/${prefix}/:walletId`,
+    route(app, "get", `/${prefix}/:walletId`, {
       operation: `get${named}Wallet`,
       cache: service.cache,
       summary: "A wallet",
@@ -154,8 +150,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       answer,
     }, ({ params }) => showWallet(service, params.walletId, kind));
 
-    route(app, "delete", {
-      path: `/${prefix}/:walletId`,
+    route(app, "delete", `/${prefix}/:walletId`, {
       operation: `delete${named}Wallet`,
       summary: "Delete a wallet, with its keys",
       params,
@@ -166,8 +161,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       await sendCommand(service, entityOf(id), { type: "DELETE" }, isGone);
     });
 
-    route(app, "put", {
-      path: `/${prefix}/:walletId`,
+    route(app, "put", `/${prefix}/:walletId`, {
       operation: `put${named}Wallet`,
       summary: "Change the name and the build settings of a wallet",
       params,
@@ -204,8 +198,7 @@ function passphraseRoutes(app: OpenAPIHono, service: WalletService): void {
     );
   };
 
-  route(app, "put", {
-    path: "/wallets/:walletId/passphrase",
+  route(app, "put", "/wallets/:walletId/passphrase", {
     operation: "putWalletPassphrase",
     summary: "Change the passphrase",
     params: { walletId },
@@ -223,8 +216,7 @@ function passphraseRoutes(app: OpenAPIHono, service: WalletService): void {
     await setPassphrase(id, (record) => vault.resetPassphrase(id, { mnemonic, next, record }, until()));
   });
 
-  route(app, "put", {
-    path: "/byron-wallets/:walletId/passphrase",
+  route(app, "put", "/byron-wallets/:walletId/passphrase", {
     operation: "putByronWalletPassphrase",
     summary: "Change the passphrase",
     params: { walletId },

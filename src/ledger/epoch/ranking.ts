@@ -110,7 +110,7 @@ function desirability(
 }
 
 /** A possible delegator: a registered account, by its key, or an amount of lovelace. */
-export type Delegator = string | bigint;
+type Delegator = string | bigint;
 
 /**
  * Lovelace that each pool would pay a delegator in an epoch once everybody had found the best pools (section 5.6.4; ledger:

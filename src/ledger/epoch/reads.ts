@@ -7,7 +7,7 @@ import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { LedgerState, StakeSnapshot } from "#src/ledger/state.ts";
 
 /** A pool's part of the stake. */
-export interface PoolShare {
+interface PoolShare {
   /** Relative to what the distribution is about. */
   readonly share: Ratio;
   readonly lovelace: bigint;
@@ -49,7 +49,7 @@ function distribution(snapshot: StakeSnapshot, whole: bigint): PoolDistribution 
 }
 
 /** Lovelace at the beginning of this epoch (mark), of the last (set), and of the one before (go). */
-export interface StakeAmounts {
+interface StakeAmounts {
   readonly mark: bigint;
   readonly set: bigint;
   readonly go: bigint;
@@ -59,11 +59,8 @@ export interface StakeAmounts {
 export function stakeSnapshots(
   state: Pick<LedgerState, "snapshots" | "epoch">,
 ): { readonly pools: ReadonlyMap<string, StakeAmounts>; readonly total: StakeAmounts } {
-  const [mark, set, go] = [0, 1, 2].map((ago) => snapshotOf(state, state.epoch - ago)) as [
-    StakeSnapshot,
-    StakeSnapshot,
-    StakeSnapshot,
-  ];
+  const before = (epochs: number) => snapshotOf(state, state.epoch - epochs);
+  const [mark, set, go] = [before(0), before(1), before(2)];
   const of = (snapshot: StakeSnapshot, id: string) => {
     const pool = snapshot.pools.get(id);
     return pool ? poolStake(pool) : 0n;

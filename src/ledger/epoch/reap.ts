@@ -4,7 +4,7 @@ import { poolTerms } from "#src/ledger/poolTerms.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 
 /** Deposits of retired pools, in lovelace: paid back to accounts, or fallen to the treasury since the account is gone. */
-export interface Reaped {
+interface Reaped {
   readonly refunded: bigint;
   readonly unclaimed: bigint;
 }

@@ -33,7 +33,7 @@ export interface Reward {
 }
 
 /** What rewards are reckoned from. */
-export interface RewardSources {
+interface RewardSources {
   readonly parameters: Parameters;
   readonly terms: EpochTerms;
   readonly reserves: bigint;
@@ -45,7 +45,7 @@ export interface RewardSources {
 }
 
 /** Where lovelace goes at the end of an epoch. The three sums below and the fees add up to nothing. */
-export interface RewardUpdate {
+interface RewardUpdate {
   readonly rewards: readonly Reward[];
   /** Lovelace that the treasury gains, before rewards of accounts that are gone (`deltaT`). */
   readonly treasury: bigint;

@@ -33,8 +33,9 @@ export function stakeOf(
   }
   for (const [address, { lovelace }] of held) {
     const key = stakeKey({ address });
-    const sum = key === undefined ? undefined : stake.get(key);
-    if (sum !== undefined) stake.set(key!, sum + lovelace);
+    if (key === undefined) continue;
+    const sum = stake.get(key);
+    if (sum !== undefined) stake.set(key, sum + lovelace);
   }
   return stake;
 }

@@ -11,7 +11,7 @@ import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 type WrongWithdrawal = FailureOf<"WithdrawalsNotInRewardsCERTS">["withdrawals"][number];
 
 /** What certificates are judged by, besides the tables. */
-export type CertificateTerms = Pick<LedgerState, "parameters" | "network" | "epoch">;
+type CertificateTerms = Pick<LedgerState, "parameters" | "network" | "epoch">;
 
 /** Applies withdrawals and certificates to the tables; gives their failures. */
 export function applyCertificates(

@@ -2,11 +2,9 @@
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { Delegation } from "#src/cardano/certificates.ts";
-import type { Certificate } from "#src/cardano/conway/certificate.ts";
+import type { CertificateOf } from "#src/cardano/conway/certificate.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { type Account, credentialKey, drepKey } from "#src/ledger/state.ts";
-
-type Of<Kind extends Certificate["kind"]> = Extract<Certificate, { readonly kind: Kind }>;
 
 /** What a wrong deposit or refund is called: until protocol version 10 both by one name. */
 function deposits<Name extends "DepositIncorrectDELEG" | "RefundIncorrectDELEG">(
@@ -18,7 +16,7 @@ function deposits<Name extends "DepositIncorrectDELEG" | "RefundIncorrectDELEG">
 
 /** A new account, which may delegate at once. */
 export function register(
-  { credential, deposit, to }: Of<"register">,
+  { credential, deposit, to }: CertificateOf<"register">,
   registry: Registry,
   parameters: Parameters,
 ): LedgerFailure[] {
@@ -37,7 +35,7 @@ export function register(
 
 /** An account is closed; its rewards must be withdrawn. */
 export function unregister(
-  { credential, refund }: Of<"unregister">,
+  { credential, refund }: CertificateOf<"unregister">,
   { accounts }: Registry,
   parameters: Parameters,
 ): LedgerFailure[] {
@@ -57,7 +55,7 @@ export function unregister(
 
 /** An account delegates its stake, its vote, or both. */
 export function delegate(
-  { credential, to }: Of<"delegate">,
+  { credential, to }: CertificateOf<"delegate">,
   registry: Registry,
   parameters: Parameters,
 ): LedgerFailure[] {

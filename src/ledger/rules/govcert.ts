@@ -1,15 +1,13 @@
 /** Rule GOVCERT: representatives, and members of the constitutional committee. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import type { Certificate } from "#src/cardano/conway/certificate.ts";
+import type { CertificateOf } from "#src/cardano/conway/certificate.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 
-type Of<Kind extends Certificate["kind"]> = Extract<Certificate, { readonly kind: Kind }>;
-
 /** A new representative. */
 export function registerDRep(
-  { credential, deposit, anchor }: Of<"register drep">,
+  { credential, deposit, anchor }: CertificateOf<"register drep">,
   { dreps }: Registry,
   { drepDeposit: expected }: Parameters,
 ): LedgerFailure[] {
@@ -23,7 +21,7 @@ export function registerDRep(
 
 /** A representative unregisters; delegations to it end. */
 export function unregisterDRep(
-  { credential, refund }: Of<"unregister drep">,
+  { credential, refund }: CertificateOf<"unregister drep">,
   { accounts, dreps }: Registry,
 ): LedgerFailure[] {
   const key = credentialKey(credential);
@@ -38,7 +36,7 @@ export function unregisterDRep(
 }
 
 /** A representative shows that it is there, and may say something else of itself, or nothing any more. */
-export function updateDRep({ credential, anchor }: Of<"update drep">, { dreps }: Registry): LedgerFailure[] {
+export function updateDRep({ credential, anchor }: CertificateOf<"update drep">, { dreps }: Registry): LedgerFailure[] {
   const key = credentialKey(credential);
   const drep = dreps.get(key);
   if (!drep) return [{ name: "ConwayDRepNotRegistered", credential }];
@@ -47,7 +45,10 @@ export function updateDRep({ credential, anchor }: Of<"update drep">, { dreps }:
 }
 
 /** A committee member authorizes a hot key, or resigns for ever. */
-export function answerForSeat(certificate: Of<"authorize"> | Of<"resign">, { committee }: Registry): LedgerFailure[] {
+export function answerForSeat(
+  certificate: CertificateOf<"authorize"> | CertificateOf<"resign">,
+  { committee }: Registry,
+): LedgerFailure[] {
   const { cold } = certificate;
   const key = credentialKey(cold);
   const member = committee.get(key);

@@ -1,6 +1,6 @@
 /** Rule POOL: stake pools are registered, change, and announce their end. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import type { Certificate, PoolRegistration } from "#src/cardano/conway/certificate.ts";
+import type { CertificateOf, PoolRegistration } from "#src/cardano/conway/certificate.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import type { LedgerState, Pool, View } from "#src/ledger/state.ts";
@@ -46,7 +46,7 @@ function isTaken(vrf: string, pool: string, pools: View<Pool>): boolean {
 
 /** A pool announces the epoch in which it retires. */
 export function retirePool(
-  { pool, epoch }: Extract<Certificate, { readonly kind: "retire pool" }>,
+  { pool, epoch }: CertificateOf<"retire pool">,
   { pools }: Registry,
   { parameters, epoch: now }: Pick<LedgerState, "parameters" | "epoch">,
 ): LedgerFailure[] {

@@ -28,13 +28,15 @@ describe("a listener", () => {
       manner,
       app,
       "post",
-      { path: "/build", summary: "Build", body, answer: z.unknown() },
+      "/build",
+      { summary: "Build", body, answer: z.unknown() },
       ({ body: { key }, context }) => limited(context, () => Promise.resolve({ length: key.length })),
     );
     endpoint(
       app,
       "get",
-      { path: "/read", summary: "Read", query: { prefix: z.string().optional() }, answer: z.unknown() },
+      "/read",
+      { summary: "Read", query: { prefix: z.string().optional() }, answer: z.unknown() },
       ({ query }) => Promise.resolve({ prefix: query.prefix?.length ?? 0 }),
     );
     listener = await serve(app, { host: "127.0.0.1", port: 0, headersMs: 500, idleMs: 500 });

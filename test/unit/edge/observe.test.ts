@@ -17,15 +17,15 @@ function service(name: string, level: "debug" | "info" = "info") {
   handleErrors(app, log);
   app.use(observe(name, log));
   const answer = z.object({ request: z.string() });
-  endpoint(app, "get", { path: "/thing/:id", summary: "One", params: { id: z.string() }, answer }, async () => {
+  endpoint(app, "get", "/thing/:id", { summary: "One", params: { id: z.string() }, answer }, async () => {
     await new Promise((resolve) => setTimeout(resolve, 1));
     return { request: requestId() };
   });
   endpoint(
     app,
     "post",
+    "/thing",
     {
-      path: "/thing",
       summary: "Make",
       query: { passphrase: z.string().optional() },
       body: z.object({ secret: z.string() }),
@@ -33,7 +33,7 @@ function service(name: string, level: "debug" | "info" = "info") {
     },
     () => Promise.reject(new Error("it broke")),
   );
-  endpoint(app, "get", { path: "/gone", summary: "None", answer }, () => {
+  endpoint(app, "get", "/gone", { summary: "None", answer }, () => {
     throw new HttpFailure(404, "thing_unknown", "There is none.");
   });
   app.get("/raw", () => new Response("raw"));

@@ -83,8 +83,7 @@ describe("an answer of 503", () => {
   it("has Retry-After, and no other response does", async () => {
     const app = new OpenAPIHono();
     handleErrors(app, silentLog);
-    endpoint(app, "get", {
-      path: "/fail/:status",
+    endpoint(app, "get", "/fail/:status", {
       summary: "Fails",
       params: { status: z.coerce.number() },
       answer: z.object({}),
@@ -104,10 +103,10 @@ describe("an optional body", () => {
   handleErrors(app, silentLog);
   const answer = z.object({ got: z.unknown() });
   const body = z.object({ to: z.string().optional() });
-  endpoint(app, "post", { path: "/may", summary: "May", body: body.optional(), answer }, async ({ body }) => ({
+  endpoint(app, "post", "/may", { summary: "May", body: body.optional(), answer }, async ({ body }) => ({
     got: body ?? null,
   }));
-  endpoint(app, "post", { path: "/must", summary: "Must", body, answer }, async ({ body }) => ({ got: body }));
+  endpoint(app, "post", "/must", { summary: "Must", body, answer }, async ({ body }) => ({ got: body }));
 
   it("may be empty or an object, and nothing else", async () => {
     const post = async (path: string, text?: string) => {

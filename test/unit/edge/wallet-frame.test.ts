@@ -14,24 +14,24 @@ const json = { "content-type": "application/json" };
 function service() {
   const app = newWalletApp(silentLog);
   const say = (method: "get" | "put" | "patch" | "delete", path: string, spec: object = {}) =>
-    route(app, method, { path, summary: "", ...spec }, () => Promise.resolve({ method }));
+    route(app, method, path, { summary: "", ...spec }, () => Promise.resolve({ method }));
   say("get", "/things");
   say("get", "/things/:walletId", { params: { walletId: params.walletId } });
   say("put", "/things");
   say("patch", "/things");
   say("delete", "/things", { status: 204 });
-  route(app, "post", {
-    path: "/things",
+  route(app, "post", "/things", {
     summary: "",
     status: 202,
     body: z.object({ name: walletName, amount: z.object({ quantity: integer(-MOST, MOST) }) }),
     answer: amount,
   }, ({ body }) => Promise.resolve({ name: body.name, quantity: body.amount.quantity }));
-  route(app, "get", { path: "/fails", summary: "" }, () => Promise.reject(new Error("of the inside")));
+  route(app, "get", "/fails", { summary: "" }, () => Promise.reject(new Error("of the inside")));
   route(
     app,
     "get",
-    { path: "/refuses", summary: "" },
+    "/refuses",
+    { summary: "" },
     () => Promise.reject(new HttpFailure(403, "no_root_key", "one\n  two", { wallet_id: "1" })),
   );
   return app;
@@ -177,7 +177,8 @@ describe("path parameters", () => {
       route(
         one,
         "get",
-        { path: "/p/:value", summary: "", params: { value: schemas[name]! } },
+        "/p/:value",
+        { summary: "", params: { value: schemas[name]! } },
         () => Promise.resolve({}),
       );
       for (const value of good.filter((text) => text !== "")) {
