@@ -2,7 +2,7 @@
 import process from "node:process";
 import { addressText } from "#src/cardano/address.ts";
 import { newSeed, type SigningKey } from "#src/cardano/keys.ts";
-import { ApiError, call } from "#src/client/http.ts";
+import { ApiError } from "#src/client/http.ts";
 import { verifyFact } from "#src/client/proofs.ts";
 import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
 import { pay } from "#src/cli/faucet.ts";

@@ -27,7 +27,7 @@ export function actorPage({ params, signal, link }) {
   const at = `/actors${pathOf(kind, id)}`;
   const alert = alertBox();
   const badges = h("span", { class: "badges", role: "status" });
-  const buttons = h("div", { class: "buttons", role: "group", "aria-label": "What can be done" });
+  const buttons = h("div", { class: "buttons", role: "group", "aria-label": "Actions" });
   const drawing = h("div", { class: "drawing" }, nothing("Loading"));
   const now = h("div", {}, nothing("Loading"));
   const allowed = h("ul", { class: "chips" });
@@ -68,7 +68,7 @@ export function actorPage({ params, signal, link }) {
       if (signal.aborted) return;
       alert.show(error);
       if (actor === undefined) {
-        now.replaceChildren(nothing("It is shown as soon as something happens to it."));
+        now.replaceChildren(nothing("The actor is shown after its first transition."));
         buttons.replaceChildren();
       }
     }
@@ -89,7 +89,7 @@ export function actorPage({ params, signal, link }) {
     now.replaceChildren(factsOf(loaded));
     keyed(allowed, loaded.allowed, (event) => event, (event) => h("li", { class: "chip" }, event));
     if (loaded.allowed.length === 0) {
-      allowed.replaceChildren(h("li", { class: "nothing" }, "None: nothing happens to it any more."));
+      allowed.replaceChildren(h("li", { class: "nothing" }, "None: the actor is in a final state."));
     }
     keyed(context, [loaded.context], () => "", (value) => valueTree(value, folds));
     keyed(reminders, loaded.reminders, (one) => one.name, reminderRow);
@@ -105,15 +105,15 @@ export function actorPage({ params, signal, link }) {
       paused
         ? button("Resume", "resume", {
           title: `Resume this ${kind}?`,
-          text: "It takes commands again and reads the chain log on from where it stopped.",
+          text: "It accepts commands again and continues with the chain log where it stopped.",
         })
         : button("Pause", "pause", {
           title: `Pause this ${kind}?`,
-          text: "Its commands are refused and the chain log waits until it is resumed. Reads go on.",
+          text: "Commands are rejected and chain events wait until the actor is resumed. Reads continue.",
         }),
       button("Passivate", "passivate", {
-        title: `Take this ${kind} out of memory?`,
-        text: "Its worker forgets it and reads its row anew with the next event.",
+        title: `Remove this ${kind} from memory?`,
+        text: "Its worker loads it from the database again for the next event.",
       }),
     );
   /**
@@ -130,7 +130,7 @@ export function actorPage({ params, signal, link }) {
           verb: name,
           run: async () => {
             const answer = /** @type {{ passivated?: boolean }} */ (await change("POST", `${at}/${action}`));
-            if (answer.passivated === false) return "It was not in memory, or is in the middle of a turn.";
+            if (answer.passivated === false) return "It was not in memory, or is executing a turn.";
           },
         });
         if (done) said(`${name}d.`);
@@ -157,7 +157,7 @@ export function actorPage({ params, signal, link }) {
             verb: "Fire",
             run: async () => {
               const answer = await change("POST", `${at}/reminders${pathOf(reminder.name)}/fire`);
-              if (!(/** @type {{ fired: boolean }} */ (answer).fired)) return "There is no such reminder any more.";
+              if (!(/** @type {{ fired: boolean }} */ (answer).fired)) return "The reminder no longer exists.";
             },
           });
           if (done) said("Fired.");
@@ -204,7 +204,7 @@ export function actorPage({ params, signal, link }) {
       "div",
       { class: "column" },
       panel("Statechart", drawing),
-      panel("Next events it takes", allowed),
+      panel("Accepted events", allowed),
       panel("Reminders and open effects", none, reminders, effects),
       panel("Context", context),
     ),
@@ -236,7 +236,7 @@ function factsOf(actor) {
     [
       "Mailbox",
       mailbox === null
-        ? badge("its worker does not answer", "warn")
+        ? badge("its worker does not respond", "warn")
         : `${count(mailbox.depth)} waiting, ${
           mailbox.inTurn ? "in a turn" : mailbox.resident ? "in memory" : "not in memory"
         }`,

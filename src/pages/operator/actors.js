@@ -93,7 +93,7 @@ export function actorsPage({ query, signal, link, go }) {
         keyed(body, actors, (actor) => JSON.stringify([actor.kind, actor.id]), row);
         setText(
           note,
-          actors.length === 0 ? "No actor is like that." : `${count(actors.length)} ${after ? "more" : "shown"}`,
+          actors.length === 0 ? "No actor matches." : `${count(actors.length)} ${after ? "more" : "shown"}`,
         );
         pages.show([
           ["First page", after && `/ui/actors${queryOf(chosen)}`],

@@ -54,7 +54,7 @@ function exact(_key, value, context) {
 async function refusal(response) {
   if (response.status === 401) unauthorized();
   const body = await response.json().catch(() => undefined);
-  const said = typeof body?.error === "string" ? body.error : `The service answered with ${response.status}.`;
+  const said = typeof body?.error === "string" ? body.error : `The service responded with ${response.status}.`;
   return new ApiError(response.status, typeof body?.code === "string" ? body.code : "", said);
 }
 

@@ -114,7 +114,7 @@ function login() {
   if (!hasToken() && main.querySelector(".login")) return;
   left.abort();
   const alert = alertBox();
-  if (hasToken()) alert.element.textContent = "This token was refused.";
+  if (hasToken()) alert.element.textContent = "This token was rejected.";
   alert.element.hidden = !hasToken();
   keepToken("");
   link("locked");
@@ -138,7 +138,11 @@ function login() {
       },
     },
     h("h1", {}, "Operator token"),
-    h("p", {}, "This service wants the token it was started with (ARBOR_OPERATOR_TOKEN). It stays in this tab."),
+    h(
+      "p",
+      {},
+      "This service requires its operator token (ARBOR_OPERATOR_TOKEN). The token is stored only in this tab.",
+    ),
     h("label", { for: "token" }, "Token"),
     field,
     alert.element,

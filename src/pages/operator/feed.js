@@ -35,7 +35,7 @@ export function createFeed() {
     list.prepend(...waiting.map(feedRow).reverse());
     waiting = [];
     while (list.childElementCount > ROWS) list.lastElementChild?.remove();
-    setText(note, skipped > 0 ? `${count(skipped)} more went by.` : "");
+    setText(note, skipped > 0 ? `${count(skipped)} more not shown.` : "");
     skipped = 0;
   };
   const isHeld = () => held.button || held.pointer || held.focus;
@@ -48,12 +48,11 @@ export function createFeed() {
       tell();
     } else if (drawing === undefined) draw();
   };
-  const tell = () =>
-    setText(note, waiting.length > 0 ? `Held: ${count(waiting.length + skipped)} came meanwhile.` : "Held.");
+  const tell = () => setText(note, waiting.length > 0 ? `Held: ${count(waiting.length + skipped)} new.` : "Held.");
   hold.addEventListener("click", () => {
     grip("button", !held.button);
     hold.setAttribute("aria-pressed", String(held.button));
-    setText(hold, held.button ? "Go on" : "Hold");
+    setText(hold, held.button ? "Continue" : "Hold");
   });
   list.addEventListener("pointerenter", (event) => grip("pointer", event.pointerType === "mouse"));
   list.addEventListener("pointerleave", () => grip("pointer", false));

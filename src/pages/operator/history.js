@@ -46,7 +46,7 @@ export function createHistory(at, signal) {
 
   const draw = () => {
     note.hidden = entries.length > 0;
-    setText(note, "Nothing has happened to it so far.");
+    setText(note, "No transitions yet.");
     keyed(list, entries, (entry) => String(entry.version), entryRow);
     more.hidden = next === null;
     setText(more, cut ? "Show the newest again" : "Load more");
@@ -96,7 +96,7 @@ export function createHistory(at, signal) {
     } catch {
       if (signal.aborted) return;
       note.hidden = entries.length > 0;
-      setText(note, "Nothing has happened to it so far.");
+      setText(note, "No transitions yet.");
     }
   };
   return {

@@ -29,7 +29,7 @@ export function lettersPage({ query, signal, link }) {
       empty.hidden = deadLetters.length > 0;
       setText(
         empty,
-        "None. What fails each time it is applied to an actor is kept here, and the actor goes on without it.",
+        "None. Events that cannot be applied to an actor are stored here, and the actor continues without them.",
       );
       pages.show([
         ["Newest", after && "/ui/dead-letters"],
@@ -66,7 +66,7 @@ export function lettersPage({ query, signal, link }) {
           "aria-label": `Retry ${letter.event.type} of ${letter.kind} ${letter.id}`,
           click: async () => {
             const done = await question({
-              title: "Try this event again?",
+              title: "Retry this event?",
               text:
                 `${letter.event.type} is applied to the ${letter.kind} as it is now. If it fails again, it comes back here.`,
               verb: "Retry",
@@ -83,7 +83,7 @@ export function lettersPage({ query, signal, link }) {
           click: async () => {
             const done = await question({
               title: "Drop this event?",
-              text: "It is deleted and cannot be tried again.",
+              text: "It is deleted and cannot be retried.",
               verb: "Drop",
               danger: true,
               run: async () => void (await change("DELETE", `/dead-letters/${letter.n}`)),

@@ -19,7 +19,7 @@ const SECONDS = 120;
 /** @param {import("./parts.js").Place} place @returns {import("./parts.js").View} */
 export function overviewPage({ signal, link }) {
   const alert = alertBox();
-  const rate = vital("Transitions a second", "over the last minute");
+  const rate = vital("Transitions per second", "over the last minute");
   const actors = vital("Actors", "");
   const workers = vital("Workers", "alive");
   const letters = vital("Dead letters", "", "/ui/dead-letters");
@@ -66,7 +66,7 @@ export function overviewPage({ signal, link }) {
     );
     letters.set(
       count(overview.deadLetters),
-      overview.deadLetters ? "wait for you" : "none",
+      overview.deadLetters ? "need attention" : "none",
       overview.deadLetters ? "bad" : "",
     );
     keyed(kinds, overview.kinds, (kind) => kind.kind, (kind) => kindRow(kind, placesOf(kind)));

@@ -126,8 +126,7 @@ export const nothing = (text) => h("p", { class: "nothing" }, text);
 export const labelled = (text, field) => h("div", { class: "field" }, h("label", { for: field.id }, text), field);
 
 /** @param {unknown} error */
-export const sentenceOf = (error) =>
-  error instanceof ApiError ? error.message : "This page has met an error of its own.";
+export const sentenceOf = (error) => error instanceof ApiError ? error.message : "Internal error of this page.";
 
 /** A place for an error, announced when it is set. */
 export function alertBox() {

@@ -43,7 +43,7 @@ export function webhooksPage({ signal, link }) {
         (id) => /** @type {HookRow} */ (rows.get(id)).element,
       );
       empty.hidden = webhooks.length > 0;
-      setText(empty, "None. A webhook has transitions sent to a URL of yours, signed, as they happen.");
+      setText(empty, "None. A webhook sends signed transitions to your URL.");
     } catch (error) {
       if (signal.aborted) return;
       link("stale");
@@ -97,7 +97,7 @@ async function addWebhook(signal) {
     "select",
     { id: "from" },
     h("option", { value: "now" }, "now on"),
-    h("option", { value: "start" }, "the oldest that is kept"),
+    h("option", { value: "start" }, "the oldest retained transition"),
   );
   void get("/kinds", signal).then((answer) => {
     const { kinds } = /** @type {{ kinds: import("./types.ts").KindCounts[] }} */ (answer);
@@ -107,13 +107,13 @@ async function addWebhook(signal) {
   let made;
   await question({
     title: "Add a webhook",
-    text: "Each transition is posted there as a signed CloudEvent, in order, and again until it is taken.",
+    text: "Each transition is sent by POST as a signed CloudEvent, in order, and retried until it is acknowledged.",
     verb: "Add",
     field: h(
       "div",
       { class: "fields" },
       labelled("URL", url),
-      labelled("Of actors of", kind),
+      labelled("Actor kind", kind),
       labelled("Only the actor with this id (optional)", id),
       labelled("Only this transition (optional)", transition),
       labelled("From", from),
@@ -143,12 +143,12 @@ function showSecret(place, { url, secret }) {
     spellcheck: "false",
     focus: () => field.select(),
   });
-  const done = h("button", { type: "button", click: () => place.replaceChildren() }, "It is kept");
+  const done = h("button", { type: "button", click: () => place.replaceChildren() }, "I have stored it");
   place.replaceChildren(
     h(
       "section",
       { class: "panel fresh", "aria-labelledby": "fresh" },
-      h("h2", { id: "fresh" }, "Keep this secret: it is not shown again"),
+      h("h2", { id: "fresh" }, "Store this secret: it is not shown again"),
       h("p", { class: "note" }, "The messages to ", h("span", { class: "mono" }, url), " are signed with it."),
       labelled("Secret", field),
       h("div", { class: "buttons" }, done),
@@ -195,8 +195,8 @@ function hookRow({ id, url, filter, created }, { signal, load }) {
       },
     }, name);
   const resume = button("Resume", {
-    title: "Try what waits at once?",
-    text: "Deliveries go on from where they stopped.",
+    title: "Attempt pending deliveries now?",
+    text: "Deliveries continue where they stopped.",
     run: async () => void (await change("POST", `${at}/resume`)),
   }, "Resumed.");
   const element = h(
@@ -206,7 +206,7 @@ function hookRow({ id, url, filter, created }, { signal, load }) {
     h(
       "p",
       { class: "note" },
-      wanted.length > 0 ? `Told of ${wanted.join(", ")}` : "Told of everything",
+      wanted.length > 0 ? `Receives ${wanted.join(", ")}` : "Receives all transitions",
       " · ",
       pending,
       " · since ",
@@ -219,18 +219,18 @@ function hookRow({ id, url, filter, created }, { signal, load }) {
       { class: "buttons" },
       button("Test", {
         title: "Send a test event now?",
-        text: `It goes to ${url}, once.`,
+        text: `It is sent to ${url} once.`,
         run: async () => {
           const answer = await change("POST", `${at}/test`);
           const { delivered, error, code } =
             /** @type {{ delivered: boolean, error: string | null, code: number | null }} */ (answer);
-          if (!delivered) return error ?? `It was answered with ${code}.`;
+          if (!delivered) return error ?? `The response was ${code}.`;
         },
-      }, "The test arrived."),
+      }, "The test was delivered."),
       resume,
       button("Remove", {
         title: "Remove this webhook?",
-        text: "What waits for it is deleted too.",
+        text: "Its pending deliveries are deleted too.",
         danger: true,
         run: async () => void (await change("DELETE", at)),
       }, "Removed."),
@@ -262,7 +262,7 @@ const deliveryRow = (delivery) =>
       "span",
       { class: "note" },
       delivery.attempts === 0
-        ? "not tried yet"
+        ? "not attempted yet"
         : `${count(delivery.attempts)} attempt${delivery.attempts === 1 ? "" : "s"}`,
       delivery.code !== null && ` · answered ${delivery.code}`,
       delivery.attempts > 0 && delivery.nextAttempt !== null && " · next ",

@@ -22,7 +22,7 @@ export function workersPage({ signal, link }) {
   const about = h(
     "p",
     { class: "note about" },
-    "Press one to move it to another worker. Arrow keys go from one to the next.",
+    "Select a partition to move it to another worker. Use the arrow keys to navigate.",
   );
   const leases = h("ul", { class: "rows" });
   /** @type {Worker[]} */
@@ -46,7 +46,7 @@ export function workersPage({ signal, link }) {
       workers = who.workers;
       for (const { id } of [...workers].sort((a, b) => a.id < b.id ? -1 : 1)) numberOf(id);
       keyed(list, workers, (worker) => worker.id, (worker) => workerCard(worker, numberOf(worker.id)));
-      if (workers.length === 0) list.replaceChildren(nothing("No worker is known."));
+      if (workers.length === 0) list.replaceChildren(nothing("No workers."));
       const longest = Math.max(1, ...what.partitions.map((one) => one.expiresInMs));
       keyed(
         map,
@@ -144,21 +144,23 @@ export function workersPage({ signal, link }) {
     const to = h(
       "select",
       { id: "to" },
-      h("option", { value: "" }, "The one with the fewest"),
+      h("option", { value: "" }, "Worker with the fewest partitions"),
       ...workers.filter((worker) => worker.alive && worker.id !== owner).map((worker) =>
         h("option", { value: worker.id }, worker.id)
       ),
     );
     const done = await question({
       title: `Move partition ${id}?`,
-      text: owner === null ? "Nobody owns it." : `${owner} ends what it is doing for its actors and hands it over.`,
+      text: owner === null
+        ? "It has no owner."
+        : `${owner} completes the current work of its actors and hands it over.`,
       verb: "Move",
       field: h("div", { class: "field" }, h("label", { for: "to" }, "To"), to),
       run: async () => {
         const answer = await change("POST", `/partitions/${id}/move`, to.value ? { to: to.value } : {});
         const moved = /** @type {{ owner: string | null }} */ (answer);
-        if (moved.owner === owner) return "It is still where it was.";
-        said(`Partition ${id} is with ${moved.owner ?? "nobody"} now.`);
+        if (moved.owner === owner) return "The partition was not moved.";
+        said(`Partition ${id} is now owned by ${moved.owner ?? "no worker"}.`);
       },
     });
     if (done) await load();

@@ -52,7 +52,7 @@ function requesting(tokenId, { wallet }) {
     ...["insert", "update", "delete"].map((one) => h("option", { value: one }, one)),
   );
   const [key, before, after] = [textField("key"), textField("old"), textField("new")];
-  const [beforeField, afterField] = [labelled("Value that it has now", before), labelled("New value", after)];
+  const [beforeField, afterField] = [labelled("Current value", before), labelled("New value", after)];
   const fit = () => {
     beforeField.hidden = type.value === "insert";
     afterField.hidden = type.value === "delete";
@@ -99,7 +99,7 @@ function applying(tokenId, { wallet, picked, signal }) {
   /** @param {readonly string[]} requests all that fit where there is none */
   const apply = (requests) =>
     void carry(wallet(), {
-      title: requests.length > 0 ? "Apply the picked requests" : "Apply all requests that fit",
+      title: requests.length > 0 ? "Apply the selected requests" : "Apply all requests that fit",
       build: (service, { address }) => service.apply(address, tokenId, requests),
       intent: ({ applied, mpfRoot }, { address }) => ({
         type: "apply",
@@ -115,7 +115,7 @@ function applying(tokenId, { wallet, picked, signal }) {
     try {
       const address = wallet()?.address;
       if (address === undefined) {
-        outcome.replaceChildren(nothing("Connect the wallet of the owner first."));
+        outcome.replaceChildren(nothing("Connect the owner's wallet first."));
         return;
       }
       const { TokenClient } = await client();
@@ -132,7 +132,7 @@ function applying(tokenId, { wallet, picked, signal }) {
     h(
       "p",
       { class: "note" },
-      "For the owner. Pick some above, or let as many as fit be applied, the oldest first.",
+      "For the owner. Select requests above, or apply as many as fit, oldest first.",
     ),
     h(
       "div",
@@ -149,9 +149,9 @@ function applying(tokenId, { wallet, picked, signal }) {
           alert.show(undefined);
           const requests = picked();
           if (requests.length > 0) apply(requests);
-          else outcome.replaceChildren(nothing("No request is picked."));
+          else outcome.replaceChildren(nothing("No request is selected."));
         },
-      }, "Apply the picked ones"),
+      }, "Apply selected"),
       h("button", { type: "button", "data-key": "dry run", click: () => void tryOut() }, "Dry run"),
     ),
     alert.element,
@@ -188,18 +188,18 @@ function giving(tokenId, { wallet }) {
   const give = () => {
     const next = to.value.trim();
     void carry(wallet(), {
-      title: "Give the token away",
+      title: "Transfer the token",
       build: (service, { address }) => service.transfer(address, tokenId, next),
       intent: (_built, { address }) => ({ type: "transfer", token: tokenId, to: next, address }),
     });
   };
   return panel(
-    "Give the token to another owner",
-    h("p", { class: "note" }, "Both sign: you here, the next owner under “Sign for somebody”."),
+    "Transfer the token to another owner",
+    h("p", { class: "note" }, "Both owners sign: you here, the new owner under “Accept a token”."),
     form(
       give,
-      labelled("Address of the next owner", to),
-      h("p", { class: "buttons" }, h("button", { type: "submit", "data-key": "give" }, "Give it away")),
+      labelled("Address of the new owner", to),
+      h("p", { class: "buttons" }, h("button", { type: "submit", "data-key": "give" }, "Transfer")),
     ),
   );
 }
@@ -209,7 +209,7 @@ function ending(tokenId, { wallet }) {
   const end = async () => {
     const sure = await question({
       title: "End this token?",
-      text: "It is burnt with all its facts and cannot come back. Requests that are open can only be taken back then.",
+      text: "The token and all its facts are burnt and cannot be restored. Open requests can then only be retracted.",
       verb: "End it",
       danger: true,
       run: () => Promise.resolve(),
@@ -223,7 +223,7 @@ function ending(tokenId, { wallet }) {
   };
   return panel(
     "End the token",
-    h("p", { class: "note" }, "For the owner. What the token's state locks comes back."),
+    h("p", { class: "note" }, "For the owner. The ada locked in the token's state is returned."),
     h("div", { class: "buttons" }, h("button", { type: "button", "data-key": "end", click: () => void end() }, "End")),
   );
 }

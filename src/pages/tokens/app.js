@@ -124,8 +124,8 @@ function walletPart() {
     setText(
       said,
       all.length > 0
-        ? "Everything can be read without a wallet; a browser wallet (CIP-30) signs what is to be changed."
-        : "This browser has no wallet (CIP-30). Everything can be read without one; one that is unlocked later appears here.",
+        ? "Reading needs no wallet; a browser wallet (CIP-30) signs changes."
+        : "No wallet (CIP-30) found in this browser. Reading needs no wallet; a wallet that is unlocked later appears here.",
     );
   };
   /** @param {Wallet | undefined} connected */

@@ -28,7 +28,7 @@ export function client() {
   const path = "/client.js";
   loading ??= import(path).catch(() => {
     loading = undefined;
-    throw new ApiError(503, "no_client", "The module that checks and signs (/client.js) could not be loaded.");
+    throw new ApiError(503, "no_client", "The module for verification and signing (/client.js) could not be loaded.");
   });
   return loading;
 }
@@ -50,7 +50,7 @@ export async function ask(path, signal) {
   }
   const body = await response.json().catch(() => undefined);
   if (!response.ok || body === undefined) {
-    const said = typeof body?.error === "string" ? body.error : `The service answered with ${response.status}.`;
+    const said = typeof body?.error === "string" ? body.error : `The service responded with ${response.status}.`;
     throw new Refused(response.status, typeof body?.code === "string" ? body.code : "", said, body?.details);
   }
   const next = /<(\/[^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];

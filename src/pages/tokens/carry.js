@@ -31,10 +31,10 @@ const WAIT_MS = 20_000;
 
 /** Text for the state of a transaction that no block has. @type {ReadonlyMap<unknown, string>} */
 const OUTSIDE = new Map([
-  ["mempool", "It waits in the mempool for a block."],
-  ["pending", "It was submitted and is offered to the network."],
-  ["rolled_back", "The block that held it was rolled back; it is offered to the network again."],
-  ["expired", "Its time is over and no block has it: it did not happen."],
+  ["mempool", "The transaction is in the mempool."],
+  ["pending", "The transaction was submitted and is resubmitted to the network periodically."],
+  ["rolled_back", "The block of the transaction was rolled back; the transaction is resubmitted."],
+  ["expired", "The transaction has expired without being in a block; it had no effect."],
 ]);
 
 /** A dialog of several steps; it gives the focus back when it is closed. @param {string} title */
@@ -88,7 +88,7 @@ function openSteps(title) {
 
 /** A refusal with every reason. @param {{ message: string, details?: unknown }} error */
 export function refusal(error) {
-  return new ApiError(0, "refused", `Refused: ${error.message} Your wallet was not asked.`);
+  return new ApiError(0, "refused", `Refused: ${error.message} No signature was requested from your wallet.`);
 }
 
 /**
@@ -105,13 +105,13 @@ export async function carry(connected, { title, build, intent }) {
     const { TokenClient, checkSummary, exactSummary, firstOf, fromSummary, fromUtxos } = await client();
     steps.say("The service builds the transaction.");
     const built = await build(new TokenClient(location.origin), wallet);
-    steps.say("What it does is looked for in its bytes.");
+    steps.say("The transaction is decoded.");
     const summary = exactSummary(built.summary);
     const resolve = firstOf(fromUtxos(await outputsOf(wallet)), fromSummary(summary));
     const checked = await checkSummary({ ...built, summary }, intent(built, wallet), { resolve });
     if (steps.signal.aborted) return;
     if (!checked.ok) throw refusal(checked.error);
-    steps.say("Checked in this browser: it does what you asked for and nothing else.");
+    steps.say("Verified in this browser: the transaction does what you requested and nothing else.");
     steps.body.replaceChildren(
       ...(built.warnings ?? []).map(({ message }) => h("p", { class: "error" }, `Warning: ${message}`)),
       summaryView(checked.value),
@@ -134,10 +134,10 @@ export async function carryOn(connected, title, check) {
   try {
     if (!connected) throw new ApiError(0, "wallet", "Connect a wallet first: it signs.");
     const wallet = await again(connected);
-    steps.say("What it does is looked for in its bytes.");
+    steps.say("The transaction is decoded.");
     const checked = await check(wallet);
     if (steps.signal.aborted) return;
-    steps.say("Checked in this browser: it gives the token to you, and takes nothing from you.");
+    steps.say("Verified in this browser: the transaction transfers the token to you and takes nothing from you.");
     steps.body.replaceChildren(summaryView(checked.summary));
     offer(steps, checked);
   } catch (error) {
@@ -160,7 +160,7 @@ function offer(steps, checked) {
       } catch (error) {
         if (steps.signal.aborted) return;
         const lost = /** @type {{ code?: unknown }} */ (error).code === "unreachable";
-        steps.say(lost ? "Whether it was submitted is not known." : "It is not submitted.");
+        steps.say(lost ? "It is unknown whether it was submitted." : "It was not submitted.");
         steps.fail(error);
         sign.disabled = false;
         sign.focus();
@@ -185,7 +185,9 @@ async function signAndSubmit(steps, { wallet, transaction, summary, resolve }) {
   if (missing.length > 0) return handOver(steps, all, missing);
   const hash = await new TokenClient(location.origin).submit(all);
   steps.end();
-  if (hash !== summary.hash) throw new ApiError(0, "", "The service tells another hash than that of the transaction.");
+  if (hash !== summary.hash) {
+    throw new ApiError(0, "", "The service returned another hash than that of the transaction.");
+  }
   await watch(steps, hash);
 }
 
@@ -199,7 +201,7 @@ function handOver(steps, transaction, missing) {
       {},
       `Signed by you. The signature of the key ${
         missing.join(", ")
-      } is missing: give this to its owner, who pastes it under “Sign for somebody”.`,
+      } is missing: give this to its owner, who pastes it under “Accept a token”.`,
     ),
     h("label", { for: "handed" }, "The transaction with your signature"),
     text,
@@ -208,7 +210,7 @@ function handOver(steps, transaction, missing) {
     type: "button",
     click: () => navigator.clipboard.writeText(transaction).then(() => said("Copied."), () => text.select()),
   }, "Copy");
-  steps.say("Signed; one more signature is needed.");
+  steps.say("Signed; one more signature is required.");
   steps.end();
   steps.buttons.prepend(copy);
 }
@@ -218,23 +220,23 @@ function handOver(steps, transaction, missing) {
  * {string} hash
  */
 async function watch(steps, hash) {
-  steps.say("Submitted. It waits for a block.");
+  steps.say("Submitted. Waiting for a block.");
   while (!steps.signal.aborted) {
     try {
       /** @type {{ answer: { blockHeight: number } }} */
       const { answer } = await ask(`/transaction?txHash=${hash}&wait=${WAIT_MS}`, steps.signal);
-      steps.say(`It is in the ledger, in block ${answer.blockHeight}.`);
-      said("It is in the ledger.");
+      steps.say(`On the ledger, in block ${answer.blockHeight}.`);
+      said("The transaction is on the ledger.");
       return;
     } catch (error) {
       if (steps.signal.aborted) return;
       const status = error instanceof Refused && error.status === 404 ? error.details?.status : undefined;
       if (status === undefined) {
-        steps.say("Submitted. The service cannot be asked at the moment.");
+        steps.say("Submitted. The service is temporarily not reachable.");
         await new Promise((resolve) => setTimeout(resolve, 2_000));
         continue;
       }
-      steps.say(OUTSIDE.get(status) ?? "Submitted. It is in no block yet.");
+      steps.say(OUTSIDE.get(status) ?? "Submitted. It is not in a block yet.");
       if (status === "expired") return;
     }
   }

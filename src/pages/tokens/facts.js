@@ -27,7 +27,7 @@ async function checked({ tokenId, key, expected, datum, current }) {
   const { segment, query } = factSegment(key);
   for (let tries = 2;; tries--) {
     const token = await current();
-    if (!token) return { good: false, says: "The token is no more." };
+    if (!token) return { good: false, says: "The token no longer exists." };
     /** @type {{ answer: FactProof }} */
     const { answer } = await ask(`/token/${tokenId}/facts/${segment}${query}`);
     const { policyId, cbor: output } = answer.stateOutput ?? {};
@@ -42,14 +42,14 @@ async function checked({ tokenId, key, expected, datum, current }) {
     const { value } = result;
     if (datum === "" && value.root !== token.root) return { good: false, says: "The root is not that of the token." };
     const against = datum === ""
-      ? `the state output ${short(token.outputRefId)}, as this service tells it`
+      ? `the state output ${short(token.outputRefId)}, as returned by this service`
       : "the state in the datum that you gave";
     if (!value.included) {
       const says = `this key has no value in ${against}.`;
       return expected === undefined ? { good: true, says } : { good: false, says: `Proven is that ${says}` };
     }
     if (expected !== undefined && value.text !== expected) {
-      return { good: false, says: "Another value than the one that is listed is proven: the list is false, or older." };
+      return { good: false, says: "The proof shows another value than the list: the list is wrong or outdated." };
     }
     return { good: true, says: `the proof leads from key and value to ${against}.`, value: value.text };
   }

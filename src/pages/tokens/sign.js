@@ -18,7 +18,7 @@ import { carryOn, refusal } from "./carry.js";
  * {Wallet} wallet @returns {Promise<Checked>}
  */
 async function taking(transaction, wallet) {
-  if (!/^([0-9a-f]{2})+$/i.test(transaction)) throw new ApiError(0, "", "This is no transaction in hexadecimal.");
+  if (!/^([0-9a-f]{2})+$/i.test(transaction)) throw new ApiError(0, "", "This is not a transaction in hexadecimal.");
   const { TokenClient, exactSummary, fromSummary, requireIntent, summarize } = await client();
   const told = exactSummary(await new TokenClient(location.origin).explain(transaction));
   const resolve = fromSummary(told);
@@ -28,7 +28,7 @@ async function taking(transaction, wallet) {
   // whose money it is: everything else that is spent belongs to the contract
   const payer = seen.value.spends.find(({ output }) => output !== null && output.holds === null)?.output?.address;
   if (token === undefined || payer === undefined || payer === wallet.address) {
-    throw refusal({ message: "It gives no token of somebody else to you." });
+    throw refusal({ message: "It does not transfer another owner's token to you." });
   }
   const intent = /** @type {const} */ ({ type: "transfer", token: token.tokenId, to: wallet.key, address: payer });
   const checked = await requireIntent(transaction, intent, { resolve });
@@ -47,25 +47,25 @@ export function signPage({ wallet, link }) {
         void carryOn(wallet(), "Take a token over", (mine) => taking(field.value.trim(), mine));
       },
     },
-    h("label", { for: "theirs" }, "The transaction that the owner of a token signed and gave you, in hexadecimal"),
+    h("label", { for: "theirs" }, "Transaction signed by the current token owner, in hexadecimal"),
     field,
     h(
       "p",
       { class: "buttons" },
-      h("button", { type: "submit", class: "primary", "data-key": "take" }, "Look at it and sign"),
+      h("button", { type: "submit", class: "primary", "data-key": "take" }, "Review and sign"),
     ),
   );
   link("live");
   const element = h(
     "div",
     { class: "sign-page" },
-    h("h1", {}, "Sign for somebody"),
+    h("h1", {}, "Accept a token"),
     panel(
-      "A token that is given to you",
+      "A token that is transferred to you",
       h(
         "p",
         { class: "note" },
-        "A token goes to another owner only if both sign. Anything else that is pasted here is refused.",
+        "A transfer requires the signatures of both owners. Other transactions are rejected here.",
       ),
       form,
     ),

@@ -15,7 +15,7 @@ const mono = (id) => h("span", { class: "mono" }, id);
 /** The effects of the transaction, one line each. @param {Summary} summary @returns {Child[][]} */
 function steps({ valid, tokens, requests, retracts, refunds }) {
   return [
-    ...(valid ? [] : [["It says of itself that it fails, and forfeits its collateral."]]),
+    ...(valid ? [] : [["The transaction is marked as failing and forfeits its collateral."]]),
     ...tokens.flatMap(({ tokenId, booted, ended, owner, root, applies, skips }) => {
       if (booted) return [["Boots the token ", mono(tokenId), "."]];
       if (ended) return [["Ends the token ", mono(tokenId), "."]];
@@ -24,9 +24,9 @@ function steps({ valid, tokens, requests, retracts, refunds }) {
           { change, outputRef },
         ) => ["Applies the request ", mono(short(outputRef)), ": ", ...changeParts(change)]),
         ...skips.map(({ outputRef }) => ["Sends the request ", mono(short(outputRef)), " back."]),
-        ...(owner.before === owner.after ? [] : [["Gives the token to the key ", mono(String(owner.after)), "."]]),
+        ...(owner.before === owner.after ? [] : [["Transfers the token to the key ", mono(String(owner.after)), "."]]),
         ...(root.before === root.after
-          ? [["The root of the token ", mono(short(tokenId)), " stays."]]
+          ? [["The root of the token ", mono(short(tokenId)), " does not change."]]
           : [["The root of the token ", mono(short(tokenId)), " becomes ", mono(String(root.after)), "."]]),
       ];
     }),
@@ -58,7 +58,7 @@ function amountText({ lovelace, assets }) {
 
 /** @param {Summary["validity"]["until"]} until */
 const untilText = (until) =>
-  until === null ? "for ever" : `slot ${until.slot}${until.time === null ? "" : ` (${until.time})`}`;
+  until === null ? "unlimited" : `slot ${until.slot}${until.time === null ? "" : ` (${until.time})`}`;
 
 /** @param {Summary} summary */
 export function summaryView(summary) {
@@ -101,7 +101,7 @@ export function summaryView(summary) {
           h("li", {}, h("span", { class: "grow" }, `${index} ${purpose}: `, mono(address)), amountText(amount))
         ),
       ),
-      h("h3", {}, "What each address has more or less"),
+      h("h3", {}, "Balance change of each address"),
       h(
         "ul",
         { class: "rows" },

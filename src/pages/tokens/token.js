@@ -18,14 +18,14 @@ import { plain } from "./visible.js";
 /** The sentence for each event of a stream. @type {Record<string, string>} */
 const EVENTS = {
   booted: "The token was booted.",
-  requested: "A request came.",
-  retracted: "A request was taken back.",
+  requested: "A request was created.",
+  retracted: "A request was retracted.",
   updated: "The token changed.",
   ended: "The token ended.",
   "rolled-back": "The chain was rolled back.",
   quarantined: "The token was put into quarantine.",
   released: "The token was released from quarantine.",
-  reset: "Events were missed; everything is read anew.",
+  reset: "Events were missed; the page is reloaded.",
 };
 
 /** @param {import("./app.js").Place} place @returns {import("./app.js").View} */
@@ -86,7 +86,7 @@ export function tokenPage({ params, wallet, signal, link }) {
         facts([
           [
             "Status",
-            status === "live" ? badge("live", "good") : badge("in quarantine: its facts are not vouched for", "bad"),
+            status === "live" ? badge("live", "good") : badge("in quarantine: its facts are not verified", "bad"),
           ],
           ["Owner", h("span", {}, h("span", { class: "mono" }, owner), " ", mine && badge("yours", "good"))],
           ["Root", h("span", { class: "mono" }, root)],

@@ -32,8 +32,8 @@ import { ask, client } from "./ask.js";
  * What the codes of CIP-30 mean: those of every question, and those of signing. @type {ReadonlyMap<unknown, string>}
  */
 const MEANINGS = new Map([
-  [-1, "The wallet did not understand the question."],
-  [-2, "The wallet has met an error of its own."],
+  [-1, "The wallet did not understand the request."],
+  [-2, "The wallet reported an internal error."],
   [-3, "The wallet refused."],
   [-4, "The wallet has changed to another account: connect it again."],
 ]);
@@ -142,7 +142,7 @@ async function read(name, api, wish) {
     throw new ApiError(
       0,
       "wallet",
-      "The wallet has no address of a payment key, which is what this service builds for.",
+      "The wallet has no address with a payment key, which this service requires.",
     );
   }
   return { name, api, addresses: [...keys.keys()], keys, address, key: /** @type {string} */ (keys.get(address)) };
@@ -181,5 +181,5 @@ export async function signed({ api }, transaction, partial) {
   } catch {
     // reported below
   }
-  throw new ApiError(0, "wallet", "What the wallet answered is no set of signatures. Nothing was submitted.");
+  throw new ApiError(0, "wallet", "The wallet returned an invalid witness set. Nothing was submitted.");
 }

@@ -186,7 +186,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     const row = page.locator(`.feed a[href="/ui/actors/token/${another}"]`).first();
     await row.focus();
     const before = await page.locator(".feed li").count();
-    const held = async () => /Held: \d+ came/.test(await page.locator(".feed-head .note").innerText());
+    const held = async () => /Held: \d+ new/.test(await page.locator(".feed-head .note").innerText());
     await booted();
     await until("some held", held);
     expect(await row.evaluate((element) => element === document.activeElement)).toBe(true);
@@ -320,15 +320,15 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.locator("dialog [role=alert]", { hasText: "private networks" }).waitFor();
     // A host name that never resolves (RFC 2606).
     await url.fill("https://nobody.invalid/hook");
-    await page.getByLabel("Of actors of").selectOption("token");
+    await page.getByLabel("Actor kind").selectOption("token");
     await page.getByLabel("Only this transition").fill("ROLLED_BACK");
     await url.press("Enter");
     const secret = page.getByRole("textbox", { name: "Secret" });
     await secret.waitFor();
     expect(await secret.inputValue()).toMatch(/^whsec_[A-Za-z0-9+/]{32,}=*$/);
     const row = page.locator(".hooks li", { hasText: "nobody.invalid" });
-    await row.locator(".note", { hasText: "Told of token, rolled-back" }).waitFor();
-    await page.getByRole("button", { name: "It is kept" }).click();
+    await row.locator(".note", { hasText: "Receives token, rolled-back" }).waitFor();
+    await page.getByRole("button", { name: "I have stored it" }).click();
     expect(await page.content()).not.toContain("whsec_");
     await row.locator("summary").click();
     await row.locator("details .nothing", { hasText: "None." }).waitFor();
@@ -410,10 +410,10 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       await field.fill("not-the-right-token");
       await page.keyboard.press("Enter");
       // Several calls of the page are refused; input in the meantime stays.
-      await page.getByRole("alert").filter({ hasText: "refused" }).waitFor();
+      await page.getByRole("alert").filter({ hasText: "rejected" }).waitFor();
       await field.pressSequentially("typed meanwhile", { delay: 20 });
       expect(await field.inputValue()).toBe("typed meanwhile");
-      expect(await page.getByRole("alert").filter({ hasText: "refused" }).isVisible()).toBe(true);
+      expect(await page.getByRole("alert").filter({ hasText: "rejected" }).isVisible()).toBe(true);
       await field.fill(token);
       await page.keyboard.press("Enter");
       await live(page);

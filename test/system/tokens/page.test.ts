@@ -84,18 +84,18 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
   };
   /** Signs the checked transaction and waits until a block has it. */
   const sign = async (page: Page) => {
-    await says(page, "it does what you asked for and nothing else");
+    await says(page, "does what you requested and nothing else");
     await landed(page);
   };
   const landed = async (page: Page) => {
     await press(page, "Sign with Test wallet");
-    await says(page, "It is in the ledger");
+    await says(page, "On the ledger");
     await press(page, "Close");
   };
   const request = async (page: Page, type: string, key: string, values: { old?: string; new?: string }) => {
     await page.getByLabel("Change", { exact: true }).selectOption(type);
     await page.getByLabel("Key", { exact: true }).fill(key);
-    if (values.old !== undefined) await page.getByLabel("Value that it has now").fill(values.old);
+    if (values.old !== undefined) await page.getByLabel("Current value").fill(values.old);
     if (values.new !== undefined) await page.getByLabel("New value").fill(values.new);
     await press(page, "Request");
   };
@@ -120,7 +120,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     const { page, wallet } = await open(owner);
     await connected(page);
     await press(page, "Boot a token");
-    await says(page, "it does what you asked for and nothing else");
+    await says(page, "does what you requested and nothing else");
     wallet.refusals.push({ code: 2, info: "declined by the test" });
     await press(page, "Sign with Test wallet");
     expect(await page.locator("dialog .alert:visible").textContent()).toBe(
@@ -188,33 +188,33 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await request(page, "delete", "k", { old: "v" });
     await sign(page);
     await requests.getByRole("checkbox", { name: "Pick the request to delete k" }).check();
-    await press(page, "Apply the picked ones");
+    await press(page, "Apply selected");
     await sign(page);
     await panel(page, "Facts").getByText("None.").waitFor();
     await panel(page, "History").locator("li", { hasText: "delete" }).getByRole("button").click();
     await panel(page, "History").getByText("no value from then on").waitFor();
 
-    await page.getByLabel("Address of the next owner").fill(other.address);
-    await press(page, "Give it away");
-    await says(page, "it does what you asked for and nothing else");
+    await page.getByLabel("Address of the new owner").fill(other.address);
+    await press(page, "Transfer");
+    await says(page, "does what you requested and nothing else");
     await press(page, "Sign with Test wallet");
     const handed = await page.getByLabel("The transaction with your signature").inputValue();
     await press(page, "Close");
 
     const next = await open(other, "#/sign");
     await connected(next.page);
-    const paste = next.page.getByLabel("The transaction that the owner");
+    const paste = next.page.getByLabel("Transaction signed by the current token owner");
     // another person's boot cannot be signed here
     const boot = await http(arbor.tokens, "GET", `/transaction/${owner.address}/boot-token`);
     await paste.fill(boot.body.unsignedTransaction);
-    await press(next.page, "Look at it and sign");
-    expect(await refusal(next.page)).toMatch(/^Refused: .*Your wallet was not asked\.$/);
+    await press(next.page, "Review and sign");
+    expect(await refusal(next.page)).toMatch(/^Refused: .*No signature was requested from your wallet\.$/);
     expect(next.wallet.signRequests).toEqual([]);
     await paste.fill(handed);
-    await press(next.page, "Look at it and sign");
-    await says(next.page, "it gives the token to you");
+    await press(next.page, "Review and sign");
+    await says(next.page, "transfers the token to you");
     await press(next.page, "Sign with Test wallet");
-    await says(next.page, "It is in the ledger");
+    await says(next.page, "On the ledger");
     await press(next.page, "Close");
     expect(next.wallet.signRequests).toEqual([[handed, true]]);
 
@@ -249,13 +249,15 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
         return { ...answer, unsignedTransaction, summary };
       };
       await request(page, "insert", "new", { new: "value" });
-      expect(await refusal(page)).toMatch(/^Refused: .*pays .*Your wallet was not asked\.$/);
+      expect(await refusal(page)).toMatch(/^Refused: .*pays .*No signature was requested from your wallet\.$/);
     }
     // another value, and another transaction altogether
     proxy.falsify = async (received, _answer, honest) =>
       received.path === path ? await honest("POST", path, { key: "new", newValue: "evil" }) : undefined;
     await request(page, "insert", "new", { new: "value" });
-    expect(await refusal(page)).toMatch(/^Refused: .*The change that it asks for is another one\..*not asked\.$/);
+    expect(await refusal(page)).toMatch(
+      /^Refused: .*The requested change does not match the intent\..*from your wallet\.$/,
+    );
     proxy.falsify = async (received, _answer, honest) =>
       received.path === path ? await honest("GET", `/transaction/${owner.address}/end-token/${token}`) : undefined;
     await request(page, "insert", "new", { new: "value" });
@@ -264,10 +266,10 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     // the true one is signed
     proxy.falsify = undefined;
     await request(page, "insert", "new", { new: "long ".repeat(1_500) });
-    await says(page, "it does what you asked for and nothing else");
+    await says(page, "does what you requested and nothing else");
     // nor is anything submitted that the wallet did not sign with the address's key
     wallet.odd.push(() => "a0", () => "not hexadecimal", (transaction) => witnessSet(other, transaction));
-    const no = "What the wallet answered is no set of signatures. Nothing was submitted.";
+    const no = "The wallet returned an invalid witness set. Nothing was submitted.";
     for (const text of [no, no, "The wallet has not signed with the key of the address. Nothing was submitted."]) {
       await press(page, "Sign with Test wallet");
       await page.locator("dialog .alert:visible", { hasText: text }).waitFor();
@@ -296,7 +298,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     proxy.falsify = async (received, answer, honest) =>
       received.path === `/token/${token}/facts/k` ? undefined : await falsify!(received, answer, honest);
     await fact.getByRole("button", { name: "Check" }).click();
-    await fact.locator(".verdict.bad", { hasText: "Another value than the one that is listed" }).waitFor();
+    await fact.locator(".verdict.bad", { hasText: "another value than the list" }).waitFor();
   });
 
   it("refuses a wallet of another network, and shows what it can without one", async () => {

@@ -2,8 +2,9 @@
  * The `ts` blocks of `@example` in the docstrings of the clients, the runtime and the trie: all of them have right types,
  * and those that need no service run.
  *
- * A block becomes a module of its own. What it uses without declaring it comes from its setup (`SETUPS`, by file), from
- * `NAMES`, or is imported from the module that exports it: its own file first, then its folder, then `SHARED`.
+ * A block becomes a module of its own. A block with imports is a program, which runs. What other blocks use without
+ * declaring it comes from their setup (`SETUPS`, by file), from `NAMES`, or is imported from the module that exports it:
+ * its own file first, then its folder, then `SHARED`.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +12,7 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const FOLDERS = ["src/client", "src/runtime", "src/forestry"];
@@ -45,27 +46,8 @@ interface Setup {
   readonly checks?: Readonly<Record<string, string>>;
 }
 
-const TRIE = 'const trie0 = Forestry.from([leafOf(utf8("name"), utf8("Ada"))]);';
-const PROOF = `${TRIE} const key = utf8("name"); const value = utf8("Ada"); const proved = trie0.prove(digest(key));
-  if (!proved.ok) throw new Error("no proof");`;
-
 /** By file: what its blocks get. A file that is not listed gets `NAMES` and imports alone, and its blocks do not run. */
 const SETUPS: Readonly<Record<string, Setup>> = {
-  // A key of the caller, which signs what the service built.
-  "src/client/tokens.ts": {
-    before: "declare const key: Parameters<typeof signTransaction>[1];",
-  },
-  // The twenty-four words of a wallet.
-  "src/client/wallets.ts": { before: "declare const words: string[];" },
-  // What the caller knows of the token without the service.
-  "src/client/proofs.ts": {
-    before: "declare const policyId: string, datum: string; declare function use(text: unknown): void;",
-  },
-  // A client, and a browser wallet (CIP-30).
-  "src/client/summary.ts": {
-    before: `declare const client: import("#src/client/tokens.ts").TokenClient;
-      declare const wallet: { getUtxos(): Promise<string[]> };`,
-  },
   // What a reader does with a transition and a position.
   "src/runtime/events/eventLog.ts": {
     before: `declare const log: import("#src/runtime/events/eventLog.ts").EventLog;
@@ -76,22 +58,6 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   // The kind is one that a worker accepts.
   "src/runtime/types.ts": {
     checks: { door: "if (kindFaults(door).length > 0) throw new Error(kindFaults(door).join());" },
-  },
-  "src/forestry/trie.ts": { checks: { proof: 'if (!proof.ok) throw new Error("no proof");' } },
-  // A fact of a trie, and the trie's root.
-  "src/forestry/verify.ts": {
-    before: `${PROOF} const proof = proved.value; const trustedRoot = trie0.root;`,
-    checks: { isPresent: 'if (!isPresent) throw new Error("not present");' },
-  },
-  // The same proof as text.
-  "src/forestry/json.ts": {
-    before: `${PROOF} const text = JSON.stringify(proofJson(proved.value));`,
-    checks: { root: 'if (!root || !equalBytes(root, trie0.root)) throw new Error("another root");' },
-  },
-  // A trie that a database keeps in buckets.
-  "src/forestry/cut.ts": {
-    before: `declare const cut: Parameters<typeof openCut>[0], paths: Parameters<typeof neededBuckets>[1];
-      declare function leavesOf(bucket: number): Leaf[];`,
   },
 };
 
@@ -138,9 +104,13 @@ function checkOf({ file, code }: { file: string; code: string }): string | undef
   return Object.entries(SETUPS[file]?.checks ?? {}).find(([name]) => declared.has(name))?.[1];
 }
 
+/** Whether a block imports what it uses, as a program in the root of the repository. */
+const isProgram = ({ code }: { code: string }) => code.includes('from "./src/');
+
 /** A block as a module. */
 function moduleOf(block: { file: string; code: string }): string {
   const { file, code } = block;
+  if (isProgram(block)) return `${code.replaceAll('from "./src/', 'from "#src/')}\nexport {};\n`;
   const own = `${SETUPS[file]?.before ?? ""}\n${code}\n${checkOf(block) ?? ""}`;
   const words = new Set(own.replace(/"(?:[^"\\\n]|\\.)*"|\/\/.*$/gm, "").match(/(?<![\w$]|(?<!\.\.)\.)[A-Za-z_$]\w*/g));
   const declared = declaredIn(own);
@@ -178,7 +148,11 @@ describe("examples in docstrings", () => {
     expect(failure).toBe("");
   });
 
-  it.each(blocks.filter((block) => checkOf(block) !== undefined))("$name runs", async ({ name }) => {
-    await import(/* @vite-ignore */ pathToFileURL(placeOf(name)).href);
-  });
+  it.each(blocks.filter((block) => isProgram(block) || checkOf(block) !== undefined))(
+    "$name runs",
+    async ({ name }) => {
+      vi.spyOn(console, "log").mockReturnValue();
+      await import(/* @vite-ignore */ pathToFileURL(placeOf(name)).href);
+    },
+  );
 });
