@@ -122,7 +122,7 @@ describe("tokens on a Blockfrost service", () => {
       await expect(begin({ BLOCKFROST_PROJECT_ID: "another" })).rejects.toThrow(
         /does not accept the project id: .*Invalid project token.* BLOCKFROST_PROJECT_ID/,
       );
-      await expect(begin({ ARBOR_NETWORK_MAGIC: "1" })).rejects.toThrow(/magic 42, not of 1/);
+      await expect(begin({ ARBOR_NETWORK_MAGIC: "1" })).rejects.toThrow(/magic 42, not 1/);
     } finally {
       await infraOfTest.stop();
     }

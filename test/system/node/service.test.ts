@@ -98,7 +98,7 @@ describe("tokens on a node", () => {
       await (await begin(onNode)).end();
       const elsewhere = { ...onNode, ARBOR_NODE_SOCKET: `${path}.none`, ARBOR_NETWORK_MAGIC: "1" };
       await expect(begin(elsewhere)).rejects.toThrow(
-        "belongs to the network with magic 42, not to 1. Another database or --folder",
+        "belongs to the network with magic 42, not to 1. Use another database or --folder",
       );
     } finally {
       await infraOfTest.stop();

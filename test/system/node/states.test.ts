@@ -48,7 +48,7 @@ test("clients at one block share a transaction, which ends with the last of them
   for (const state of many.slice(1)) state.release();
   expect(states.open).toBe(1);
   expect(await epochOf(many[0]!)).toBe(0);
-  await expect(epochOf(many[1]!)).rejects.toThrow(/let go/);
+  await expect(epochOf(many[1]!)).rejects.toThrow(/released/);
   many[0]!.release();
   many[0]!.release();
   expect(states.open).toBe(0);

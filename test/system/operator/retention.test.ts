@@ -100,7 +100,14 @@ test("answers, history, effects, inputs and dead letters are deleted after their
     async () => (await store.sql`select 1 from outbox where not published`).length === 0,
   );
   await age(720);
-  expect(await prune(store, KEEP)).toEqual({ results: 1, history: 6, effects: 0, inputs: 0, deadLetters: 1 });
+  // An open transaction of another database delays the deletion of history.
+  const deleted = await prune(store, KEEP);
+  let { history } = deleted;
+  await until(
+    "the history is deleted",
+    async () => history === 6 || (history += (await prune(store, KEEP)).history) === 6,
+  );
+  expect({ ...deleted, history }).toEqual({ results: 1, history: 6, effects: 0, inputs: 0, deadLetters: 1 });
   expect(await ask.ask(account("a"), ADD)).toMatchObject({ ok: true, value: { adds: 3 } });
   expect(await readActor(store, account("a"))).toMatchObject({ version: 7, context: { seen: [1, 2] } });
 });

@@ -436,7 +436,7 @@ describe("pools", () => {
 
   it.each([
     ["a supply has no maker", new Map(), "no provider for the data that wallet requests"],
-    ["a made supply is missing", new Map([["wallet", () => Promise.resolve(async () => {})]]), "is wanted again"],
+    ["a made supply is missing", new Map([["wallet", () => Promise.resolve(async () => {})]]), "is requested again"],
   ])("report it if %s", async (_, supplies, expected) => {
     const chain = new MemoryChain();
     chain.add(paying(receive(19)));
