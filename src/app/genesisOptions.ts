@@ -87,16 +87,24 @@ export function readGenesisOptions(
     reserves: lovelace("reserves-ada"),
     treasury: lovelace("treasury-ada"),
     hardForkEpoch: number("hard-fork-epoch", 1, 2 ** 31 - 1),
-    ...readParameters(text("parameters"), number("protocol-version", 9, 11) as Major | undefined, problem),
+    ...readParameters(text("parameters"), number("protocol-version", 9, 11), problem),
   });
+}
+
+/** @throws TypeError on a version that the options and the schema of the file do not let pass. */
+function majorOf(version: number): Major {
+  const major = ([9, 10, 11] as const).find((one) => one === version);
+  if (major === undefined) throw new TypeError(`there are no parameters of protocol version ${version}`);
+  return major;
 }
 
 function readParameters(
   file: string | undefined,
-  major: Major | undefined,
+  version: number | undefined,
   problem: (sentence: string) => void,
 ): Partial<Pick<GenesisOptions, "parameters" | "parametersSource">> {
-  if (file === undefined && major === undefined) return {};
+  if (file === undefined && version === undefined) return {};
+  const major = version === undefined ? undefined : majorOf(version);
   const base = major === undefined ? parameters : mainnetParametersAt(major);
   let chosen: Parameters = base;
   let source = major === undefined ? genesisDefaults.parametersSource : `mainnet, protocol version ${major}`;
@@ -108,7 +116,7 @@ function readParameters(
       else if (major !== undefined) chosen = { ...read.value, protocolVersion: base.protocolVersion };
       else {
         // the file may name the version; cost models that it leaves out are those of that version
-        const stated = mainnetParametersAt(read.value.protocolVersion.major as Major);
+        const stated = mainnetParametersAt(majorOf(read.value.protocolVersion.major));
         const again = overrideParameters(stated, json);
         chosen = again.ok ? again.value : read.value;
       }

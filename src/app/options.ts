@@ -175,22 +175,33 @@ const DEVNET_NAMES = ["socket", "block-ms", ...GENESIS_NAMES] as const;
 
 type BadOption = Failure<"bad_option">;
 
+/** What a command line gives. @throws TypeError on an unknown option. */
+function parse(args: readonly string[]): Readonly<Record<string, unknown>> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      ...Object.fromEntries(NAMES.map((name) => [name, { type: "string" as const }])),
+      help: { type: "boolean" as const, short: "h" },
+    },
+  });
+  return values;
+}
+
+function isRole(text: string): text is Role {
+  return ROLES.some((role) => role === text);
+}
+
 /** Reads options; `help` for `--help`. One function, since the checks of an option need the values of others. */
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Result<Options | "help", BadOption> {
-  let values: Partial<Record<OptionName | "help", string | boolean>>;
+  let values: Readonly<Record<string, unknown>>;
   try {
-    ({ values } = parseArgs({
-      args: [...args],
-      options: {
-        ...Object.fromEntries(NAMES.map((name) => [name, { type: "string" as const }])),
-        help: { type: "boolean" as const, short: "h" },
-      },
-    }) as { values: typeof values });
+    values = parse(args);
   } catch (error) {
-    return fail("bad_option", `${(error as Error).message.split(".")[0]}. --help lists the options.`);
+    const [problem] = (error instanceof Error ? error.message : String(error)).split(".");
+    return fail("bad_option", `${problem}. --help lists the options.`);
   }
   if (values.help) return ok("help");
   const OWN: Partial<Record<OptionName, string>> = { "database-url": "DATABASE_URL", "nats-url": "NATS_URL" };
@@ -215,7 +226,7 @@ export function readOptions(
     (text("roles") ?? (provider === "devnet" ? ROLES : WITHOUT_DEVNET).join(",")).split(",").map((role) => role.trim()),
   );
   for (const role of roles) {
-    if (!ROLES.includes(role as Role)) problems.push(`${role} is not a role; the roles are ${ROLES.join(", ")}`);
+    if (!isRole(role)) problems.push(`${role} is not a role; the roles are ${ROLES.join(", ")}`);
   }
   if (networkMagic === MAIN_NETWORK) {
     problems.push("--network-magic must be that of a test network; mainnet is not supported");
@@ -285,7 +296,7 @@ export function readOptions(
     webhooksPrivate: flag("webhooks-private"),
     mailbox: { entity: mailbox, all: mailbox * 16 },
     ...(text("health-port") === undefined ? {} : { healthPort: number("health-port", 0, 0, 65_535) }),
-    roles: roles as Set<Role>,
+    roles: new Set([...roles].filter(isRole)),
     ...(databaseUrl ? { databaseUrl } : {}),
     ...(natsUrl ? { natsUrl } : {}),
     ...(env.NATS_TOKEN ? { natsToken: env.NATS_TOKEN } : {}),

@@ -11,6 +11,8 @@ import process from "node:process";
 import { Worker } from "node:worker_threads";
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
+import { elementAt } from "#src/base/only.ts";
+import { present } from "#src/base/present.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { activeSpan, endSpan, refOf, type Span, startSpan } from "#src/base/trace.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
@@ -187,13 +189,14 @@ class ThreadPool {
         if (thread.free) thread.take({ order: order(), deadline, affinity: 0, slice: false, settle: () => settle() });
         else settle(); // a thread at work loads what it needs
       });
-    const [last, ...others] = this.threads;
+    const last = elementAt(this.threads, 0);
+    const others = this.threads.slice(1);
     if (others.length === 0) {
       await this.waitUntilIdle();
-      return this.stopped ? undefined : await last!.renew(order(), WARM_MS);
+      return this.stopped ? undefined : await last.renew(order(), WARM_MS);
     }
     await Promise.all(others.map(inPlace));
-    await inPlace(last!);
+    await inPlace(last);
   }
 
   /** Waits until no job has run for a moment, at most some seconds: loading would compete with jobs for the CPU. */
@@ -221,27 +224,30 @@ class ThreadPool {
   /** Gives a slice to a free thread; false if there is no slice or thread, or slices have all threads but one. */
   private assignSlice(): boolean {
     const most = Math.max(1, this.threads.length - 1);
-    if (this.slices.length === 0 || this.threads.filter(({ slices }) => slices).length >= most) return false;
+    const [next] = this.slices;
+    if (!next || this.threads.filter(({ slices }) => slices).length >= most) return false;
     const thread = this.threads.find(({ free }) => free);
     if (!thread) return false;
     this.lastSliceAt = performance.now();
-    thread.take(this.slices.shift()!);
+    this.slices.shift();
+    thread.take(next);
     return true;
   }
 
   private assignJobs(): void {
     let stretching = this.threads.filter(({ job }) => job !== undefined && STRETCHING_JOBS.has(job)).length;
     for (let place = 0; place < this.queue.length;) {
-      const { affinity, order } = this.queue[place]!;
-      const stretches = STRETCHING_JOBS.has(order.job);
+      const next = elementAt(this.queue, place);
+      const stretches = STRETCHING_JOBS.has(next.order.job);
       if (stretches && stretching >= STRETCHING_LIMIT) {
         place++;
         continue;
       }
-      const liked = this.threads[affinity % this.threads.length]!;
+      const liked = elementAt(this.threads, next.affinity % this.threads.length);
       const thread = liked.free ? liked : this.threads.find(({ free }) => free);
       if (!thread) return;
-      thread.take(this.queue.splice(place, 1)[0]!);
+      this.queue.splice(place, 1);
+      thread.take(next);
       if (stretches) stretching++;
     }
   }
@@ -312,12 +318,14 @@ class BuilderThread {
     return this.currentJob?.order.job;
   }
 
+  /** @throws Error unless the thread is `free`. */
   take(waiting: WaitingJob): void {
+    const worker = present(this.worker, "the worker of a free thread");
     this.currentJob = waiting;
     waiting.onStart?.();
     const left = Math.max(0, waiting.deadline - Date.now()) + this.graceMs;
     this.hangTimer = setTimeout(() => this.replace(waiting), Math.min(left, MAX_TIMER_MS));
-    this.worker!.postMessage(waiting.order);
+    worker.postMessage(waiting.order);
   }
 
   /**

@@ -7,7 +7,7 @@ import type { Failure, Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { CredentialRange, DeriveCredentials, DeriveHashes } from "#src/wallet/index/types.ts";
 import type { DerivedHashes } from "#src/wallet/keys/types.ts";
-import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
+import { templateOf } from "#src/wallet/shared/script.ts";
 
 /** Keys of one job: it takes about a fifth of a second. */
 const JOB_KEYS = 2_000;
@@ -52,7 +52,9 @@ function job(
   const { kind, account, role, from, count } = order;
   const until = { deadline: Date.now() + JOB_MS, slice };
   if (kind === "random") throw new TypeError("a random wallet has no addresses to derive");
-  return kind === "shared"
-    ? builders.run("sharedCredentials", { template: account as unknown as ScriptTemplate, role, from, count }, until)
-    : builders.run("deriveCredentials", { account: account as string, role, from, count }, until);
+  if (kind === "shared") {
+    return builders.run("sharedCredentials", { template: templateOf(account), role, from, count }, until);
+  }
+  if (typeof account !== "string") throw new TypeError("an account that is no public key");
+  return builders.run("deriveCredentials", { account, role, from, count }, until);
 }

@@ -2,6 +2,7 @@
  * Balancing of a transaction given by what it must do: inputs, change, collateral, execution units and fee (tokens,
  * faucet).
  */
+import { onlyOf } from "#src/base/only.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { paymentKeyHash } from "#src/cardano/address.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
@@ -182,7 +183,7 @@ function collateralChooser({ inputs }: Skeleton, address: string, coins: readonl
   return (chosen: readonly Coin[], fee: bigint) => {
     const spent = [...own, ...chosen.map(({ utxo }) => utxo)];
     const near = chooseCollateral(parameters, spent, address, fee);
-    if ("inputs" in near && near.inputs.length === 1 && near.inputs[0]!.output.value.assets.size === 0) return near;
+    if ("inputs" in near && near.inputs.length === 1 && onlyOf(near.inputs).output.value.assets.size === 0) return near;
     const all = new Set([...spent, ...coins.map(({ utxo }) => utxo)]);
     return chooseCollateral(parameters, [...all], address, fee);
   };

@@ -1,4 +1,5 @@
 /** Change outputs: what inputs hold beyond payments and fee goes back, in as few outputs as the ledger allows. */
+import { elementAt } from "#src/base/only.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { type AssetId, type Assets, noAssets, policyOf, type Value } from "#src/cardano/value.ts";
@@ -18,22 +19,24 @@ export const MAX_QUANTITY = (1n << 64n) - 1n;
  */
 export function bundles(assets: Assets, maxValueSize: number): readonly Assets[] {
   const made: Map<AssetId, bigint>[] = [];
-  let size = Infinity;
+  let last: Map<AssetId, bigint> | undefined;
+  let size = 0;
   let policy: string | undefined;
   const add = (asset: AssetId, quantity: bigint) => {
     const bytes = 2 + (asset.length - 56) / 2 + AMOUNT_BYTES;
     let more = bytes + (policyOf(asset) === policy ? 0 : POLICY_BYTES);
-    if (size + more > maxValueSize || made.at(-1)!.has(asset)) {
-      made.push(new Map());
+    if (!last || size + more > maxValueSize || last.has(asset)) {
+      last = new Map();
+      made.push(last);
       size = HEAD_BYTES;
       more = bytes + POLICY_BYTES;
     }
     size += more;
     policy = policyOf(asset);
-    made.at(-1)!.set(asset, quantity);
+    last.set(asset, quantity);
   };
-  for (const asset of [...assets.keys()].sort()) {
-    let left = assets.get(asset)!;
+  for (const [asset, quantity] of [...assets].sort(([a], [b]) => a < b ? -1 : 1)) {
+    let left = quantity;
     for (; left > MAX_QUANTITY; left -= MAX_QUANTITY) add(asset, MAX_QUANTITY);
     add(asset, left);
   }
@@ -67,7 +70,7 @@ export interface ChangeRules {
 
 function cycle(addresses: readonly string[]): () => string {
   let place = 0;
-  return () => addresses[Math.min(place++, addresses.length - 1)]!;
+  return () => elementAt(addresses, Math.min(place++, addresses.length - 1));
 }
 
 /**
@@ -105,31 +108,33 @@ export function planChange(
  * more than there is.
  */
 export function changeOutputs({ shares, addresses, total, least }: ChangePlan, fee: bigint): readonly NewOutput[] {
-  const amounts = shares.map((share) => total - fee < least ? share.least : share.lovelace);
-  if (total - fee >= least) divide(amounts, shares, total - fee);
+  const isEnough = total - fee >= least;
+  const paid = shares.map((share) => ({ ...share, lovelace: isEnough ? share.lovelace : share.least }));
+  if (isEnough) divide(paid, total - fee);
   const nextAddress = cycle(addresses);
-  return shares.flatMap(({ bundles, least }, i) =>
+  return paid.flatMap(({ lovelace, bundles, least }) =>
     bundles.map(({ assets, least: own }, nth) => ({
       address: nextAddress(),
-      value: { assets, lovelace: nth === 0 ? amounts[i]! - (least - own) : own },
+      value: { assets, lovelace: nth === 0 ? lovelace - (least - own) : own },
     }))
   );
 }
 
-/** Changes amounts evenly until they come to `sum`, none below its least; `sum` is at least the sum of all leasts. */
-function divide(amounts: bigint[], shares: readonly ChangeShare[], sum: bigint): void {
-  const before = amounts.reduce((a, b) => a + b, 0n);
-  const each = (sum - before) / BigInt(amounts.length);
-  const spare = (i: number) => amounts[i]! - shares[i]!.least;
-  const largest = () => amounts.reduce((best, _, i) => spare(i) > spare(best) ? i : best, 0);
-  for (let i = 0; i < amounts.length; i++) amounts[i]! += each;
-  amounts[largest()]! += sum - before - each * BigInt(amounts.length);
-  for (let i = 0; i < amounts.length; i++) {
-    while (spare(i) < 0n) {
+/** Changes shares evenly until they come to `sum`, none below its least; `sum` is at least the sum of all leasts. */
+function divide(shares: readonly { lovelace: bigint; readonly least: bigint }[], sum: bigint): void {
+  const before = shares.reduce((total, { lovelace }) => total + lovelace, 0n);
+  const count = BigInt(shares.length);
+  const each = (sum - before) / count;
+  const spare = ({ lovelace, least }: (typeof shares)[number]) => lovelace - least;
+  const largest = () => shares.reduce((best, share) => spare(share) > spare(best) ? share : best);
+  for (const share of shares) share.lovelace += each;
+  largest().lovelace += sum - before - each * count;
+  for (const share of shares) {
+    while (spare(share) < 0n) {
       const from = largest();
-      const moved = spare(from) < -spare(i) ? spare(from) : -spare(i);
-      amounts[from]! -= moved;
-      amounts[i]! += moved;
+      const moved = spare(from) < -spare(share) ? spare(from) : -spare(share);
+      from.lovelace -= moved;
+      share.lovelace += moved;
     }
   }
 }

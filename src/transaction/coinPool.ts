@@ -1,4 +1,5 @@
 /** Unspent outputs ("coins") that a selection can take, in the order in which it takes them. */
+import { elementAt } from "#src/base/only.ts";
 import { compareRefs, type Utxo } from "#src/cardano/output.ts";
 import type { AssetId, ValueSum } from "#src/cardano/value.ts";
 import { type RandomIndex, shuffled } from "#src/transaction/random.ts";
@@ -81,7 +82,7 @@ export class CoinPool<C extends Coin> {
   smallestFor(left: ValueSum): C | undefined {
     const lacking = lackingAssets(left);
     for (let i = this.coins.length - 1; i >= 0; i--) {
-      const { lovelace, assets } = this.coins[i]!.utxo.output.value;
+      const { lovelace, assets } = elementAt(this.coins, i).utxo.output.value;
       if (this.taken[i] || left.lovelace + lovelace < 0n) continue;
       if (lacking.every(([asset, quantity]) => (assets.get(asset) ?? 0n) >= quantity)) return this.take(i);
     }
@@ -94,6 +95,6 @@ export class CoinPool<C extends Coin> {
 
   private take(index: number): C {
     this.taken[index] = 1;
-    return this.coins[index]!;
+    return elementAt(this.coins, index);
   }
 }

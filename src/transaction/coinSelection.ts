@@ -9,6 +9,7 @@
  * - `inListOrder`: one set of as few coins as possible, in the order in which they are listed.
  */
 import { mustGet } from "#src/base/maps.ts";
+import { elementAt, onlyOf } from "#src/base/only.ts";
 import { type Value, ValueSum } from "#src/cardano/value.ts";
 import { type Coin, CoinPool, lackingAssets, largestFirst, randomOrder } from "#src/transaction/coinPool.ts";
 import type { RandomIndex } from "#src/transaction/random.ts";
@@ -158,7 +159,7 @@ function shareSurplus<C extends Coin>(
 ): CoinChoice<C> | SelectionEnd {
   const add = addFrom(pool);
   if (payments.length < 2) return { groups, shared: 0n, add };
-  const [first] = groups;
+  const first = elementAt(groups, 0);
   for (const [asset, quantity] of surplus.assets) {
     let owed = -quantity;
     for (const group of groups) {
@@ -171,12 +172,12 @@ function shareSurplus<C extends Coin>(
     while (owed > 0n) {
       const coin = pool.nextWith(asset);
       if (!coin) return "depleted";
-      give(first!, coin);
-      const held = coin.utxo.output.value.assets.get(asset)!;
+      give(first, coin);
+      const held = mustGet(coin.utxo.output.value.assets, asset);
       owed -= held;
-      addAsset(first!, asset, -held);
+      addAsset(first, asset, -held);
     }
-    if (owed < 0n) addAsset(first!, asset, -owed);
+    if (owed < 0n) addAsset(first, asset, -owed);
   }
   return { groups, shared: surplus.lovelace, add };
 }
@@ -249,7 +250,7 @@ function divided<C extends Coin>(pool: CoinGroup<C>, { payments }: Needs): CoinG
     const sum = weights.reduce((a, b) => a + b, 0n);
     let rest = total;
     groups.forEach((group, i) => {
-      const part = i === count - 1 ? rest : sum === 0n ? total / BigInt(count) : total * weights[i]! / sum;
+      const part = i === count - 1 ? rest : sum === 0n ? total / BigInt(count) : total * elementAt(weights, i) / sum;
       rest -= part;
       put(group, part);
     });
@@ -264,8 +265,8 @@ function divided<C extends Coin>(pool: CoinGroup<C>, { payments }: Needs): CoinG
     // an asset that is not paid keeps the portions of the inputs, unless some of it was minted or burned
     const portions = pool.coins.map(({ utxo }) => utxo.output.value.assets.get(asset) ?? 0n).filter((one) => one > 0n);
     const came = portions.reduce((a, b) => a + b, 0n);
-    if (came === quantity) portions.forEach((one, i) => addAsset(groups[i % count]!, asset, one));
-    else addAsset(groups[0]!, asset, quantity);
+    if (came === quantity) portions.forEach((one, i) => addAsset(elementAt(groups, i % count), asset, one));
+    else addAsset(elementAt(groups, 0), asset, quantity);
   }
   return groups;
 }
@@ -301,8 +302,8 @@ export const inListOrder: CoinChooser = (coins, needs, _random, most) => {
   return {
     groups: [group],
     shared: 0n,
-    add: ([now], lovelace) => {
-      const more = choose(now!.left.lovelace + lovelace);
+    add: (groups, lovelace) => {
+      const more = choose(onlyOf(groups).left.lovelace + lovelace);
       return typeof more === "string" ? more : [more];
     },
   };

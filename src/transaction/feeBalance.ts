@@ -5,6 +5,7 @@
  * `withLeastFee` is the fixpoint of the last two. Where the change then has too little lovelace, more coins are added,
  * or change outputs are merged.
  */
+import { elementAt } from "#src/base/only.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { changeOutputs, type ChangePlan, type ChangeRules, planChange } from "#src/transaction/change.ts";
@@ -121,7 +122,7 @@ export function balanceFee<C extends Coin>(
   let failure: FeeBalanceFailure = { reason: "depleted" };
   const steps = tiered ? tiers(coins) : [coins];
   for (let step = 0; step < steps.length; step++) {
-    const some = steps[step]!;
+    const some = elementAt(steps, step);
     if (some.length < coins.length && shortfall(some, needs)) continue;
     for (const [choose, merging] of attempts) {
       const choice = choose(some, needs, random, most);
@@ -203,7 +204,8 @@ function balanceChoice<C extends Coin>(
 /** The two poorest groups merged into one. */
 function merged<C extends Coin>(groups: readonly CoinGroup<C>[]): readonly CoinGroup<C>[] {
   const [poorest, next, ...others] = [...groups].sort((a, b) => a.left.lovelace < b.left.lovelace ? -1 : 1);
-  return [...others, { coins: [...next!.coins, ...poorest!.coins], left: next!.left.add(poorest!.left) }];
+  if (!poorest || !next) throw new RangeError("there are no two groups to merge");
+  return [...others, { coins: [...next.coins, ...poorest.coins], left: next.left.add(poorest.left) }];
 }
 
 /**

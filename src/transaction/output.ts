@@ -1,5 +1,5 @@
 /** The least lovelace an output must hold, and the sizes that limits and fees count. */
-import { as, decode, encode } from "#src/cardano/cbor.ts";
+import { as, CborError, decode, encode } from "#src/cardano/cbor.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { encodeOutput, type NewOutput } from "#src/cardano/transaction.ts";
@@ -57,7 +57,8 @@ export function valueSize(value: Value): number {
 export function refScriptSize(script: Uint8Array): number {
   const [language, content] = as(decode(script), "array").value;
   if (language?.type === "int" && language.value > 0n) return as(content, "bytes").value.length;
-  return content!.end - content!.start;
+  if (!content) throw new CborError("a script without content");
+  return content.end - content.start;
 }
 
 /** Bytes of all reference scripts in outputs; a script in two outputs counts twice, as in the ledger. */

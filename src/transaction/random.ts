@@ -1,11 +1,12 @@
 /** Random choices that a seed makes repeatable. */
+import { elementAt } from "#src/base/only.ts";
 
 /** Gives an integer from 0 to `limit - 1`; the bias is below 2^-20. */
 export type RandomIndex = (limit: number) => number;
 
 /** A random seed, 32 bits. */
 export function randomSeed(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0]!;
+  return elementAt(crypto.getRandomValues(new Uint32Array(1)), 0);
 }
 
 /** Generator for a seed (mulberry32). It is not fit for secrets. */
@@ -24,7 +25,7 @@ export function shuffled<T>(elements: readonly T[], random: RandomIndex): T[] {
   const order = [...elements];
   for (let i = order.length - 1; i > 0; i--) {
     const j = random(i + 1);
-    [order[i], order[j]] = [order[j]!, order[i]!];
+    [order[i], order[j]] = [elementAt(order, j), elementAt(order, i)];
   }
   return order;
 }

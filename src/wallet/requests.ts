@@ -7,6 +7,7 @@
  * an attempt whose process seems to have failed: if it has not failed, its transaction is rejected here and never
  * submitted.
  */
+import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 import type { Migration } from "#src/store/migrations.ts";
 
@@ -67,7 +68,7 @@ export async function claimRequest(
   await sql`delete from wallet_request where begun_at < now() - ${KEPT}::interval`;
   const free = sql`r.transaction is null and r.fingerprint = excluded.fingerprint
     and (r.attempt = ${gone} or r.begun_at < now() - ${ABANDONED_MS} * interval '1 millisecond')`;
-  const [row] = await sql<
+  const row = await onlyRow(sql<
     { attempt: string; holder: string | null; fingerprint: string; transaction: Uint8Array | null }[]
   >`
     insert into wallet_request as r (scope, key, fingerprint, attempt, holder)
@@ -76,13 +77,13 @@ export async function claimRequest(
       attempt = case when ${free} then excluded.attempt else r.attempt end,
       holder = case when ${free} then excluded.holder else r.holder end,
       begun_at = case when ${free} then now() else r.begun_at end
-    returning attempt, holder, fingerprint, transaction`;
-  const { transaction } = row!;
-  if (row!.fingerprint !== fingerprint) return { state: "other" };
+    returning attempt, holder, fingerprint, transaction`);
+  const { transaction } = row;
+  if (row.fingerprint !== fingerprint) return { state: "other" };
   if (transaction !== null) return { state: "made", transaction: new Uint8Array(transaction) };
-  return row!.attempt === attempt
+  return row.attempt === attempt
     ? { state: "begun", attempt }
-    : { state: "busy", attempt: row!.attempt, holder: row!.holder };
+    : { state: "busy", attempt: row.attempt, holder: row.holder };
 }
 
 /**

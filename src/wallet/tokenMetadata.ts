@@ -5,6 +5,7 @@
  */
 import { isObject, type Json, readJson, toJson } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
+import { elementAt } from "#src/base/only.ts";
 import { type FetchOptions, fetchOutside } from "#src/wallet/outside/fetch.ts";
 
 interface TokenMetadata {
@@ -61,7 +62,7 @@ export class TokenServer {
     for (let from = 0; from < fresh.length; from += AT_ONCE) {
       const some = fresh.slice(from, from + AT_ONCE);
       const queue = (from / AT_ONCE) % this.queues.length;
-      const request = this.queues[queue]!.then(() => this.request(some)).finally(() =>
+      const request = elementAt(this.queues, queue).then(() => this.request(some)).finally(() =>
         some.forEach((one) => this.pending.delete(one))
       );
       this.queues[queue] = request;

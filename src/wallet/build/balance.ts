@@ -1,6 +1,7 @@
 /** Balancing of a partial transaction, with the Plutus scripts that it runs. */
 import { compareBytes } from "#src/base/bytes.ts";
 import { mustGet } from "#src/base/maps.ts";
+import { elementAt } from "#src/base/only.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { paymentKeyHash, rewardAddress } from "#src/cardano/address.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
@@ -120,7 +121,7 @@ function collateralChooser({ means, parameters }: BalanceInput): NonNullable<Dra
   const own = means.coins.map(({ utxo }) => utxo)
     .filter(({ output }) => paymentKeyHash(output.address) !== undefined && output.script === undefined)
     .sort((a, b) => a.output.value.lovelace < b.output.value.lovelace ? -1 : 1);
-  const { address } = means.change[0]!;
+  const { address } = elementAt(means.change, 0);
   return (_coins, fee) => chooseCollateral(parameters, own, address, fee);
 }
 

@@ -1,5 +1,6 @@
 /** Construction of a wallet's transaction from a payment intent. */
 import { fromHex } from "#src/base/bytes.ts";
+import { present } from "#src/base/present.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import { encodeNative } from "#src/cardano/nativeScript.ts";
@@ -201,7 +202,7 @@ function constructed(
     withdrawals: actions.withdrawals.map(({ account, amount }) => ({
       account,
       lovelace: amount,
-      path: means.account!.path,
+      path: present(means.account, "the account of a withdrawal").path,
     })),
     certificates: actions.shown,
     depositsTaken: actions.taken,

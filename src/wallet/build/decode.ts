@@ -64,6 +64,7 @@ const NO_WITNESSES: WitnessSummary = { keys: 0, bootstraps: 0, scripts: [], hasR
  */
 export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext): DecodedTransaction {
   const { owns } = input;
+  const { policyKey } = owns;
   const body = decodeAll(scanned.body);
   const isByron = body.type === "array";
   const witnesses = isByron ? NO_WITNESSES : witnessesOf(scanned.witnesses);
@@ -81,10 +82,10 @@ export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext)
   const account = owns.account && rewardAddress(input.network, owns.account.credential).hex;
   const certificates = scanned.certificates.flatMap((certificate) => shownCertificates(certificate, input, account));
   const policies = policiesOf(scanned, scripts);
-  const hasPolicyKey = owns.policyKey !== undefined &&
+  const hasPolicyKey = policyKey !== undefined &&
     [...policies.mint, ...policies.burn].some(({ script }) => {
       const native = script?.kind === "native" ? knownNative(fromHex(script.native)) : undefined;
-      return native !== undefined && keysOf(native).includes(owns.policyKey!);
+      return native !== undefined && keysOf(native).includes(policyKey);
     });
   const integrity = isByron ? undefined : entry(body, 11);
   const metadata = scanned.auxiliaryData && readAuxiliaryData(scanned.auxiliaryData).metadata;
@@ -98,10 +99,10 @@ export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext)
     withdrawals: [...scanned.withdrawals].map(([address, lovelace]) => ({
       account: address,
       lovelace,
-      ...(address === account ? { path: owns.account!.path } : {}),
+      ...(owns.account && address === account ? { path: owns.account.path } : {}),
     })),
     ...policies,
-    ...(hasPolicyKey ? { policyKey: owns.policyKey! } : {}),
+    ...(hasPolicyKey ? { policyKey } : {}),
     certificates,
     ...depositsOf(scanned.certificates, input, account),
     ...(metadata && metadata.size > 0
@@ -174,7 +175,7 @@ function shownCertificates(
   const { kind } = certificate;
   if (kind !== "register" && kind !== "unregister" && kind !== "delegate") return [{ type: "other", certificate }];
   const address = accountOf(network, certificate.credential);
-  const about = { account: address, ...(address === account ? { path: owns.account!.path } : {}) };
+  const about = { account: address, ...(owns.account && address === account ? { path: owns.account.path } : {}) };
   const shown: ShownCertificate[] = [];
   if (kind === "register") shown.push({ type: "register_reward_account", ...about });
   if (kind === "unregister") shown.push({ type: "quit_pool", ...about });

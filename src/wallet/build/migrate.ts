@@ -6,6 +6,8 @@
  * starts with a supporter and takes freeriders; it takes another supporter only where lovelace runs out or no freerider
  * is left, until it is full. Then no supporter could carry what is left.
  */
+import { elementAt } from "#src/base/only.ts";
+import { present } from "#src/base/present.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
 import { byronAttributes } from "#src/cardano/byron.ts";
@@ -118,13 +120,13 @@ function packing(
     inputs: [],
     references: [],
     redeemers: [],
-    keys: withdrawals.length > 0 ? [means.account!.credential.hash] : [],
+    keys: withdrawals.length > 0 ? [present(means.account, "the account of a withdrawal").credential.hash] : [],
     scripts: [],
     known: knownScripts(means.scripts),
     write: ({ inputs, change: outputs, fee, nativeScripts }) =>
       encodeTransaction({ inputs, outputs, fee, validTo, withdrawals, nativeScripts }),
   });
-  const to = Array.from({ length: MOST_OUTPUTS }, (_, i) => targets[(place + i) % targets.length]!.address);
+  const to = Array.from({ length: MOST_OUTPUTS }, (_, i) => elementAt(targets, (place + i) % targets.length).address);
   return (coins) => {
     const held = sumValues(coins.map(({ utxo }) => utxo.output.value));
     const plan = planChange({ parameters, minimum: stableMinimum }, [held], shared, to);

@@ -93,7 +93,7 @@ function referredPolicy(
     );
   }
   const [language, content] = as(decode(script), "array").value;
-  if (as(language, "int").value !== 0n || nativeHash(raw(content!)) !== id) {
+  if (as(language, "int").value !== 0n || !content || nativeHash(raw(content)) !== id) {
     return fail(
       "created_wrong_policy_script_template",
       "The script in the referenced output is not the native script of this policy.",

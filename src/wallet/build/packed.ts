@@ -2,6 +2,7 @@
  * Coins packed into a few arrays, to be sent to a builder thread. A structured clone of 10,000 coin objects blocks the
  * sender's event loop for some 200 ms, a clone of these arrays for a few ms.
  */
+import { elementAt } from "#src/base/only.ts";
 import { walkOutput } from "#src/cardano/output.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { OwnCoin } from "#src/wallet/build/types.ts";
@@ -52,16 +53,16 @@ export function unpackCoins({ count, hashes, numbers, outputs, paths }: PackedCo
   let step = 0;
   for (let i = 0, place = 0; i < count; i++, place += NUMBERS) {
     const path: number[] = [];
-    while (step < numbers[place + 3]!) path.push(paths[step++]!);
+    while (step < elementAt(numbers, place + 3)) path.push(elementAt(paths, step++));
     coins.push({
       utxo: {
-        ref: { txHash: hashes.slice(64 * i, 64 * (i + 1)), index: numbers[place]! },
+        ref: { txHash: hashes.slice(64 * i, 64 * (i + 1)), index: elementAt(numbers, place) },
         output: walkOutput(new Walk(outputs, at)),
       },
-      preference: numbers[place + 1]!,
+      preference: elementAt(numbers, place + 1),
       path,
     });
-    at = numbers[place + 2]!;
+    at = elementAt(numbers, place + 2);
   }
   return coins;
 }

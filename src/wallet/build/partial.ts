@@ -91,9 +91,10 @@ function redeemersOf(item: Item | undefined, scanned: ScannedTransaction): Redee
     : as(item, "array").value.map((one) => as(one, "array").value);
   return entries.map(([tag, index, data, units]) => {
     const [memory, steps] = as(units, "array").value;
+    if (!data) throw new CborError("a redeemer without data");
     return {
       for: targetAt(Number(asInt(tag)), Number(asInt(index)), scanned),
-      data: raw(data!),
+      data: raw(data),
       units: { memory: asInt(memory), steps: asInt(steps) },
     };
   });

@@ -1,4 +1,5 @@
 /** Resolves what a partial transaction refers to, or says why it cannot be balanced. */
+import { elementAt } from "#src/base/only.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
@@ -103,7 +104,7 @@ function existing(
 
 function tooSmall({ parameters }: BalanceInput, { scanned, outputs }: PartialTransaction) {
   for (const [index, { value: { lovelace } }] of scanned.outputs.entries()) {
-    const least = minUtxo(parameters, outputs[index]!.length);
+    const least = minUtxo(parameters, elementAt(outputs, index).length);
     if (lovelace >= least) continue;
     return fail("utxo_too_small", `Output ${index} has ${lovelace} lovelace; it must have at least ${least}.`, {
       tx_output_index: index,

@@ -1,4 +1,5 @@
 /** Inputs and outputs in the form of a coin selection. */
+import { elementAt } from "#src/base/only.ts";
 import type { Value } from "#src/cardano/value.ts";
 import type { ChosenCoin, CoinSelection, OwnAddress, OwnCoin, ShownOutput } from "#src/wallet/build/types.ts";
 
@@ -17,5 +18,5 @@ export function shownChange(
   change: readonly { readonly address: string; readonly value: Value }[],
   to: readonly OwnAddress[],
 ): CoinSelection["change"] {
-  return change.map((output, i) => ({ ...shownOutput(output), path: to[Math.min(i, to.length - 1)]!.path }));
+  return change.map((output, i) => ({ ...shownOutput(output), path: elementAt(to, Math.min(i, to.length - 1)).path }));
 }

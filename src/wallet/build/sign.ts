@@ -68,7 +68,7 @@ export function signingOf(transaction: Uint8Array, own: OwnKeys): Result<Require
     if (account?.credential.kind === "key") {
       const { hash } = account.credential;
       byHash.set(hash, account.path);
-      const accounts = [0, 1].map((network) => rewardAddress(network as 0 | 1, account.credential).hex);
+      const accounts = ([0, 1] as const).map((network) => rewardAddress(network, account.credential).hex);
       const usesAccount = accounts.some((address) => scanned.withdrawals.has(address)) ||
         scanned.certificates.some((certificate) =>
           "credential" in certificate && certificate.credential.kind === "key" && certificate.credential.hash === hash

@@ -1,6 +1,6 @@
 /** Reads witness sets, as far as builds and decoding need them. */
 import { concat, toHex } from "#src/base/bytes.ts";
-import { as, asInt, asSet, decode, decodeAll, type Item, raw } from "#src/cardano/cbor.ts";
+import { as, asInt, asSet, CborError, decode, decodeAll, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { nativeHash } from "#src/cardano/nativeScript.ts";
 import { partsOf } from "#src/cardano/transaction.ts";
@@ -65,7 +65,8 @@ export function witnessesOf(bytes: Uint8Array): WitnessSummary {
 export function scriptIn(bytes: Uint8Array): TransactionScript {
   const [language, content] = as(decode(bytes), "array").value;
   const number = Number(asInt(language));
-  return number === 0 ? native(content!) : plutus(number as 1 | 2 | 3, as(content, "bytes").value);
+  if (!content) throw new CborError("a script without content");
+  return number === 0 ? native(content) : plutus(number as 1 | 2 | 3, as(content, "bytes").value);
 }
 
 /**

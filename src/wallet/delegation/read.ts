@@ -1,9 +1,11 @@
 /** Reads wallets' stake accounts: for the API, for builds and for the list of stake keys. */
 import { type Certified, kept, type Shown, shownIn } from "#machines/delegation.ts";
 import { addTo } from "#src/base/maps.ts";
+import { present } from "#src/base/present.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { parseDrepKey } from "#src/cardano/drepText.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
+import { column, isBoolean, isInteger, isText, orNull } from "#src/store/column.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import type { JsonRow } from "#src/store/readTogether.ts";
 import type { StakeAccount } from "#src/wallet/build/types.ts";
@@ -25,17 +27,6 @@ export interface WalletAccount {
   readonly rewardsEpoch?: number;
   /** The newest certificates, oldest first. */
   readonly history: readonly Certified[];
-}
-
-interface Columns {
-  readonly wallet: string;
-  readonly stake: string;
-  readonly rewards: bigint | number | null;
-  readonly rewards_epoch: bigint | number | null;
-  readonly registered: boolean | null;
-  readonly deposit: bigint | number | null;
-  readonly pool: string | null;
-  readonly drep: string | null;
 }
 
 /** The accounts of wallets that have one, by wallet. A wallet without a stake credential has none. */
@@ -69,12 +60,18 @@ export function accountsOf(
   accounts: readonly JsonRow[],
   certified: readonly JsonRow[],
 ): ReadonlyMap<string, WalletAccount> {
-  const rows = accounts as readonly JsonRow[] as unknown as readonly Columns[];
   const historyOf = new Map<string, Certified[]>();
-  for (const { wallet, ...one } of certified as unknown as readonly (Certified & { readonly wallet: string })[]) {
-    addTo(historyOf, wallet, one);
+  for (const row of certified) {
+    addTo(historyOf, column(row, "wallet", isText), {
+      epoch: Number(column(row, "epoch", isInteger)),
+      pool: column(row, "pool", orNull(isText)),
+      drep: column(row, "drep", orNull(isText)),
+    });
   }
-  return new Map(rows.map((row) => [row.wallet, accountOf(row, historyOf.get(row.wallet) ?? [])]));
+  return new Map(accounts.map((row) => {
+    const account = accountOf(row, historyOf);
+    return [account.wallet, account];
+  }));
 }
 
 /** The account of a wallet; `undefined` where it has none. */
@@ -82,17 +79,22 @@ export async function readAccount(sql: Queries, wallet: string): Promise<WalletA
   return (await readAccounts(sql, [wallet])).get(wallet);
 }
 
-function accountOf(row: Columns, history: readonly Certified[]): WalletAccount {
+function accountOf(row: JsonRow, historyOf: ReadonlyMap<string, readonly Certified[]>): WalletAccount {
+  const wallet = column(row, "wallet", isText);
+  const deposit = column(row, "deposit", orNull(isInteger));
+  const pool = column(row, "pool", orNull(isText));
+  const drep = column(row, "drep", orNull(isText));
+  const epoch = column(row, "rewards_epoch", orNull(isInteger));
   return {
-    wallet: row.wallet,
-    credential: parseCredential(row.stake)!,
-    registered: row.registered ?? false,
-    ...(row.deposit === null ? {} : { deposit: BigInt(row.deposit) }),
-    ...(row.pool === null ? {} : { pool: row.pool }),
-    ...(row.drep === null ? {} : { drep: parseDrepKey(row.drep) }),
-    rewards: BigInt(row.rewards ?? 0n),
-    ...(row.rewards_epoch === null ? {} : { rewardsEpoch: Number(row.rewards_epoch) }),
-    history,
+    wallet,
+    credential: present(parseCredential(column(row, "stake", isText)), "the credential of an account"),
+    registered: column(row, "registered", orNull(isBoolean)) ?? false,
+    ...(deposit === null ? {} : { deposit: BigInt(deposit) }),
+    ...(pool === null ? {} : { pool }),
+    ...(drep === null ? {} : { drep: parseDrepKey(drep) }),
+    rewards: BigInt(column(row, "rewards", orNull(isInteger)) ?? 0n),
+    ...(epoch === null ? {} : { rewardsEpoch: Number(epoch) }),
+    history: historyOf.get(wallet) ?? [],
   };
 }
 

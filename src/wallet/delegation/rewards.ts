@@ -7,6 +7,7 @@
  * blocks that are read, for example for a wallet created at the tip; where certificates were read, only those count.
  */
 import { mustGet } from "#src/base/maps.ts";
+import { elementAt } from "#src/base/only.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";
 import { drepKey } from "#src/cardano/drepText.ts";
@@ -74,7 +75,7 @@ export async function writeRewards(
   const now = new Map<string, bigint>();
   const rows = mine.flatMap(({ wallet, stake }) => {
     const some = rewardsAfter(mustGet(accounts, stake), stake, point.slot, blocks);
-    now.set(stake, some.at(-1)!.rewards);
+    now.set(stake, elementAt(some, some.length - 1).rewards);
     return some.map((row) => ({ wallet, credential: stake, ...row }));
   });
   const texts = (values: readonly (string | number | bigint | null | undefined)[]) =>
@@ -119,7 +120,7 @@ function rewardsAfter(account: ReportedAccount, stake: string, slot: number, blo
   for (const block of blocks) {
     const amount = withdrawalsOf(block).get(stake);
     if (amount === undefined) continue;
-    const before = rows.at(-1)!;
+    const before = elementAt(rows, rows.length - 1);
     before.to_slot = block.slot;
     const rewards = before.rewards > amount ? before.rewards - amount : 0n;
     rows.push({ rewards, from_slot: block.slot, to_slot: null });

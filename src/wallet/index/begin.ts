@@ -1,5 +1,6 @@
 /** Adds wallets to the index. `dismiss` of the chain index removes them: the indexer then erases their rows. */
 import { toJson } from "#src/base/json.ts";
+import { elementAt } from "#src/base/only.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Point } from "#src/cardano/block.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -60,7 +61,7 @@ export async function beginWallet(
   if (begun.length === 0 || spec.kind === "random") return ok(null);
   for (const role of POOL_ROLES) {
     if ("life" in stock) await addSlices(sql, { wallet, life: stock.life }, role, spec.kind);
-    else await addCredentials(sql, wallet, role, 0, stock[role]!);
+    else await addCredentials(sql, wallet, role, 0, elementAt(stock, role));
     await sql`insert into wallet_pool (wallet, role, size, used, from_slot) values (${wallet}, ${role}, ${spec.gap}, -1, -1)`;
   }
   if ("life" in stock) await deleteSlices(sql, { wallet, life: stock.life });

@@ -173,24 +173,24 @@ export class BlockFold {
 
   /** Grows the pools that this block uses; gives the credentials that they lack. */
   private grow(candidates: ReadonlyMap<string, readonly CredentialClaim[]>): Want[] {
-    const indices = new Map<string, number[]>();
-    for (const claim of [...candidates.values()].flat()) {
-      const name = `${claim.wallet}/${claim.role}`;
+    const uses = new Map<string, { readonly key: { wallet: string; role: number }; readonly indices: number[] }>();
+    for (const { wallet, role, index } of [...candidates.values()].flat()) {
+      const name = `${wallet}/${role}`;
       if (!this.pools.has(name)) continue;
-      addTo(indices, name, Number(claim.index));
+      const known = uses.get(name);
+      if (known) known.indices.push(Number(index));
+      else uses.set(name, { key: { wallet, role: Number(role) }, indices: [Number(index)] });
     }
     const derived = new Map(
       this.table("wallet_stock").map((row) => [`${row.wallet}/${row.role}`, row.count]),
     );
     const wants: Want[] = [];
-    for (const [name, used] of indices) {
+    for (const [name, { key, indices }] of uses) {
       const pool = mustGet(this.pools, name);
       const before = { size: pool.size, used: pool.used };
-      pool.use(used);
-      const [wallet, role] = name.split("/") as [string, string];
-      if (pool.size > (derived.get(name) ?? 0)) wants.push({ wallet, role: Number(role), count: pool.size });
+      pool.use(indices);
+      if (pool.size > (derived.get(name) ?? 0)) wants.push({ ...key, count: pool.size });
       if (pool.used === before.used) continue;
-      const key = { wallet, role: Number(role) };
       this.writes.push(
         { type: "close", table: "wallet_pool", key },
         { type: "insert", table: "wallet_pool", row: { ...key, size: pool.size, used: pool.used } },
@@ -227,10 +227,11 @@ export class BlockFold {
     }
     for (const { ref, output } of created(transaction)) {
       const credential = credentialOf(output.address);
-      for (const claim of (credential !== undefined && this.claims.get(credential)) || []) {
+      if (credential === undefined) continue;
+      for (const claim of this.claims.get(credential) ?? []) {
         side(claim.wallet).outputs.set(ref.index, output);
         this.change(claim.wallet, output, 1n);
-        this.receive(claim, credential!, refKey(ref), output);
+        this.receive(claim, credential, refKey(ref), output);
       }
     }
     const stakes = new Set(stakesIn(transaction));
@@ -240,14 +241,14 @@ export class BlockFold {
 
   private receive(claim: CredentialClaim, credential: string, ref: string, output: Output): void {
     const { wallet, role, index, address } = claim;
-    const row = {
+    const row: Record<string, unknown> = {
       wallet,
       ref,
       role,
       index,
       coin: output.value.lovelace,
       output: output.raw,
-      to_slot: null as number | null,
+      to_slot: null,
     };
     this.writes.push({ type: "insert", table: "wallet_utxo", row });
     addTo(this.unspent, ref, { ...claim, output, fresh: row });

@@ -45,7 +45,7 @@ export interface IndexTables {
     readonly ref: string;
     readonly role: bigint;
     readonly index: bigint;
-    readonly output: unknown;
+    readonly output: Uint8Array;
   };
   readonly wallet_holding: {
     readonly entry: string;

@@ -3,6 +3,7 @@ import { mustGet } from "#src/base/maps.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import { type AssetId, lovelace, subtractValues, sumValues, type Value, ValueSum } from "#src/cardano/value.ts";
+import { column, isInteger, isText, orNull } from "#src/store/column.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import type { JsonRow } from "#src/store/readTogether.ts";
 import { readForged, withoutForged } from "#src/wallet/index/forged.ts";
@@ -65,18 +66,20 @@ export const holdingsOf = (rows: readonly JsonRow[]): ReadonlyMap<string, Holdin
 
 type Held = Map<string, Value>;
 
+/** `numeric` is a text in a row of its own, and a number in JSON. */
+const isNumeric = (value: unknown): value is string | number | bigint => isText(value) || isInteger(value);
+
 function heldOf(rows: readonly JsonRow[]): Held {
   const held = new Map<string, { lovelace: bigint; assets: Map<AssetId, bigint> }>();
   for (const row of rows) {
-    const { wallet, asset, quantity } = row as {
-      wallet: string;
-      asset: string | null;
-      quantity: string | number | bigint;
-    };
+    const wallet = column(row, "wallet", isText);
+    const asset = column(row, "asset", orNull(isText));
     let value = held.get(wallet);
     if (!value) held.set(wallet, value = { lovelace: 0n, assets: new Map() });
-    if (asset === "") value.lovelace = BigInt(quantity);
-    else if (asset !== null) value.assets.set(asset, BigInt(quantity));
+    if (asset === null) continue;
+    const quantity = BigInt(column(row, "quantity", isNumeric));
+    if (asset === "") value.lovelace = quantity;
+    else value.assets.set(asset, quantity);
   }
   return held;
 }

@@ -1,4 +1,5 @@
 /** Reads and stores the addresses of wallets. */
+import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
 import { ownAddress, pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
@@ -147,8 +148,8 @@ export async function storeRandomAddresses(
 
 /** Number of addresses that a random wallet made with its root key. */
 export async function countOwnAddresses(sql: Queries, wallet: string): Promise<number> {
-  const [row] = await sql<
+  const row = await onlyRow(sql<
     { made: number }[]
-  >`select count(*)::int as made from wallet_address where wallet = ${wallet} and made`;
-  return row!.made;
+  >`select count(*)::int as made from wallet_address where wallet = ${wallet} and made`);
+  return row.made;
 }

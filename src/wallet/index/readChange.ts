@@ -1,4 +1,5 @@
 /** Change addresses. */
+import { elementAt } from "#src/base/only.ts";
 import type { Queries } from "#src/store/store.ts";
 import { ownAddress, pathOf, type WalletFacts } from "#src/wallet/index/owners.ts";
 import type { WalletAddress } from "#src/wallet/index/types.ts";
@@ -23,7 +24,7 @@ export async function readChange(
   if (facts.kind === "random") {
     const made = await madeChange(sql, facts, change);
     const known = made.length === 0 && estimate ? await foundChange(sql, facts) : made;
-    return known.length === 0 ? [] : Array.from({ length: change }, (_, i) => known[i % known.length]!);
+    return known.length === 0 ? [] : Array.from({ length: change }, (_, i) => elementAt(known, i % known.length));
   }
   if (wanted === "first") return await firstChange(sql, facts);
   const known = await unusedChange(sql, facts, change + taken.size);

@@ -2,6 +2,7 @@
  * The first pools of a wallet with a large gap, derived in slices. Each slice is stored when it is done, so that after
  * a crash, or on another worker, only the missing ones are derived.
  */
+import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 import { type DeriveHashes, POOL_ROLES, type PoolRole, type SequentialWallet } from "#src/wallet/index/types.ts";
 
@@ -67,12 +68,12 @@ async function storeSlice(
   start: number,
   hashes: Uint8Array,
 ): Promise<boolean> {
-  const [row] = await sql<{ there: boolean }[]>`
+  const row = await onlyRow(sql<{ there: boolean }[]>`
     with there as (select id, life from wallet where id = ${wallet} and life = ${life} for key share),
       kept as (insert into wallet_slice (wallet, life, role, start, hashes)
         select id, life, ${role}, ${start}, ${hashes} from there on conflict do nothing)
-    select exists (select 1 from there) as there`;
-  return row!.there;
+    select exists (select 1 from there) as there`);
+  return row.there;
 }
 
 /** Writes the credentials of a role from its slices, in the transaction of `beginWallet`. */

@@ -9,13 +9,10 @@ const BYRON = 1;
 const SHELLEY = 2;
 
 /** Bytes of a row as a plain `Uint8Array`: the database client returns a subclass. */
-const plain = (bytes: unknown) => {
-  const { buffer, byteOffset, byteLength } = bytes as Uint8Array;
-  return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
-};
+const plain = ({ buffer, byteOffset, byteLength }: Uint8Array) => new Uint8Array(buffer, byteOffset, byteLength);
 
 /** The output of a row. */
-export function storedOutput(bytes: unknown): Output {
+export function storedOutput(bytes: Uint8Array): Output {
   return walkOutput(new Walk(plain(bytes)));
 }
 

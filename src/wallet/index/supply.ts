@@ -1,15 +1,24 @@
 /** Derives the credentials that a fold requests, before the indexer's transaction. */
 import { parseJson } from "#src/base/json.ts";
-import type { Row, Want } from "#src/cardano/projection.ts";
+import type { Want } from "#src/cardano/projection.ts";
 import type { Queries } from "#src/store/store.ts";
 import { addCredentials, SPARE } from "#src/wallet/index/begin.ts";
-import type { DeriveCredentials, PoolRole, WalletKind } from "#src/wallet/index/types.ts";
+import { type DeriveCredentials, POOL_ROLES, type PoolRole, type WalletKind } from "#src/wallet/index/types.ts";
 
 /** A request of the fold: the first `count` credentials of a role. */
-interface CredentialWant extends Want {
+interface CredentialWant {
   readonly wallet: string;
   readonly role: PoolRole;
   readonly count: number;
+}
+
+/** The request of a `Want`. @throws TypeError where the fold did not make it. */
+function wantOf({ wallet, role, count }: Want): CredentialWant {
+  const pool = POOL_ROLES.find((one) => one === role);
+  if (typeof wallet !== "string" || pool === undefined || typeof count !== "number") {
+    throw new TypeError("a request for credentials that names no pool");
+  }
+  return { wallet, role: pool, count };
 }
 
 /** Credentials to derive beyond the request: more for a longer pool, so that a long one does not wait at each block. */
@@ -24,13 +33,15 @@ function ahead(count: number): number {
 export function walletSupply(sql: Queries, derive: DeriveCredentials) {
   return async (wants: readonly Want[]): Promise<(tx: Queries) => Promise<void>> => {
     const made = await Promise.all(wants.map(async (want) => {
-      const { wallet, role, count } = want as CredentialWant;
-      const [row] = await sql<Row[]>`select kind, account, count from wallet_index join wallet_stock using (wallet)
+      const { wallet, role, count } = wantOf(want);
+      const [row] = await sql<
+        { kind: WalletKind; account: string; count: number }[]
+      >`select kind, account, count from wallet_index join wallet_stock using (wallet)
         where wallet = ${wallet} and role = ${role}`;
       if (!row) return undefined; // erased meanwhile
-      const from = row.count as number;
+      const { kind, account, count: from } = row;
       if (from >= count) return undefined;
-      const order = { wallet, kind: row.kind as WalletKind, account: parseJson(row.account as string), role };
+      const order = { wallet, kind, account: parseJson(account), role };
       const credentials = await derive({ ...order, from, count: count + ahead(count) - from });
       return { wallet, role, from, credentials };
     }));

@@ -10,6 +10,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { normalizeZ } from "@noble/curves/abstract/curve.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha512 } from "@noble/hashes/sha2.js";
+import { elementAt } from "#src/base/only.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { derivePublic, HARD } from "#src/cardano/derivation.ts";
 import { blake2b224, initHash } from "#src/cardano/hash.ts";
@@ -33,8 +34,9 @@ function multiples(): readonly (readonly EdwardsPoint[])[] {
   let unit = Point.BASE.multiplyUnsafe(8n);
   for (let place = 0; place < PLACES; place++) {
     const row = [unit];
-    for (let byte = 2; byte < 256; byte++) row.push(row.at(-1)!.add(unit));
-    unit = row.at(-1)!.add(unit);
+    let last = unit;
+    for (let byte = 2; byte < 256; byte++) row.push(last = last.add(unit));
+    unit = last.add(unit);
     made.push(normalizeZ(Point, row));
   }
   return tables = made;
@@ -75,8 +77,8 @@ export async function deriveCredentials(input: DeriveInput): Promise<Result<Deri
 function addMultiple(parent: EdwardsPoint, number: Uint8Array): EdwardsPoint {
   let point = parent;
   multiples().forEach((row, place) => {
-    const byte = number[place]!;
-    if (byte !== 0) point = point.add(row[byte - 1]!);
+    const byte = elementAt(number, place);
+    if (byte !== 0) point = point.add(elementAt(row, byte - 1));
   });
   return point;
 }

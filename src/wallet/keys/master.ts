@@ -1,6 +1,7 @@
 /** Root keys of every style from a mnemonic. Derivation takes 10 ms and more, so only builder threads call it. */
 import { pbkdf2Sync } from "node:crypto";
 import { utf8 } from "#src/base/bytes.ts";
+import { elementAt } from "#src/base/only.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { deriveByron } from "#src/cardano/byronDerivation.ts";
 import { derive, rootOf, type SecretNode } from "#src/cardano/derivation.ts";
@@ -65,7 +66,7 @@ export function descender(style: WalletStyle, root: SecretNode): (path: Path) =>
   const known = new Map<string, SecretNode>([["", root]]);
   return function at(path): SecretNode {
     const name = path.join("/");
-    const found = known.get(name) ?? child(at(path.slice(0, -1)), path.at(-1)!);
+    const found = known.get(name) ?? child(at(path.slice(0, -1)), elementAt(path, path.length - 1));
     known.set(name, found);
     return found;
   };

@@ -54,14 +54,15 @@ export async function unseal(sealed: SealedKey, passphrase: string): Promise<Sec
 
 async function openRecord(record: Uint8Array, passphrase: string): Promise<SecretNode | undefined> {
   const [salt, nonce, data, secret, tag] = as(decode(record), "array").value.map((item) => as(item, "bytes").value);
-  const [memory, passes, known] = as(decode(data!), "array").value;
+  if (!salt || !nonce || !data || !secret || !tag) throw new Error("a sealed key with parts missing");
+  const [memory, passes, known] = as(decode(data), "array").value;
   const cost = { memory: Number(asInt(memory)), passes: Number(asInt(passes)) };
   if (cost.memory > HIGHEST.memory || cost.passes > HIGHEST.passes) {
     throw new Error("a sealed key that is dearer than may be");
   }
-  const key = (await fastest())(passphrase, salt!, cost);
+  const key = (await fastest())(passphrase, salt, cost);
   try {
-    const opened = xchacha20poly1305(key, nonce!, data!).decrypt(concat(secret!, tag!));
+    const opened = xchacha20poly1305(key, nonce, data).decrypt(concat(secret, tag));
     return { key: opened, chainCode: as(known, "bytes").value.slice(32) };
   } catch {
     return undefined;
@@ -104,7 +105,8 @@ function openXprv({ method, key, verifier }: SealedKey, passphrase: string): Sec
 
 function matches(isScrypt: boolean, verifier: Uint8Array, passphrase: string): boolean {
   if (isScrypt) return isScryptHash(fromUtf8(verifier) ?? "", passphrase);
-  const salt = verifier.subarray(1, 1 + verifier[0]!);
+  const [length = 0] = verifier;
+  const salt = verifier.subarray(1, 1 + length);
   const made = hashPassphrase(passphrase, salt);
   return made.length === verifier.length && timingSafeEqual(made, verifier);
 }

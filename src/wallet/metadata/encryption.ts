@@ -6,7 +6,7 @@
 import { concat, fromUtf8, utf8 } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Metadata, Metadatum } from "#src/wallet/metadata/metadatum.ts";
+import { isList, type Metadata, type Metadatum } from "#src/wallet/metadata/metadatum.ts";
 
 const LABEL = 674n;
 const SALTED = utf8("Salted__");
@@ -37,10 +37,8 @@ function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 function messageOf(metadata: Metadata) {
   const content = metadata.get(LABEL);
   if (!(content instanceof Map)) return undefined;
-  const message: Metadatum | undefined = content.get("msg");
-  if (!Array.isArray(message)) return undefined;
-  const texts: readonly Metadatum[] = message;
-  return texts.every((line) => typeof line === "string") ? { content, texts: texts as readonly string[] } : undefined;
+  const texts: Metadatum | undefined = content.get("msg");
+  return isList(texts) && texts.every((line) => typeof line === "string") ? { content, texts } : undefined;
 }
 
 /**
@@ -93,9 +91,7 @@ async function decrypt(algorithm: { name: string; iv: ArrayBuffer }, key: Crypto
   try {
     const text = fromUtf8(new Uint8Array(await crypto.subtle.decrypt(algorithm, key, copyOf(sealed))));
     const message: Json = text === undefined ? null : parseJson(text);
-    return Array.isArray(message) && message.every((line) => typeof line === "string")
-      ? message as string[]
-      : undefined;
+    return Array.isArray(message) && message.every((line) => typeof line === "string") ? message : undefined;
   } catch {
     // wrong padding or invalid JSON: a wrong passphrase gives either
     return undefined;

@@ -6,7 +6,14 @@
 import { fromHex, isHex, isWellFormed, toHex } from "#src/base/bytes.ts";
 import { isObject, type Json, toJson } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import { MAX_BYTES, MAX_INTEGER, type Metadata, type Metadatum, textFault } from "#src/wallet/metadata/metadatum.ts";
+import {
+  isList,
+  MAX_BYTES,
+  MAX_INTEGER,
+  type Metadata,
+  type Metadatum,
+  textFault,
+} from "#src/wallet/metadata/metadatum.ts";
 
 /** JSON that is not metadata; the message says where and why. */
 type BadMetadata = Failure<"bad_request">;
@@ -31,7 +38,7 @@ export function readMetadata(json: Json): Result<Metadata, BadMetadata> {
     return fail("bad_request", "Error in $.metadata: Metadata must be an object whose keys are labels.");
   }
   const isTagged = Object.values(json).every((value) =>
-    isObject(value) && Object.keys(value).length === 1 && TAGS.includes(Object.keys(value)[0]!)
+    isObject(value) && Object.keys(value).length === 1 && Object.keys(value).every((tag) => TAGS.includes(tag))
   );
   if (depthOf(json) > 2 * MAX_DEPTH) {
     return fail("bad_request", `Error in $.metadata: Values are nested more than ${MAX_DEPTH} deep.`);
@@ -155,18 +162,16 @@ function taggedJson(value: Metadatum): Json {
   if (typeof value === "bigint") return { int: number(value) };
   if (typeof value === "string") return { string: value };
   if (value instanceof Uint8Array) return { bytes: toHex(value) };
-  if (value instanceof Map) return { map: [...value].map(([k, v]) => ({ k: taggedJson(k), v: taggedJson(v) })) };
-  return { list: (value as readonly Metadatum[]).map(taggedJson) };
+  if (isList(value)) return { list: value.map(taggedJson) };
+  return { map: [...value].map(([k, v]) => ({ k: taggedJson(k), v: taggedJson(v) })) };
 }
 
 function plainJson(value: Metadatum): Json {
   if (typeof value === "bigint") return number(value);
   if (typeof value === "string") return value;
   if (value instanceof Uint8Array) return `0x${toHex(value)}`;
-  if (value instanceof Map) {
-    return Object.fromEntries([...value].map(([key, entry]) => [keyText(key), plainJson(entry)]));
-  }
-  return (value as readonly Metadatum[]).map(plainJson);
+  if (isList(value)) return value.map(plainJson);
+  return Object.fromEntries([...value].map(([key, entry]) => [keyText(key), plainJson(entry)]));
 }
 
 /** A map key as a text; a list or a map becomes its JSON. */

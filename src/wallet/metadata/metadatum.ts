@@ -10,6 +10,11 @@ export type Metadatum =
   | readonly Metadatum[]
   | ReadonlyMap<Metadatum, Metadatum>;
 
+/** Whether a value is a list; `Array.isArray` does not narrow a type with read-only lists. */
+export function isList(value: Metadatum | undefined): value is readonly Metadatum[] {
+  return Array.isArray(value);
+}
+
 /** Values by label, 0 to 2^64 − 1. */
 export type Metadata = ReadonlyMap<bigint, Metadatum>;
 

@@ -67,7 +67,8 @@ async function follow(
 ): Promise<Result<FetchedResponse, FetchFailure>> {
   for (let url = text, hops = 0;; hops++) {
     const answer = await request(url, options, signal);
-    if (!answer.ok || !("location" in answer.value)) return answer as Result<FetchedResponse, FetchFailure>;
+    if (!answer.ok) return answer;
+    if (!("location" in answer.value)) return ok(answer.value);
     if (hops === MOST_REDIRECTS) return fail("unreachable", `There are more than ${MOST_REDIRECTS} redirects.`);
     url = new URL(answer.value.location, url).href;
   }

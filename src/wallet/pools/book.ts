@@ -36,7 +36,8 @@ const NEVER = -2;
 export class PoolBook {
   private pools: CachedResult<ReadonlyMap<string, ListedPool>> & { readonly change: number } | undefined;
   private readonly rankings = new Map<bigint, CachedResult<ReadonlyMap<string, bigint>>>();
-  private readonly running = new Map<string, Promise<Result<unknown, PoolsUnknown>>>();
+  private readonly runningPools = new Map<"all", Promise<Result<ReadonlyMap<string, ListedPool>, PoolsUnknown>>>();
+  private readonly runningRankings = new Map<bigint, Promise<Result<ReadonlyMap<string, bigint>, PoolsUnknown>>>();
 
   constructor(private readonly options: PoolBookOptions) {}
 
@@ -57,7 +58,8 @@ export class PoolBook {
     const known = await this.all();
     if (!known.ok) return known;
     const { unknownMs = UNKNOWN_MS } = this.options;
-    if (known.value.has(id) || Date.now() - this.pools!.at < unknownMs) return ok(known.value.get(id));
+    const isRecent = this.pools !== undefined && Date.now() - this.pools.at < unknownMs;
+    if (known.value.has(id) || isRecent) return ok(known.value.get(id));
     const epoch = await this.options.epoch();
     if (!epoch.ok) return epoch;
     const now = await this.query(epoch.value, await this.change());
@@ -71,7 +73,7 @@ export class PoolBook {
     const epoch = now.value;
     const known = this.rankings.get(stake);
     if (known?.epoch === epoch) return ok(known.value);
-    return await this.shared(`ranking ${stake}`, async () => {
+    return await shared(this.runningRankings, stake, async () => {
       const answer = await this.options.port.poolRanking(stake);
       if (!answer.ok) return answer;
       this.rankings.delete(stake);
@@ -85,7 +87,7 @@ export class PoolBook {
   }
 
   private query(epoch: number, change: number): Promise<Result<ReadonlyMap<string, ListedPool>, PoolsUnknown>> {
-    return this.shared("pools", async () => {
+    return shared(this.runningPools, "all", async () => {
       const answer = await this.options.port.pools();
       if (!answer.ok) return answer;
       const value = new Map(answer.value.value.map((pool) => [pool.pool, pool]));
@@ -95,13 +97,13 @@ export class PoolBook {
       return ok(value);
     });
   }
+}
 
-  /** Callers at the same time share one query. */
-  private shared<T>(name: string, query: () => Promise<Result<T, PoolsUnknown>>): Promise<Result<T, PoolsUnknown>> {
-    const known = this.running.get(name) as Promise<Result<T, PoolsUnknown>> | undefined;
-    if (known) return known;
-    const result = query().finally(() => this.running.delete(name));
-    this.running.set(name, result);
-    return result;
-  }
+/** Callers at the same time share one query of a key. */
+function shared<K, T>(running: Map<K, Promise<T>>, key: K, query: () => Promise<T>): Promise<T> {
+  const known = running.get(key);
+  if (known) return known;
+  const result = query().finally(() => running.delete(key));
+  running.set(key, result);
+  return result;
 }

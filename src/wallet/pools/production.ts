@@ -6,6 +6,7 @@ import { fromHex } from "#src/base/bytes.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { certified, type ScannedBlock } from "#src/cardano/block.ts";
 import type { Projection, Row, RowWrite } from "#src/cardano/projection.ts";
+import { column } from "#src/store/column.ts";
 import type { Queries } from "#src/store/store.ts";
 
 const TABLE = "pool_production";
@@ -28,6 +29,8 @@ function changesPools({ transactions }: ScannedBlock): boolean {
   );
 }
 
+const isBigint = (value: unknown): value is bigint => typeof value === "bigint";
+
 /** A row for each pool, replaced with each of its blocks, and one for all pool certificates. */
 export const productionProjection: Projection = {
   name: "pools",
@@ -49,7 +52,7 @@ export const productionProjection: Projection = {
     };
     if (pool !== undefined) {
       const known = (rows.get(TABLE) ?? []).find((row) => row.pool === pool);
-      put(TABLE, known, { pool }, { blocks: ((known?.blocks as bigint | undefined) ?? 0n) + 1n });
+      put(TABLE, known, { pool }, { blocks: (known ? column(known, "blocks", isBigint) : 0n) + 1n });
     }
     if (changesPools(block)) put(CHANGES, rows.get(CHANGES)?.[0], ALL);
     return { type: "done", writes, touched: [] };

@@ -1,5 +1,6 @@
 /** Script credentials of one role of a shared wallet, many at once. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
+import { mustGet } from "#src/base/maps.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import type { NativeScript } from "#src/cardano/nativeScript.ts";
 import { deriveCredentials } from "#src/wallet/keys/bulk.ts";
@@ -27,7 +28,7 @@ export async function deriveScripts(
   }
   return Array.from({ length: count }, (_, i) => {
     const at = i * HASH_BYTES;
-    return toNative(template.script, (name) => toHex(derived.get(name)!.subarray(at, at + HASH_BYTES)));
+    return toNative(template.script, (name) => toHex(mustGet(derived, name).subarray(at, at + HASH_BYTES)));
   });
 }
 

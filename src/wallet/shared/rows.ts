@@ -3,6 +3,7 @@ import { parseJson } from "#src/base/json.ts";
 import type { Migration } from "#src/store/migrations.ts";
 import type { Queries } from "#src/store/store.ts";
 import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
+import { templateOf } from "#src/wallet/shared/script.ts";
 import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
 
 export const sharedWalletMigrations: readonly Migration[] = [{
@@ -37,7 +38,7 @@ interface Columns {
 }
 
 function sharingOf(row: Columns): SharedAccount {
-  const template = (text: string) => parseJson(text) as unknown as ScriptTemplate;
+  const template = (text: string) => templateOf(parseJson(text));
   return {
     account: Number(row.account),
     payment: template(row.payment),

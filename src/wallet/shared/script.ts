@@ -2,8 +2,40 @@
  * Script templates: names or keys under `all`, `any` and `some`, and slots from and until which they hold. A template
  * becomes a native script of the ledger once each name stands for a key.
  */
+import type { Json } from "#src/base/json.ts";
 import { type NativeScript } from "#src/cardano/nativeScript.ts";
-import type { ScriptForm } from "#src/wallet/shared/types.ts";
+import type { ScriptForm, ScriptTemplate } from "#src/wallet/shared/types.ts";
+
+/**
+ * A script with its cosigners' keys from JSON that was stored.
+ *
+ * @throws TypeError where it is none.
+ */
+export function templateOf(json: Json): ScriptTemplate {
+  if (!isTemplate(json)) throw new TypeError("stored JSON that is no script template");
+  return json;
+}
+
+function isTemplate(value: unknown): value is ScriptTemplate {
+  return isRecord(value) && isForm(value.script) && isRecord(value.keys) &&
+    Object.values(value.keys).every((key) => typeof key === "string");
+}
+
+function isForm(value: unknown): value is ScriptForm {
+  if (typeof value === "string") return true;
+  if (!isRecord(value)) return false;
+  const isList = (list: unknown) => Array.isArray(list) && list.every(isForm);
+  if ("all" in value) return isList(value.all);
+  if ("any" in value) return isList(value.any);
+  const { some } = value;
+  if (some !== undefined) return isRecord(some) && typeof some.at_least === "number" && isList(some.from);
+  const slot = "active_from" in value ? value.active_from : value.active_until;
+  return typeof slot === "number" || typeof slot === "bigint";
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
 
 /** Children of a script; none at a leaf. */
 export function childrenOf(script: ScriptForm): readonly ScriptForm[] {

@@ -1,6 +1,7 @@
 /** Scripts of many addresses of a shared wallet. Runs in a builder thread, which caches them. */
 import { utf8 } from "#src/base/bytes.ts";
 import { mustGet, setBounded } from "#src/base/maps.ts";
+import { elementAt } from "#src/base/only.ts";
 import { encodeNative } from "#src/cardano/nativeScript.ts";
 import { walletId } from "#src/wallet/keys/account.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
@@ -37,7 +38,10 @@ export async function scriptsAt(
   // with the cosigners' keys, which a shared wallet's id does not cover
   const template = walletId(utf8(scriptText(script) + JSON.stringify(Object.entries(keys).sort())));
   const nameOf = (role: number, index: number) => `${template}/${role}/${index}`;
-  const places = paths.map((path) => ({ role: path.at(-2)!, index: path.at(-1)! }));
+  const places = paths.map((path) => ({
+    role: elementAt(path, path.length - 2),
+    index: elementAt(path, path.length - 1),
+  }));
   const made = new Map<string, Uint8Array>();
   const missing = new Map<number, Set<number>>();
   for (const { role, index } of places) {

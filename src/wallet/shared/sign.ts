@@ -4,6 +4,7 @@
  * would make it too low.
  */
 import { fromHex } from "#src/base/bytes.ts";
+import { elementAt } from "#src/base/only.ts";
 import { as, asInt, asSet, CborError, raw } from "#src/cardano/cbor.ts";
 import { derivePublic, type PublicNode } from "#src/cardano/derivation.ts";
 import { keyHash, verify } from "#src/cardano/keys.ts";
@@ -101,7 +102,7 @@ export function sharedSigning({ transaction, account, own }: SharedSigningInput)
   const scripts = own.map(({ script, path }) => ({
     script,
     path,
-    key: keyHash(derivePublic(node(path.at(-2)!), path.at(-1)!).key),
+    key: keyHash(derivePublic(node(elementAt(path, path.length - 2)), elementAt(path, path.length - 1)).key),
   }));
   const natives = own.flatMap(({ script }) => read.scripts.get(script) ?? []);
   const keys = new Set(natives.flatMap(keysOf));

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { templateScript } from "#src/api/wallets/script.ts";
 import { fromHex, toHex } from "#src/base/bytes.ts";
+import type { Json } from "#src/base/json.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { fromBech32 } from "#src/cardano/bech32.ts";
@@ -19,7 +20,7 @@ import {
 } from "#src/cardano/nativeScript.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
 import { hashOf, scriptAt, sharedWalletId } from "#src/wallet/shared/account.ts";
-import { fromNative, leavesOf, scriptText, toNative } from "#src/wallet/shared/script.ts";
+import { fromNative, leavesOf, scriptText, templateOf, toNative } from "#src/wallet/shared/script.ts";
 import type { ScriptForm } from "#src/wallet/shared/types.ts";
 import { scriptFault, validateTemplates } from "#src/wallet/shared/validate.ts";
 import { walletVectors } from "../../support/wallet-vectors.ts";
@@ -300,5 +301,31 @@ describe("validation", () => {
     const names = Array.from({ length: 90 }, (_, n) => `cosigner#${n}`);
     expect(code({ payment: { script: { all: names }, keys: { "cosigner#0": key(0) } } })).toContain("too large");
     expect(code({ payment: { script: { all: names.slice(0, 60) }, keys: { "cosigner#0": key(0) } } })).toBe("ok");
+  });
+});
+
+describe("a stored template", () => {
+  const keys = { "cosigner#0": "acct_shared_xvk1" };
+
+  test.each<Json>([
+    "cosigner#0",
+    { all: ["cosigner#0", { active_from: 120 }, { active_until: 2n ** 60n }] },
+    { any: [{ some: { at_least: 1, from: ["cosigner#0", "cosigner#1"] } }] },
+  ])("is given as it is stored, form %#", (script) => {
+    const stored: Json = { script, keys };
+    expect(templateOf(stored)).toBe(stored);
+  });
+
+  test.each<[string, Json]>([
+    ["no object", "cosigner#0"],
+    ["no keys", { script: "cosigner#0" }],
+    ["a key that is no text", { script: "cosigner#0", keys: { "cosigner#0": 1 } }],
+    ["no script", { keys }],
+    ["children that are no list", { script: { all: "cosigner#0" }, keys }],
+    ["a child that is no script", { script: { any: [{ all: [null] }] }, keys }],
+    ["a number of signatures that is none", { script: { some: { at_least: "1", from: ["cosigner#0"] } }, keys }],
+    ["a slot that is none", { script: { active_from: "120" }, keys }],
+  ])("is refused with %s", (_, stored) => {
+    expect(() => templateOf(stored)).toThrow(TypeError);
   });
 });
