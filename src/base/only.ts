@@ -7,3 +7,14 @@ export function onlyOf<T>(list: readonly T[]): T {
   for (const one of list) if (list.length === 1) return one;
   throw new Error(`one element was expected, and there are ${list.length}`);
 }
+
+/**
+ * The element at an index that the list must have.
+ *
+ * @throws RangeError where there is none, which is a fault of the program.
+ */
+export function elementAt<T>(list: readonly T[], index: number): T {
+  const element = list[index];
+  if (element === undefined) throw new RangeError(`no element ${index} of ${list.length}`);
+  return element;
+}

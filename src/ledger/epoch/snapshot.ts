@@ -1,4 +1,5 @@
 /** Who delegates what to which pool (Shelley ledger specification, `stakeDistr`; rule SNAP). */
+import { mustGet } from "#src/base/maps.ts";
 import type { Output } from "#src/cardano/output.ts";
 import type { PoolTerms } from "#src/ledger/poolTerms.ts";
 import type { LedgerState, PoolSnapshot, StakeSnapshot } from "#src/ledger/state.ts";
@@ -54,7 +55,7 @@ export function takeSnapshot(
   const delegations = new Map<string, string>();
   for (const [key, { pool }] of accounts.entries()) if (pool !== undefined) delegations.set(key, pool);
   for (const [key, lovelace] of stakeOf({ utxo, accounts }, delegations.keys())) {
-    members.get(delegations.get(key)!)?.set(key, lovelace);
+    members.get(mustGet(delegations, key))?.set(key, lovelace);
   }
   return { pools: snapshot, fees: pots.fees };
 }
