@@ -16,7 +16,7 @@ const BAD_MS = 3_000;
 const OWN_RATE = { perSecond: 100, burst: 200 };
 
 /**
- * The port to a service. One that is away is waited for, with a line of progress; throws `StartError` where waiting
+ * The port to a service. For an unreachable one it prints a line and does not wait; throws `StartError` where waiting
  * does not help.
  */
 export async function connectBlockfrost(

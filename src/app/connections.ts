@@ -1,5 +1,5 @@
 /**
- * The connections of a process: PostgreSQL and NATS, embedded unless they are given, the network, and threads for CPU
+ * The connections of a process: PostgreSQL and NATS (embedded unless a URL is set), the network, and threads for CPU
  * work.
  */
 import { randomBytes } from "node:crypto";
@@ -22,15 +22,15 @@ import { busCheck, databaseCheck } from "#src/app/health.ts";
 import { connectNetwork } from "#src/app/network.ts";
 import { schemaMigrations } from "#src/app/schema.ts";
 
-/** How long a start waits for a server before it prints a line about it, in milliseconds. */
+/** Delay in ms after which a start prints that it still waits for a server. */
 const PATIENCE_MS = 2_000;
 /**
- * How long the database may take to answer at the start, in milliseconds; less than the library waits for one
- * connection.
+ * Time limit in ms for the first response of the database; shorter than the PostgreSQL client library's connect
+ * timeout.
  */
 const DATABASE_MS = 9_000;
 
-/** Opens the connections; each depends on those above it. Their stops are added to the context. */
+/** Opens the connections, each after those it depends on; adds their stop functions to `stops`. Throws `StartError`. */
 export async function connect(start: StartContext): Promise<AppContext> {
   const { options, log, stops, health } = start;
   const stopMeasuring = measureProcess();
@@ -47,7 +47,7 @@ export async function connect(start: StartContext): Promise<AppContext> {
   const bus = await openBus(start, nats);
   await initHash();
   const port = await connectNetwork({ ...start, store, bus });
-  // Only now: the database must not be claimed for a magic that the network does not have.
+  // After `connectNetwork`, which checks the magic. The magic of an unreachable network is not checked.
   const claimed = await claimNetwork(store, options.networkMagic);
   if (!claimed.ok) {
     throw new StartError(`${claimed.error.message} Use another database or --folder for the other network.`);
@@ -113,7 +113,7 @@ async function prepareDatabase({ options, progress }: StartContext, store: Store
   const problem = (why: string) => new StartError(`${server} cannot be used: ${why}.`);
   const patience = setTimeout(() => progress(`${server} does not answer yet`), PATIENCE_MS);
   try {
-    // The library retries without end where a port accepts connections and is not PostgreSQL's.
+    // The client library retries without limit if the port accepts connections but is not a PostgreSQL server.
     const checked = await inTime(checkServer(store), DATABASE_MS);
     if (checked === undefined) {
       throw problem(`it did not respond as PostgreSQL within ${DATABASE_MS / 1_000} s; check the host and the port`);

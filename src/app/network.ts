@@ -15,7 +15,7 @@ import { tipCheck } from "#src/app/health.ts";
 export type NetworkContext = StartContext & Pick<AppContext, "store" | "bus">;
 
 /**
- * The port to the network that the options name. A network that is away is waited for, with a line of progress; throws
+ * The port to the network that the options name. For an unreachable one it prints a line and does not wait; throws
  * `StartError` where waiting does not help. Prints, and keeps for `/health`, what the provider guarantees of its
  * answers.
  */

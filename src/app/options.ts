@@ -13,7 +13,7 @@ import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } f
 import { OUTSIDE_HELP, OUTSIDE_NAMES, type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
 
-/** Default of the most commands that wait for one actor. */
+/** Default maximum number of commands queued for one actor. */
 const MAILBOX = 1_024;
 /** A hundred years. */
 const MOST_HOURS = 876_000;
@@ -38,7 +38,7 @@ export interface Options {
   readonly walletPort: number;
   /** Address at which the wallet service listens. It has no authentication. */
   readonly walletHost: string;
-  /** A wallet at most so many seconds behind is ready. */
+  /** Maximum lag of a ready wallet, in seconds. */
   readonly syncToleranceS: number;
   readonly devnetPort: number;
   /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
@@ -50,11 +50,11 @@ export interface Options {
   readonly operatorToken?: string;
   /** Limits of one client of the token service. */
   readonly rateLimit: RateLimit;
-  /** Whether facts come with slots when the query does not say. */
+  /** Default of the query parameter `slots`: whether a fact is `{value, slot}`. */
   readonly factSlots: boolean;
   /** Whether webhooks may have addresses of this machine and of private networks, and http URLs. */
   readonly webhooksPrivate: boolean;
-  /** Most commands that wait for one actor, and for all actors of a worker together. */
+  /** Maximum number of queued commands: of one actor (`entity`), and of all actors of a worker together (`all`). */
   readonly mailbox: { readonly entity: number; readonly all: number };
   /** Port for health checks and metrics of this process; none where undefined. */
   readonly healthPort?: number;
@@ -191,7 +191,7 @@ function isRole(text: string): text is Role {
   return ROLES.some((role) => role === text);
 }
 
-/** Reads options; `help` for `--help`. One function, since the checks of an option need the values of others. */
+/** Reads options; `help` for `--help`; `bad_option` names all problems. One function: checks use several options. */
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -235,7 +235,7 @@ export function readOptions(
     ...{ text, env, magic: networkMagic, devnet: roles.has("devnet") },
     problem: (sentence) => problems.push(sentence),
   });
-  // from the command line only: processes of one deployment share their environment
+  // only options on the command line are refused: the processes of a deployment share one environment
   const ofDevnet = DEVNET_NAMES.filter((name) => values[name] !== undefined).map((name) => `--${name}`);
   if (provider !== "devnet" && ofDevnet.length > 0) {
     problems.push(`${ofDevnet.join(", ")} ${ofDevnet.length > 1 ? "require" : "requires"} --provider devnet`);

@@ -26,7 +26,7 @@ interface OptionReaders {
   readonly problem: (sentence: string) => void;
 }
 
-/** Reads these options; invalid ones are reported as problems. */
+/** Reads these options. Calls `problem` for each invalid one; the result is then not usable. */
 export function readOutside({ text, devnet, problem }: OptionReaders): OutsideOptions {
   const source = parseSource(text("pool-metadata-fetching") ?? "none");
   if (source === undefined) {

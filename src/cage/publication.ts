@@ -20,14 +20,14 @@ export function publicationAddress(network: 0 | 1): string {
   return scriptAddress(network, hash224(concat(Uint8Array.of(NATIVE), encode([ANY_OF, []])))).hex;
 }
 
-/** A version of the contract as an output carries it: CBOR of `[3, bytes]`. */
+/** A version of the contract as the reference script of an output: CBOR of `[3, bytes]`, 3 for Plutus V3. */
 export function referenceScript(script: CageScript): Uint8Array {
   return encode([PLUTUS_V3, script.compiledCode]);
 }
 
 /**
  * The output that carries a version of the contract: the smallest one, then the first by reference. Anyone may publish the
- * contract, also with assets and data that scripts would have to read.
+ * contract, also with assets and a datum, which make the script context larger.
  */
 export function findPublished(utxos: readonly Utxo[], hash: string): Utxo | undefined {
   const script = cageScripts.find((one) => one.hash === hash);

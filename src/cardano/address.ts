@@ -63,7 +63,8 @@ function readPointer(bytes: Uint8Array): Pointer | undefined {
   }
   const [slot, transaction, certificate] = numbers;
   if (open || numbers.length !== 3) return undefined;
-  return { slot: slot!, transaction: transaction!, certificate: certificate! };
+  if (slot === undefined || transaction === undefined || certificate === undefined) return undefined;
+  return { slot, transaction, certificate };
 }
 
 function writeNumber(value: bigint): Uint8Array {

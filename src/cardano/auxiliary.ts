@@ -12,6 +12,9 @@ interface AuxiliaryData {
   readonly plutus: readonly { readonly language: 1 | 2 | 3; readonly bytes: Uint8Array }[];
 }
 
+/** Language of Plutus by the field of its scripts. */
+const LANGUAGES = { 2: 1, 3: 2, 4: 3 } as const;
+
 /**
  * Reads auxiliary data: a map of metadata (Shelley), an array of metadata and native scripts (Allegra, Mary), or a map under tag 259
  * (since Alonzo). Eras accept the older forms. Throws `CborError`.
@@ -42,7 +45,7 @@ function walkAuxiliary(walk: Walk): AuxiliaryData {
     if (field === 0) metadata = walkMetadata(walk);
     else if (field === 1) native = walk.each(walk.array(), () => walk.raw());
     else if (field === 2 || field === 3 || field === 4) {
-      const language = (field - 1) as 1 | 2 | 3;
+      const language = LANGUAGES[field];
       for (const bytes of walk.each(walk.array(), () => walk.bytes())) plutus.push({ language, bytes });
     } else throw new CborError(`auxiliary data has no field ${field}`);
   }

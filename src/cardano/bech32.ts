@@ -17,11 +17,15 @@ export function toBech32(prefix: string, bytes: Uint8Array): string {
 
 /** Prefix (in lower case) and bytes of a bech32 text, or `undefined` when the checksum, the alphabet or the padding is wrong. */
 export function fromBech32(text: string): Prefixed | undefined {
-  if (text.length > MAX_LENGTH || !text.includes("1")) return undefined;
+  if (text.length > MAX_LENGTH || !hasSeparator(text)) return undefined;
   try {
-    const { prefix, words } = bech32.decode(text as `${string}1${string}`, MAX_LENGTH);
+    const { prefix, words } = bech32.decode(text, MAX_LENGTH);
     return { prefix, bytes: bech32.fromWords(words) };
   } catch {
     return undefined;
   }
+}
+
+function hasSeparator(text: string): text is `${string}1${string}` {
+  return text.includes("1");
 }

@@ -33,6 +33,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
 
 function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
+  // not checked, for speed: 8 bits are an index of the table
   for (const byte of bytes) crc = (crc >>> 8) ^ TABLE[(crc ^ byte) & 255]!;
   return (crc ^ 0xffffffff) >>> 0;
 }
@@ -98,7 +99,9 @@ export function byronAddress(parts: ByronParts): string {
 export function byronAttributes(address: string): Uint8Array {
   const [payload] = as(decode(fromHex(address)), "array").value;
   const content = as(as(payload, "tag").value, "bytes").value;
-  return raw(as(decode(content), "array").value[1]!);
+  const [, attributes] = as(decode(content), "array").value;
+  if (!attributes) throw new CborError("no Byron address");
+  return raw(attributes);
 }
 
 /** Whether an address (its bytes in hexadecimal) is that of a key with its chain code. */

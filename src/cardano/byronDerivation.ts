@@ -4,7 +4,7 @@
  */
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { concat } from "#src/base/bytes.ts";
+import { byteAt, concat } from "#src/base/bytes.ts";
 import { HARD, type SecretNode } from "#src/cardano/derivation.ts";
 import { littleEndian, littleEndianBytes, ORDER, scalarToPublic } from "#src/cardano/keys.ts";
 
@@ -16,7 +16,7 @@ export function deriveByron({ key, chainCode }: SecretNode, index: number): Secr
   const z = hmac(sha512, chainCode, concat(Uint8Array.of(move), tail));
   const eightfold = z.subarray(0, 32).map((byte) => byte << 3);
   const scalar = (littleEndian(eightfold) + littleEndian(key.subarray(0, 32))) % ORDER;
-  const prefix = z.subarray(32).map((byte, i) => byte + key[32 + i]!);
+  const prefix = z.subarray(32).map((byte, i) => byte + byteAt(key, 32 + i));
   return {
     key: concat(littleEndianBytes(scalar, 32), prefix),
     chainCode: hmac(sha512, chainCode, concat(Uint8Array.of(chain), tail)).slice(32),

@@ -2,7 +2,7 @@
  * CBOR (RFC 8949) with raw slices: a decoded item knows where its bytes stand, because hashes are over the bytes as they
  * came, never over what another encoder would have written.
  */
-import { fromUtf8, joined, toHex, utf8 } from "#src/base/bytes.ts";
+import { fromHex, fromUtf8, joined, toHex, utf8 } from "#src/base/bytes.ts";
 
 /** A decoded item; `start` and `end` are its place in `source`. */
 export type Item = { readonly source: Uint8Array; readonly start: number; readonly end: number } & ItemValue;
@@ -149,7 +149,7 @@ class Decoder {
     if (at + width > this.source.length) throw new CborError("truncated");
     const value = width === 8
       ? this.view.getBigUint64(at)
-      : BigInt(width === 4 ? this.view.getUint32(at) : width === 2 ? this.view.getUint16(at) : this.source[at]!);
+      : BigInt(width === 4 ? this.view.getUint32(at) : width === 2 ? this.view.getUint16(at) : this.byte(at));
     return [value, at + width];
   }
 
@@ -219,8 +219,12 @@ type Of<T extends Item["type"]> = Extract<Item, { type: T }>;
 
 /** The item as one type, or `CborError`. */
 export function as<T extends Item["type"]>(item: Item | undefined, type: T): Of<T> {
-  if (item?.type !== type) throw new CborError(`expected ${type}, found ${item?.type ?? "nothing"}`);
-  return item as Of<T>;
+  if (!isOf(item, type)) throw new CborError(`expected ${type}, found ${item?.type ?? "nothing"}`);
+  return item;
+}
+
+function isOf<T extends Item["type"]>(item: Item | undefined, type: T): item is Of<T> {
+  return item?.type === type;
 }
 
 /** The big number whose magnitude is written in bytes. Takes time in proportion to them; byte by byte a megabyte would take minutes. */
@@ -315,17 +319,21 @@ function write(value: Encodable, parts: Uint8Array[]): void {
     parts.push(Uint8Array.of(0x9f));
     for (const element of value.elements) write(element, parts);
     parts.push(BREAK);
-  } else if (value instanceof Map) {
+  } else if (isList(value)) {
+    parts.push(head(4, value.length));
+    for (const element of value) write(element, parts);
+  } else {
     parts.push(head(5, value.size));
     for (const [key, entry] of value) {
       write(key, parts);
       write(entry, parts);
     }
-  } else {
-    const elements = value as readonly Encodable[];
-    parts.push(head(4, elements.length));
-    for (const element of elements) write(element, parts);
   }
+}
+
+/** `Array.isArray`, which alone does not recognise a readonly list. */
+function isList(value: Encodable): value is readonly Encodable[] {
+  return Array.isArray(value);
 }
 
 function writeInt(value: bigint, parts: Uint8Array[]): void {
@@ -337,7 +345,7 @@ function writeInt(value: bigint, parts: Uint8Array[]): void {
   }
   let digits = magnitude.toString(16);
   if (digits.length % 2 === 1) digits = "0" + digits;
-  const bytes = Uint8Array.from(digits.match(/../g)!, (pair) => parseInt(pair, 16));
+  const bytes = fromHex(digits);
   parts.push(head(6, negative ? 3 : 2));
   if (bytes.length <= 64) {
     parts.push(head(2, bytes.length), bytes);

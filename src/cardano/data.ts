@@ -35,13 +35,13 @@ export function encodeData(data: Data): Uint8Array {
     else if (next instanceof Uint8Array) parts.push(encodedBytes(next));
     else if (next instanceof DataMap) {
       parts.push(head(5, next.entries.length));
-      for (let i = next.entries.length - 1; i >= 0; i--) rest.push(next.entries[i]![1], next.entries[i]![0]);
+      for (const [key, value] of next.entries.toReversed()) rest.push(value, key);
     } else {
-      const elements = next instanceof Constr ? next.fields : next as readonly Data[];
+      const elements = next instanceof Constr ? next.fields : next;
       if (next instanceof Constr) parts.push(constructorHead(next.tag));
       parts.push(elements.length === 0 ? head(4, 0) : Uint8Array.of(0x9f));
       if (elements.length > 0) rest.push(BREAK);
-      for (let i = elements.length - 1; i >= 0; i--) rest.push(elements[i]!);
+      for (const element of elements.toReversed()) rest.push(element);
     }
   }
   return joined(parts);
@@ -91,7 +91,7 @@ export function walkData(walk: Walk): Data {
       open.pop();
       value = inner.whole();
     }
-    if (open.length === 0) return value!;
+    if (value !== undefined && open.length === 0) return value;
   }
 }
 
@@ -170,7 +170,11 @@ function walkNumber(walk: Walk): bigint {
 
 function pairs(flat: readonly Data[]): [Data, Data][] {
   const entries: [Data, Data][] = [];
-  for (let i = 0; i < flat.length; i += 2) entries.push([flat[i]!, flat[i + 1]!]);
+  let key: Data | undefined;
+  for (const one of flat) {
+    if (key !== undefined) entries.push([key, one]);
+    key = key === undefined ? one : undefined;
+  }
   return entries;
 }
 

@@ -6,7 +6,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { pbkdf2 } from "@noble/hashes/pbkdf2.js";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { concat } from "#src/base/bytes.ts";
+import { byteAt, concat } from "#src/base/bytes.ts";
 import { littleEndian, littleEndianBytes, scalarToPublic, type SigningKey } from "#src/cardano/keys.ts";
 
 /** A secret key with children: extended key (64 bytes) and chain code (32). */
@@ -33,9 +33,8 @@ const ROUNDS = { c: 4096, dkLen: 96 };
 /** The root key from 96 stretched bytes (CIP-3, Icarus), for callers with a faster PBKDF2 than `rootKey`. */
 export function rootOf(stretched: Uint8Array): SecretNode {
   const root = stretched.slice();
-  root[0]! &= 0b1111_1000;
-  root[31]! &= 0b0001_1111;
-  root[31]! |= 0b0100_0000;
+  root[0] = byteAt(root, 0) & 0b1111_1000;
+  root[31] = (byteAt(root, 31) & 0b0001_1111) | 0b0100_0000;
   return { key: root.subarray(0, 64), chainCode: root.subarray(64) };
 }
 

@@ -16,8 +16,11 @@ function drep(to: DRep): Encodable {
   return to.kind === "no confidence" ? [3] : credential(to);
 }
 
+/** Kinds of certificates that only delegate, by what they delegate to. */
+const DELEGATIONS = [2, 9, 10] as const;
+
 /** A delegation's kind (0 pool, 1 representative, 2 both) and its encoded targets. */
-function target({ pool, drep: to }: { readonly pool?: string; readonly drep?: DRep }): [number, Encodable[]] {
+function target({ pool, drep: to }: { readonly pool?: string; readonly drep?: DRep }): [0 | 1 | 2, Encodable[]] {
   if (pool !== undefined && to) return [2, [fromHex(pool), drep(to)]];
   if (to) return [1, [drep(to)]];
   if (pool !== undefined) return [0, [fromHex(pool)]];
@@ -44,7 +47,7 @@ export function encodeCertificate(certificate: AccountCertificate): Uint8Array {
       return encode(certificate.refund === undefined ? [1, who] : [8, who, certificate.refund]);
     default: {
       const [kind, rest] = target(certificate.to);
-      return encode([[2, 9, 10][kind]!, who, ...rest]);
+      return encode([DELEGATIONS[kind], who, ...rest]);
     }
   }
 }

@@ -212,4 +212,8 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
 };
 
 /** Names of all failures. */
-export const failureNames: readonly FailureName[] = Object.keys(sentences) as FailureName[];
+export const failureNames: readonly FailureName[] = Object.keys(sentences).filter(isFailureName);
+
+function isFailureName(name: string): name is FailureName {
+  return Object.hasOwn(sentences, name);
+}

@@ -16,9 +16,7 @@ export const ORDER = Point.Fn.ORDER;
 
 /** The number that some bytes are, lowest byte first. */
 export function littleEndian(bytes: Uint8Array): bigint {
-  let value = 0n;
-  for (let i = bytes.length - 1; i >= 0; i--) value = (value << 8n) | BigInt(bytes[i]!);
-  return value;
+  return bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
 }
 
 /** `length` bytes of a number, lowest first; what does not fit is dropped. */

@@ -4,7 +4,7 @@
  */
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256, sha512 } from "@noble/hashes/sha2.js";
-import { concat, utf8 } from "#src/base/bytes.ts";
+import { byteAt, concat, utf8 } from "#src/base/bytes.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import type { SecretNode } from "#src/cardano/derivation.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
@@ -14,8 +14,8 @@ const THIRD_HIGHEST = 0b0010_0000;
 
 /** The bits that every scalar has: a multiple of 8 with bit 254 and without bit 255. */
 function tweak(key: Uint8Array): Uint8Array {
-  key[0]! &= 0b1111_1000;
-  key[31] = (key[31]! & 0b0111_1111) | 0b0100_0000;
+  key[0] = byteAt(key, 0) & 0b1111_1000;
+  key[31] = (byteAt(key, 31) & 0b0111_1111) | 0b0100_0000;
   return key;
 }
 
@@ -25,7 +25,7 @@ export function byronRoot(entropy: Uint8Array): SecretNode {
   for (let i = 1;; i++) {
     const chained = hmac(sha512, seed, utf8(`Root Seed Chain ${i}`));
     const key = tweak(sha512(chained.subarray(0, 32)));
-    if ((key[31]! & THIRD_HIGHEST) === 0) return { key, chainCode: chained.slice(32) };
+    if ((byteAt(key, 31) & THIRD_HIGHEST) === 0) return { key, chainCode: chained.slice(32) };
   }
 }
 
@@ -39,6 +39,6 @@ export function ledgerRoot(seed: Uint8Array): SecretNode {
   const name = utf8("ed25519 seed");
   const chainCode = hmac(sha256, name, concat(Uint8Array.of(1), seed));
   let key = hmac(sha512, name, seed);
-  while ((key[31]! & THIRD_HIGHEST) !== 0) key = hmac(sha512, name, key);
+  while ((byteAt(key, 31) & THIRD_HIGHEST) !== 0) key = hmac(sha512, name, key);
   return { key: tweak(key), chainCode };
 }

@@ -1,6 +1,7 @@
 /** Mnemonic sentences (BIP-39, English), of 9 to 24 words as Cardano wallets use them: nine words serve as a second factor. */
 import { wordlist } from "@scure/bip39/wordlists/english.js";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { elementAt } from "#src/base/only.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 
 const INDEX = new Map(wordlist.map((word, index) => [word, index]));
@@ -12,6 +13,14 @@ function checksum(entropy: Uint8Array): string {
 
 function bits(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
+}
+
+/** The numbers that bits are, `width` bits each. */
+function numbers(bits: string, width: number): number[] {
+  return Array.from(
+    { length: bits.length / width },
+    (_, i) => parseInt(bits.slice(i * width, (i + 1) * width), 2),
+  );
 }
 
 /**
@@ -36,7 +45,7 @@ export function mnemonicEntropy(words: readonly string[]): Result<Uint8Array, Fa
     all += index.toString(2).padStart(11, "0");
   }
   const size = Math.floor((all.length * 32) / 33);
-  const entropy = Uint8Array.from(all.slice(0, size).match(/.{8}/g)!, (byte) => parseInt(byte, 2));
+  const entropy = Uint8Array.from(numbers(all.slice(0, size), 8));
   if (checksum(entropy) !== all.slice(size)) {
     return fail("bad_mnemonic", "The checksum of the mnemonic is wrong: a word is not what it was.", {
       reason: "checksum",
@@ -52,7 +61,7 @@ export function mnemonicEntropy(words: readonly string[]): Result<Uint8Array, Fa
  */
 export function mnemonicWords(entropy: Uint8Array): string[] {
   if (!COUNTS.includes((entropy.length * 3) / 4)) throw new TypeError(`entropy of ${entropy.length} bytes`);
-  return (bits(entropy) + checksum(entropy)).match(/.{11}/g)!.map((word) => wordlist[parseInt(word, 2)]!);
+  return numbers(bits(entropy) + checksum(entropy), 11).map((word) => elementAt(wordlist, word));
 }
 
 /** A new random mnemonic. */

@@ -46,7 +46,7 @@ export function readNative(item: Item | undefined): NativeScript {
       walk.close(inner.start);
       value = inner.whole(inner.scripts);
     }
-    if (open.length === 0) return value!;
+    if (value && open.length === 0) return value;
   }
 }
 
@@ -96,18 +96,25 @@ function folded<C, R>(
   down: (script: NativeScript, context: C) => C,
   up: (script: NativeScript, context: C, parts: readonly R[]) => R,
 ): R {
-  const stack: { readonly script: NativeScript; readonly context: C; readonly parts: R[] }[] = [];
-  let next: { readonly script: NativeScript; readonly context: C } | undefined = { script, context };
+  interface Level {
+    readonly script: NativeScript;
+    readonly context: C;
+    readonly parts: R[];
+  }
+  const outside: Level[] = [];
+  let level: Level = { script, context, parts: [] };
   for (;;) {
-    if (next) stack.push({ ...next, parts: [] });
-    const top = stack.at(-1)!;
-    const inner = "scripts" in top.script ? top.script.scripts[top.parts.length] : undefined;
-    next = inner && { script: inner, context: down(top.script, top.context) };
-    if (next) continue;
-    stack.pop();
-    const result = up(top.script, top.context, top.parts);
-    if (stack.length === 0) return result;
-    stack.at(-1)!.parts.push(result);
+    const inner = "scripts" in level.script ? level.script.scripts[level.parts.length] : undefined;
+    if (inner) {
+      outside.push(level);
+      level = { script: inner, context: down(level.script, level.context), parts: [] };
+      continue;
+    }
+    const result = up(level.script, level.context, level.parts);
+    const outer = outside.pop();
+    if (!outer) return result;
+    outer.parts.push(result);
+    level = outer;
   }
 }
 

@@ -176,8 +176,10 @@ function list<T>(walk: Walk | undefined, one: (walk: Walk) => T): T[] {
 
 /** Inputs are a set, and before Conway a set could be written with one of its elements twice. Most are written in order. */
 function distinct(refs: readonly OutRef[]): readonly OutRef[] {
-  for (let i = 1; i < refs.length; i++) {
-    if (compareRefs(refs[i - 1]!, refs[i]!) >= 0) return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
+  let last: OutRef | undefined;
+  for (const ref of refs) {
+    if (last && compareRefs(last, ref) >= 0) return [...new Map(refs.map((one) => [refKey(one), one])).values()];
+    last = ref;
   }
   return refs;
 }

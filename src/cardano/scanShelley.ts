@@ -1,4 +1,5 @@
 /** Blocks of the eras Shelley to Conway: one layout, save that lists of invalid transactions came with Alonzo. */
+import { elementAt } from "#src/base/only.ts";
 import type { ScannedBlock, ScannedTransaction } from "#src/cardano/block.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { hash256 } from "#src/cardano/hash.ts";
@@ -24,7 +25,7 @@ export function scanShelley(walk: Walk, era: number): ScannedBlock {
       index,
       valid: !refused?.has(index),
       body,
-      witnesses: witnesses[index]!,
+      witnesses: elementAt(witnesses, index),
       auxiliaryData: auxiliary?.get(index),
       lastSlotIncluded: era === SHELLEY,
     })

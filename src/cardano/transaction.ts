@@ -250,10 +250,10 @@ export function bootstrapBytes(attributes: readonly Uint8Array[]): number {
 /** A transaction's four parts. Throws `CborError` on bytes that are none. */
 export function partsOf(transaction: Uint8Array) {
   const [body, witnesses, valid, auxiliary, more] = as(decodeAll(transaction), "array").value;
-  if (!body || !witnesses || !auxiliary || more) throw new CborError("not a transaction");
+  if (!body || !witnesses || !valid || !auxiliary || more) throw new CborError("not a transaction");
   as(body, "map");
   as(valid, "bool");
-  return { body, witnesses: as(witnesses, "map").value, valid: valid!, auxiliary };
+  return { body, witnesses: as(witnesses, "map").value, valid, auxiliary };
 }
 
 /**

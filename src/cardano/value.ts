@@ -1,6 +1,7 @@
 /** Lovelace and native assets. */
 import type { Encodable, Item } from "#src/cardano/cbor.ts";
 import { fromHex } from "#src/base/bytes.ts";
+import { mustGet } from "#src/base/maps.ts";
 import { major, Walk } from "#src/cardano/walk.ts";
 
 /** Policy id (56 hexadecimal digits) followed by the asset name (0 to 64 hexadecimal digits). */
@@ -132,7 +133,7 @@ export function encodeAssets(assets: Assets): Encodable {
   return new Map(
     [...policies].sort(([a], [b]) => byLength(a, b)).map(([policy, names]) => [
       fromHex(policy),
-      new Map(names.sort(byLength).map((name) => [fromHex(name), assets.get(policy + name)!])),
+      new Map(names.sort(byLength).map((name) => [fromHex(name), mustGet(assets, policy + name)])),
     ]),
   );
 }

@@ -171,19 +171,17 @@ export class Walk {
 
   /** Steps over the next item, however deeply it is nested. What is inside must be well-formed, texts are not checked for UTF-8. */
   skip(): void {
-    const { source } = this;
-    const length = source.length;
+    const { length } = this.source;
     // what the containers around are still to have, from the outside in; `left` is that of the innermost
     const open: number[] = [];
     let left = 1;
     for (;;) {
       const start = this.at;
-      if (start >= length) throw truncated();
-      const initial = source[start]!;
+      const initial = this.byte(start);
       if (initial === BREAK) {
         if (left !== ELEMENT && left !== KEY) throw new CborError("unexpected break");
         this.at = start + 1;
-        left = open.pop()!;
+        left = 0;
       } else {
         if (left > 0) left--;
         else if (left === KEY) left = VALUE;
@@ -211,14 +209,19 @@ export class Walk {
         }
       }
       while (left === 0) {
-        if (open.length === 0) return;
-        left = open.pop()!;
+        const outer = open.pop();
+        if (outer === undefined) return;
+        left = outer;
       }
     }
   }
 
   private peek(): number {
-    const byte = this.source[this.at];
+    return this.byte(this.at);
+  }
+
+  private byte(at: number): number {
+    const byte = this.source[at];
     if (byte === undefined) throw truncated();
     return byte;
   }
@@ -250,24 +253,24 @@ export class Walk {
 
   /** Steps over an initial byte and its argument, which it gives: exact up to 2^53. */
   private head(): number {
-    const { source, at } = this;
-    const info = source[at]! & 31;
+    const { at } = this;
+    const info = this.byte(at) & 31;
     if (info < 24) {
       this.at = at + 1;
       return info;
     }
     if (info > 27) throw new CborError("reserved additional information");
     const end = at + 1 + (1 << (info - 24));
-    if (end > source.length) throw truncated();
+    if (end > this.source.length) throw truncated();
     this.at = end;
-    if (info === 24) return source[at + 1]!;
-    if (info === 25) return (source[at + 1]! << 8) | source[at + 2]!;
+    if (info === 24) return this.byte(at + 1);
+    if (info === 25) return (this.byte(at + 1) << 8) | this.byte(at + 2);
     return info === 26 ? this.word(at + 1) : this.word(at + 1) * 2 ** 32 + this.word(at + 5);
   }
 
   private word(at: number): number {
-    const { source } = this;
-    return ((source[at]! << 24) | (source[at + 1]! << 16) | (source[at + 2]! << 8) | source[at + 3]!) >>> 0;
+    const upper = (this.byte(at) << 24) | (this.byte(at + 1) << 16);
+    return (upper | (this.byte(at + 2) << 8) | this.byte(at + 3)) >>> 0;
   }
 
   private big(): bigint {

@@ -2,7 +2,6 @@
 import { type Clock, sleep, systemClock } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
-import type { Json } from "#src/base/json.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { slotAt, slotTime } from "#src/cardano/parameters.ts";
 import { DevnetChain, LeaseLost, type RollbackImpossible, underLease } from "#src/devnet/blocks/chain.ts";
@@ -168,7 +167,7 @@ export class DevnetRunner {
   #announce(tip: Tip): void {
     const { bus, log } = this.settings;
     try {
-      bus.publish(BLOCK_SUBJECT, tip as unknown as Json);
+      bus.publish(BLOCK_SUBJECT, { ...tip });
     } catch (error) {
       log.debug("a new tip was not announced", { reason: reason(error) });
     }

@@ -4,7 +4,7 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { toHex } from "#src/base/bytes.ts";
-import type { Json } from "#src/base/json.ts";
+import { isObject, type Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
@@ -26,6 +26,7 @@ import { type Genesis, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
 import { nodeAnswers } from "#src/devnet/serve/nodeAnswers.ts";
 import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
+import { rowValue } from "#src/devnet/ledger/rowValues.ts";
 import { SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
 import { atTip } from "#src/devnet/serve/stateRows.ts";
 import { SUBMIT_SUBJECT } from "#src/devnet/serve/subjects.ts";
@@ -125,7 +126,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
         const { point, value: row } = await readParametersRow(sql);
         if (row === undefined) return { point, value: parameters };
         if (row.version !== changed?.version) {
-          changed = { version: row.version, parameters: fromPlain(row.value) as Parameters };
+          changed = { version: row.version, parameters: rowValue("parameters", fromPlain(row.value)) };
         }
         return { point, value: changed.parameters };
       }),
@@ -149,10 +150,18 @@ function unreachable(
 }
 
 function readAnswer(answer: Json): Result<Submission, Unreachable> {
-  const said = fromPlain(answer) as { outcome?: Submission; error?: { code: string; message: string } };
-  if (said.outcome) return ok(said.outcome);
-  if (said.error?.code === "undecodable") {
-    return ok({ outcome: "refused", failures: [{ name: "DeserialiseFailure", message: said.error.message }] });
+  const { outcome = null, error } = isObject(answer) ? answer : { error: null };
+  const submission = fromPlain(outcome);
+  if (isSubmission(submission)) return ok(submission);
+  const message = isObject(error) && typeof error.message === "string" ? error.message : undefined;
+  if (isObject(error) && error.code === "undecodable" && message !== undefined) {
+    return ok({ outcome: "refused", failures: [{ name: "DeserialiseFailure", message }] });
   }
-  return unreachable(said.error?.message);
+  return unreachable(message);
+}
+
+function isSubmission(answer: unknown): answer is Submission {
+  if (typeof answer !== "object" || answer === null || !("outcome" in answer)) return false;
+  return answer.outcome === "accepted" ||
+    (answer.outcome === "refused" && "failures" in answer && Array.isArray(answer.failures));
 }

@@ -50,7 +50,7 @@ function members(value: unknown): Members {
   return typeof value === "object" && value !== null ? value as Members : {};
 }
 
-/** Data that is no part of a step: it stands for a member of another form, so that `readProof` refuses the proof. */
+/** Stands for an invalid member: no step contains an empty list, so `readProof` gives undefined. */
 const NONE: Data = [];
 
 /** An integer, as a bigint (exact JSON) or a number (plain JSON). */
@@ -79,7 +79,7 @@ function stepData(step: unknown): Data {
 }
 
 /**
- * Reads a proof from parsed JSON; undefined if its form is not exactly right.
+ * Reads a proof from parsed JSON; undefined unless each step has the members of `StepJson`. Ignores other members.
  *
  * @example
  * ```ts

@@ -6,7 +6,8 @@ import type { Parameters } from "#src/cardano/parameters.ts";
 import costModels from "./mainnetCostModels.json" with { type: "json" };
 
 /** Major protocol versions of the Conway era. */
-export type Major = 9 | 10 | 11;
+export const MAJORS = [9, 10, 11] as const;
+export type Major = typeof MAJORS[number];
 
 /** Entries of Plutus V3 before protocol version 10 came with builtins of its own. */
 const V3_OF_CHANG = 251;

@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { verify } from "node:crypto";
-import { fromHex, toHex } from "#src/base/bytes.ts";
+import { byteAt, compareBytes, fromHex, toHex } from "#src/base/bytes.ts";
 
 /** The prime of the field, highest byte first. */
 const FIELD = fromHex("7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed");
@@ -23,14 +23,12 @@ const SMALL: ReadonlySet<string> = new Set([
 
 function unsigned(point: Uint8Array): Uint8Array {
   const bytes = Uint8Array.from(point); // slice() of a Buffer would not copy
-  bytes[31]! &= 127;
+  bytes[31] = byteAt(bytes, 31) & 127;
   return bytes;
 }
 
 function isCanonical(key: Uint8Array): boolean {
-  const big = unsigned(key).reverse();
-  for (let i = 0; i < 32; i++) if (big[i] !== FIELD[i]) return big[i]! < FIELD[i]!;
-  return false;
+  return compareBytes(unsigned(key).reverse(), FIELD) < 0;
 }
 
 /** Whether a signature (64 bytes) of a message is by a public key (32 bytes). */

@@ -1,9 +1,9 @@
 /**
- * The rules of the Conway era: from a state and a transaction to what it changes, or why not.
+ * Transaction validation of the Conway era: from a state and a transaction to its changes or its failures.
  *
- * Hypotheses: protocol versions 9 to 11, as the parameters say. All failures of phase 1 are collected, as the Haskell ledger
- * does, and scripts of Plutus run only when there are none. Governance ends with deposits and witnesses: nothing that was
- * proposed is voted on or enacted.
+ * Assumptions: protocol versions 9 to 11 (parameters). All failures of phase 1 are collected, as the Haskell ledger
+ * does, and Plutus scripts run only when there are none. Of governance, proposals, voters and deposits are
+ * checked; votes have no effect and nothing is enacted.
  */
 import { ok, type Result } from "#src/base/result.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
@@ -29,9 +29,9 @@ import type { LedgerState } from "#src/ledger/state.ts";
 import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
 
 /**
- * Judges a whole transaction (its CBOR) as part of a block at a slot. Gives what it changes, to be applied with `applyDelta`;
- * the state stays as it is. Bytes that are no transaction have the one failure `DeserialiseFailure`. Rejects only when
- * `evaluate` does.
+ * Validates a transaction (CBOR) as part of a block at a slot. Resolves to its changes, to be applied with `applyDelta`;
+ * does not modify the state. Undecodable bytes give the one failure `DeserialiseFailure`. The promise rejects only if
+ * `evaluate` rejects.
  */
 export async function validate(
   state: LedgerState,
@@ -122,7 +122,7 @@ async function effects(
   };
 }
 
-/** Bytes of reference scripts that the transactions of a block may refer to together (ledger: `maxRefScriptSizePerBlock`). */
+/** Maximum total bytes of the reference scripts of a block's transactions (ledger: `maxRefScriptSizePerBlock`). */
 const MAX_BLOCK_REF_SCRIPT_BYTES = 1_048_576;
 
 /** Bytes that a block's body has beside its transactions: heads of its four parts, and a transaction's place in the lists. */
@@ -130,7 +130,7 @@ const BODY_BYTES = 20;
 const PLACE_BYTES = 6;
 
 /**
- * Whether a block that holds some transactions has room for one more: by the size of its body, the units of its redeemers, and the
+ * Whether a block with the transactions `chosen` can also hold `next`: limits of body size, execution units and
  * bytes of reference scripts.
  */
 export function fitsBlock(parameters: Parameters, chosen: readonly Applied[], next: Applied): boolean {

@@ -13,7 +13,7 @@ import { type FeeParameters, ledgerSize, minFee } from "#src/transaction/fee.ts"
 import { refScriptBytes } from "#src/transaction/output.ts";
 import { type KnownScript, Signers } from "#src/transaction/signers.ts";
 
-/** Execution units by what a redeemer is for (`subjectOf`): its index may change with the inputs. */
+/** Execution units by the redeemer's subject (`subjectOf`), since its index may change with the inputs. */
 export type UnitsBySubject = ReadonlyMap<string, Units>;
 
 /** The parts of a transaction that a draft decides. */
@@ -33,7 +33,7 @@ export interface Draft {
   readonly transaction: Uint8Array;
   /** Bytes once signed, as the ledger counts them (`ledgerSize`). */
   readonly size: number;
-  /** The least fee that the ledger takes for it, in lovelace. */
+  /** Minimum fee of the signed transaction, in lovelace. */
   readonly minFee: bigint;
   /** Inputs of the plan, then coins. */
   readonly inputs: readonly Utxo[];
@@ -63,17 +63,17 @@ export interface DraftPlan extends Pick<TransactionParts, "mint" | "withdrawals"
 }
 
 /**
- * Writes a draft. `dearer` is a draft with the same coins for a higher fee: its collateral is kept, so that fees cannot
+ * Writes a draft. `costlier`: a draft with the same coins and a higher fee, whose collateral it keeps: fees cannot
  * alternate.
  */
 export type WriteDraft = (
   coins: readonly Coin[],
   change: readonly NewOutput[],
   fee: bigint,
-  dearer?: Draft,
+  costlier?: Draft,
 ) => Draft;
 
-/** Units of a redeemer that was not evaluated yet: they take as many bytes as most real ones. */
+/** Units of a redeemer before its evaluation: their CBOR is as long as that of most real ones. */
 const UNITS_GUESS: Units = { memory: 100_000n, steps: 100_000_000n };
 
 /** Sum of execution units. */
@@ -86,7 +86,7 @@ export function totalUnits(units: Iterable<Units>): Units {
   return { memory, steps };
 }
 
-/** Gives the function that writes drafts of a plan. */
+/** Creates the function that writes drafts of a plan. Redeemers without `units` get `UNITS_GUESS`. */
 export function drafting(plan: DraftPlan, units: UnitsBySubject = new Map()): WriteDraft {
   const { parameters, keys, scripts, known } = plan;
   const redeemers = plan.redeemers.map((redeemer) => ({
@@ -95,13 +95,13 @@ export function drafting(plan: DraftPlan, units: UnitsBySubject = new Map()): Wr
   }));
   const spentUnits = totalUnits(redeemers.map((redeemer) => redeemer.units));
   const fixedScriptBytes = refScriptBytes([...plan.inputs, ...plan.references]);
-  return (coins, change, fee, dearer) => {
+  return (coins, change, fee, costlier) => {
     const spent = coins.map(({ utxo }) => utxo);
     const inputs = [...plan.inputs, ...spent];
     const chosen = redeemers.length === 0
       ? undefined
-      : dearer?.collateral
-      ? lowered(parameters, dearer.collateral, fee)
+      : costlier?.collateral
+      ? lowered(parameters, costlier.collateral, fee)
       : plan.collateral?.(coins, fee);
     const collateral = chosen && "inputs" in chosen ? chosen : undefined;
     const signers = new Signers(keys, scripts, known);

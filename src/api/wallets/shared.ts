@@ -40,7 +40,7 @@ export const givenTemplate = z.object({
   template: templateScript,
 }).meta({ id: "GivenScriptTemplate" });
 
-/** A template in answers. */
+/** A template in answers: account keys as `acct_shared_xvk1…`. */
 export const scriptTemplate = z.object({
   cosigners: z.record(z.string(), z.string()),
   template: templateScript,

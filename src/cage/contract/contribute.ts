@@ -10,7 +10,7 @@
  * A token of the policy exists once, in its state output at the script. By 2 and 3 this transaction spends that output, either
  * to end the token or to update it. Ending burns the token, which 3 excludes. So the token is updated, and the update processes
  * every input at the script that names its token: it requires an action for this request. The action applies and refunds it,
- * because skipping requires the redeemer of a retraction.
+ * because a skipped request must have the redeemer `retract`, and this one has `contribute`.
  */
 import * as u from "#src/cage/uplc/builtin.ts";
 import {
@@ -39,7 +39,7 @@ import {
 } from "#src/cage/contract/context.ts";
 import { construct, oneToken, paymentOf, sameBytes, type Spent } from "#src/cage/contract/library.ts";
 
-/** Whether the transaction may spend the request at `reference` to apply it. */
+/** Fails the script unless the transaction may spend the request at `reference` to apply it. */
 export function contribute(
   spent: Spent,
   tx: TransactionFields,

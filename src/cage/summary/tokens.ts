@@ -24,7 +24,7 @@ import { type ContractInput, contractInputs, redeemerOf, type State } from "#src
 
 type TokenChange = Summary["tokens"][number];
 
-/** What a transaction does to tokens; `unknown` lists contradictions. */
+/** Changes of tokens and requests; `unknown`: parts that are unresolved, foreign or contrary to the contract. */
 export interface TokenChanges
   extends Pick<Summary, "tokens" | "requests" | "retracts" | "refunds" | "mints" | "scripts"> {
   readonly unknown: readonly UnknownPart[];
@@ -77,7 +77,7 @@ export function describeTokens(read: ReadTransaction, known: KnownOutputs, viewe
   };
 }
 
-/** Reports an input that is unresolved, of an unknown script, or with a redeemer that does not fit. */
+/** Reports an input that is unresolved, belongs to an unknown script, or has a redeemer of the wrong type. */
 function reportInput(
   { ref, output, state, request, redeemer }: ContractInput,
   report: (code: string, message: string) => void,
@@ -121,7 +121,7 @@ function describeMint(
   return { ...one, tokenId: name, meaning };
 }
 
-/** Tokens before and after: those whose state is spent or made, and those that are minted or burnt. */
+/** One entry for each token whose state is spent or created, or that is minted or burnt. */
 function tokenChanges(
   mint: Assets,
   spent: readonly ContractInput[],
@@ -187,7 +187,7 @@ function tokenChange(
   };
 }
 
-/** Refunds: output n + 1 refunds the n-th applied request. */
+/** Refunds: output 0 is the next state, output n (n from 1) refunds the n-th applied request. */
 function describeRefunds(
   read: ReadTransaction,
   spent: readonly ContractInput[],

@@ -10,7 +10,7 @@ import { atLeast } from "#src/transaction/output.ts";
 import { priorityOrder } from "#src/transaction/coinPool.ts";
 import { EMPTY_ROOT, encodeState, tokenName } from "#src/cage/datum.ts";
 import { mintData } from "#src/cage/redeemer.ts";
-import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";
+import { type BuildFailure, type BuildInput, type Built, finish, keyAddressOf } from "#src/cage/transactions/common.ts";
 
 /** A boot transaction, and the id of its token. */
 export interface BuiltBoot extends Built {
@@ -22,7 +22,7 @@ const NO_OUTPUT: OutRef = { txHash: "00".repeat(32), index: 0 };
 
 /** Builds the transaction that creates a token owned by the payment key of the address. */
 export function buildBoot(input: BuildInput, measure: Measure): Result<BuiltBoot, BuildFailure> {
-  const owner = requester(input);
+  const owner = keyAddressOf(input);
   if (!owner.ok) return owner;
   const { script, network, parameters, address } = input;
   // If there is nothing to spend, the balancer fails and says how much is missing.

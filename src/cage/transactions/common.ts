@@ -17,7 +17,7 @@ import type { Evaluation, EvaluationInput } from "#src/plutus/types.ts";
 interface BuildSettings {
   /** How long the transaction stays valid, in ms; default 2 hours, at most 36 hours. */
   readonly validForMs?: number | undefined;
-  /** Lovelace that a request offers to the token's owner; default `offeredFee`. */
+  /** Lovelace that a request offers to the token's owner; by default the result of `offeredFee()` in `fee.ts`. */
   readonly offeredFee?: bigint | undefined;
 }
 
@@ -27,13 +27,13 @@ export interface BuildInput {
   readonly slots: SlotConfig;
   /** The current slot: the tip's, or a later one by the clock. */
   readonly slot: number;
-  /** The first slot whose time is not yet known (end of the node's era summary), if that is known. */
+  /** Horizon: the first slot whose time is not known yet (end of the node's era summary); undefined if unknown. */
   readonly horizon?: number | undefined;
   readonly network: NetworkId;
   readonly script: CageScript;
   /** An unspent output with the reference script; without one the script is in the witnesses. */
   readonly reference?: Utxo | undefined;
-  /** The requester's address, its bytes in hexadecimal. It pays, signs and receives the change. */
+  /** Address (bytes in hexadecimal) that pays, signs and receives the change: the token's owner or the requester. */
   readonly address: string;
   /** Unspent outputs at the address, with the spend priority of each. */
   readonly available: readonly Coin[];
@@ -51,7 +51,7 @@ export interface Built {
   readonly validTo: number;
   /** Size in bytes when signed. */
   readonly size: number;
-  /** Outputs of the address that it spends or uses as collateral; a reservation covers these. */
+  /** Outputs of the address that the transaction spends or uses as collateral: the ones to reserve. */
   readonly spends: readonly Utxo[];
   /** Whether Plutus scripts run in it. */
   readonly runsScripts: boolean;
@@ -64,13 +64,13 @@ export interface Built {
 export type BuildFailure = BalanceFailure | Failure<"bad_address" | "not_owner">;
 
 const DEFAULT_VALID_MS = 2 * 3600 * 1000;
-/** How far ahead slots have a known time on the public networks, at least: 3k/f slots of one second. */
+/** On public networks, slot times are known at least this far ahead, in ms: 3k/f slots of one second. */
 const MAX_VALID_MS = 36 * 3600 * 1000;
 
 /**
  * The first slot in which a transaction built now is no longer valid. Scripts see it as a time, so it must be before the
- * horizon; otherwise the ledger does not run them (`TimeTranslationPastHorizon`). The horizon itself has a time on some
- * nodes and none on others (Dingo), so the bound is one slot earlier.
+ * horizon; otherwise the ledger rejects it (`TimeTranslationPastHorizon`). The horizon itself has a time on some
+ * nodes and none on others (Dingo), so the bound is one slot earlier. At least `slot + 1`, even past the horizon.
  */
 function validTo(
   { slot, horizon = Infinity, slots, settings }: Pick<BuildInput, "slot" | "horizon" | "slots" | "settings">,
@@ -79,8 +79,8 @@ function validTo(
   return Math.max(slot + 1, Math.min(slot + Math.floor(ms / slots.slotLength), horizon - 1));
 }
 
-/** The requester's address as the contract sees it; `bad_address` if it has no payment key or is of another network. */
-export function requester(
+/** Parses an address; `bad_address` unless it is a base or enterprise address of a payment key on this network. */
+export function keyAddressOf(
   { address, network }: Pick<BuildInput, "address" | "network">,
 ): Result<KeyAddress, BuildFailure> {
   const key = keyAddress(address);
@@ -94,7 +94,7 @@ export function requester(
   return fail("bad_address", "The address is on another network.", { reason: "network" });
 }
 
-/** Adapts a script evaluator to the balancer. */
+/** Gives the balancer's `Measure` from a script evaluator and the parameters and slots of a build. */
 export function measureWith(
   evaluate: (input: EvaluationInput) => Evaluation,
   { parameters, slots }: Pick<BuildInput, "parameters" | "slots">,
@@ -102,25 +102,25 @@ export function measureWith(
   return (transaction, utxos) => evaluate({ transaction, utxos, parameters, slots });
 }
 
-/** The parts of a transaction that differ between builds. */
-type TransactionParts = Pick<Skeleton, "inputs" | "outputs" | "redeemers"> & Partial<Skeleton>;
+/** The parts of a transaction that a builder sets; `finish` has defaults for the rest. */
+type BuildParts = Pick<Skeleton, "inputs" | "outputs" | "redeemers"> & Partial<Skeleton>;
 
-/** Completes and balances a transaction that the address signs. */
+/** Adds script, required signer and validity interval, and balances the transaction from the address's outputs. */
 export function finish(
   input: BuildInput,
   signer: KeyAddress,
-  doing: TransactionParts,
+  parts: BuildParts,
   measure: Measure,
 ): Result<Built, BalanceFailure> {
   const { script, reference, address, available, parameters } = input;
   const until = validTo(input);
-  const runs = doing.redeemers.length > 0;
+  const runs = parts.redeemers.length > 0;
   const skeleton: Skeleton = {
     references: runs && reference ? [reference] : [],
     scripts: runs && !reference ? [script.compiledCode] : [],
     requiredSigners: runs ? [signer.payment] : [],
     validTo: until,
-    ...doing,
+    ...parts,
   };
   const balanced = balance(skeleton, { address, available }, parameters, measure);
   return balanced.ok ? ok({ ...built(balanced.value, until, address), runsScripts: runs }) : balanced;

@@ -11,7 +11,7 @@ import { lovelace } from "#src/cardano/value.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import { atLeast, leastLovelace } from "#src/transaction/output.ts";
 import { encodeRequest, type Operation } from "#src/cage/datum.ts";
-import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";
+import { type BuildFailure, type BuildInput, type Built, finish, keyAddressOf } from "#src/cage/transactions/common.ts";
 import { offeredFee } from "#src/cage/transactions/fee.ts";
 
 /** Input of `buildRequest`. */
@@ -36,7 +36,7 @@ const NO_SCRIPT: Measure = () => {
 
 /** Builds the transaction that requests a change. The details of `too_large` give the size and the limit of key and values. */
 export function buildRequest(input: RequestInput): Result<BuiltRequest, BuildFailure> {
-  const from = requester(input);
+  const from = keyAddressOf(input);
   if (!from.ok) return from;
   const { parameters, script, network, token, key, operation, address } = input;
   const offered = input.settings?.offeredFee ?? offeredFee(parameters, script.compiledCode, !input.reference);

@@ -5,7 +5,7 @@ import type { Utxo } from "#src/cardano/output.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import { decodeDatum } from "#src/cage/datum.ts";
 import { spendData } from "#src/cage/redeemer.ts";
-import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";
+import { type BuildFailure, type BuildInput, type Built, finish, keyAddressOf } from "#src/cage/transactions/common.ts";
 
 export interface RetractInput extends BuildInput {
   /** The request's output. */
@@ -17,7 +17,7 @@ export const NOT_REQUESTER = fail("not_owner", "The request does not belong to t
 
 /** Builds the transaction that retracts a request; `not_owner` unless the address has the refund address's payment key. */
 export function buildRetract(input: RetractInput, measure: Measure): Result<Built, BuildFailure> {
-  const from = requester(input);
+  const from = keyAddressOf(input);
   if (!from.ok) return from;
   const { request } = input;
   const datum = request.output.datum && decodeDatum(request.output.datum);

@@ -6,7 +6,7 @@ import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { atLeast } from "#src/transaction/output.ts";
 import { decodeDatum, encodeState, type State } from "#src/cage/datum.ts";
 import type { KeyAddress } from "#src/cage/plutus_address.ts";
-import { type BuildFailure, type BuildInput, requester } from "#src/cage/transactions/common.ts";
+import { type BuildFailure, type BuildInput, keyAddressOf } from "#src/cage/transactions/common.ts";
 
 /** The owner's address, the token's name and its state. */
 export interface OwnedState {
@@ -19,12 +19,12 @@ export interface OwnedState {
 export const NOT_OWNER = fail("not_owner", "The token does not belong to this address.");
 
 /**
- * Reads a state output; `not_owner` unless the requester owns the token.
+ * Reads a state output; `not_owner` unless `address` has the payment key of the token's owner.
  *
  * @throws {TypeError} if the output is not a state of this contract; the index has no such outputs
  */
 export function ownedState(input: BuildInput, utxo: Utxo): Result<OwnedState, BuildFailure> {
-  const owner = requester(input);
+  const owner = keyAddressOf(input);
   if (!owner.ok) return owner;
   const datum = utxo.output.datum && decodeDatum(utxo.output.datum);
   const asset = [...utxo.output.value.assets.keys()].find((id) => policyOf(id) === input.script.hash);

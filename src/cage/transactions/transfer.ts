@@ -4,7 +4,7 @@ import { encodeData } from "#src/cardano/data.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import { spendData } from "#src/cage/redeemer.ts";
-import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";
+import { type BuildFailure, type BuildInput, type Built, finish, keyAddressOf } from "#src/cage/transactions/common.ts";
 import { nextState, ownedState } from "#src/cage/transactions/state.ts";
 
 export interface TransferInput extends BuildInput {
@@ -14,7 +14,7 @@ export interface TransferInput extends BuildInput {
   readonly to: string;
 }
 
-/** A transaction that both owners sign. */
+/** A transaction that the current and the next owner sign. */
 export interface BuiltTransfer extends Built {
   /** Key hash of the next owner. */
   readonly owner: string;
@@ -22,14 +22,14 @@ export interface BuiltTransfer extends Built {
   readonly signers: readonly string[];
 }
 
-/** `owner_unchanged`: that owner already has the token. */
+/** `owner_unchanged`: `to` has the payment key of the current owner. `bad_address`: of `address` or `to`. */
 export type TransferFailure = BuildFailure | Failure<"owner_unchanged">;
 
 /** Builds the transaction that transfers a token; the current owner pays. */
 export function buildTransfer(input: TransferInput, measure: Measure): Result<BuiltTransfer, TransferFailure> {
   const owned = ownedState(input, input.state);
   if (!owned.ok) return owned;
-  const next = requester({ address: input.to, network: input.network });
+  const next = keyAddressOf({ address: input.to, network: input.network });
   if (!next.ok) return next;
   const { owner, token, state } = owned.value;
   const { payment } = next.value;

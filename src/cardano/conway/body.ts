@@ -6,6 +6,7 @@ import { type Certificate, readCertificate } from "#src/cardano/conway/certifica
 import { type Proposal, readProposal, readVotes, type Voter } from "#src/cardano/conway/governance.ts";
 import { checkAssets, type NewOutput, readNewOutput } from "#src/cardano/conway/output.ts";
 import {
+  choice,
   compareAccounts,
   entries,
   fields,
@@ -54,6 +55,7 @@ export interface Body {
   readonly donation: bigint;
 }
 
+const NETWORKS = [0, 1] as const;
 const FIELDS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22];
 
 /** Reads a body. Throws `CborError`. */
@@ -96,7 +98,7 @@ export function readBody(item: Item | undefined): Body {
     ...given("from", optional(8, (of) => uint(of, "slot"))),
     ...given("auxiliaryHash", optional(7, (of) => hash(of, "auxiliary data hash", 32))),
     ...given("scriptDataHash", optional(11, (of) => hash(of, "script data hash", 32))),
-    ...given("network", optional(15, (of) => Number(uint(of, "network id", 1n)) as 0 | 1)),
+    ...given("network", optional(15, (of) => choice(of, "network id", NETWORKS))),
     ...given("collateralReturn", optional(16, readNewOutput)),
     ...given("totalCollateral", optional(17, (of) => uint(of, "total collateral"))),
     ...given("treasury", optional(21, (of) => uint(of, "treasury"))),

@@ -6,6 +6,7 @@ import type { Ratio } from "#src/cardano/parameters.ts";
 import { type ParameterChanges, readParameterChanges } from "#src/cardano/conway/parameterChanges.ts";
 import {
   anchorOrNil,
+  choice,
   compareAccounts,
   compareCredentials,
   credential,
@@ -86,22 +87,27 @@ export function readVotes(item: Item): readonly Voter[] {
 }
 
 const ROLES = ["committee", "drep", "pool"] as const;
+/** Role and kind of credential, by the tag of a voter. */
+const VOTERS = [
+  ["committee", "key"],
+  ["committee", "script"],
+  ["drep", "key"],
+  ["drep", "script"],
+  ["pool", "key"],
+] as const;
 const VOTES = ["no", "yes", "abstain"] as const;
 
 function readVoter(item: Item): Omit<Voter, "votes"> {
   const [tag, of] = tuple(item, "voter", 2);
-  const kind = Number(uint(tag, "kind of voter", 4n));
-  return {
-    role: ROLES[kind >> 1]!,
-    credential: { kind: kind === 1 || kind === 3 ? "script" : "key", hash: hash(of, "voter", 28) },
-  };
+  const [role, kind] = choice(tag, "kind of voter", VOTERS);
+  return { role, credential: { kind, hash: hash(of, "voter", 28) } };
 }
 
 function readVotesOf(item: Item): Voter["votes"] {
   const votes = entries(item, "votes", readActionId, (procedure) => {
     const [vote, anchor] = tuple(procedure, "vote", 2);
     anchorOrNil(anchor);
-    return VOTES[Number(uint(vote, "vote", 2n))]!;
+    return choice(vote, "vote", VOTES);
   });
   if (votes.length === 0) throw new CborError("a voter has no vote");
   return votes.map(([action, vote]) => ({ action, vote })).sort((a, b) => compareRefs(a.action, b.action));

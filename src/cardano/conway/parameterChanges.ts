@@ -1,4 +1,5 @@
 /** Changes of protocol parameters that an action proposes (`protocol_param_update`). */
+import { mustGet } from "#src/base/maps.ts";
 import { as, asInt, CborError, type Item } from "#src/cardano/cbor.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import { entries, fields, ratio, tuple, uint } from "#src/cardano/conway/strict.ts";
@@ -55,7 +56,7 @@ const PARAMETERS: ReadonlyMap<number, Read> = new Map([
 /** Reads `protocol_param_update`. Throws `CborError`. */
 export function readParameterChanges(item: Item | undefined): ParameterChanges {
   const found = fields(item, "parameters", [...PARAMETERS.keys()]);
-  const changes = [...found].map(([number, of]) => [number, PARAMETERS.get(number)!(of)] as const);
+  const changes = [...found].map(([number, of]) => [number, mustGet(PARAMETERS, number)(of)] as const);
   return new Map(changes.sort(([a], [b]) => a - b));
 }
 

@@ -4,7 +4,7 @@ import { as, decodeAll, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { nativeHash, type NativeScript, readNative } from "#src/cardano/nativeScript.ts";
 import { Walk } from "#src/cardano/walk.ts";
-import { tuple, uint } from "#src/cardano/conway/strict.ts";
+import { choice, tuple } from "#src/cardano/conway/strict.ts";
 
 /** A script with its hash. */
 export type Script =
@@ -13,6 +13,8 @@ export type Script =
     | { readonly language: 0; readonly native: NativeScript; readonly size: number }
     | { readonly language: 1 | 2 | 3; readonly bytes: Uint8Array; readonly size: number }
   );
+
+const LANGUAGES = [0, 1, 2, 3] as const;
 
 /** A script of Plutus. */
 export type PlutusScript = Extract<Script, { bytes: Uint8Array }>;
@@ -36,9 +38,8 @@ export function plutusScript(language: 1 | 2 | 3, bytes: Uint8Array): PlutusScri
 /** Reads `script` as outputs refer to it: `[language, script]`. */
 export function readScript(bytes: Uint8Array): Script {
   const [tag, content] = tuple(decodeAll(bytes), "script", 2);
-  const language = Number(uint(tag, "language", 3n));
-  if (language === 0) return nativeScript(content);
-  return plutusScript(language as 1 | 2 | 3, as(content, "bytes").value);
+  const language = choice(tag, "language", LANGUAGES);
+  return language === 0 ? nativeScript(content) : plutusScript(language, as(content, "bytes").value);
 }
 
 const hashes = new WeakMap<Uint8Array, string>();

@@ -48,6 +48,13 @@ export function uint(item: Item | undefined, what: string, max = MAX_WORD64): bi
   return value;
 }
 
+/** One of a list, whose index is written. */
+export function choice<T>(item: Item | undefined, what: string, of: readonly T[]): T {
+  const chosen = of[Number(uint(item, what))];
+  if (chosen === undefined) throw new CborError(`${what} is out of range`);
+  return chosen;
+}
+
 /** An integer of 1 to 2^64 − 1. */
 export function positive(item: Item | undefined, what: string): bigint {
   const value = uint(item, what);

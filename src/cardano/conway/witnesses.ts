@@ -6,7 +6,7 @@ import type { RedeemerPointer } from "#src/cardano/failure.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import { nativeScript, plutusScript, type Script } from "#src/cardano/conway/script.ts";
-import { entries, fields, nonEmpty, plutusData, tuple, uint, unique } from "#src/cardano/conway/strict.ts";
+import { choice, entries, fields, nonEmpty, plutusData, tuple, uint, unique } from "#src/cardano/conway/strict.ts";
 import { type BootstrapWitness, type KeyWitness, REDEEMER_TAGS } from "#src/cardano/transaction.ts";
 
 /** A redeemer: the argument that a script is run with, and what the run may take. */
@@ -30,7 +30,7 @@ export interface Witnesses {
 }
 
 /** Purposes in the order of their tags. */
-const PURPOSES = Object.keys(REDEEMER_TAGS) as RedeemerPointer["purpose"][];
+const PURPOSES = Object.keys(REDEEMER_TAGS).filter(isPurpose);
 const MAX_UNITS = (1n << 63n) - 1n;
 /** Field of the witness set for each language of Plutus. */
 const PLUTUS_FIELDS = [[3, 1], [6, 2], [7, 3]] as const;
@@ -121,9 +121,13 @@ function readRedeemers(item: Item): readonly Redeemer[] {
 
 function readPointer(tag: Item | undefined, index: Item | undefined): RedeemerPointer {
   return {
-    purpose: PURPOSES[Number(uint(tag, "purpose of redeemer", 5n))]!,
+    purpose: choice(tag, "purpose of redeemer", PURPOSES),
     index: Number(uint(index, "index of redeemer", 0xffffffffn)),
   };
+}
+
+function isPurpose(name: string): name is RedeemerPointer["purpose"] {
+  return Object.hasOwn(REDEEMER_TAGS, name);
 }
 
 function readUnits(item: Item | undefined): Units {

@@ -63,12 +63,13 @@ export class LeaseLost extends Error {
 
 /** Does `work` in one transaction that locks the lease's epoch. @throws {LeaseLost} if another process has taken the lease over */
 export async function underLease<T>(store: Store, epoch: number, work: (sql: Queries) => Promise<T>): Promise<T> {
-  return await store.sql.begin(async (sql) => {
+  const { done } = await store.sql.begin(async (sql) => {
     if ((await fence(sql, LEASE, epoch)).length === 0) {
       throw new LeaseLost("the lease of this operation has ended");
     }
-    return await work(sql);
-  }) as T;
+    return { done: await work(sql) };
+  });
+  return done;
 }
 
 interface ChainSettings {

@@ -1,4 +1,5 @@
 /** Composition of a block from mempool transactions, with its producer. */
+import { mustGet } from "#src/base/maps.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { encodeBlock } from "#src/devnet/blocks/block.ts";
 import type { NewBlock } from "#src/devnet/blocks/writes.ts";
@@ -36,7 +37,7 @@ export function composeBlock(
     height: tip.height + 1,
     slot,
     previous: tip.height < 0 ? undefined : tip.hash,
-    issuer: pool === undefined ? issuer : coldKeys.get(pool)!,
+    issuer: pool === undefined ? issuer : mustGet(coldKeys, pool),
     protocolVersion: state.parameters.protocolVersion,
   };
   const encoded = encodeBlock({ ...fields, transactions: chosen.map(({ transaction }) => transaction) });

@@ -40,10 +40,13 @@ export class GroupCommit<Row> {
     try {
       await this.exclusive(async () => {
         const rows: Row[] = [];
-        for (const started = performance.now(); this.#jobs.length > 0 && performance.now() - started < BATCH_MS;) {
-          const one: typeof done[number] = { job: this.#jobs.shift()! };
+        const started = performance.now();
+        while (performance.now() - started < BATCH_MS) {
+          const job = this.#jobs.shift();
+          if (!job) break;
+          const one: typeof done[number] = { job };
           done.push(one);
-          const { row, answer } = await one.job.run();
+          const { row, answer } = await job.run();
           one.answer = answer;
           if (row) rows.push(row);
         }

@@ -28,12 +28,12 @@ export interface OutputRow {
   readonly cbor: Uint8Array;
 }
 
-/** The tip as columns to join other columns to; one row, with nulls while there is no block. */
+/** FROM item with the tip's columns, to join tables to; one row, with null columns while there is no block. */
 export const tipColumns = (sql: Queries) =>
   sql`(select 1) as always left join
       (select height as tip_height, slot as tip_slot, hash as tip_hash from devnet_block order by height desc limit 1) as tip on true`;
 
-/** The tip in such a row. */
+/** The tip in a row of `tipColumns`; `originTip` if its columns are null. */
 export function tipOf(row: TipRow | undefined): Tip {
   if (!row || row.tip_height === null) return originTip;
   return { slot: Number(row.tip_slot), hash: row.tip_hash, height: Number(row.tip_height) };
@@ -50,7 +50,7 @@ export async function readTip(sql: Queries): Promise<Tip> {
   return tipOf(row);
 }
 
-/** At most `limit` blocks from a height on, in order, and the tip. */
+/** At most `limit` blocks from `height` on, ascending, and the tip. Throws if a row does not give its block's hash. */
 export async function readBlocks(
   sql: Queries,
   height: number,
@@ -89,7 +89,7 @@ function storedBlock(row: BlockRow): StoredBlock {
   return { ...tip, bytes };
 }
 
-/** The newest of the blocks with these hashes (undefined: none is on the chain), the other ones, and the tip. */
+/** Of the blocks on the chain with these hashes: the newest, the others by descending height; and the tip. */
 export async function readNewest(
   sql: Queries,
   hashes: readonly string[],

@@ -44,7 +44,7 @@ export async function appendBlock(sql: Queries, block: NewBlock, leaving: readon
     block.previous ?? null
   }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
       ${transactions.length === 0 ? null : block.bytes},
-      ${changes.length === 0 ? null : sql.json(changesToJson(changes) as never)})`;
+      ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`;
   await sql`update devnet_meta set last_slot = ${slot}, floor_height = greatest(floor_height, ${height - k})`;
   if (transactions.length > 0) {
     const hashes = transactions.map(({ hash }) => hash);

@@ -27,6 +27,7 @@ import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
 import { afterHardFork, type HardFork } from "#src/ledger/epoch/hardFork.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { newState } from "#src/ledger/state.ts";
+import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
 const ADA = 1_000_000n;
@@ -205,18 +206,19 @@ export async function createGenesis(sql: Queries, options: GenesisOptions): Prom
   const checked = checkGenesis(options);
   if (!checked.ok) throw new RangeError(checked.error.message);
   const { parameters, url, hardForkEpoch } = options;
-  const forked = hardForkEpoch === undefined ? null : parametersToJson(afterHardFork(parameters)!);
+  const forked = hardForkEpoch === undefined ? undefined : afterHardFork(parameters);
   await sql`
     insert into devnet_meta (magic, network_id, genesis_time, slot_length, epoch_length, security_parameter, parameters,
       parameters_source, max_supply, reserves, treasury, pledge, faucet_funds, faucet_seed, draw_seed, pools_url, issuer,
       hard_fork_epoch, hard_fork_parameters)
     values (${options.magic}, 0, ${options.genesisTime}, ${options.slotLength}, ${options.epochLength},
-      ${options.securityParameter}, ${sql.json(parametersToJson(parameters) as never)}, ${options.parametersSource},
+      ${options.securityParameter}, ${sql.typed.json(parametersToJson(parameters))}, ${options.parametersSource},
       ${options.maxSupply}, ${options.reserves}, ${options.treasury}, ${options.pledge}, ${faucetFunds(options)},
       ${newSeed()}, ${newSeed()}, ${url || null}, ${publicKey(newSeed())},
-      ${hardForkEpoch ?? null}, ${forked && sql.json(forked as never)})`;
+      ${hardForkEpoch ?? null}, ${forked ? sql.typed.json(parametersToJson(forked)) : null})`;
   await insertPools(sql, newPools(options.pools, url || undefined));
-  const genesis = (await readGenesis(sql))!;
+  const genesis = await readGenesis(sql);
+  if (!genesis) throw new Error("the row of the devnet was not written");
   await insertUtxos(sql, genesisOutputs(genesis), -1);
   await storeEntries(sql, genesisEntries(genesis), "after");
   return genesis;
@@ -258,8 +260,8 @@ function initialFunds(address: string, lovelace: bigint): Utxo {
 
 /** The highest slot that ever held a block, or −1, and the lowest height that a rollback may go back to. */
 export async function readBounds(sql: Queries): Promise<{ lastSlot: number; floor: number }> {
-  const [row] = await sql<
-    { last_slot: bigint; floor_height: bigint }[]
-  >`select last_slot, floor_height from devnet_meta`;
-  return { lastSlot: Number(row!.last_slot), floor: Number(row!.floor_height) };
+  const { last_slot, floor_height } = await onlyRow(
+    sql<{ last_slot: bigint; floor_height: bigint }[]>`select last_slot, floor_height from devnet_meta`,
+  );
+  return { lastSlot: Number(last_slot), floor: Number(floor_height) };
 }

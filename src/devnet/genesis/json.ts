@@ -43,12 +43,11 @@ export function genesisFiles(genesis: Genesis): GenesisFile[] {
   const files = ERAS.map((era) => {
     const text = pretty(contents[era]);
     const hash = era === "byron" ? byronHash(genesis) : hash256(utf8(text));
-    return { name: `${era}-genesis.json`, text, hash };
+    return { era, name: `${era}-genesis.json`, text, hash };
   });
-  const hashes = Object.fromEntries(ERAS.map((era, index) => [era, files[index]!.hash])) as Record<GenesisEra, string>;
   return [
-    ...files,
-    { name: "config.json", text: pretty(config(hashes)) },
+    ...files.map(({ era: _, ...file }) => file),
+    { name: "config.json", text: pretty(config(files)) },
     { name: "topology.json", text: pretty(templates.topology) },
   ];
 }
@@ -201,15 +200,15 @@ function conway({ parameters }: Genesis): Json {
   };
 }
 
-function config(hashes: Record<GenesisEra, string>): Json {
-  const name = (era: GenesisEra) => era[0]!.toUpperCase() + era.slice(1);
+function config(files: readonly { readonly era: GenesisEra; readonly name: string; readonly hash: string }[]): Json {
+  const title = (era: GenesisEra) => era.charAt(0).toUpperCase() + era.slice(1);
   const forks = ["Shelley", "Allegra", "Mary", "Alonzo", "Babbage", "Conway"];
   return {
     Protocol: "Cardano",
     RequiresNetworkMagic: "RequiresMagic",
-    ...Object.fromEntries(ERAS.flatMap((era) => [
-      [`${name(era)}GenesisFile`, `${era}-genesis.json`],
-      [`${name(era)}GenesisHash`, hashes[era]],
+    ...Object.fromEntries(files.flatMap(({ era, name, hash }) => [
+      [`${title(era)}GenesisFile`, name],
+      [`${title(era)}GenesisHash`, hash],
     ])),
     ...Object.fromEntries(forks.map((era) => [`Test${era}HardForkAtEpoch`, 0])),
     ...templates.config,

@@ -1,7 +1,8 @@
 /**
  * Protocol parameters as JSON, as the devnet stores and shows them. Amounts are JSON numbers, cost models go by name.
  */
-import type { Json } from "#src/base/json.ts";
+import { isObject, type Json, messaged } from "#src/base/json.ts";
+import { elementAt } from "#src/base/only.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 
@@ -10,31 +11,49 @@ export const LANGUAGES = ["PlutusV1", "PlutusV2", "PlutusV3"];
 
 /** The JSON of parameters, to be written with `toJson`. */
 export function parametersToJson(parameters: Parameters): Json {
-  const models = [...parameters.costModels].map(([language, costs]) => [LANGUAGES[language]!, [...costs]] as const);
-  return { ...parameters, costModels: Object.fromEntries(models) } as unknown as Json;
+  const models = [...parameters.costModels].map(([language, costs]) =>
+    [elementAt(LANGUAGES, language), costs] as const
+  );
+  return messaged({ ...parameters, costModels: Object.fromEntries(models) });
 }
 
 /** JSON in the form of `like`: a `bigint` that JSON made a `number` is one again, and what JSON lacks is as in `like`. */
-function inFormOf<T>(like: T, json: unknown): T;
-function inFormOf(like: unknown, json: unknown): unknown {
+function inFormOf<T>(like: T, json: Json | undefined): T;
+function inFormOf(like: unknown, json: Json | undefined): unknown {
   if (json === undefined) return like;
-  if (typeof like === "bigint") return BigInt(json as number | bigint);
+  if (typeof like === "bigint") return exactOf(json);
   if (typeof like !== "object" || like === null) return json;
-  return Object.fromEntries(
-    Object.entries(like).map(([name, value]) => [name, inFormOf(value, (json as Record<string, unknown>)[name])]),
-  );
+  if (!isObject(json)) throw new TypeError("a protocol parameter is not an object");
+  return Object.fromEntries(Object.entries(like).map(([name, value]) => [name, inFormOf(value, json[name])]));
 }
 
-/** Decodes the JSON of `parametersToJson`. JSON from before there were rewards lacks their parameters; mainnet's apply. */
-export function parametersFromJson(json: Json): Parameters {
-  const { costModels, ...rest } = json as unknown as {
-    readonly costModels: Readonly<Record<string, readonly (number | bigint)[]>>;
-  };
-  const { costModels: _, protocolVersion, ...like } = mainnetParameters;
+function exactOf(json: Json): bigint {
+  if (typeof json !== "number" && typeof json !== "bigint") throw new TypeError("a protocol parameter is not a number");
+  return BigInt(json);
+}
+
+/**
+ * Decodes the JSON of `parametersToJson`; what it lacks is as in `like`. JSON from before there were rewards lacks their parameters;
+ * mainnet's apply.
+ *
+ * @throws {TypeError} if it is not the JSON of parameters
+ */
+export function parametersFromJson(json: Json, like: Parameters = mainnetParameters): Parameters {
+  const { costModels: usual, protocolVersion, ...others } = { ...mainnetParameters, ...like };
+  if (!isObject(json)) throw new TypeError("protocol parameters are not an object");
+  const { costModels, ...rest } = json;
   return {
-    ...inFormOf({ protocolVersion, ...like }, rest),
-    costModels: new Map(
-      Object.entries(costModels).map(([name, costs]) => [LANGUAGES.indexOf(name), costs.map(BigInt)]),
-    ),
+    ...inFormOf({ protocolVersion, ...others }, rest),
+    costModels: costModels === undefined ? usual : costModelsFromJson(costModels),
   };
+}
+
+function costModelsFromJson(json: Json): Parameters["costModels"] {
+  if (!isObject(json)) throw new TypeError("cost models are not an object");
+  return new Map(
+    Object.entries(json).map(([name, costs]) => {
+      if (!Array.isArray(costs)) throw new TypeError(`the cost model of ${name} is not a list`);
+      return [LANGUAGES.indexOf(name), costs.map(exactOf)];
+    }),
+  );
 }

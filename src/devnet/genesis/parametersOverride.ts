@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
+import { parametersFromJson } from "#src/devnet/genesis/parametersJson.ts";
 
 const integer = z.union([z.int(), z.bigint()]);
 const amount = integer.refine((value) => value >= 0 && value < 2n ** 63n, "is no amount");
@@ -53,8 +53,6 @@ export function overrideParameters(base: Parameters, json: Json): Result<Paramet
     );
     return fail("bad_parameters", `The protocol parameters are invalid: ${problems.join("; ")}.`);
   }
-  const usual = parametersToJson(base) as { [name: string]: Json };
-  const given = read.data as { [name: string]: Json };
-  const costModels = { ...usual.costModels as object, ...given.costModels as object } as Json;
-  return ok(parametersFromJson({ ...usual, ...given, costModels }));
+  const replaced = parametersFromJson(json, base);
+  return ok({ ...replaced, costModels: new Map([...base.costModels, ...replaced.costModels]) });
 }

@@ -1,5 +1,5 @@
 /** A block's changes of the ledger state beside outputs: one change per row, with what is needed to undo it. */
-import type { Parameters } from "#src/cardano/parameters.ts";
+import { type EntryKind, rowValue, type RowValues } from "#src/devnet/ledger/rowValues.ts";
 import type { Applied, Change } from "#src/ledger/delta.ts";
 import type { EpochDelta } from "#src/ledger/epoch/pass.ts";
 import type { LedgerState, MutableLedgerState, Pots, Table } from "#src/ledger/state.ts";
@@ -10,8 +10,6 @@ const REGISTRY = ["accounts", "pools", "dreps", "committee"] as const;
 const TABLES = [...REGISTRY, "snapshots", "blocks", "ranking"] as const;
 
 type TableKind = typeof TABLES[number];
-/** Kinds of rows. The pots, the epoch number and the parameters are one row each, with an empty key; parameters have none before they first change. */
-export type EntryKind = TableKind | "pots" | "epoch" | "parameters";
 
 /** A row before and after; undefined where it does not exist. */
 export interface EntryChange extends Change<unknown> {
@@ -84,9 +82,18 @@ export function writeEntries(
 ): void {
   for (const { kind, key, [side]: value } of changes) {
     if (kind === "pots") Object.assign(state.pots, value);
-    else if (kind === "epoch") state.epoch = value as number;
-    else if (kind === "parameters") state.parameters = value as Parameters;
-    else if (value === undefined) state[kind].delete(key);
-    else (state[kind] as Table<unknown>).set(key, value);
+    else if (kind === "epoch") state.epoch = rowValue(kind, value);
+    else if (kind === "parameters") state.parameters = rowValue(kind, value);
+    else writeRow(state, kind, key, value);
   }
+}
+
+function writeRow<Kind extends TableKind>(
+  tables: { readonly [K in Kind]: Table<RowValues[K]> },
+  kind: Kind,
+  key: string,
+  value: unknown,
+): void {
+  if (value === undefined) tables[kind].delete(key);
+  else tables[kind].set(key, rowValue(kind, value));
 }

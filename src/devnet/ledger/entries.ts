@@ -2,8 +2,9 @@
  * The ledger state beside outputs (accounts, pools, snapshots, pots, …), as rows and as the JSON of a block's changes.
  */
 import { type Json, toJson } from "#src/base/json.ts";
-import type { EntryChange, EntryKind } from "#src/devnet/ledger/changes.ts";
+import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { fromPlain, toPlain } from "#src/devnet/ledger/plainJson.ts";
+import { type EntryKind, isEntryKind } from "#src/devnet/ledger/rowValues.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** Writes one side of changes to the rows; at most one change per row. */
@@ -39,5 +40,12 @@ export function changesToJson(changes: readonly EntryChange[]): Json {
 
 /** Decodes the JSON of `changesToJson`. */
 export function changesFromJson(json: Json): EntryChange[] {
-  return fromPlain(json) as EntryChange[];
+  const changes = fromPlain(json);
+  if (!Array.isArray(changes) || !changes.every(isEntryChange)) throw new TypeError("not a list of changes");
+  return changes;
+}
+
+function isEntryChange(change: unknown): change is EntryChange {
+  return typeof change === "object" && change !== null && "kind" in change && isEntryKind(change.kind) &&
+    "key" in change && typeof change.key === "string";
 }

@@ -11,7 +11,9 @@ export function toPlain(value: unknown): Json {
   if (value instanceof Uint8Array) return { hex: toHex(value) };
   if (value instanceof Map) return { map: [...value].map(([key, entry]) => [toPlain(key), toPlain(entry)]) };
   if (Array.isArray(value)) return value.map(toPlain);
-  if (typeof value !== "object" || value === null) return value as Json;
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  if (value === undefined || value === null) return null;
+  if (typeof value !== "object") throw new TypeError(`a ${typeof value} is not plain data`);
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return Object.fromEntries(members.map(([name, member]) => [name, toPlain(member)]));
 }
@@ -22,6 +24,12 @@ export function fromPlain(json: Json): unknown {
   if (typeof json !== "object" || json === null) return json;
   if (typeof json.int === "string") return BigInt(json.int);
   if (typeof json.hex === "string") return fromHex(json.hex);
-  if (Array.isArray(json.map)) return new Map(json.map.map((entry) => fromPlain(entry) as [unknown, unknown]));
+  if (Array.isArray(json.map)) return new Map(json.map.map(entryFromPlain));
   return Object.fromEntries(Object.entries(json).map(([name, member]) => [name, fromPlain(member)]));
+}
+
+function entryFromPlain(entry: Json): [unknown, unknown] {
+  const [key, value] = Array.isArray(entry) ? entry : [];
+  if (key === undefined || value === undefined) throw new TypeError("an entry of a map has no key or no value");
+  return [fromPlain(key), fromPlain(value)];
 }

@@ -4,9 +4,9 @@
  */
 import type { Json } from "#src/base/json.ts";
 import type { At } from "#src/chain/provider/port.ts";
-import type { EntryKind } from "#src/devnet/ledger/changes.ts";
 import { type OutputRow, tipColumns, tipOf, type TipRow, utxoOf } from "#src/devnet/blocks/rows.ts";
 import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
+import { type EntryKind, rowValue, type RowValues } from "#src/devnet/ledger/rowValues.ts";
 import type { SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
 import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
 import type { Account, Pool, Pots, StakeSnapshot } from "#src/ledger/state.ts";
@@ -34,14 +34,14 @@ export async function readEpoch(sql: Queries, snapshots: SnapshotCache): Promise
     // an epoch began between the two statements
     if (!kept) continue;
     const { slot, hash } = tipOf(rows[0]);
-    const of = <V>(kind: EntryKind) =>
-      new Map(rows.filter((row) => row.kind === kind).map(({ key, value }) => [key, fromPlain(value) as V]));
+    const of = <Kind extends EntryKind>(kind: Kind): Map<string, RowValues[Kind]> =>
+      new Map(rows.filter((row) => row.kind === kind).map(({ key, value }) => [key, rowValue(kind, fromPlain(value))]));
     return {
       point: { slot, hash },
       value: {
-        epoch: of<number>("epoch").get("") ?? 0,
-        pots: of<Pots>("pots").get("") ?? { treasury: 0n, reserves: 0n, fees: 0n, deposits: 0n, donations: 0n },
-        snapshots: new Map(kept.map(({ key, after }) => [key, after as StakeSnapshot])),
+        epoch: of("epoch").get("") ?? 0,
+        pots: of("pots").get("") ?? { treasury: 0n, reserves: 0n, fees: 0n, deposits: 0n, donations: 0n },
+        snapshots: new Map(kept.map(({ key, after }) => [key, rowValue("snapshots", after)])),
         blocks: of("blocks"),
         pools: of("pools"),
       },
@@ -78,9 +78,10 @@ export async function readAccountStake(sql: Queries, key: string): Promise<At<Ac
   const { slot, hash } = tipOf(rows[0]);
   const found = rows.filter((row) => row.tx_hash !== null).map((row) => utxoOf(row).output);
   const utxo = { get: () => undefined, outputs: () => found };
-  const account = fromPlain(rows[0]?.account ?? null) as Account | null;
+  const plain = rows[0]?.account ?? null;
+  const account = plain === null ? undefined : rowValue("accounts", fromPlain(plain));
   return {
     point: { slot, hash },
-    value: { account: account ?? undefined, outputs: stakeOf({ utxo, accounts: new Map() }, [key]).get(key) ?? 0n },
+    value: { account, outputs: stakeOf({ utxo, accounts: new Map() }, [key]).get(key) ?? 0n },
   };
 }

@@ -1,4 +1,5 @@
 /** The local-state-query queries that the devnet answers, each from one state and only the rows it needs. */
+import { mustGet } from "#src/base/maps.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { type Relay, walkCertificate } from "#src/cardano/certificates.ts";
 import { Walk } from "#src/cardano/walk.ts";
@@ -107,7 +108,7 @@ export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
       for (const [key, { drep }] of state.accounts.entries()) if (drep !== undefined) votes.set(key, drep);
       const sums = new Map<string, bigint>();
       for (const [key, lovelace] of stakeOf(state, votes.keys())) {
-        const drep = votes.get(key)!;
+        const drep = mustGet(votes, key);
         sums.set(drep, (sums.get(drep) ?? 0n) + lovelace);
       }
       const wanted = new Set(dreps.map(drepKey));
@@ -141,11 +142,12 @@ export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
       distributionOf(leaderDistribution(await view.registry(["snapshots", "epoch"])), pools),
     stakeDistribution: async () => distributionOf(stakeDistribution(await view.ledger(STAKE), genesis.terms)),
     nonMyopicRewards: async ({ stakes }) => {
-      const keys = stakes.map((stake) => typeof stake === "bigint" ? stake : credentialKey(stake));
+      const keyed = stakes.map((stake) => ({ stake, key: typeof stake === "bigint" ? stake : credentialKey(stake) }));
+      const keys = keyed.map(({ key }) => key);
       const rewards = nonMyopicMemberRewards(await view.ledger([...STAKE, "ranking"]), genesis.terms, keys);
-      return stakes.map((stake, index) => ({
+      return keyed.map(({ stake, key }) => ({
         stake,
-        pools: [...rewards.get(keys[index]!) ?? []].map(([pool, lovelace]) => ({ pool, lovelace })),
+        pools: [...rewards.get(key) ?? []].map(([pool, lovelace]) => ({ pool, lovelace })),
       }));
     },
     maxMajorVersion: () => NEWEST_MAJOR,

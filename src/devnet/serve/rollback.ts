@@ -1,5 +1,6 @@
 /** Rollback of the devnet on request of another process, over the bus. */
-import type { Json } from "#src/base/json.ts";
+import { z } from "zod";
+import { isObject, messaged } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
@@ -11,13 +12,21 @@ type Rollback = (to: { readonly blocks: number }) => Promise<Result<Tip, Failure
 /** Answers rollback requests until the returned function is called. */
 export function serveRollbacks(bus: Bus, rollback: Rollback, log: Log): () => void {
   return bus.subscribe(ROLLBACK_SUBJECT, (body, respond) => {
-    const blocks = (body as { blocks?: unknown } | null)?.blocks;
+    const blocks = isObject(body) ? body.blocks : undefined;
     if (typeof blocks !== "number" || !Number.isSafeInteger(blocks) || blocks < 0) return;
-    rollback({ blocks }).then((done) => respond?.(done as unknown as Json)).catch((error) =>
+    rollback({ blocks }).then((done) => respond?.(messaged(done))).catch((error) =>
       log.error("a rollback failed", { reason: reason(error) })
     );
   });
 }
+
+const answer = z.discriminatedUnion("ok", [
+  z.object({ ok: z.literal(true), value: z.object({ slot: z.number(), hash: z.string(), height: z.number() }) }),
+  z.object({
+    ok: z.literal(false),
+    error: z.object({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
+  }),
+]);
 
 /** Milliseconds that a rollback may take. */
 const ROLLBACK_MS = 20_000;
@@ -25,7 +34,7 @@ const ROLLBACK_MS = 20_000;
 /** Has the devnet of this bus undo its last blocks; gives its tip. Fails with `no_devnet` if none listens. */
 export async function requestRollback(bus: Bus, blocks: number): Promise<Result<Tip, Failure>> {
   try {
-    return await bus.request(ROLLBACK_SUBJECT, { blocks }, ROLLBACK_MS) as unknown as Result<Tip, Failure>;
+    return answer.parse(await bus.request(ROLLBACK_SUBJECT, { blocks }, ROLLBACK_MS));
   } catch (error) {
     if (!(error instanceof BusError)) throw error;
     if (error.code === "no_responders") return fail("no_devnet", "No devnet is running that can roll back.");

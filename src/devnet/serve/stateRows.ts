@@ -10,10 +10,11 @@ import { fail, ok, type Result } from "#src/base/result.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
 import { type Output, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { originTip, type OutputRow, readTip, utxoOf } from "#src/devnet/blocks/rows.ts";
-import { type EntryChange, type EntryKind, writeEntries } from "#src/devnet/ledger/changes.ts";
+import { type EntryChange, writeEntries } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson } from "#src/devnet/ledger/entries.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
+import type { EntryKind } from "#src/devnet/ledger/rowValues.ts";
 import type { RowVersion, SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
 import { type LedgerState, type MutableLedgerState, newState } from "#src/ledger/state.ts";
 import type { Queries, Store } from "#src/store/store.ts";
@@ -65,16 +66,17 @@ export async function findBlock(
 }
 
 /** Reads the state at the tip in one transaction. */
-export function atTip<T>(
+export async function atTip<T>(
   store: Store,
   genesis: Genesis,
   snapshots: SnapshotCache,
   work: (view: StateView) => Promise<T>,
 ): Promise<T> {
-  return store.sql.begin("isolation level repeatable read read only", async (sql) => {
+  const { done } = await store.sql.begin("isolation level repeatable read read only", async (sql) => {
     const tip = await readTip(sql);
-    return await work(new StateRows(sql, genesis, snapshots, { ...tip, newest: tip.height }));
-  }) as Promise<T>;
+    return { done: await work(new StateRows(sql, genesis, snapshots, { ...tip, newest: tip.height })) };
+  });
+  return done;
 }
 
 interface EntryRow {

@@ -1,6 +1,6 @@
 /** Serves submissions of other processes over the bus. */
 import { fromHex, isHex } from "#src/base/bytes.ts";
-import type { Json } from "#src/base/json.ts";
+import { isObject } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
@@ -16,7 +16,7 @@ export function serveSubmissions(
   log: Log,
 ): () => void {
   return bus.subscribe(SUBMIT_SUBJECT, (body, respond) => {
-    const text = (body as { transaction?: Json } | null)?.transaction;
+    const text = isObject(body) ? body.transaction : undefined;
     if (typeof text !== "string" || !isHex(text)) {
       respond?.(toPlain({ error: { code: "undecodable", message: "The transaction is not hexadecimal." } }));
       return;

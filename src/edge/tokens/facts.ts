@@ -12,7 +12,7 @@ import { JSON_TYPE } from "#src/edge/json.ts";
 import type { WriteBytes } from "#src/edge/tokens/view.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** Most facts that are read at a time: about 10 ms of work. */
+/** Maximum number of facts of a page: about 10 ms of work. */
 export const PAGE = 1_000;
 
 /** The form of facts in an answer. */
@@ -21,7 +21,7 @@ export interface FactForm {
   readonly slots: boolean;
   /** Encoding of keys and values. */
   readonly write: WriteBytes;
-  /** The state as JSON, beside changed facts; undefined where all facts are in the answer. */
+  /** The queried state as JSON, the member `at` of an answer to a query with `since`; undefined without `since`. */
   readonly changed?: string | undefined;
 }
 
@@ -39,8 +39,8 @@ export function factText(page: FactPage, form: FactForm): string {
 }
 
 /**
- * The pieces of an answer: a first page, read while the index was at `at`, and all further pages. Breaks off where that
- * point is rolled back.
+ * The pieces of an answer: the page `first`, read while the index was at `at`, and all further pages. Throws if that
+ * point is rolled back or no longer kept.
  */
 export async function* factPieces(
   store: Store,

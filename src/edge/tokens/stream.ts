@@ -14,7 +14,7 @@ import {
 } from "#src/edge/eventStream.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
-import { standingView } from "#src/edge/tokens/view.ts";
+import { tokenStatusView } from "#src/edge/tokens/view.ts";
 import type { EventBatch } from "#src/runtime/events/eventLog.ts";
 import { kebab } from "#src/runtime/events/transition.ts";
 import { positionText } from "#src/runtime/events/position.ts";
@@ -47,7 +47,7 @@ export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService):
       id: ({ position }) => positionText(position),
       written: async ({ events: some, reset, position }) => {
         if (some.length === 0 && !reset) return "";
-        const token = standingView(id, await readToken(store.sql, id));
+        const token = tokenStatusView(id, await readToken(store.sql, id));
         const sent = (event: string, more: object) => eventText(event, positionText(position), { ...token, ...more });
         return [
           ...(reset ? [sent("reset", {})] : []),

@@ -62,7 +62,7 @@ function quarantineView({ quarantine }: TokenState) {
 }
 
 /** A token in a list. */
-export function standingView(tokenId: string, standing: TokenStanding) {
+export function tokenStatusView(tokenId: string, standing: TokenStanding) {
   if (!("state" in standing)) return { tokenId, status: standing.status };
   const { owner, root, utxo } = standing.state;
   return { tokenId, ...quarantineView(standing.state), owner, root, outputRefId: refText(utxo.ref) };

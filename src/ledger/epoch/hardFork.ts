@@ -1,6 +1,6 @@
 /** A hard fork within the Conway era (rule HARDFORK): other parameters from an epoch on, and what they take once. */
 import type { Parameters } from "#src/cardano/parameters.ts";
-import { mainnetParametersAt, type Major } from "#src/ledger/parameters.ts";
+import { mainnetParametersAt, type Major, MAJORS } from "#src/ledger/parameters.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 
 /** From the first block of an epoch on these parameters hold. */
@@ -14,9 +14,9 @@ export const NEWEST_MAJOR: Major = 11;
 
 /** Parameters after the hard fork to the next major version: that version, with mainnet's cost models of it. Undefined after the newest one. */
 export function afterHardFork(parameters: Parameters): Parameters | undefined {
-  const major = parameters.protocolVersion.major + 1;
-  if (major > NEWEST_MAJOR) return undefined;
-  const { protocolVersion, costModels } = mainnetParametersAt(major as Major);
+  const major = MAJORS.find((one) => one === parameters.protocolVersion.major + 1);
+  if (major === undefined) return undefined;
+  const { protocolVersion, costModels } = mainnetParametersAt(major);
   return { ...parameters, protocolVersion, costModels };
 }
 

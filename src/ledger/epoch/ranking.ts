@@ -4,6 +4,7 @@
  *
  * Numbers here are floating-point, as they are in the ledger: likelihoods of 32 bits, everything else of 64.
  */
+import { elementAt } from "#src/base/only.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import {
   add,
@@ -80,7 +81,7 @@ export function performanceOf(likelihood: readonly number[] | undefined): number
   // As in the ledger, the weights are summed without their width of a hundredth, so that the first sum above a half decides.
   let sum = 0;
   for (const [index, value] of points.entries()) {
-    if (sum > 0.5) return SAMPLES[index]!;
+    if (sum > 0.5) return elementAt(SAMPLES, index);
     sum += Math.exp(value);
   }
   return 1;

@@ -24,7 +24,7 @@ export const TypeTag = {
 } as const;
 export type TypeTag = (typeof TypeTag)[keyof typeof TypeTag];
 
-/** Most nodes of a type: the ledger's decoder accepts no larger one, so functions on types may recurse. */
+/** Maximum number of nodes of a type, as in the ledger's decoder: it bounds the recursion of functions on types. */
 export const MAX_TYPE_NODES = 32;
 
 /**
@@ -32,7 +32,7 @@ export const MAX_TYPE_NODES = 32;
  * by identity.
  */
 export class Type<out T = unknown> {
-  /** For the type checker alone. */
+  /** Carries `T` for the type checker; has no value at run time. */
   declare readonly holds?: T;
   private list: Type<List<T>> | undefined;
   private array: Type<readonly T[]> | undefined;

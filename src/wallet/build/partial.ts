@@ -1,4 +1,4 @@
-/** Partial transactions: reading one, and completing it without changing the bytes that it has. */
+/** Reads and completes partial transactions. Parts that completion does not replace keep their bytes. */
 import { concat, fromHex } from "#src/base/bytes.ts";
 import {
   as,
@@ -29,7 +29,7 @@ import {
 import { policyOf } from "#src/cardano/value.ts";
 import type { Collateral } from "#src/transaction/collateral.ts";
 
-/** Body fields that are replaced. */
+/** Keys of the body fields that `complete` sets (Conway CDDL). */
 const BODY = {
   inputs: 0n,
   outputs: 1n,
@@ -42,7 +42,7 @@ const BODY = {
 /** Witness set fields. */
 const WITNESS = { keys: 0n, natives: 1n, bootstraps: 2n, datums: 4n, redeemers: 5n };
 
-/** A partial transaction, read. */
+/** A decoded partial transaction; `body` and `witnesses` hold the CBOR of each field by its key. */
 export interface PartialTransaction {
   readonly scanned: ScannedTransaction & { readonly fee: bigint };
   readonly body: ReadonlyMap<bigint, Uint8Array>;
@@ -64,7 +64,7 @@ function fieldsOf(item: Item): Map<bigint, Uint8Array> {
 /**
  * Reads a partial transaction.
  *
- * @throws CborError on bytes that are not a transaction.
+ * @throws {CborError} if the bytes are not a transaction or a redeemer has no target in it
  */
 export function readPartial(transaction: Uint8Array): PartialTransaction {
   const { body, witnesses, auxiliary } = partsOf(transaction);
@@ -113,7 +113,7 @@ function targetAt(tag: number, index: number, { inputs, mint, withdrawals }: Sca
   throw new CborError("a redeemer for nothing in the transaction");
 }
 
-/** The parts that a partial transaction lacks. */
+/** Values set by `complete`: `inputs` and `redeemers` are all of them, `change` and `natives` only the added ones. */
 interface Completion {
   readonly inputs: readonly OutRef[];
   readonly change: readonly NewOutput[];
@@ -125,7 +125,7 @@ interface Completion {
   readonly natives: readonly Uint8Array[];
 }
 
-/** CBOR of the completed transaction; what the partial one had keeps its bytes. */
+/** CBOR of the completed transaction. Existing outputs and all fields outside `completion` keep their bytes. */
 export function complete(partial: PartialTransaction, completion: Completion): Uint8Array {
   const { scanned, outputs, auxiliary } = partial;
   const { inputs, change, fee, collateral, scriptDataHash, natives } = completion;
@@ -148,7 +148,7 @@ export function complete(partial: PartialTransaction, completion: Completion): U
   return concat(head(4, 4), mapOf(body), mapOf(witnesses), encode(true), auxiliary);
 }
 
-/** What redeemer indices depend on beside the inputs. */
+/** Mint and withdrawals: besides the inputs, redeemer indices depend on them. */
 export function indexed(scanned: ScannedTransaction) {
   return {
     mint: scanned.mint,
@@ -156,7 +156,7 @@ export function indexed(scanned: ScannedTransaction) {
   };
 }
 
-/** CBOR of the redeemers, as the script data hash covers them. */
+/** CBOR of the redeemers, the bytes that enter the script data hash; undefined if there are none. */
 export function redeemersBytes(
   scanned: ScannedTransaction,
   { inputs, redeemers }: Pick<Completion, "inputs" | "redeemers">,
