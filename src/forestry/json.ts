@@ -46,8 +46,12 @@ export function proofJson(proof: Proof): StepJson[] {
 
 type Members = Readonly<Record<string, unknown>>;
 
+function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null;
+}
+
 function members(value: unknown): Members {
-  return typeof value === "object" && value !== null ? value as Members : {};
+  return isObject(value) ? value : {};
 }
 
 /** Data that is no part of a step: it stands for a member of another form, so that `readProof` refuses the proof. */
