@@ -18,8 +18,11 @@ export const cageScripts: readonly CageScript[] = published.map(({ version, hash
   compiledCode: fromHex(compiledCode),
 }));
 
+const last = cageScripts.at(-1);
+if (!last) throw new Error("published.json has no version of the contract");
+
 /** The current version. */
-export const cageScript: CageScript = cageScripts.at(-1)!;
+export const cageScript: CageScript = last;
 
 /** Whether updates may share the top branch (see `contract/crown.ts`): not in version 1.0.0. */
 export function supportsTopBranch({ version }: CageScript): boolean {

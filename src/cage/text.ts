@@ -29,9 +29,10 @@ export function bytesOf(text: string): Uint8Array | undefined {
 
 function escaped(bytes: Uint8Array): string {
   let text = "";
-  for (let i = 0; i < bytes.length;) {
+  let i = 0;
+  for (let first = bytes[i]; first !== undefined; first = bytes[i]) {
     const length = sequenceLength(bytes, i);
-    text += length === 0 ? String.fromCharCode(0xdc00 + bytes[i]!) : decoder.decode(bytes.subarray(i, i + length));
+    text += length === 0 ? String.fromCharCode(0xdc00 + first) : decoder.decode(bytes.subarray(i, i + length));
     i += length || 1;
   }
   return text;

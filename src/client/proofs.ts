@@ -172,7 +172,8 @@ function stateIn(answer: Partial<FactProof>, token: string): State | undefined {
   const state = stateUnder(output, stateOutput.policyId, token);
   if (!state || state.root !== root || state.owner !== owner) return undefined;
   const address = parseAddress(stateOutput.address);
-  const said = address.ok && address.value.hex === output.address && toHex(output.datum!) === stateOutput.datum;
+  const said = address.ok && address.value.hex === output.address && output.datum &&
+    toHex(output.datum) === stateOutput.datum;
   return said ? state : undefined;
 }
 

@@ -252,8 +252,10 @@ export function fromSummary(summary: Summary): Resolve {
     .flat();
   const outputs = mapOf(inputs.flatMap((input) =>
     ifReadable(() => {
-      const [txHash = "", index] = input.outputRef.split("-");
-      return [{ txHash, index: Number(index) }, claimed(input.output!)] as const;
+      const { outputRef, output } = input;
+      if (!output) throw new TypeError("the summary does not know the output");
+      const [txHash = "", index] = outputRef.split("-");
+      return [{ txHash, index: Number(index) }, claimed(output)] as const;
     })
   ));
   return () => outputs;

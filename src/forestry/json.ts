@@ -46,8 +46,12 @@ export function proofJson(proof: Proof): StepJson[] {
 
 type Members = Readonly<Record<string, unknown>>;
 
+function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null;
+}
+
 function members(value: unknown): Members {
-  return typeof value === "object" && value !== null ? value as Members : {};
+  return isObject(value) ? value : {};
 }
 
 /** Stands for an invalid member: no step contains an empty list, so `readProof` gives undefined. */

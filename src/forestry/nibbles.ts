@@ -3,7 +3,7 @@
 /** Nibbles of a path. */
 export const PATH_LENGTH = 64;
 
-/** Nibble `i` of a path. */
+/** Nibble `i` of a path, which has it. There is no check, because every step of a search reads one. */
 export function nibble(path: Uint8Array, i: number): number {
   const byte = path[i >> 1]!;
   return i & 1 ? byte & 15 : byte >> 4;

@@ -59,13 +59,14 @@ export class BranchNode {
     return out;
   }
 
-  /** The only occupied slot beside `k`, or undefined when there are several. */
-  onlyOther(k: number): number | undefined {
-    let other: number | undefined;
+  /** The sub-trie in the only occupied slot beside `k`, or undefined when there are several. */
+  onlyOther(k: number): Node | undefined {
+    let other: Node | undefined;
     for (let i = 0; i < 16; i++) {
-      if (i === k || this.kids[i] === undefined) continue;
+      const kid = this.kids[i];
+      if (i === k || kid === undefined) continue;
       if (other !== undefined) return undefined;
-      other = i;
+      other = kid;
     }
     return other;
   }
@@ -122,18 +123,21 @@ export function build(
   start = 0,
   stop = nodes.length,
 ): Node | undefined {
-  if (stop - start === 0) return undefined;
-  const first = nodes[start]!;
+  const [first, last] = [nodes[start], nodes[stop - 1]];
+  if (stop - start === 0 || !first || !last) return undefined;
   if (stop - start === 1) return first.movedTo(from);
-  const last = nodes[stop - 1]!;
   let at = from;
   while (at < end && nibble(first.path, at) === nibble(last.path, at)) at++;
   if (at === end) throw new RangeError("two elements under one path");
   const kids: (Node | undefined)[] = new Array(16).fill(undefined);
-  for (let i = start; i < stop;) {
-    const slot = nibble(nodes[i]!.path, at);
+  const slotOf = (i: number) => {
+    const node = i < stop ? nodes[i] : undefined;
+    return node && nibble(node.path, at);
+  };
+  let i = start;
+  for (let slot = slotOf(i); slot !== undefined; slot = slotOf(i)) {
     let next = i + 1;
-    while (next < stop && nibble(nodes[next]!.path, at) === slot) next++;
+    while (slotOf(next) === slot) next++;
     kids[slot] = build(nodes, at + 1, end, i, next);
     i = next;
   }

@@ -131,7 +131,7 @@ export class Forestry {
     const leaf = find(this.node, path);
     if (!leaf) return missing;
     if (!equalBytes(leaf.value, value)) return differs;
-    this.node = remove(this.node!, path);
+    this.node = remove(this.node, path);
     return ok(undefined);
   }
 
@@ -141,7 +141,7 @@ export class Forestry {
     const leaf = find(this.node, path);
     if (!leaf) return missing;
     if (!equalBytes(leaf.value, old)) return differs;
-    this.node = replace(this.node!, next);
+    this.node = replace(this.node, next, 0);
     return ok(undefined);
   }
 
@@ -192,19 +192,19 @@ function put(node: Node | undefined, leaf: LeafNode, from: number): Node {
   return node.with(slot, put(node.kids[slot], leaf, at + 1));
 }
 
-function replace(node: Node, leaf: LeafNode): Node {
-  if (!(node instanceof BranchNode)) return leaf.movedTo(node.from);
+function replace(node: Node | undefined, leaf: LeafNode, from: number): Node {
+  if (!(node instanceof BranchNode)) return leaf.movedTo(from);
   const slot = nibble(leaf.path, node.at);
-  return node.with(slot, replace(node.kids[slot]!, leaf));
+  return node.with(slot, replace(node.kids[slot], leaf, node.at + 1));
 }
 
-function remove(node: Node, path: Uint8Array): Node | undefined {
+function remove(node: Node | undefined, path: Uint8Array): Node | undefined {
   if (!(node instanceof BranchNode)) return undefined;
   const slot = nibble(path, node.at);
-  const left = remove(node.kids[slot]!, path);
+  const left = remove(node.kids[slot], path);
   if (left) return node.with(slot, left);
   const other = node.onlyOther(slot);
-  return other === undefined ? node.with(slot, undefined) : node.kids[other]!.movedTo(node.from);
+  return other ? other.movedTo(node.from) : node.with(slot, undefined);
 }
 
 /** Steps from the root to the position of a path, whether it is in the trie or not. */
@@ -221,8 +221,8 @@ function stepsTo(top: Node | undefined, path: Uint8Array): Step[] {
     const slot = nibble(path, at);
     const other = node.onlyOther(slot);
     const skip = at - node.from;
-    if (other === undefined) steps.push({ type: "branch", skip, neighbors: node.siblings(slot) });
-    else steps.push(beside(node.kids[other]!, at, skip));
+    if (other) steps.push(beside(other, at, skip));
+    else steps.push({ type: "branch", skip, neighbors: node.siblings(slot) });
     node = node.kids[slot];
   }
   return steps;

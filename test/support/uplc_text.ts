@@ -8,12 +8,12 @@ import { compressedPoint, pointOf } from "./bls_points.ts";
 import { BUILTIN_NAMES } from "#src/plutus/machine/builtins/names.ts";
 import {
   Built,
-  type DataEntry,
   DataKind,
+  entriesOf,
   integerOf,
+  itemsOf,
   kindOf,
   type MachineData,
-  partsArray,
   tagOf,
 } from "#src/plutus/machine/data.ts";
 import { type Int, toInt } from "#src/plutus/machine/integer.ts";
@@ -325,7 +325,7 @@ class Parser {
             this.take(",");
             const value = this.data();
             this.take(")");
-            return [key, value];
+            return [key, value] as const;
           })),
         );
       case "Constr": {
@@ -449,11 +449,10 @@ function showValue(type: Type, value: unknown): string {
 function showData(data: MachineData): string {
   const kind = kindOf(data);
   if (kind === DataKind.INTEGER) return `I ${integerOf(data)}`;
-  if (kind === DataKind.BYTES) return `B #${toHex(data as Uint8Array)}`;
-  const parts = partsArray(data);
+  if (data instanceof Uint8Array) return `B #${toHex(data)}`;
   if (kind === DataKind.MAP) {
-    return `Map [${(parts as readonly DataEntry[]).map(([k, v]) => `(${showData(k)}, ${showData(v)})`).join(", ")}]`;
+    return `Map [${entriesOf(data).map(([k, v]) => `(${showData(k)}, ${showData(v)})`).join(", ")}]`;
   }
-  const shown = (parts as readonly MachineData[]).map(showData).join(", ");
+  const shown = itemsOf(data).map(showData).join(", ");
   return kind === DataKind.LIST ? `List [${shown}]` : `Constr ${tagOf(data)} [${shown}]`;
 }

@@ -7,6 +7,7 @@
  * - Rows of facts and of ended requests are never deleted except by a rollback, so every state can be read.
  * - A caller that reads several pages checks with each page that the state still exists.
  */
+import { concat } from "#src/base/bytes.ts";
 import type { Row } from "#src/cardano/projection.ts";
 import { bigint, bytes, maybeSlot, number, text } from "#src/cage/index/rows.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
@@ -108,6 +109,7 @@ export async function readFactPage(
     : await rowsByDigest(sql, query, after, limit + 1);
   if (rows === undefined) return undefined;
   const page = rows.slice(0, limit);
+  const last = page.at(-1);
   return {
     facts: page.filter(({ value }) => value !== null).map((row) => ({
       key: bytes(row, "key"),
@@ -115,7 +117,7 @@ export async function readFactPage(
       slot: number(row, "from_slot"),
     })),
     deleted: page.filter(({ value }) => value === null).map((row) => bytes(row, "key")),
-    ...(rows.length > limit ? { next: text(page[limit - 1]!, "place") } : {}),
+    ...(last && rows.length > limit ? { next: text(last, "place") } : {}),
   };
 }
 
@@ -160,10 +162,8 @@ async function rowsByKey(
 function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length--;
-  if (length === 0) return undefined;
-  const next = prefix.slice(0, length);
-  next[length - 1]!++;
-  return next;
+  const last = prefix[length - 1];
+  return last === undefined ? undefined : concat(prefix.subarray(0, length - 1), Uint8Array.of(last + 1));
 }
 
 /** Keys at their last change after `since`: with the new value, or without one if the key was deleted. */

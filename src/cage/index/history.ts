@@ -80,7 +80,8 @@ export async function readHistory(
     order by ${isClosed ? sql`e.from_slot desc, e.position desc` : sql`r.from_slot desc, r.position desc, r.ref desc`}
     limit ${limit + 1}`;
   const requests = rows.slice(0, limit).map(pastRequest);
-  return { requests, ...(rows.length > limit ? { next: requests.at(-1)!.ref } : {}) };
+  const last = requests.at(-1);
+  return { requests, ...(last && rows.length > limit ? { next: last.ref } : {}) };
 }
 
 function pastRequest(row: Row): PastRequest {

@@ -108,7 +108,8 @@ function rollbackEvents(point: Point, affected: Rows, rows: Rows): Touched[] {
 /** Script hash in the payment part of an address; undefined for a key. */
 function scriptOf(address: string): string | undefined {
   // address types 1, 3, 5 and 7 have a script as payment part (CIP-19)
-  return parseInt(address[0]!, 16) < 8 && parseInt(address[0]!, 16) % 2 === 1 ? address.slice(2, 58) : undefined;
+  const type = parseInt(address.slice(0, 1), 16);
+  return type < 8 && type % 2 === 1 ? address.slice(2, 58) : undefined;
 }
 
 function* requestsIn(transaction: ScannedTransaction, scripts: ReadonlySet<string>) {

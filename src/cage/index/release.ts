@@ -10,6 +10,7 @@
  * - A token's rows change only with its state output.
  */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
+import { onlyOf } from "#src/base/only.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";
@@ -71,10 +72,10 @@ export async function readQuarantined(sql: Queries): Promise<{ tokenId: string; 
 
 /** Requests that a token be replayed; gives the request's number for `readReleaseOutcome`. */
 export async function requestRelease(sql: Queries, token: string): Promise<bigint> {
-  const [row] = await sql<{ asked: bigint }[]>`
+  const rows = await sql<{ asked: bigint }[]>`
     insert into token_release (token, asked, answered) values (${token}, 1, 0)
     on conflict (token) do update set asked = token_release.asked + 1, since = now() returning asked`;
-  return row!.asked;
+  return onlyOf(rows).asked;
 }
 
 /** The outcome of a release request, or of a later one for the same token; undefined while it is pending. */

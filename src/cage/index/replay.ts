@@ -192,7 +192,8 @@ export async function replay(
   for (const [slot, made] of groupBy(states, (state) => state.slot)) {
     const mine = changesBySlot.get(slot) ?? [];
     changesBySlot.delete(slot);
-    const byTransaction = groupBy(mine, ({ tx }) => tx ?? (made.length === 1 ? made[0]!.ref.slice(0, 64) : ""));
+    const [only, ...others] = made;
+    const byTransaction = groupBy(mine, ({ tx }) => tx ?? (only && others.length === 0 ? only.ref.slice(0, 64) : ""));
     const rest = [...made];
     while (rest.length > 0) {
       const next = nextState(rest, byTransaction, root);
@@ -229,10 +230,12 @@ function nextState(
   const first = (state: ReplayState) => changes.get(state.ref.slice(0, 64))?.[0]?.position;
   const still = states.find((state) => first(state) === undefined && state.root === root);
   if (still) return still;
-  return [...states].sort((a, b) => {
+  const [next] = [...states].sort((a, b) => {
     const [x, y] = [first(a), first(b)];
     return x === undefined || y === undefined ? Number(x === undefined) - Number(y === undefined) : x < y ? -1 : 1;
-  })[0]!;
+  });
+  if (!next) throw new Error("a block has no further state");
+  return next;
 }
 
 /** A failed replay, `not_explained`. */

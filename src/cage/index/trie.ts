@@ -38,10 +38,10 @@ export function unpackLeaves(packed: Uint8Array): Leaf[] {
 /** Unpacks the cut in a row of `token_cut`. */
 export function unpackCut(row: Row | undefined): Uint8Array {
   const packed = bytes(row, "hashes");
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
   const cut = new Uint8Array(CUT_BYTES);
   for (let at = 0; at < packed.length; at += ENTRY_BYTES) {
-    const bucket = (packed[at]! << 8) | packed[at + 1]!;
-    cut.set(packed.subarray(at + 2, at + ENTRY_BYTES), 32 * bucket);
+    cut.set(packed.subarray(at + 2, at + ENTRY_BYTES), 32 * view.getUint16(at));
   }
   return cut;
 }

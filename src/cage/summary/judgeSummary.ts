@@ -15,7 +15,7 @@
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Summary } from "#src/api/summary.ts";
 import { commonRules, vouchingRules } from "#src/cage/summary/commonRules.ts";
-import type { Intent, NotIntended, Vouched } from "#src/cage/summary/intent.ts";
+import type { Intent, IntentOf, NotIntended, Reason, Vouched } from "#src/cage/summary/intent.ts";
 import { INTENT_RULES } from "#src/cage/summary/intentRules.ts";
 
 /**
@@ -30,9 +30,14 @@ export function judgeSummary(
   const reasons = [
     ...commonRules(summary, intent),
     ...vouchingRules(summary, intent, vouched),
-    ...INTENT_RULES[intent.type](summary, intent as never),
+    ...rulesOf(intent.type, summary, intent),
   ];
   if (reasons.length === 0) return ok(summary);
   const message = `The transaction does not match the intent: ${reasons.map((one) => one.message).join(" ")}`;
   return { ok: false, error: { ...fail("not_as_intended", message).error, details: { reasons } } };
+}
+
+/** The reasons of the rules for one type of intent. */
+function rulesOf<T extends Intent["type"]>(type: T, summary: Summary, intent: IntentOf<T>): Iterable<Reason> {
+  return INTENT_RULES[type](summary, intent);
 }

@@ -72,12 +72,13 @@ export function summarizeTransaction(read: ReadTransaction, known: KnownOutputs,
   const tokens = read.valid ? describeTokens(read, known, address) : NOTHING;
   const refunded = new Map(tokens.refunds.map(({ index, request }) => [index, request]));
   const first = read.valid ? 0 : read.outputs.length;
-  const pays = makes.map((output, i): Summary["pays"][number] => {
+  const made = makes.map((output, i) => {
     const described = describeOutput(output, address);
     const plain = described.datum === null && described.datumHash === null && described.script === null;
     const purpose = described.holds?.type ??
       (refunded.has(i) ? "refund" : described.whose === "requester" && plain ? "change" : "payment");
-    return { index: first + i, ...described, purpose, for: refunded.get(i) ?? null };
+    const pays: Summary["pays"][number] = { index: first + i, ...described, purpose, for: refunded.get(i) ?? null };
+    return { pays, locks: describeLocks(output.address, pays, describeAmount(output.value)) };
   });
   return {
     hash: read.hash,
@@ -85,12 +86,12 @@ export function summarizeTransaction(read: ReadTransaction, known: KnownOutputs,
     valid: read.valid,
     address: address === undefined ? null : addressTextOf(address),
     spends: [...spends].sort(compareRefs).map((ref) => describeInput(ref, known, address)),
-    pays,
+    pays: made.map(({ pays }) => pays),
     mints: tokens.mints,
     tokens: tokens.tokens,
     requests: tokens.requests,
     retracts: tokens.retracts,
-    locks: makes.flatMap((output, i) => describeLocks(output.address, pays[i]!, describeAmount(output.value))),
+    locks: made.flatMap(({ locks }) => locks),
     refunds: tokens.refunds,
     fee: paidToLedger(read, known),
     collateral: describeCollateral(read, known, address),

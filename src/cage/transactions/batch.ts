@@ -8,6 +8,7 @@
 import { ok, type Result } from "#src/base/result.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import type { Forestry } from "#src/forestry/trie.ts";
+import { excessIn } from "#src/cage/transactions/common.ts";
 import {
   buildSelected,
   type BuiltUpdate,
@@ -54,15 +55,13 @@ export function buildBatch(input: UpdateInput, facts: Forestry, measure: Measure
     } else {
       if (built.error.code !== "too_large") return best ?? built;
       best ??= built;
+      const excess = excessIn(built.error.details);
+      // without a size, as for a number of inputs, there is no better estimate
+      if (!excess) return best;
       over = bytes;
-      room = fits + (bytes - fits) * share(built.error.details);
+      room = fits + (bytes - fits) * 0.98 * excess.limit / excess.size;
     }
   }
-  return best!;
-}
-
-/** The fraction of a too large transaction that would have fit, by the limit that it exceeded. */
-function share(details: unknown): number {
-  const { size, limit } = details as { readonly size: number | bigint; readonly limit: number | bigint };
-  return 0.98 * Number(limit) / Number(size);
+  if (!best) throw new Error("no transaction was tried");
+  return best;
 }

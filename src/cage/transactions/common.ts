@@ -131,3 +131,17 @@ function built(balanced: BalancedTransaction, until: number, address: string): O
   const own = new Set([...inputs, ...collateral].filter(({ output }) => output.address === address));
   return { transaction, txHash: hash, fee, size, validTo: until, spends: [...own] };
 }
+
+/** What is too large, its size and its limit, from the details of a `too_large` failure; undefined if they have no size. */
+export function excessIn(
+  details: unknown,
+): { readonly what: unknown; readonly size: number; readonly limit: number } | undefined {
+  if (typeof details !== "object" || details === null) return undefined;
+  if (!("what" in details && "size" in details && "limit" in details)) return undefined;
+  const { what, size, limit } = details;
+  return isNumeric(size) && isNumeric(limit) ? { what, size: Number(size), limit: Number(limit) } : undefined;
+}
+
+function isNumeric(value: unknown): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
+}

@@ -11,7 +11,7 @@ import { lovelace } from "#src/cardano/value.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import { atLeast, leastLovelace } from "#src/transaction/output.ts";
 import { encodeRequest, type Operation } from "#src/cage/datum.ts";
-import { type BuildFailure, type BuildInput, type Built, finish, keyAddressOf } from "#src/cage/transactions/common.ts";
+import { type BuildFailure, type BuildInput, type Built, finish, keyAddressOf, excessIn, requester } from "#src/cage/transactions/common.ts";
 import { offeredFee } from "#src/cage/transactions/fee.ts";
 
 /** Input of `buildRequest`. */
@@ -57,8 +57,9 @@ export function buildRequest(input: RequestInput): Result<BuiltRequest, BuildFai
 
 /** Size of key and values and its limit, in bytes; the datum has byte strings in chunks of 64, each with 2 bytes of header. */
 function factLimit(key: Uint8Array, operation: Operation, details: unknown) {
-  const { what, size, limit } = details as { what: string; size: number; limit: number };
-  if (what !== "bytes") return undefined;
+  const excess = excessIn(details);
+  if (excess?.what !== "bytes") return undefined;
   const bytes = key.length + operation.value.length + (operation.type === "update" ? operation.old.length : 0);
-  return { what: "fact", size: bytes, limit: Math.max(0, bytes - Math.ceil(((size - limit) * 64) / 66) - 1) };
+  const least = Math.ceil(((excess.size - excess.limit) * 64) / 66) + 1;
+  return { what: "fact", size: bytes, limit: Math.max(0, bytes - least) };
 }

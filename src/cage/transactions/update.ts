@@ -305,6 +305,13 @@ function bytesWithTopBranch({ proof, refund }: Pick<SelectedRequest, "proof" | "
   return behind ? bytesOf({ proof: behind, refund }) : Infinity;
 }
 
+/** A proof of a selection that shares the top branch: `bytesWithTopBranch` is finite only if all proofs begin with it. */
+function below(proof: Proof): Proof {
+  const rest = proofBelowTopBranch(proof);
+  if (!rest) throw new Error("a proof does not begin with the shared top branch");
+  return rest;
+}
+
 /** Builds the transaction that applies the selected requests. */
 export function buildSelected(
   input: UpdateInput,
@@ -313,10 +320,7 @@ export function buildSelected(
   measure: Measure,
 ): Result<BuiltUpdate, BuildFailure> {
   const contribute = encodeData(spendData({ type: "contribute" }));
-  const actions = taken.map(({ proof }): Action => ({
-    type: "apply",
-    proof: topBranch ? proofBelowTopBranch(proof)! : proof,
-  }));
+  const actions = taken.map(({ proof }): Action => ({ type: "apply", proof: topBranch ? below(proof) : proof }));
   const modify: SpendRedeemer = topBranch ? { type: "modify", actions, crown: topBranch } : { type: "modify", actions };
   const built = finish(input, owner, {
     inputs: [input.state, ...taken.map(({ utxo }) => utxo)],

@@ -41,12 +41,12 @@ export const unit: Expr<Unit> = constant({ type: "unit" });
 export function fn<A extends readonly unknown[], R>(body: (...args: Exprs<A>) => Expr<R>): Expr<Fn<A, R>> {
   const variables = Array.from({ length: body.length }, () => new Variable());
   const args = variables.map((variable): Expr<unknown> => typed({ kind: "variable", variable }));
-  const inner = body(...(args as unknown as Exprs<A>)).term;
+  const inner = body(...(args as Exprs<A>)).term;
   return typed(variables.reduceRight<Term>((rest, variable) => ({ kind: "lambda", variable, body: rest }), inner));
 }
 
-function terms(expressions: readonly unknown[]): Term[] {
-  return (expressions as readonly Expr<unknown>[]).map((expression) => expression.term);
+function terms(expressions: readonly Expr<unknown>[]): Term[] {
+  return expressions.map((expression) => expression.term);
 }
 
 /** A function applied to all of its arguments. */

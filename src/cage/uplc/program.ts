@@ -25,16 +25,13 @@ export function program(
   if (caseOnConstants) return cased(expression.term, traces);
   const shared = new Map<BuiltinName, Variable>();
   const body = lower(expression.term, traces, shared);
-  const names = [...shared.keys()].sort((a, b) => BUILTINS[a][0] - BUILTINS[b][0]);
-  const values = names.map((name) => {
+  const names = [...shared].sort(([a], [b]) => BUILTINS[a][0] - BUILTINS[b][0]);
+  const values = names.map(([name]) => {
     let value: Term = { kind: "builtin", name };
     for (let i = 0; i < BUILTINS[name][1]; i++) value = { kind: "force", body: value };
     return value;
   });
-  const fun = names.reduceRight<Term>(
-    (rest, name) => ({ kind: "lambda", variable: shared.get(name)!, body: rest }),
-    body,
-  );
+  const fun = names.reduceRight<Term>((rest, [, variable]) => ({ kind: "lambda", variable, body: rest }), body);
   return { kind: "case", scrutinee: { kind: "constr", tag: 0, fields: values }, branches: [fun] };
 }
 

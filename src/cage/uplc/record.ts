@@ -42,22 +42,23 @@ interface RecordType<S extends Shape> {
 
 /** Describes a constructor by its fields in order. */
 export function record<const S extends Shape>(shape: S): RecordType<S> {
-  const names = Object.keys(shape);
+  const kinds: Shape = shape;
+  const all = Object.entries(kinds);
   const list = (fields: Expr<Fields<S>>): Expr<List<Data>> => ({ term: fields.term });
   const drop = (fields: Expr<Fields<S>>, count: number): Expr<List<Data>> => {
     let rest = list(fields);
     for (let i = 0; i < count; i++) rest = tail(rest);
     return rest;
   };
-  const each = <R>(make: (name: string, index: number) => R) =>
-    Object.fromEntries(names.map((n, i) => [n, make(n, i)]));
+  const each = <R>(make: (kind: Kind<unknown>, index: number) => R) =>
+    Object.fromEntries(all.map(([name, kind], i) => [name, make(kind, i)]));
   const of = (fields: Expr<List<Data>>): Expr<Fields<S>> => ({ term: fields.term });
   return {
     of,
     open: (data) => of(second(unConstr(data))),
-    get: each((name, i) => (fields: Expr<Fields<S>>) => shape[name]!.read(head(drop(fields, i)))),
+    get: each((kind, i) => (fields: Expr<Fields<S>>) => kind.read(head(drop(fields, i)))),
     raw: each((_, i) => (fields: Expr<Fields<S>>) => head(drop(fields, i))),
     from: each((_, i) => (fields: Expr<Fields<S>>) => drop(fields, i)),
-    ends: (fields) => isEmpty(drop(fields, names.length)),
+    ends: (fields) => isEmpty(drop(fields, all.length)),
   } as RecordType<S>;
 }

@@ -52,9 +52,9 @@ export function txCert(certificate: Certificate, protocolMajor: number): Constr 
   switch (certificate.kind) {
     case "register": {
       const { credential, deposit, to } = certificate;
-      return to
-        ? constr(3, credentialData(credential), delegatee(to), deposit!)
-        : constr(0, credentialData(credential), stated(deposit));
+      if (!to) return constr(0, credentialData(credential), stated(deposit));
+      if (deposit === undefined) throw new TypeError("a registration that delegates states no deposit");
+      return constr(3, credentialData(credential), delegatee(to), deposit);
     }
     case "unregister":
       return constr(1, credentialData(certificate.credential), stated(certificate.refund));
@@ -79,8 +79,9 @@ export function txCert(certificate: Certificate, protocolMajor: number): Constr 
 
 /** `Delegatee`. */
 function delegatee({ pool, drep }: Delegation): Constr {
-  if (pool === undefined) return constr(1, drepData(drep!));
-  return drep ? constr(2, bytes(pool), drepData(drep)) : constr(0, bytes(pool));
+  if (pool !== undefined) return drep ? constr(2, bytes(pool), drepData(drep)) : constr(0, bytes(pool));
+  if (!drep) throw new TypeError("a delegation has neither a pool nor a representative");
+  return constr(1, drepData(drep));
 }
 
 /** `DRep`. */

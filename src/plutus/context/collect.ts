@@ -1,4 +1,5 @@
 /** The Plutus scripts that a transaction runs, with their arguments (ledger: `collectPlutusScriptsWithContext`). */
+import { mustGet } from "#src/base/maps.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { type PlutusScript, readScript, referenceScriptHash, type Script } from "#src/cardano/conway/script.ts";
 import type { Redeemer } from "#src/cardano/conway/witnesses.ts";
@@ -59,7 +60,7 @@ export function collectScripts(
     let translated = languages.get(language);
     if (!translated) languages.set(language, translated = shownTo(language, input));
     const args = translated.ok ? named(language, translated.value(redeemer)) : translated;
-    if (args.ok) runs.push({ redeemer, script, costModel: costModels.get(language - 1)!, args: args.value });
+    if (args.ok) runs.push({ redeemer, script, costModel: mustGet(costModels, language - 1), args: args.value });
     else first = args.error;
   }
   const errors = first ? [...missing, first] : missing;

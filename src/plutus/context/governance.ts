@@ -82,12 +82,12 @@ function changedParameters(changes: ParameterChanges): DataMap {
 /** A fraction is a list of two numbers here; the quorum of a committee, by contrast, is a constructor. */
 function valueOf(value: ParameterValue): Data {
   if (typeof value === "bigint") return value;
-  if (value instanceof Map) return new DataMap([...value]);
+  if ("get" in value) return new DataMap([...value]);
   if ("denominator" in value) {
     const { numerator, denominator } = reduced(value);
     return [numerator, denominator];
   }
-  return (value as readonly ParameterValue[]).map(valueOf);
+  return value.map(valueOf);
 }
 
 /** A fraction in lowest terms, as in the ledger. */

@@ -120,6 +120,6 @@ export function purposeV3(target: Target, protocolMajor: number): Constr {
 
 /** `ScriptInfo` of Plutus V3: the purpose and, for a spend, the output's datum if it has one. */
 export function scriptInfo(target: Target, protocolMajor: number, datum: Data | undefined): Constr {
-  const purpose = purposeV3(target, protocolMajor);
-  return target.purpose === "spend" ? constr(1, purpose.fields[0]!, maybe(datum)) : purpose;
+  if (target.purpose === "spend") return constr(1, refData(target.ref, plainId), maybe(datum));
+  return purposeV3(target, protocolMajor);
 }

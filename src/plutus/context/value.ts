@@ -33,14 +33,14 @@ function assetEntries(assets: Assets): [Data, Data][] {
   let names: [Data, Data][] = [];
   let current: string | undefined;
   // all policies have the same length, so asset ids sort by policy, then by name
-  for (const asset of [...assets.keys()].sort()) {
+  for (const [asset, amount] of [...assets].sort(([a], [b]) => a < b ? -1 : 1)) {
     const policy = policyOf(asset);
     if (policy !== current) {
       names = [];
       entries.push([bytes(policy), new DataMap(names)]);
       current = policy;
     }
-    names.push([bytes(nameOf(asset)), assets.get(asset)!]);
+    names.push([bytes(nameOf(asset)), amount]);
   }
   return entries;
 }

@@ -1,7 +1,7 @@
 /** Ledger values as a type of constants (CIP-153): amounts by policy and token name, both sorted; no amount is zero. */
 import { compareBytes, equalBytes } from "#src/base/bytes.ts";
 import { DataMap } from "#src/cardano/data.ts";
-import { type DataEntry, DataKind, integerOf, kindOf, type MachineData, partsArray } from "#src/plutus/machine/data.ts";
+import { DataKind, entriesOf, integerOf, kindOf, type MachineData } from "#src/plutus/machine/data.ts";
 import { refuse } from "#src/plutus/machine/failure.ts";
 
 /** Most bytes of a policy or a token name. */
@@ -44,12 +44,17 @@ function search<V>(entries: readonly Entry<V>[], key: Uint8Array): number {
   let [low, high] = [0, entries.length - 1];
   while (low <= high) {
     const middle = (low + high) >>> 1;
-    const order = compareBytes(entries[middle]![0], key);
+    const [found] = entries[middle] ?? outside();
+    const order = compareBytes(found, key);
     if (order === 0) return middle;
     if (order < 0) low = middle + 1;
     else high = middle - 1;
   }
   return ~low;
+}
+
+function outside(): never {
+  throw new RangeError("a search is outside its entries");
 }
 
 /** The entries with another value for a key; undefined removes the key. */
@@ -157,8 +162,8 @@ export function assetsData(assets: Assets): MachineData {
  * @throws {Failure} unless keys are strictly ascending, no policy is empty and no amount is zero.
  */
 export function assetsOf(data: MachineData): Assets {
-  return new Assets(entriesOf(data, (tokens) => {
-    const entries = entriesOf(tokens, (amount) => {
+  return new Assets(sortedEntries(data, (tokens) => {
+    const entries = sortedEntries(tokens, (amount) => {
       if (kindOf(amount) !== DataKind.INTEGER) refuse("an amount of a value is no integer");
       const whole = BigInt(integerOf(amount));
       return whole !== 0n && isAmount(whole) ? whole : refuse("an amount of a value is zero or beyond 128 bits");
@@ -167,10 +172,10 @@ export function assetsOf(data: MachineData): Assets {
   }));
 }
 
-function entriesOf<V>(data: MachineData, valueOf: (data: MachineData) => V): readonly Entry<V>[] {
+function sortedEntries<V>(data: MachineData, valueOf: (data: MachineData) => V): readonly Entry<V>[] {
   if (kindOf(data) !== DataKind.MAP) refuse("a value is no map");
   let before: Uint8Array | undefined;
-  return (partsArray(data) as readonly DataEntry[]).map(([key, value]) => {
+  return entriesOf(data).map(([key, value]) => {
     if (!(key instanceof Uint8Array)) return refuse("a key of a value is no byte string");
     if (key.length > MAX_KEY) refuse("a key of a value has more than 32 bytes");
     if (before !== undefined && compareBytes(before, key) >= 0) refuse("keys of a value are not in order");

@@ -1,6 +1,6 @@
 /** A built-in function with the prices of one cost model. */
 import type { CostFunction } from "#src/plutus/machine/costing.ts";
-import type { Measure } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measure.ts";
 import { Partial, type Value } from "#src/plutus/machine/value.ts";
 
 /** The function on values; it receives exactly its number of arguments. */
@@ -11,18 +11,21 @@ export interface Definition {
   /** Forces needed before the first argument. */
   readonly forces?: number;
   /** How the size of each argument is measured. */
-  readonly takes: readonly Measure[];
+  readonly takes: readonly [Measure, ...Measure[]];
   readonly run: Run;
 }
 
 export class Builtin {
   readonly arity: number;
   readonly run: Run;
-  readonly measures: readonly Measure[];
+  /** Measures of the first four arguments; no function with more measures those. */
+  readonly measures: readonly [x: Measure, y: Measure, z: Measure, u: Measure];
   /** Whether the price does not depend on the arguments. */
   readonly isConstant: boolean;
   /** The function as a value, by the number of forces that it still needs. */
   readonly values: readonly Partial[];
+  /** The function as a value before its first force and argument. */
+  readonly whole: Partial;
 
   constructor(
     readonly name: string,
@@ -35,12 +38,15 @@ export class Builtin {
   ) {
     this.arity = definition.takes.length;
     this.run = definition.run;
-    this.measures = definition.takes;
+    const [x, y = Measure.ONE, z = Measure.ONE, u = Measure.ONE] = definition.takes;
+    this.measures = [x, y, z, u];
     const most = Math.max(constantCpu, constantMemory);
     this.isConstant = cpu.isConstant && memory.isConstant && most <= Number.MAX_SAFE_INTEGER;
-    this.values = Array.from(
-      { length: (definition.forces ?? 0) + 1 },
-      (_, forces) => new Partial(this, forces, this.arity, null, null),
-    );
+    const { forces = 0 } = definition;
+    this.whole = new Partial(this, forces, this.arity, null, null);
+    this.values = [
+      ...Array.from({ length: forces }, (_, left) => new Partial(this, left, this.arity, null, null)),
+      this.whole,
+    ];
   }
 }

@@ -1,4 +1,5 @@
 /** Cost models of the ledger: the meaning of the integers in a language's array. */
+import { mustGet } from "#src/base/maps.ts";
 import { Builtin } from "#src/plutus/machine/builtin.ts";
 import { BUILTIN_NAMES, type BuiltinName } from "#src/plutus/machine/builtins/names.ts";
 import { definitions } from "#src/plutus/machine/builtins/table.ts";
@@ -137,23 +138,34 @@ export interface CostModel {
  */
 export function costModelOf(language: Language, major: number, array: readonly (bigint | number)[]): CostModel {
   const variant = variantOf(language, major);
-  const steps: Partial<Record<Step, StepCost>> = {};
-  const prices: Partial<Record<BuiltinName, readonly [CostFunction, CostFunction]>> = {};
+  const steps = new Map<Step, StepCost>();
+  const prices = new Map<BuiltinName, readonly [CostFunction, CostFunction]>();
   let at = 0;
   const next = () => Number(array[at++] ?? MOST);
   const read = (shape: ShapeName) => new CostFunction(shape, Array.from({ length: COEFFICIENTS[shape] }, next));
   for (const entry of layouts[language]) {
     if (isStep(entry)) {
-      steps[entry] = { cpu: next(), memory: next() };
+      steps.set(entry, { cpu: next(), memory: next() });
     } else {
       if (!isBuiltin(entry)) throw new TypeError(`cost_layouts.json: ${entry} is no step and no built-in function`);
       const [cpu, memory] = shapesOf(entry, variant);
-      prices[entry] = [read(cpu), read(memory)];
+      prices.set(entry, [read(cpu), read(memory)]);
     }
   }
   const meanings = definitions(variant);
   return {
-    steps: steps as Record<Step, StepCost>,
-    builtins: BUILTIN_NAMES.map((name) => new Builtin(name, meanings[name], ...prices[name]!)),
+    steps: {
+      Apply: mustGet(steps, "Apply"),
+      Builtin: mustGet(steps, "Builtin"),
+      Const: mustGet(steps, "Const"),
+      Delay: mustGet(steps, "Delay"),
+      Force: mustGet(steps, "Force"),
+      Lam: mustGet(steps, "Lam"),
+      Startup: mustGet(steps, "Startup"),
+      Var: mustGet(steps, "Var"),
+      Constr: mustGet(steps, "Constr"),
+      Case: mustGet(steps, "Case"),
+    },
+    builtins: BUILTIN_NAMES.map((name) => new Builtin(name, meanings[name], ...mustGet(prices, name))),
   };
 }

@@ -11,13 +11,13 @@ export const DataKind = { CONSTR: 0, MAP: 1, LIST: 2, INTEGER: 3, BYTES: 4 } as 
 export type DataKind = (typeof DataKind)[keyof typeof DataKind];
 
 /** A constructor, map or list whose parts are one of the machine's lists; entries of a map are pairs. */
-export class Built {
+export class Built<Kind extends 0 | 1 | 2, Part> {
   /** `tag` is the constructor's number, of any size; 0 for maps and lists. */
-  constructor(readonly kind: 0 | 1 | 2, readonly tag: Int, readonly parts: List) {}
+  constructor(readonly kind: Kind, readonly tag: Int, readonly parts: List<Part>) {}
 }
 
 /** Data in the machine. Integers in it may be numbers or bigints, not only in the one form of `Int`. */
-export type MachineData = Data | number | Built;
+export type MachineData = Data | number | Built<0 | 2, MachineData> | Built<1, DataEntry>;
 
 export type DataEntry = readonly [MachineData, MachineData];
 
@@ -31,25 +31,38 @@ export function kindOf(data: MachineData): DataKind {
 
 /** Number of a constructor. */
 export function tagOf(data: MachineData): Int {
-  return (data as Constr | Built).tag;
+  return data instanceof Constr || data instanceof Built ? data.tag : anotherKind("a constructor");
 }
 
 /** Fields of a constructor, elements of a list, entries of a map. */
 export function partsOf(data: MachineData): List {
   if (data instanceof Built) return data.parts;
-  return listOf<unknown>(partsArray(data));
+  return data instanceof DataMap ? listOf(data.entries) : listOf(itemsOf(data));
 }
 
-/** As `partsOf`, as an array. */
-export function partsArray(data: MachineData): readonly unknown[] {
+/** Fields of a constructor, elements of a list. */
+export function itemsOf(data: MachineData): readonly MachineData[] {
   if (data instanceof Constr) return data.fields;
-  if (data instanceof Built) return data.parts.toArray();
-  return data instanceof DataMap ? data.entries : data as readonly Data[];
+  if (data instanceof Built) return data.kind === DataKind.MAP ? anotherKind("a list") : data.parts.toArray();
+  if (typeof data === "bigint" || typeof data === "number") return anotherKind("a list");
+  return data instanceof DataMap || data instanceof Uint8Array ? anotherKind("a list") : data;
+}
+
+/** Entries of a map. */
+export function entriesOf(data: MachineData): readonly DataEntry[] {
+  if (data instanceof DataMap) return data.entries;
+  return data instanceof Built && data.kind === DataKind.MAP ? data.parts.toArray() : anotherKind("a map");
 }
 
 /** The value of integer data, as an `Int`. */
 export function integerOf(data: MachineData): Int {
-  return typeof data === "number" ? data : toInt(data as bigint);
+  if (typeof data === "number") return data;
+  return typeof data === "bigint" ? toInt(data) : anotherKind("an integer");
+}
+
+/** An error of the program: callers look at the kind first. */
+function anotherKind(expected: string): never {
+  throw new TypeError(`the data is not ${expected}`);
 }
 
 /** Whether two pieces of data are equal. */
@@ -64,23 +77,30 @@ export function sameData(first: MachineData, second: MachineData): boolean {
       if (integerOf(a) !== integerOf(b)) return false;
     } else if (a instanceof Uint8Array && b instanceof Uint8Array) {
       if (!equalBytes(a, b)) return false;
+    } else if (kind === DataKind.MAP) {
+      const [ours, theirs] = [entriesOf(a), entriesOf(b)];
+      if (ours.length !== theirs.length) return false;
+      pushEntries(ours, left);
+      pushEntries(theirs, right);
     } else {
       if (kind === DataKind.CONSTR && tagOf(a) !== tagOf(b)) return false;
-      const [ours, theirs] = [partsArray(a), partsArray(b)];
+      const [ours, theirs] = [itemsOf(a), itemsOf(b)];
       if (ours.length !== theirs.length) return false;
-      pushParts(kind, ours, left);
-      pushParts(kind, theirs, right);
+      for (const part of ours) left.push(part);
+      for (const part of theirs) right.push(part);
     }
   }
   return true;
 }
 
-function pushParts(kind: DataKind, parts: readonly unknown[], onto: MachineData[]): void {
-  if (kind === DataKind.MAP) {
-    for (const [key, value] of parts as readonly DataEntry[]) onto.push(key, value);
-  } else {
-    for (const part of parts as readonly MachineData[]) onto.push(part);
-  }
+function pushEntries(entries: readonly DataEntry[], onto: MachineData[]): void {
+  for (const [key, value] of entries) onto.push(key, value);
+}
+
+/** Adds the parts of a constructor, list or map. */
+function pushParts(data: MachineData, onto: MachineData[]): void {
+  if (kindOf(data) === DataKind.MAP) pushEntries(entriesOf(data), onto);
+  else for (const part of itemsOf(data)) onto.push(part);
 }
 
 /** Size of a byte string for costing, in eight-byte words; 1 if it is empty. */
@@ -103,7 +123,7 @@ class Measure {
     this.size += 4;
     if (typeof data === "number" || typeof data === "bigint") this.size += words(integerOf(data));
     else if (data instanceof Uint8Array) this.size += byteWords(data);
-    else pushParts(kindOf(data), partsArray(data), this.open);
+    else pushParts(data, this.open);
     return true;
   }
 }
@@ -132,7 +152,7 @@ export function nodeCount(data: MachineData): number {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     count++;
     const kind = kindOf(next);
-    if (kind !== DataKind.INTEGER && kind !== DataKind.BYTES) pushParts(kind, partsArray(next), open);
+    if (kind !== DataKind.INTEGER && kind !== DataKind.BYTES) pushParts(next, open);
   }
   return count;
 }

@@ -6,7 +6,7 @@ import { fromHex } from "#src/base/bytes.ts";
 import { CborError, head } from "#src/cardano/cbor.ts";
 import { walkData } from "#src/cardano/data.ts";
 import { Walk } from "#src/cardano/walk.ts";
-import { type DataEntry, DataKind, kindOf, type MachineData, partsArray, tagOf } from "#src/plutus/machine/data.ts";
+import { DataKind, entriesOf, itemsOf, kindOf, type MachineData, tagOf } from "#src/plutus/machine/data.ts";
 import { Failure } from "#src/plutus/machine/failure.ts";
 
 /** Most bytes of a chunk of a byte string. */
@@ -76,15 +76,13 @@ export function encodeMachineData(data: MachineData): Uint8Array {
 const END: unique symbol = Symbol("end of a list");
 
 function write(out: Writer, data: MachineData, todo: (MachineData | typeof END)[]): void {
+  if (typeof data === "number" || typeof data === "bigint") return writeInteger(out, BigInt(data));
+  if (data instanceof Uint8Array) return writeBytes(out, data);
   switch (kindOf(data)) {
-    case DataKind.INTEGER:
-      return writeInteger(out, BigInt(data as number | bigint));
-    case DataKind.BYTES:
-      return writeBytes(out, data as Uint8Array);
     case DataKind.LIST:
-      return writeList(out, partsArray(data), todo);
+      return writeList(out, itemsOf(data), todo);
     case DataKind.MAP: {
-      const entries = partsArray(data) as readonly DataEntry[];
+      const entries = entriesOf(data);
       out.head(5, entries.length);
       for (const [key, value] of entries.toReversed()) todo.push(value, key);
       return;
@@ -99,16 +97,16 @@ function write(out: Writer, data: MachineData, todo: (MachineData | typeof END)[
         // before protocol version 11 scripts could make numbers beyond 64 bits, which cannot be read back
         writeInteger(out, tag, writePiece);
       }
-      return writeList(out, partsArray(data), todo);
+      return writeList(out, itemsOf(data), todo);
     }
   }
 }
 
-function writeList(out: Writer, parts: readonly unknown[], todo: (MachineData | typeof END)[]): void {
-  if (parts.length === 0) return out.byte(0x80);
+function writeList(out: Writer, items: readonly MachineData[], todo: (MachineData | typeof END)[]): void {
+  if (items.length === 0) return out.byte(0x80);
   out.byte(0x9f);
   todo.push(END);
-  for (let i = parts.length - 1; i >= 0; i--) todo.push(parts[i] as MachineData);
+  for (const item of items.toReversed()) todo.push(item);
 }
 
 function writeInteger(out: Writer, value: bigint, write = writeBytes): void {

@@ -253,7 +253,7 @@ class Decoder {
     }
     const whole = new Uint8Array(length);
     for (let from = start, to = 0; to < length;) {
-      const size = this.bytes[from]!;
+      const size = this.bytes[from] ?? malformed("truncated");
       whole.set(this.bytes.subarray(from + 1, from + 1 + size), to);
       from += size + 1;
       to += size;
@@ -304,13 +304,13 @@ class Decoder {
 
   private bits(count: number): number {
     const { bytes } = this;
-    if (this.at >= bytes.length) malformed("truncated");
+    const first = bytes[this.at] ?? malformed("truncated");
     const end = this.bit + count;
     let value: number;
-    if (end <= 8) value = (bytes[this.at]! >> (8 - end)) & ((1 << count) - 1);
+    if (end <= 8) value = (first >> (8 - end)) & ((1 << count) - 1);
     else {
-      if (this.at + 1 >= bytes.length) malformed("truncated");
-      value = (((bytes[this.at]! << 8) | bytes[this.at + 1]!) >> (16 - end)) & ((1 << count) - 1);
+      const second = bytes[this.at + 1] ?? malformed("truncated");
+      value = (((first << 8) | second) >> (16 - end)) & ((1 << count) - 1);
     }
     this.at += end >> 3;
     this.bit = end & 7;

@@ -71,7 +71,7 @@ export function modulo(a: Int, b: Int): Int {
 /** Number of bits in an integer's magnitude; 0 for zero. */
 export function bitLength(value: bigint): number {
   const digits = (value < 0n ? -value : value).toString(16);
-  return digits === "0" ? 0 : 4 * digits.length - Math.clz32(parseInt(digits[0]!, 16)) + 28;
+  return digits === "0" ? 0 : 4 * digits.length - Math.clz32(parseInt(digits.slice(0, 1), 16)) + 28;
 }
 
 /** Size of an integer for costing, in 64-bit words; 1 for zero. */

@@ -16,7 +16,7 @@ export class List<out T = unknown> {
 function gathered<T>(list: List<T>): T[] {
   const whole: T[] = [];
   for (let piece: List<T> | null = list; piece !== null; piece = piece.rest) {
-    for (let i = piece.at; i < piece.items.length; i++) whole.push(piece.items[i]!);
+    for (const item of piece.at === 0 ? piece.items : piece.items.slice(piece.at)) whole.push(item);
   }
   return whole;
 }

@@ -4,12 +4,14 @@
  */
 import type { Builtin } from "#src/plutus/machine/builtin.ts";
 import type { CostModel } from "#src/plutus/machine/cost_model.ts";
-import { type MachineData, smallerSize } from "#src/plutus/machine/data.ts";
+import { smallerSize } from "#src/plutus/machine/data.ts";
 import { Failure } from "#src/plutus/machine/failure.ts";
-import { head, isEmpty, type List, tail } from "#src/plutus/machine/list.ts";
+import type { Int } from "#src/plutus/machine/integer.ts";
+import { head, isEmpty, tail } from "#src/plutus/machine/list.ts";
 import { Measure, sizeOf } from "#src/plutus/machine/measure.ts";
 import { type Term, TermKind } from "#src/plutus/machine/term.ts";
-import { DATA, TypeTag } from "#src/plutus/machine/type.ts";
+import { TypeTag } from "#src/plutus/machine/type.ts";
+import { bool, data, firstType, integer, list, pair, secondType } from "#src/plutus/machine/unlift.ts";
 import { Closure, Constant, Constructed, Env, Partial, type Value, ValueKind } from "#src/plutus/machine/value.ts";
 
 /**
@@ -38,7 +40,8 @@ export class Budget {
 
 /**
  * Evaluates a closed term. It is one function of over 80 lines so that the loop keeps its state (term, scope, value, stack,
- * remaining budget) in local variables: it runs millions of times a second.
+ * remaining budget) in local variables: it runs millions of times a second. For the same reason its casts and assertions
+ * stay: a frame's kind fixes the types of its parts, a term's kind those of its members, and a check would cost each step.
  *
  * @throws {Failure} if the term has no value or exceeds the budget; `budget` then holds the use up to that point.
  */
@@ -95,8 +98,7 @@ export function run(start: Term, costs: CostModel, budget: Budget, caseOnConstan
         case TermKind.BUILTIN: {
           cpu -= builtinCpu;
           memory -= builtinMemory;
-          const { values } = builtins[term.number as number]!;
-          value = values[values.length - 1]!;
+          value = builtins[term.number as number]!.whole;
           break;
         }
         case TermKind.APPLY:
@@ -189,7 +191,7 @@ export function run(start: Term, costs: CostModel, budget: Budget, caseOnConstan
             env = stack[--top] as Env | null;
             if (value.kind === ValueKind.CONSTR) {
               const { fields } = value;
-              term = branches[value.tag as number] ?? noBranch();
+              term = branchAt(branches, value.tag);
               for (let i = fields.length - 1; i >= 0; i--) {
                 stack[top++] = fields[i];
                 stack[top++] = Frame.FIELD;
@@ -261,10 +263,19 @@ function noBranch(): never {
   throw new Failure("branch", "case has no branch for the value");
 }
 
+/** The branch of a number; no script has as many as a number beyond 2^53. */
+function branchAt(branches: readonly Term[], number: Int): Term {
+  return (typeof number === "number" ? branches[number] : undefined) ?? noBranch();
+}
+
 function forced(value: Value): Value {
   if (value.kind !== ValueKind.BUILTIN) throw new Failure("type", "forced what is not delayed");
-  if (value.forces === 0) throw new Failure("type", `${value.builtin.name} takes an argument, no force`);
-  return value.builtin.values[value.forces - 1]!;
+  const { builtin, forces } = value;
+  return builtin.values[forces - 1] ?? takesNoForce(builtin);
+}
+
+function takesNoForce({ name }: Builtin): never {
+  throw new Failure("type", `${name} takes an argument, no force`);
 }
 
 function argumentsOf(fun: Partial, last: Value): Value[] {
@@ -280,46 +291,50 @@ function measure(builtin: Builtin, fun: Partial, last: Value): void {
   const { measures } = builtin;
   switch (builtin.arity) {
     case 1:
-      sizes.x = sizeOf(measures[0]!, last);
+      sizes.x = sizeOf(measures[0], last);
       return;
     case 2:
-      if (measures[0] === Measure.DATA) return measureData(fun.argument!, last);
-      sizes.x = sizeOf(measures[0]!, fun.argument!);
-      sizes.y = sizeOf(measures[1]!, last);
+      if (measures[0] === Measure.DATA) return measureData(given(fun), last);
+      sizes.x = sizeOf(measures[0], given(fun));
+      sizes.y = sizeOf(measures[1], last);
       return;
     case 3:
-      sizes.x = sizeOf(measures[0]!, fun.before!.argument!);
-      sizes.y = sizeOf(measures[1]!, fun.argument!);
-      sizes.z = sizeOf(measures[2]!, last);
+      sizes.x = sizeOf(measures[0], given(fun.before));
+      sizes.y = sizeOf(measures[1], given(fun));
+      sizes.z = sizeOf(measures[2], last);
       return;
     default:
       sizes.x = sizes.y = sizes.z = 1;
-      sizes.u = sizeOf(measures[3]!, last);
+      sizes.u = sizeOf(measures[3], last);
   }
+}
+
+/** The last argument of a function that has received one, as its arity says. */
+function given(fun: Partial | null): Value {
+  const argument = fun?.argument;
+  if (!argument) throw new TypeError("a built-in function lacks an argument");
+  return argument;
 }
 
 /** The price of comparing data depends on the smaller size, so the larger data is not measured completely. */
 function measureData(a: Value, b: Value): void {
-  if (a.kind !== ValueKind.CONSTANT || b.kind !== ValueKind.CONSTANT || a.type !== DATA || b.type !== DATA) {
-    throw new Failure("type", "an argument is not data");
-  }
-  sizes.x = sizes.y = smallerSize(a.value as MachineData, b.value as MachineData);
+  sizes.x = sizes.y = smallerSize(data(a), data(b));
 }
 
 /** The branch that a constant selects. */
-function branchOf({ type, value }: Constant, branches: readonly Term[]): Term {
+function branchOf(constant: Constant, branches: readonly Term[]): Term {
   const count = branches.length;
-  switch (type.tag) {
+  switch (constant.type.tag) {
     case TypeTag.UNIT:
     case TypeTag.PAIR:
-      return count === 1 ? branches[0]! : noBranch();
+      return count === 1 ? branchAt(branches, 0) : noBranch();
     case TypeTag.BOOL:
       // a single branch is that of False
-      return count <= 2 ? branches[value ? 1 : 0] ?? noBranch() : noBranch();
+      return count <= 2 ? branchAt(branches, bool(constant) ? 1 : 0) : noBranch();
     case TypeTag.INTEGER:
-      return branches[value as number] ?? noBranch();
+      return branchAt(branches, integer(constant));
     case TypeTag.LIST:
-      return count <= 2 ? branches[isEmpty(value as List) ? 1 : 0] ?? noBranch() : noBranch();
+      return count <= 2 ? branchAt(branches, isEmpty(list(constant)) ? 1 : 0) : noBranch();
     default:
       throw new Failure("type", "no constant to branch on");
   }
@@ -328,11 +343,14 @@ function branchOf({ type, value }: Constant, branches: readonly Term[]): Term {
 const NO_PARTS: readonly Value[] = [];
 
 /** The arguments of the branch that a constant selects. */
-function partsOfConstant({ type, value }: Constant): readonly Value[] {
+function partsOfConstant(constant: Constant): readonly Value[] {
+  const { type } = constant;
   if (type.tag === TypeTag.PAIR) {
-    const [left, right] = value as readonly [unknown, unknown];
-    return [new Constant(type.first!, left), new Constant(type.second!, right)];
+    const [left, right] = pair(constant);
+    return [new Constant(firstType(constant), left), new Constant(secondType(constant), right)];
   }
-  if (type.tag !== TypeTag.LIST || isEmpty(value as List)) return NO_PARTS;
-  return [new Constant(type.first!, head(value as List)), new Constant(type, tail(value as List))];
+  if (type.tag !== TypeTag.LIST) return NO_PARTS;
+  const elements = list(constant);
+  if (isEmpty(elements)) return NO_PARTS;
+  return [new Constant(firstType(constant), head(elements)), new Constant(type, tail(elements))];
 }

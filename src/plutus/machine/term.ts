@@ -73,7 +73,7 @@ export function apply(fun: Term, argument: Term): Term {
 }
 /** A built-in function by its number, of seven bits. */
 export function builtin(tag: number): Term {
-  return BUILTINS[tag]!;
+  return BUILTINS[tag] ?? new Term(TermKind.BUILTIN, tag, null, null, null);
 }
 export function constr(tag: Int, fields: readonly Term[]): Term {
   return new Term(TermKind.CONSTR, tag, null, null, fields);

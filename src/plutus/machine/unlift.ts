@@ -100,6 +100,11 @@ export function firstType(value: Value): Type {
   return constantOf(value).type.first ?? mismatch("a list, a pair or an array");
 }
 
+/** Type of the second part of a pair. */
+export function secondType(value: Value): Type {
+  return constantOf(value).type.second ?? mismatch("a pair");
+}
+
 const INT_LEAST = -(1n << 63n);
 const INT_MOST = (1n << 63n) - 1n;
 

@@ -98,9 +98,8 @@ function renamed(node: Node, names: ReadonlyMap<Variable, Variable> = new Map())
     case "variable":
       return variable(names.get(node.variable) ?? node.variable);
     case "lambda": {
-      const parameters = node.parameters.map(() => new Variable());
-      const inner = new Map([...names, ...node.parameters.map((old, i) => [old, parameters[i]!] as const)]);
-      return lambda(parameters, renamed(node.body, inner));
+      const fresh = node.parameters.map((old) => [old, new Variable()] as const);
+      return lambda(fresh.map(([, name]) => name), renamed(node.body, new Map([...names, ...fresh])));
     }
     case "let": {
       const fresh = new Variable();
@@ -120,7 +119,11 @@ export function call(fun: Node, args: readonly Node[]): Node {
   const { parameters, body } = fun;
   const rest = parameters.slice(args.length);
   const inner = rest.length > 0 ? lambda(rest, body) : call(body, args.slice(parameters.length));
-  return parameters.slice(0, args.length).reduceRight((node, name, i) => bound(name, args[i]!, node), inner);
+  const given = args.flatMap((arg, i): [Variable, Node][] => {
+    const name = parameters[i];
+    return name ? [[name, arg]] : [];
+  });
+  return given.reduceRight((node, [name, arg]) => bound(name, arg, node), inner);
 }
 
 type Names = ReadonlyMap<Variable, Node>;
@@ -226,6 +229,6 @@ function group(node: Extract<Node, { kind: "let" }>): [Variable[], Node[], Node]
 /** Branches without failing ones at the end: a missing branch fails as well. */
 function withoutErrors(branches: readonly Node[]): readonly Node[] {
   let end = branches.length;
-  while (end > 1 && branches[end - 1]!.kind === "error") end--;
+  while (end > 1 && branches[end - 1]?.kind === "error") end--;
   return branches.slice(0, end);
 }

@@ -48,9 +48,9 @@ function placed(node: Node, name: BuiltinName): Node {
     });
     return { ...node, branches };
   }
-  const at = childrenOf(node).filter(used);
-  if (at.length === 1 && at[0]!.kind !== "lambda" && node.kind !== "delay") {
-    return mapChildren(node, (child) => child === at[0] ? within(child) : child);
+  const [at, ...others] = childrenOf(node).filter(used);
+  if (at && others.length === 0 && at.kind !== "lambda" && node.kind !== "delay") {
+    return mapChildren(node, (child) => child === at ? within(child) : child);
   }
   return named(node, name);
 }

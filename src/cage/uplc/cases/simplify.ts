@@ -175,7 +175,10 @@ function alike(a: Node, b: Node): boolean {
   if (a.kind === "builtin") return b.kind === "builtin" && a.name === b.name;
   if (a.kind === "constant") return b.kind === "constant" && a.constant === b.constant;
   return a.kind === "apply" && b.kind === "apply" && a.args.length === b.args.length && alike(a.fun, b.fun) &&
-    a.args.every((one, i) => alike(one, b.args[i]!));
+    a.args.every((one, i) => {
+      const other = b.args[i];
+      return other !== undefined && alike(one, other);
+    });
 }
 
 /** Replaces projections of `of` by the variables that its halves are bound to. */

@@ -15,9 +15,10 @@ const PROJECTIONS: { readonly [name in BuiltinName]?: readonly [on: "list" | "pa
 export function projection(
   node: Node,
 ): { readonly on: "list" | "pair"; readonly half: 0 | 1; readonly of: Node } | undefined {
-  if (node.kind !== "apply" || node.fun.kind !== "builtin" || node.args.length !== 1) return undefined;
+  if (node.kind !== "apply" || node.fun.kind !== "builtin") return undefined;
+  const [of, ...others] = node.args;
   const found = PROJECTIONS[node.fun.name];
-  return found && { on: found[0], half: found[1], of: node.args[0]! };
+  return found && of && others.length === 0 ? { on: found[0], half: found[1], of } : undefined;
 }
 
 /** A branch as the lambda over the parts of a list or pair; undefined for other branches. */

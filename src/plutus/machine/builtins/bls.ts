@@ -24,7 +24,11 @@ export type MillerLoop = typeof Fp12.ONE;
 
 // the library's types are wrong here: both functions give points of the group, and that of G1 takes one element
 const mapG1 = bls12_381.G1.mapToCurve as unknown as (element: bigint) => G1Point;
-const mapG2 = bls12_381.G2.mapToCurve as unknown as (element: readonly bigint[]) => G2Point;
+function mapG2(element: bigint[]): G2Point {
+  const point: unknown = bls12_381.G2.mapToCurve(element);
+  if (point instanceof bls12_381.G2.Point) return point;
+  throw new TypeError("the library mapped an element to no point");
+}
 
 /** Bounds of scalars: 512 bytes. */
 const SCALAR = 1n << 4095n;
@@ -75,10 +79,11 @@ function fieldElements(message: Uint8Array, tag: Uint8Array, count: number): big
   const size = Uint8Array.of(length >> 8, length & 255, 0);
   const seed = sha256(concat(new Uint8Array(64), message, size, suffix));
   const blocks: Uint8Array[] = [];
-  let block = new Uint8Array(32);
+  let mixed = seed;
   for (let i = 1; 32 * blocks.length < length; i++) {
-    block = sha256(concat(seed.map((byte, at) => byte ^ block[at]!), Uint8Array.of(i), suffix));
+    const block = sha256(concat(mixed, Uint8Array.of(i), suffix));
     blocks.push(block);
+    mixed = block.map((byte, at) => byte ^ (seed[at] ?? 0));
   }
   const uniform = concat(...blocks);
   return Array.from(
@@ -105,7 +110,8 @@ function compress<F>(group: Group<F>, point: WeierstrassPoint<F>): Uint8Array {
  * @throws {Failure} if the bytes are no point of the group.
  */
 function uncompress<F>(group: Group<F>, compressed: Uint8Array): WeierstrassPoint<F> {
-  if (compressed.length !== group.size || (compressed[0]! & 0x80) === 0) refuse("not a compressed point");
+  const [first = 0] = compressed;
+  if (compressed.length !== group.size || (first & 0x80) === 0) refuse("not a compressed point");
   if (equalBytes(compressed, zeroForm(group.size))) return group.points.ZERO;
   try {
     return group.points.fromBytes(compressed);

@@ -9,7 +9,7 @@ import { bool, bounds, byte, bytes, int64, integer } from "#src/plutus/machine/u
 import { Constant, FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
 import type { Variant } from "#src/plutus/machine/version.ts";
 
-const TWO = [Measure.BYTES, Measure.BYTES];
+const TWO = [Measure.BYTES, Measure.BYTES] as const;
 
 /** Most bytes that `integerToByteString` and `replicateByte` produce. */
 export const MAX_OUTPUT = 8192;

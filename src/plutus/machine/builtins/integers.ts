@@ -20,7 +20,7 @@ import { bounds, integer } from "#src/plutus/machine/unlift.ts";
 import { Constant, FALSE, TRUE } from "#src/plutus/machine/value.ts";
 import type { Variant } from "#src/plutus/machine/version.ts";
 
-const TWO = [Measure.INTEGER, Measure.INTEGER];
+const TWO = [Measure.INTEGER, Measure.INTEGER] as const;
 
 /** Greatest modulus, and bound of base and exponent, of `expModInteger`. */
 const BOUND = 1n << 8191n;

@@ -4,14 +4,14 @@ import { Failure, refuse } from "#src/plutus/machine/failure.ts";
 import { cons, drop, head, isEmpty, tail } from "#src/plutus/machine/list.ts";
 import { Measure } from "#src/plutus/machine/measure.ts";
 import { INTEGER, sameType } from "#src/plutus/machine/type.ts";
-import { array, constantOf, firstType, int64, integer, list, pair } from "#src/plutus/machine/unlift.ts";
+import { array, constantOf, firstType, int64, integer, list, pair, secondType } from "#src/plutus/machine/unlift.ts";
 import { Constant, FALSE, TRUE } from "#src/plutus/machine/value.ts";
 
 const { ONE } = Measure;
 
 export const listBuiltins = {
   fstPair: { forces: 2, takes: [ONE], run: (a) => new Constant(firstType(a), pair(a)[0]) },
-  sndPair: { forces: 2, takes: [ONE], run: (a) => new Constant(constantOf(a).type.second!, pair(a)[1]) },
+  sndPair: { forces: 2, takes: [ONE], run: (a) => new Constant(secondType(a), pair(a)[1]) },
   mkCons: {
     forces: 1,
     takes: [ONE, ONE],

@@ -10,7 +10,7 @@ import { hasBounds, type Variant } from "#src/plutus/machine/version.ts";
 
 export function textBuiltins(variant: Variant) {
   const size = hasBounds(variant) ? Measure.TEXT_BYTES : Measure.TEXT;
-  const two = [size, size];
+  const two = [size, size] as const;
   return {
     appendString: { takes: two, run: (a, b) => new Constant(TEXT, text(a) + text(b)) },
     equalsString: { takes: two, run: (a, b) => text(a) === text(b) ? TRUE : FALSE },
