@@ -4,7 +4,7 @@ import { isTransient } from "#src/chain/provider/blockfrost/errors.ts";
 import { memo } from "#src/edge/memo.ts";
 import { tipCheck } from "#src/app/health.ts";
 import type { BlockfrostOptions } from "#src/app/providerOptions.ts";
-import { NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
+import { type Connected, NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
 
 /**
  * How long a check's result is used, a good one and a bad one, in ms: health checks must not use up the requests of a
@@ -22,7 +22,7 @@ const OWN_RATE = { perSecond: 100, burst: 200 };
 export async function connectBlockfrost(
   { options, log, health, progress, stops }: StartContext,
   blockfrost: BlockfrostOptions,
-): Promise<BlockfrostPort> {
+): Promise<Connected<BlockfrostPort>> {
   const port = blockfrostPort({
     ...blockfrost,
     magic: options.networkMagic,
@@ -42,5 +42,5 @@ export async function connectBlockfrost(
     progress(`${checked.error.message} Waiting for it.`);
   }
   health.checks.set("blockfrost", memo(({ ready }) => ready ? GOOD_MS : BAD_MS, () => tipCheck(port)));
-  return port;
+  return { port, reached: checked.ok };
 }

@@ -7,6 +7,7 @@ import path from "node:path";
 import { inTime } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
+import type { ChainPort } from "#src/chain/provider/port.ts";
 import { createBuilders } from "#src/builders/builders.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
@@ -14,10 +15,10 @@ import { initHash } from "#src/forestry/hash.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { followDatabaseClock } from "#src/store/clock.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
-import { claimNetwork } from "#src/store/network.ts";
+import { claimNetwork, readClaim } from "#src/store/network.ts";
 import { checkServer } from "#src/store/server.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { type AppContext, type StartContext, StartError } from "#src/app/context.ts";
+import { type AppContext, type Connected, type StartContext, StartError } from "#src/app/context.ts";
 import { busCheck, databaseCheck } from "#src/app/health.ts";
 import { connectNetwork } from "#src/app/network.ts";
 import { schemaMigrations } from "#src/app/schema.ts";
@@ -46,17 +47,13 @@ export async function connect(start: StartContext): Promise<AppContext> {
   stops.push(async () => clock.stop());
   const bus = await openBus(start, nats);
   await initHash();
-  const port = await connectNetwork({ ...start, store, bus });
-  // After `connectNetwork`, which checks the magic. The magic of an unreachable network is not checked.
-  const claimed = await claimNetwork(store, options.networkMagic);
-  if (!claimed.ok) {
-    throw new StartError(`${claimed.error.message} Use another database or --folder for the other network.`);
-  }
+  const network = await connectNetwork({ ...start, store, bus });
+  await claimDatabase(start, store, network);
   const builders = createBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
   stops.push(() => builders.stop());
   health.checks.set("database", () => databaseCheck(store));
   health.checks.set("nats", () => busCheck(bus));
-  return { ...start, databaseUrl, store, clock, bus, port, builders };
+  return { ...start, databaseUrl, store, clock, bus, port: network.port, builders };
 }
 
 async function startEmbeddedDatabase(
@@ -126,4 +123,23 @@ async function prepareDatabase({ options, progress }: StartContext, store: Store
   }
   const migrated = await migrateWhole(store, schemaMigrations);
   if (!migrated.ok) throw new StartError(migrated.error.message);
+}
+
+/**
+ * Claims the database for the network's magic. A network that does not answer may have another magic, so a new database
+ * is claimed only when it answers.
+ */
+async function claimDatabase(
+  { options, lose }: StartContext,
+  store: Store,
+  { port, reached }: Connected<ChainPort>,
+): Promise<void> {
+  const claim = async () => {
+    const claimed = await claimNetwork(store, options.networkMagic);
+    if (!claimed.ok) {
+      throw new StartError(`${claimed.error.message} Use another database or --folder for the other network.`);
+    }
+  };
+  if (reached || await readClaim(store) !== undefined) return await claim();
+  void port.network().then(claim).catch((error) => lose(reason(error)));
 }

@@ -65,6 +65,12 @@ export interface StartContext {
   readonly lose: (sentence: string) => void;
 }
 
+/** A port to a network, and whether the network has answered: its magic is then that of the options. */
+export interface Connected<Port> {
+  readonly port: Port;
+  readonly reached: boolean;
+}
+
 /** What the roles work with: connections, and threads for CPU work. */
 export interface AppContext extends StartContext {
   readonly databaseUrl: string;

@@ -8,7 +8,7 @@ import { watchVersion } from "#src/chain/versionWatch.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { isTransient } from "#src/node/errors.ts";
 import { connectBlockfrost } from "#src/app/blockfrostNetwork.ts";
-import { type AppContext, NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
+import { type AppContext, type Connected, NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
 import { tipCheck } from "#src/app/health.ts";
 
 /** What a port to the network needs. */
@@ -19,19 +19,19 @@ export type NetworkContext = StartContext & Pick<AppContext, "store" | "bus">;
  * `StartError` where waiting does not help. Prints, and keeps for `/health`, what the provider guarantees of its
  * answers.
  */
-export async function connectNetwork(context: NetworkContext): Promise<ChainPort> {
+export async function connectNetwork(context: NetworkContext): Promise<Connected<ChainPort>> {
   const { options: { nodeSocket, blockfrost }, store, bus, log, health } = context;
-  const [provider, port] = nodeSocket !== undefined
+  const [provider, { port, reached }] = nodeSocket !== undefined
     ? ["node", await connectNode(context, nodeSocket)] as const
     : blockfrost
     ? ["blockfrost", await connectBlockfrost(context, blockfrost)] as const
-    : ["devnet", devnetPort({ store, bus, log })] as const;
+    : ["devnet", { port: devnetPort({ store, bus, log }), reached: true }] as const;
   context.progress(guaranteesLine(`The provider "${provider}"`, port.guarantees));
   const watched = watchVersion<ChainPort>(port, log, ({ code, message }) => context.progress(`${code}: ${message}`));
   const answers = port.guarantees.map(({ query: question, ...guarantee }) => ({ question, ...guarantee }));
   health.network = () => ({ provider, answers, protocolVersion: { ...watched.standing() } });
   if (provider !== "devnet") pollVersion(context, watched.port);
-  return watched.port;
+  return { port: watched.port, reached };
 }
 
 /** Milliseconds between two reads of the protocol version where no build reads it: a network changes it with an epoch. */
@@ -51,7 +51,10 @@ function pollVersion({ log, stops }: NetworkContext, port: Pick<ChainPort, "para
   })().catch((error) => log.warn("the watch of the protocol version has stopped", { reason: reason(error) }));
 }
 
-async function connectNode({ options, log, progress, health, stops }: StartContext, path: string): Promise<NodePort> {
+async function connectNode(
+  { options, log, progress, health, stops }: StartContext,
+  path: string,
+): Promise<Connected<NodePort>> {
   const port = nodePort({
     address: { path },
     magic: options.networkMagic,
@@ -65,5 +68,5 @@ async function connectNode({ options, log, progress, health, stops }: StartConte
   if (!checked.ok && !isTransient(checked.error.code)) throw new StartError(`--node-socket: ${checked.error.message}`);
   if (!checked.ok) progress(`${checked.error.message} Waiting for it.`);
   health.checks.set("node", () => tipCheck(port));
-  return port;
+  return { port, reached: checked.ok };
 }

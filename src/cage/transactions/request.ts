@@ -11,7 +11,14 @@ import { lovelace } from "#src/cardano/value.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import { atLeast, leastLovelace } from "#src/transaction/output.ts";
 import { encodeRequest, type Operation } from "#src/cage/datum.ts";
-import { type BuildFailure, type BuildInput, type Built, finish, keyAddressOf, excessIn, requester } from "#src/cage/transactions/common.ts";
+import {
+  type BuildFailure,
+  type BuildInput,
+  type Built,
+  excessIn,
+  finish,
+  keyAddressOf,
+} from "#src/cage/transactions/common.ts";
 import { offeredFee } from "#src/cage/transactions/fee.ts";
 
 /** Input of `buildRequest`. */

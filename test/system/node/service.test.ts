@@ -4,6 +4,7 @@
  */
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readClaim } from "#src/store/network.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
@@ -52,7 +53,11 @@ describe("tokens on a node", () => {
       env: { ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: path, ARBOR_HEALTH_PORT: "0", ARBOR_BUILDERS: "1" },
     });
     expect(service.printed).toMatch(/There is no socket at .* Waiting for it\./);
+    const store = openStore(near.databaseUrl, { max: 1, application: "test" });
+    expect(await readClaim(store)).toBeUndefined();
     devnet = await startDevnet();
+    await until("the database is claimed", async () => await readClaim(store) === 42);
+    await store.close();
     await fund(devnet.devnet, service.tokens, owner);
   }, 60_000);
   afterAll(async () => {
