@@ -18,6 +18,7 @@ const MAILBOX = 1_024;
 /** A hundred years. */
 const MOST_HOURS = 876_000;
 
+/** Parts of a process; a process has one or more. */
 export const ROLES = ["edge", "worker", "follower", "devnet"] as const;
 export type Role = (typeof ROLES)[number];
 /** The roles that a process without a devnet can have. */
@@ -29,6 +30,7 @@ const MAIN_NETWORK = 764_824_073;
 export interface Options {
   /** Folder of the embedded PostgreSQL and of the devnet's files. */
   readonly folder: string;
+  /** Address at which the services listen. */
   readonly host: string;
   /** Host names of the token and the wallet service, beside localhost and addresses; `*` is any. */
   readonly hosts: readonly string[];
@@ -80,12 +82,14 @@ export interface Options {
   readonly outside: OutsideOptions;
   /** The given options of a devnet's genesis. */
   readonly genesis: Partial<GenesisOptions>;
+  /** Threads for CPU-bound work; cores − 1 where undefined. */
   readonly builders?: number;
   /** Duration of leases in milliseconds: how long they outlive a killed process. */
   readonly leaseMs: number;
   /** Retention of command results, history, effects and dead letters. */
   readonly keep: RetentionHours;
   readonly logLevel: Level;
+  /** Id of this process: the owner of its leases, and its name at the NATS server. */
   readonly worker: string;
 }
 

@@ -1,9 +1,11 @@
 /** Requests to metadata servers of pools and tokens, as options. */
 import { parseSource, type PoolSource } from "#src/wallet/pools/source.ts";
 
+/** Names of the options, without `--`. */
 export const OUTSIDE_NAMES = ["pool-metadata-fetching", "token-metadata-server", "outside-private"] as const;
 type OptionName = (typeof OUTSIDE_NAMES)[number];
 
+/** Their part of the help text. */
 export const OUTSIDE_HELP =
   `  --pool-metadata-fetching S  initial source of pool metadata: none, direct or the URL of a SMASH server (none)  ARBOR_POOL_METADATA_FETCHING
   --token-metadata-server URL  server for token metadata such as names (none)  ARBOR_TOKEN_METADATA_SERVER

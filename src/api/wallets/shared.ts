@@ -70,6 +70,7 @@ export const cosignerKeys = z.record(z.string(), z.unknown(), {
   example: { "cosigner#1": "acct_shared_xvk1…" },
 });
 
+/** How strictly a script is validated. */
 export const scriptValidation = z.enum(["none", "required", "recommended"]).describe(
   "Validation level of the scripts. `required` (default): the ledger can accept them. `recommended`: they are also safe to use.",
 );
@@ -97,6 +98,7 @@ const fromAccount = z.object({ ...common, account_public_key: accountKey }).desc
   "A watch-only wallet. Its transactions are signed by another program.",
 );
 
+/** Body of a request to create a shared wallet: from a mnemonic, or from an account public key. */
 export const sharedWalletBody = z.union([fromMnemonic, fromAccount]).meta({ id: "SharedWalletBody" });
 export type SharedWalletBody = z.output<typeof sharedWalletBody>;
 
@@ -114,4 +116,5 @@ const incomplete = z.object({ ...shown, state: z.object({ status: z.literal("inc
 );
 const active = wallet.extend(shown).describe("A wallet that has the keys of all cosigners.");
 
+/** A shared wallet: incomplete while it lacks keys of cosigners. */
 export const sharedWallet = z.union([incomplete, active]).meta({ id: "SharedWallet" });

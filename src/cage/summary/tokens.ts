@@ -83,16 +83,16 @@ function reportInput(
   report: (code: string, message: string) => void,
 ): void {
   const name = outputRefText(ref);
-  if (!output) return report("input_unknown", `It is not known what the input ${name} is.`);
+  if (!output) return report("input_unknown", `The output that the input ${name} spends is unknown.`);
   const script = paymentScript(output.address);
   if (script === undefined) {
-    if (output.address.startsWith("8")) report("byron", `The input ${name} is of a Byron address.`);
+    if (output.address.startsWith("8")) report("byron", `The input ${name} is at a Byron address.`);
   } else if (versionOf(script) === undefined) {
-    report("script", `The input ${name} is of a script that is not known here: ${script}.`);
+    report("script", `The input ${name} is at an unknown script: ${script}.`);
   } else if (!state && !request) {
     report("at_contract", `The input ${name} is at the contract and is neither a token's state nor a request.`);
   } else if (!redeemer || (state !== undefined) !== (redeemer.type === "end" || redeemer.type === "modify")) {
-    report("redeemer", `The input ${name} is of the contract, and the argument for it is not one that fits.`);
+    report("redeemer", `The redeemer of the contract input ${name} is missing or has the wrong type.`);
   }
 }
 
@@ -107,7 +107,7 @@ function describeMint(
   const [policy, name] = [policyOf(asset), nameOf(asset)];
   const one = { policy, name, quantity };
   if (versionOf(policy) === undefined) {
-    report("policy", `${quantity} of an asset of a policy that is not known here come or go: ${asset}.`);
+    report("policy", `The transaction mints or burns ${quantity} of ${asset}, whose policy is unknown.`);
     return { ...one, tokenId: null, meaning: "other" };
   }
   const data = redeemerOf(read.redeemers, "mint", policies.indexOf(policy))?.data;
@@ -116,7 +116,7 @@ function describeMint(
     spent.some(({ ref }) => refKey(ref) === refKey(redeemer.seed));
   const meaning = isBoot ? "boot" : redeemer?.type === "burning" && quantity === -1n ? "end" : "other";
   if (meaning === "other") {
-    report("mint", `${quantity} of ${name} come or go in a way that the contract does not have.`);
+    report("mint", `The contract does not permit minting or burning ${quantity} of ${name} in this way.`);
   }
   return { ...one, tokenId: name, meaning };
 }
@@ -168,7 +168,7 @@ function tokenChange(
     );
   const proven = isRootProven(booted, ended, before, after?.state, named, spent.every(({ output }) => output));
   if (proven === false) {
-    report("not_proven", `The new root of the token ${tokenId} does not follow from what is known here.`);
+    report("not_proven", `The new root of the token ${tokenId} could not be verified from the known data.`);
   }
   return {
     tokenId,
@@ -205,9 +205,9 @@ function describeRefunds(
     const owed = output.value.lovelace - request.fee;
     const address = keyAddressHex(request.refund, networkOf(output.address));
     if (!modified.has(request.policy + request.name)) {
-      report("redeemer", `The request ${outputRefText(ref)} is applied, and its token is not updated.`);
+      report("redeemer", `The request ${outputRefText(ref)} is applied, but its token is not updated.`);
     } else if (!refund || refund.address !== address || refund.value.lovelace < owed) {
-      report("refund", `The request ${outputRefText(ref)} is not refunded as it should be.`);
+      report("refund", `The request ${outputRefText(ref)} is not refunded to its address in full.`);
     } else {
       const whose = partyOf(address, viewer);
       return [{

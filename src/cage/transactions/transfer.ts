@@ -7,6 +7,7 @@ import { spendData } from "#src/cage/redeemer.ts";
 import { type BuildFailure, type BuildInput, type Built, finish, keyAddressOf } from "#src/cage/transactions/common.ts";
 import { nextState, ownedState } from "#src/cage/transactions/state.ts";
 
+/** What a transfer is built from; `address` is that of the current owner. */
 export interface TransferInput extends BuildInput {
   /** The token's state output. */
   readonly state: Utxo;
@@ -25,7 +26,11 @@ export interface BuiltTransfer extends Built {
 /** `owner_unchanged`: `to` has the payment key of the current owner. `bad_address`: of `address` or `to`. */
 export type TransferFailure = BuildFailure | Failure<"owner_unchanged">;
 
-/** Builds the transaction that transfers a token; the current owner pays. */
+/**
+ * Builds the transaction that transfers a token; the current owner pays.
+ *
+ * @throws {TypeError} where `state` is not a state output of the contract.
+ */
 export function buildTransfer(input: TransferInput, measure: Measure): Result<BuiltTransfer, TransferFailure> {
   const owned = ownedState(input, input.state);
   if (!owned.ok) return owned;

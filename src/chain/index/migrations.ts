@@ -1,6 +1,7 @@
 /** Schema migrations of the chain index: the tables that do not belong to one projection. */
 import type { Migration } from "#src/store/migrations.ts";
 
+/** The schema migrations, in their order. */
 export const chainMigrations: readonly Migration[] = [{
   id: "chain-1",
   sql: `

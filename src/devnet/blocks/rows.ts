@@ -22,6 +22,7 @@ export interface TipRow {
   readonly tip_hash: string;
 }
 
+/** A row of `devnet_utxo`. */
 export interface OutputRow {
   readonly tx_hash: string;
   readonly index: number;
@@ -39,7 +40,11 @@ export function tipOf(row: TipRow | undefined): Tip {
   return { slot: Number(row.tip_slot), hash: row.tip_hash, height: Number(row.tip_height) };
 }
 
-/** The output of a row of `devnet_utxo`. */
+/**
+ * The output of a row of `devnet_utxo`.
+ *
+ * @throws {CborError} for bytes that are not an output.
+ */
 export function utxoOf(row: OutputRow): Utxo {
   return { ref: { txHash: row.tx_hash, index: row.index }, output: readOutput(decode(new Uint8Array(row.cbor))) };
 }
@@ -71,6 +76,7 @@ interface BlockRow {
   readonly issuer: Uint8Array;
   readonly major: number;
   readonly minor: number;
+  /** Null: a block without transactions, which the other columns give. */
   readonly cbor: Uint8Array | null;
 }
 

@@ -19,7 +19,10 @@ import type { EventBatch } from "#src/runtime/events/eventLog.ts";
 import { kebab } from "#src/runtime/events/transition.ts";
 import { positionText } from "#src/runtime/events/position.ts";
 
-/** Adds the stream. */
+/**
+ * Adds `GET /token/{tokenId}/events`: 404 `token_unknown`, 400 `bad_request` for a `Last-Event-ID` of another stream, 503
+ * `too_many_readers`.
+ */
 export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService): void {
   endpoint(app, "get", "/token/:tokenId/events", {
     summary: "Events of a token as server-sent events",

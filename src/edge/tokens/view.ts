@@ -61,7 +61,7 @@ function quarantineView({ quarantine }: TokenState) {
   return quarantine === undefined ? { status: "live" } : { status: "quarantined", reason: quarantine };
 }
 
-/** A token in a list. */
+/** Status and state of a token. */
 export function tokenStatusView(tokenId: string, standing: TokenStanding) {
   if (!("state" in standing)) return { tokenId, status: standing.status };
   const { owner, root, utxo } = standing.state;

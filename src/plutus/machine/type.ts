@@ -37,6 +37,7 @@ export class Type<out T = unknown> {
   private list: Type<List<T>> | undefined;
   private array: Type<readonly T[]> | undefined;
 
+  /** `first` and `second`: the types of elements, of a list or of a pair. */
   constructor(readonly tag: TypeTag, readonly first: Type | null = null, readonly second: Type | null = null) {}
 
   /** The type of lists of this type. */
@@ -63,6 +64,7 @@ export const VALUE: Type<Assets> = new Type(TypeTag.VALUE);
 
 export const DATA_LIST: Type<List<MachineData>> = DATA.listOf;
 export const DATA_PAIR: Type<DataEntry> = new Type(TypeTag.PAIR, DATA, DATA);
+/** Type of the entries of a map in `Data`. */
 export const DATA_PAIRS: Type<List<DataEntry>> = DATA_PAIR.listOf;
 /** Result type of `unConstrData`. */
 export const CONSTR_PAIR: Type<readonly [Int, List<MachineData>]> = new Type(TypeTag.PAIR, INTEGER, DATA_LIST);

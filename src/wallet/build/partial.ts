@@ -110,7 +110,7 @@ function targetAt(tag: number, index: number, { inputs, mint, withdrawals }: Sca
   if (purpose === "mint" && policy !== undefined) return { purpose, policy };
   if (purpose === "reward" && account !== undefined) return { purpose, account };
   if (purpose === "cert" || purpose === "vote" || purpose === "propose") return { purpose, index };
-  throw new CborError("a redeemer for nothing in the transaction");
+  throw new CborError("a redeemer has no matching item in the transaction");
 }
 
 /** Values set by `complete`: `inputs` and `redeemers` are all of them, `change` and `natives` only the added ones. */
