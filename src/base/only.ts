@@ -7,3 +7,14 @@ export function onlyOf<T>(list: readonly T[]): T {
   for (const one of list) if (list.length === 1) return one;
   throw new Error(`one element was expected, and there are ${list.length}`);
 }
+
+/**
+ * The element at an index of a list that reaches so far.
+ *
+ * @throws RangeError where it does not, which is a fault of the program.
+ */
+export function elementAt<T>(list: ArrayLike<T>, index: number): T {
+  const element = list[index];
+  if (element === undefined) throw new RangeError(`a list of ${list.length} has no element ${index}`);
+  return element;
+}
