@@ -7,7 +7,7 @@ import { type Building, constructing, decoding, estimating, type WalletBuildOpti
 import { beginner, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
 import { sharedWalletCommands, sharedWalletMachine } from "#machines/shared-wallet.ts";
 import { walletInputs, walletOutcomes } from "#machines/wallet.ts";
-import type { Json } from "#src/base/json.ts";
+import { type Json, messaged } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
 import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
@@ -72,7 +72,7 @@ async function specOf({ store, networkId }: SharedWalletActorOptions, id: string
       network: networkId,
       gap,
       prefix: pathText(accountPath("shared", sharing.account)).join("/"),
-      account: sharing.payment as unknown as Json,
+      account: messaged(sharing.payment),
       ...(stake ? { stake } : {}),
     },
   };

@@ -7,7 +7,7 @@ import { offering } from "#actors/offering.ts";
 import { tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
-import type { Json } from "#src/base/json.ts";
+import { type Json, messaged } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { Operation } from "#src/cage/datum.ts";
@@ -17,7 +17,7 @@ import { versionWarning } from "#src/chain/versionWatch.ts";
 import { requestWarnings } from "#src/cage/index/warnings.ts";
 import { findPublished, publicationAddress } from "#src/cage/publication.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";
-import { cageScript, cageScripts } from "#src/cage/script.ts";
+import { type CageScript, cageScript, cageScripts } from "#src/cage/script.ts";
 import { bytesOf } from "#src/cage/text.ts";
 import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
 import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
@@ -114,6 +114,8 @@ type Offer = Result<
   {
     readonly built: Built;
     readonly more: Record<string, Json>;
+    /** Warnings to the client, besides those of the protocol's version. */
+    readonly warnings?: readonly Json[];
     /** Whether the transaction is left out, and its outputs are not reserved. */
     readonly dry?: boolean;
   },
@@ -154,7 +156,7 @@ async function building<T>(
       slot: Math.max(at.slot, slotAt(slots, options.clock.now())),
       horizon,
       network: networkId,
-      script: cageScripts.find((one) => one.hash === script)!,
+      script: publishedScript(script),
       reference: value.reference,
       address: from,
       available: value.available,
@@ -162,8 +164,9 @@ async function building<T>(
     if (!offer.ok) return offer;
     const { built, dry } = offer.value;
     const warning = built.runsScripts ? versionWarning(parameters.value.value) : undefined;
-    const { warnings = [], ...rest } = offer.value.more;
-    const more = warning ? { ...rest, warnings: [...warnings as Json[], { ...warning }] } : offer.value.more;
+    const known = offer.value.warnings;
+    const warnings = [...known ?? [], ...(warning ? [{ ...warning }] : [])];
+    const more = { ...offer.value.more, ...(known || warning ? { warnings } : {}) };
     return ok({
       read: value.available,
       spends: dry ? [] : built.spends.map((utxo) => utxo.ref),
@@ -196,9 +199,25 @@ async function stateOf(sql: Queries, token: string): Promise<Result<TokenState, 
     : fail("token_unknown", `The token ${token} does not exist on the ledger.`);
 }
 
+/** The published version of the contract with a script hash. */
+function publishedScript(hash: string): CageScript {
+  const script = cageScripts.find((one) => one.hash === hash);
+  if (script === undefined) throw new Error(`no published version of the contract has the hash ${hash}`);
+  return script;
+}
+
 /** Contract version of a state, by its script hash. */
 function scriptOf(state: TokenState): string {
-  return policyOf([...state.utxo.output.value.assets.keys()].find((asset) => nameOf(asset) === state.token)!);
+  const asset = [...state.utxo.output.value.assets.keys()].find((one) => nameOf(one) === state.token);
+  if (asset === undefined) throw new Error(`the state output of ${state.token} does not hold the token`);
+  return policyOf(asset);
+}
+
+/** The bytes of a text that the schema of the build has checked. */
+function checkedBytes(text: string): Uint8Array {
+  const bytes = bytesOf(text);
+  if (bytes === undefined) throw new TypeError("not a valid text of this API");
+  return bytes;
 }
 
 /** Script hash of a token's contract version; the current one when the rows do not have it. */
@@ -210,11 +229,11 @@ async function versionOf({ store }: TokenBuildOptions, token: string): Promise<s
 function operationOf(input: RequestInput): Operation {
   switch (input.type) {
     case "insert":
-      return { type: "insert", value: bytesOf(input.newValue)! };
+      return { type: "insert", value: checkedBytes(input.newValue) };
     case "update":
-      return { type: "update", old: bytesOf(input.oldValue)!, value: bytesOf(input.newValue)! };
+      return { type: "update", old: checkedBytes(input.oldValue), value: checkedBytes(input.newValue) };
     case "delete":
-      return { type: "delete", value: bytesOf(input.oldValue)! };
+      return { type: "delete", value: checkedBytes(input.oldValue) };
   }
 }
 
@@ -226,7 +245,7 @@ async function request(
 ): Promise<Answer> {
   const no = impossible(view, { type: "REQUEST" });
   if (no) return no;
-  const key = bytesOf(input.key)!;
+  const key = checkedBytes(input.key);
   const operation = operationOf(input);
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => ({
@@ -236,7 +255,7 @@ async function request(
   return await building(options, input.address, deadline, script, read, async (common, { state, warnings }) => {
     if (!state.ok) return state;
     const built = await options.builders.run("request", { ...common, token: entity.id, key, operation }, { deadline });
-    return built.ok ? ok({ built: built.value, more: { warnings: warnings as unknown as Json } }) : built;
+    return built.ok ? ok({ built: built.value, more: {}, warnings: warnings.map(messaged) }) : built;
   });
 }
 
@@ -266,11 +285,12 @@ async function update(
     const refs = [...(state.ok ? [state.value.utxo] : []), ...found.map(({ utxo }) => utxo)].map(({ ref }) =>
       refKey(ref)
     );
-    const [facts, spends] = await Promise.all([
-      state.ok ? readFactLeaves(sql, state.value, found.map(({ path }) => path)) : undefined,
-      readPendingSpends(sql, refs),
-    ]);
-    return { state, requests, facts, spends };
+    const readFacts = async () =>
+      state.ok
+        ? ok({ ...state.value, packedFacts: await readFactLeaves(sql, state.value, found.map(({ path }) => path)) })
+        : state;
+    const [withFacts, spends] = await Promise.all([readFacts(), readPendingSpends(sql, refs)]);
+    return { state: withFacts, requests, spends };
   };
   return await building(
     options,
@@ -278,7 +298,7 @@ async function update(
     deadline,
     script,
     read,
-    async (common, { state, requests, facts, spends }) => {
+    async (common, { state, requests, spends }) => {
       if (!state.ok) return state;
       const no = stateUnavailable(state.value, address, spends);
       if (no) return no;
@@ -301,7 +321,7 @@ async function update(
           state: state.value.utxo,
           // named requests are applied in the ledger's order, not by age: the owner chose them
           requests: free.map(({ utxo, made }) => named ? utxo : { ...utxo, made }),
-          facts: facts!,
+          facts: state.value.packedFacts,
         },
         { deadline, affinity: entity.id },
       );

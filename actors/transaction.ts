@@ -4,6 +4,7 @@
  * A node also refuses a transaction that it already has. A submission therefore counts as refused only when the
  * transaction is neither in the node's mempool nor in the index, after the index has read up to the node's tip.
  */
+import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
@@ -18,8 +19,11 @@ import {
   transactionOutcomes,
 } from "#machines/transaction.ts";
 import type { ActorKind, EffectContext, Event } from "#src/runtime/types.ts";
-import type { Json } from "#src/base/json.ts";
+import { isObject, type Json } from "#src/base/json.ts";
 import type { Queries, Store } from "#src/store/store.ts";
+
+/** Input of the effect `submit`. */
+const submitInput = z.object({ hash: z.string(), attempt: z.number() });
 
 export interface TransactionActorOptions {
   readonly store: Store;
@@ -50,7 +54,8 @@ export function transactionActor(options: TransactionActorOptions): ActorKind {
 
 /** Migrates a snapshot of version 1, which had no wallets and no state `forgotten`. */
 function withWallets(snapshot: Json): Json {
-  const { value, context, ...rest } = snapshot as { value: Json; context: { [name: string]: Json } };
+  const { value, context, ...rest } = isObject(snapshot) ? snapshot : {};
+  if (value === undefined || !isObject(context)) throw new TypeError("this is no snapshot of a transaction");
   const taken = value === "pending" || value === "in_ledger" || value === "expired";
   return { ...rest, value, context: { ...context, taken, forgotten: false, wallets: [] } };
 }
@@ -60,7 +65,7 @@ async function submit(
   input: Json,
   context: EffectContext,
 ): Promise<Event | undefined> {
-  const { hash, attempt } = input as { hash: string; attempt: number };
+  const { hash, attempt } = submitInput.parse(input);
   if (await notice(options, hash)) return undefined;
   const cbor = await readSubmittedCbor(options.store.sql, hash);
   if (!cbor) throw new Error("the transaction's row is missing");
@@ -81,7 +86,7 @@ async function submit(
  */
 export function named(submission: Extract<Submission, { outcome: "refused" }>): Json[] {
   return submission.failures.slice(0, MOST_FAILURES).map((failure) => ({
-    ...(plain(failure) as Record<string, Json>),
+    ...plainMembers(failure),
     message: plain(describeFailure(failure)),
   }));
 }
@@ -97,7 +102,11 @@ function plain(value: unknown): Json {
   if (typeof value === "string") return value.slice(0, LONGEST_TEXT).replaceAll("\0", "\ufffd").toWellFormed();
   if (value instanceof Map) return plain(Object.fromEntries(value));
   if (Array.isArray(value)) return value.slice(0, MOST_FAILURES).map(plain);
-  if (typeof value !== "object" || value === null) return value as Json;
+  if (typeof value === "number" || typeof value === "boolean") return value;
+  return typeof value === "object" && value !== null ? plainMembers(value) : null;
+}
+
+function plainMembers(value: object): { [name: string]: Json } {
   return Object.fromEntries(
     Object.entries(value).filter(([, one]) => one !== undefined).map(([name, one]) => [name, plain(one)]),
   );

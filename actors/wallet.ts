@@ -24,7 +24,7 @@ import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/typ
 import { vaultAdoption } from "#src/vault/tables.ts";
 import type { ConstructInput } from "#src/wallet/build/types.ts";
 import { receivePartial, receivePaymentIntent } from "#src/wallet/build/receivedIntent.ts";
-import { childHash, readXpub } from "#src/wallet/keys/account.ts";
+import { childHash, nodeOf } from "#src/wallet/keys/account.ts";
 import { byronPathKey } from "#src/wallet/keys/byronAddress.ts";
 import { accountPath, pathText } from "#src/wallet/keys/paths.ts";
 import { readWallet, type WalletRow } from "#src/wallet/rows.ts";
@@ -105,7 +105,7 @@ async function builderOf({ store }: WalletActorOptions, id: string): Promise<Res
     account: kind === "shelley" ? accountPath("shelley") : [],
     oneChange,
     selection,
-    ...(policyKey === undefined ? {} : { policyKey: keyHash(readXpub(policyKey)!.key) }),
+    ...(policyKey === undefined ? {} : { policyKey: keyHash(nodeOf(policyKey).key) }),
   });
 }
 

@@ -1,4 +1,5 @@
 /** Effects of wallet actors: adding a wallet of any kind to the index, and removing it. */
+import { z } from "zod";
 import type { Json } from "#src/base/json.ts";
 import { SerialWork } from "#src/base/serialWork.ts";
 import type { Point } from "#src/cardano/block.ts";
@@ -41,6 +42,11 @@ export type SpecOf = (wallet: string) => Promise<Begun | undefined>;
 /** Effect `begin` of a wallet. */
 export type Beginning = (input: Json, specOf: SpecOf) => Promise<Event | Unfinished>;
 
+/** Input of the effect `begin`. */
+const beginInput = z.object({ wallet: z.string(), life: z.number() });
+/** Input of the effect `end`; `attempt` is the id of the wallet's key in the vault. */
+const endInput = z.object({ wallet: z.string(), life: z.number(), attempt: z.string().nullable() });
+
 /** A wallet with a greater gap is derived in slices. */
 const GREAT_GAP = 500;
 /** How long an attempt waits for the derivation of slices, in milliseconds: less than the timeout of an attempt. */
@@ -67,7 +73,7 @@ export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions
   };
 
   return async (input, specOf) => {
-    const { wallet, life } = input as { wallet: string; life: number };
+    const { wallet, life } = beginInput.parse(input);
     const begun = { type: "BEGUN", life };
     const known = await specOf(wallet);
     // its rows in the index are written in the transaction that enrols it
@@ -89,7 +95,7 @@ export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions
 
 /** Effect `end`: removes the wallet from the index, its submissions from its list, and its keys from the vault. */
 export async function ending({ store, vault, wake }: WalletLifeOptions, input: Json): Promise<Event> {
-  const { wallet, life, attempt } = input as { wallet: string; life: number; attempt: string | null };
+  const { wallet, life, attempt } = endInput.parse(input);
   await store.sql.begin(async (sql) => {
     await dismiss(sql, WALLET_PROJECTION, [wallet]);
     await deleteSlices(sql, { wallet, life });

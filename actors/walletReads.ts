@@ -3,6 +3,8 @@
  * them. The wallet service answers its reads with these.
  */
 import type { Clock } from "#src/base/clock.ts";
+import { mustGet } from "#src/base/maps.ts";
+import { onlyOf } from "#src/base/only.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import type { Eras } from "#src/cardano/eras.ts";
@@ -13,7 +15,7 @@ import { atPoint, readSpenders } from "#src/chain/pending/spendable.ts";
 import { listedQuery, readListed, readListedPending } from "#src/chain/pending/submissions.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readUnavailable, unavailableQuery } from "#src/runtime/operations/inspect.ts";
-import { readTogether } from "#src/store/readTogether.ts";
+import { type JsonRow, readTogether } from "#src/store/readTogether.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import { accountQueries, accountsOf, readAccounts, type WalletAccount } from "#src/wallet/delegation/read.ts";
 import {
@@ -75,7 +77,7 @@ export async function readOverviews(
     const account = accounts.get(id);
     return {
       holdings: holdings.get(id) ?? { available: lovelace(0n), total: lovelace(0n) },
-      standing: standings.get(id)!,
+      standing: mustGet(standings, id),
       account,
       withdrawing: account !== undefined && isWithdrawing(pending.get(id), account, networkId),
     };
@@ -113,7 +115,7 @@ async function readWithoutPending(
     accounts: accountsOf(read.accounts, read.certified),
     places: memberPositionsOf(read.places),
     silent: new Set(read.silent.map(({ id }) => String(id))),
-    networkTip: cursorOf(read.cursor[0]!).networkTip,
+    networkTip: cursorOf(onlyOf(read.cursor)).networkTip,
   };
 }
 
@@ -166,8 +168,14 @@ export async function readUnspentLovelace(store: Store, id: string): Promise<big
     random: randomQuery(sql, [id]),
     coins: coinsQuery(sql, id),
   });
-  if (listed.length + random.length === 0) return coins.map(({ coin }) => BigInt(coin as number | bigint));
+  if (listed.length + random.length === 0) return coins.map(({ coin }) => integerOf(coin));
   return (await readUnspent(store, id)).map(({ utxo }) => utxo.output.value.lovelace);
+}
+
+/** An integer in a row decoded from JSON. */
+function integerOf(value: JsonRow[string]): bigint {
+  if (typeof value !== "number" && typeof value !== "bigint") throw new TypeError("a row has no integer");
+  return BigInt(value);
 }
 
 /** A page of a wallet's history, and the height of the block up to which it was read. */

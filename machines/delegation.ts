@@ -14,7 +14,7 @@
  */
 import { assign, setup } from "xstate";
 import { z } from "zod";
-import { type InTurn, turnActions } from "#src/base/turn.ts";
+import { machineTypes, turnActions } from "#src/base/turn.ts";
 
 /** Epochs from a certificate to the first one in which it counts. */
 export const LAG = 2;
@@ -156,8 +156,6 @@ export function objection(
   }
 }
 
-type Whole = Extract<DelegationEvent, { type: "TOLD" | "ROLLED_BACK" }>;
-
 /** The delegation after the newest certificate. */
 function newest({ history }: Pick<DelegationContext, "history">): Delegated {
   return history.at(-1) ?? NOBODY;
@@ -204,7 +202,7 @@ const leads =
   (to: ReturnType<typeof stateOf>) => ({ context, event }: { context: DelegationContext; event: DelegationEvent }) => {
     if (!counts(context, event)) return false;
     if (event.type === "CERTIFIED") return stateOf(event) === to;
-    return stateOf(newest(event as Whole)) === to;
+    return (event.type === "TOLD" || event.type === "ROLLED_BACK") && stateOf(newest(event)) === to;
   };
 
 const possible = ({ context, event }: { context: DelegationContext; event: DelegationEvent }) =>
@@ -225,11 +223,7 @@ const moves = [
 ] as const;
 
 export const delegationMachine = setup({
-  types: {
-    context: {} as DelegationContext,
-    events: {} as InTurn<DelegationEvent>,
-    input: {} as { kind: string; id: string },
-  },
+  types: machineTypes<DelegationContext, DelegationEvent>(),
   guards: {
     toNeither: leads("neither"),
     toDelegating: leads("delegating"),

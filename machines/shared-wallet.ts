@@ -14,7 +14,7 @@
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import { type InTurn, turnActions } from "#src/base/turn.ts";
+import { machineTypes, turnActions } from "#src/base/turn.ts";
 import {
   adoptActions,
   answerActions,
@@ -24,6 +24,7 @@ import {
   endActions,
   isNewPassphrase,
   isOfLife,
+  recordOf,
   type WalletContext,
   walletInputs,
   walletOutcomes,
@@ -178,21 +179,18 @@ const whileItExists = {
 } as const;
 
 export const sharedWalletMachine = setup({
-  types: {
-    context: {} as SharedWalletContext,
-    events: {} as InTurn<SharedWalletEvent>,
-    input: {} as { kind: string; id: string },
-  },
+  types: machineTypes<SharedWalletContext, SharedWalletEvent>(),
   guards: {
-    ofThisLife: ({ context, event }) => isOfLife(context, event as { life?: number }),
-    newPassphrase: ({ context, event }) => isNewPassphrase(context.record, event),
+    ofThisLife: ({ context, event }) => isOfLife(context, event),
+    newPassphrase: ({ context, event }) =>
+      event.type === "PASSPHRASE_CHANGED" && isNewPassphrase(context.record, event),
     createsComplete: ({ event }) => event.type === "CREATE" && isComplete(event),
     completes: ({ context, event }) => {
       if (event.type !== "ADD_KEYS") return false;
-      const added = withKeys(context.record!, event);
+      const added = withKeys(recordOf(context), event);
       return added.ok && isComplete(added.value);
     },
-    refused: ({ context, event }) => event.type === "ADD_KEYS" && !withKeys(context.record!, event).ok,
+    refused: ({ context, event }) => event.type === "ADD_KEYS" && !withKeys(recordOf(context), event).ok,
   },
   actions: {
     ...turnActions,
@@ -208,7 +206,7 @@ export const sharedWalletMachine = setup({
       for (const action of adoptActions(context.id, record)) enqueue(action);
     }),
     change: enqueueActions(({ enqueue, context, event }) => {
-      const record = applyCommand(context.record!, event);
+      const record = applyCommand(recordOf(context), event);
       enqueue.assign({ record });
       if (event.type === "ADD_KEYS") {
         enqueue({ type: "put", params: { table: "shared", row: sharedRow(context.id, record) } });
@@ -225,7 +223,7 @@ export const sharedWalletMachine = setup({
       enqueue({ type: "reply", params: { ok: { id: context.id } } });
     }),
     refuse: enqueueActions(({ enqueue, context, event }) => {
-      const added = event.type === "ADD_KEYS" ? withKeys(context.record!, event) : active;
+      const added = event.type === "ADD_KEYS" ? withKeys(recordOf(context), event) : active;
       if (!added.ok) enqueue({ type: "reply", params: { error: added.error } });
     }),
     tooLate: enqueueActions(({ enqueue }) => enqueue({ type: "reply", params: { error: active.error } })),

@@ -14,7 +14,7 @@
  */
 import { assign, setup } from "xstate";
 import { z } from "zod";
-import { type InTurn, turnActions } from "#src/base/turn.ts";
+import { machineTypes, turnActions } from "#src/base/turn.ts";
 
 const slot = z.number().int();
 /** The contents of a state output. */
@@ -62,11 +62,7 @@ export interface TokenContext {
 }
 
 export const tokenMachine = setup({
-  types: {
-    context: {} as TokenContext,
-    events: {} as InTurn<TokenEvent>,
-    input: {} as { kind: string; id: string },
-  },
+  types: machineTypes<TokenContext, TokenEvent>(),
   guards: {
     toAbsent: ({ event }) => event.type === "ROLLED_BACK" && event.to === "absent",
     toLive: ({ event }) => event.type === "ROLLED_BACK" && event.to === "live",

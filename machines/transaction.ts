@@ -16,8 +16,8 @@
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
-import { type Json, toJson } from "#src/base/json.ts";
-import { type InTurn, turnActions } from "#src/base/turn.ts";
+import { toJson } from "#src/base/json.ts";
+import { machineTypes, turnActions } from "#src/base/turn.ts";
 
 /** Most commands with an open reply, and most UTF-16 units of their ids together: a snapshot is limited to 16 kB. */
 const WAITING_LIMIT = 64;
@@ -132,11 +132,7 @@ const notInLedger = { slot: null, block: null, height: null, valid: null } as co
 const submittable = { SUBMIT: { target: "submitting", actions: ["submit", "link"] } } as const;
 
 export const transactionMachine = setup({
-  types: {
-    context: {} as TransactionContext,
-    events: {} as InTurn<TransactionEvent>,
-    input: {} as { kind: string; id: string },
-  },
+  types: machineTypes<TransactionContext, TransactionEvent>(),
   guards: {
     ofThisAttempt: ({ context, event }) => "attempt" in event && event.attempt === context.attempt,
     hasRoom: ({ context, event }) => {
@@ -244,7 +240,7 @@ export const transactionMachine = setup({
             error: {
               code: "refused_by_ledger",
               message: event.failures.map((one) => one.message).join(" ") || "The ledger rejected the transaction.",
-              details: event.failures as unknown as Json,
+              details: event.failures,
             },
           },
         });

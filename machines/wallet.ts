@@ -14,7 +14,7 @@
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
-import { type InTurn, type TurnAction, turnActions } from "#src/base/turn.ts";
+import { machineTypes, type TurnAction, turnActions } from "#src/base/turn.ts";
 
 const slot = z.number().int().min(-1);
 const hash = z.string().regex(/^([0-9a-f]{64})?$/);
@@ -181,21 +181,28 @@ export function applyCommonCommand<R extends Pick<WalletRecord, "name" | "oneCha
   }
 }
 
-/** Whether an event is a later passphrase change of the record's own key. */
+/** Whether a passphrase change is a later one of the record's own key. */
 export function isNewPassphrase(
   record: Pick<WalletRecord, "attempt" | "passphrase"> | null,
-  event: { readonly type: string },
+  { attempt, passphrase }: z.infer<typeof passphraseChanged>,
 ): boolean {
-  if (event.type !== "PASSPHRASE_CHANGED" || !record?.passphrase) return false;
-  const { attempt, passphrase } = event as z.infer<typeof passphraseChanged>;
-  return attempt === record.attempt && passphrase.at > record.passphrase.at;
+  return !!record?.passphrase && attempt === record.attempt && passphrase.at > record.passphrase.at;
+}
+
+/** The record of a wallet that exists. @throws TypeError where there is none, which is an error of the program. */
+export function recordOf<Record>({ record }: { readonly record: Record | null }): Record {
+  if (record === null) throw new TypeError("the wallet has no record");
+  return record;
 }
 
 /**
  * Whether an event belongs to the wallet's current life. It may have waited since an earlier one; one without `life`
  * always does.
  */
-export function isOfLife({ life }: { readonly life: number }, event: { readonly life?: number | undefined }): boolean {
+export function isOfLife(
+  { life }: { readonly life: number },
+  event: { readonly type: string; readonly life?: number | undefined },
+): boolean {
   return event.life === undefined || event.life === life;
 }
 
@@ -257,14 +264,11 @@ const whileItExists = {
 } as const;
 
 export const walletMachine = setup({
-  types: {
-    context: {} as WalletContext,
-    events: {} as InTurn<WalletEvent>,
-    input: {} as { kind: string; id: string },
-  },
+  types: machineTypes<WalletContext, WalletEvent>(),
   guards: {
-    ofThisLife: ({ context, event }) => isOfLife(context, event as { life?: number }),
-    newPassphrase: ({ context, event }) => isNewPassphrase(context.record, event),
+    ofThisLife: ({ context, event }) => isOfLife(context, event),
+    newPassphrase: ({ context, event }) =>
+      event.type === "PASSPHRASE_CHANGED" && isNewPassphrase(context.record, event),
   },
   actions: {
     ...turnActions,
@@ -279,7 +283,7 @@ export const walletMachine = setup({
       enqueue({ type: "effect", params: { name: "begin", input: { wallet: context.id, life: next } } });
     }),
     change: enqueueActions(({ enqueue, context, event }) => {
-      const record = applyCommand(context.record!, event);
+      const record = applyCommand(recordOf(context), event);
       enqueue.assign({ record });
       enqueue({ type: "put", params: { table: "wallet", row: walletRow(context.id, context.life, record) } });
       enqueue({ type: "reply", params: { ok: { id: context.id } } });

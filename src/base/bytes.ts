@@ -3,12 +3,12 @@
 const DIGITS = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
 
 // ES2026; Node has it from version 25 on
-const nativeToHex = (Uint8Array.prototype as { toHex?: () => string }).toHex;
+const nativeToHex: (() => string) | undefined = Uint8Array.prototype.toHex;
 
 /** Bytes as lower-case hexadecimal. */
 export const toHex: (bytes: Uint8Array) => string = nativeToHex ? (bytes) => nativeToHex.call(bytes) : (bytes) => {
   let text = "";
-  for (let i = 0; i < bytes.length; i++) text += DIGITS[bytes[i]!];
+  for (const byte of bytes) text += DIGITS[byte];
   return text;
 };
 
@@ -17,7 +17,7 @@ export function isHex(text: string, length?: number): boolean {
   return text.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(text) && (length === undefined || text.length === length * 2);
 }
 
-const nativeFromHex = (Uint8Array as unknown as { fromHex?: (text: string) => Uint8Array }).fromHex?.bind(Uint8Array);
+const nativeFromHex: ((text: string) => Uint8Array) | undefined = Uint8Array.fromHex?.bind(Uint8Array);
 
 /** Bytes of a hexadecimal text. @throws TypeError when it is not hexadecimal. */
 export function fromHex(text: string): Uint8Array {
@@ -54,6 +54,7 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
+    // Both indices are below `length`; a check would slow down every comparison of keys.
     const difference = a[i]! - b[i]!;
     if (difference !== 0) return difference;
   }

@@ -81,7 +81,7 @@ const LONG = /(?:^|[:,[\s-])\d{16}/;
  * which is several times as fast, unless an integer could lose digits.
  */
 export function parseWritten(text: string): Json {
-  return LONG.test(text) ? parseJson(text) : JSON.parse(text) as Json;
+  return LONG.test(text) ? parseJson(text) : JSON.parse(text);
 }
 
 /** An integer as a `number` where that is exact, else as a `bigint`, which `toJson` writes several times as slowly. */

@@ -1,5 +1,6 @@
 /** Log lines as JSON on standard error, one object per line. Callers must not pass secrets. */
 import process from "node:process";
+import { errorCode } from "#src/base/errorCode.ts";
 import { toJson } from "#src/base/json.ts";
 import { throttleRepeats } from "#src/base/logThrottle.ts";
 
@@ -19,8 +20,8 @@ export interface Log extends Record<Level, (message: string, fields?: Record<str
 /** Message and code of a caught value, without the stack trace. */
 export function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const code = (error as { code?: unknown }).code;
-  return code === undefined || error.message.includes(String(code)) ? error.message : `${error.message} (${code})`;
+  const code = errorCode(error);
+  return error.message.includes(code) ? error.message : `${error.message} (${code})`;
 }
 
 /**

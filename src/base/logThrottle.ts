@@ -4,6 +4,8 @@
  * minute therefore neither fills the disk nor hides other lines.
  */
 
+import { memberOf } from "#src/base/member.ts";
+
 /** Lines of one name that are written at once in a period. */
 const WRITTEN = 10;
 /** Length of a period, in milliseconds. */
@@ -20,23 +22,22 @@ interface Period {
 /** A function that calls `write` now or later. Lines of the same name are repetitions of each other. */
 export function throttleRepeats(): (name: string, write: (repeated?: number) => void) => void {
   const periods = new Map<string, Period>();
-  const begin = (name: string) => {
-    periods.set(name, { lines: 1, last: undefined });
-    const timer = setTimeout(() => {
-      const { lines, last } = periods.get(name)!;
+  const begin = (name: string, first: number) => {
+    const period: Period = { lines: first, last: undefined };
+    periods.set(name, period);
+    unref(setTimeout(() => {
+      const { lines, last } = period;
       periods.delete(name);
       if (last === undefined) return;
       // In the next period already the first line is throttled.
-      begin(name);
-      periods.get(name)!.lines = WRITTEN;
+      begin(name, WRITTEN);
       last(lines - WRITTEN);
-    }, PERIOD_MS) as unknown as { unref?: () => void } | number;
-    unref(timer);
+    }, PERIOD_MS));
   };
   return (name, write) => {
     const period = periods.get(name);
     if (period === undefined) {
-      if (periods.size < MOST) begin(name);
+      if (periods.size < MOST) begin(name, 1);
       return write();
     }
     if (++period.lines > WRITTEN) period.last = write;
@@ -45,7 +46,8 @@ export function throttleRepeats(): (name: string, write: (repeated?: number) => 
 }
 
 /** Lets the process exit before the timer fires, on Deno (a number) and on Node (an object). */
-function unref(timer: { unref?: () => void } | number): void {
-  if (typeof timer === "number") (globalThis as { Deno?: { unrefTimer(id: number): void } }).Deno?.unrefTimer(timer);
-  else timer.unref?.();
+function unref(timer: unknown): void {
+  if (typeof timer === "number") return Deno.unrefTimer(timer);
+  const release = memberOf(timer, "unref");
+  if (typeof release === "function") release.call(timer);
 }

@@ -19,7 +19,7 @@ export function isPublic(address: string): boolean {
   // "unicast".
   const parsed = ipaddr.process(address);
   if (parsed.range() !== "unicast") return false;
-  return parsed.kind() === "ipv4" || (parsed as ipaddr.IPv6).match(GLOBAL);
+  return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL);
 }
 
 /** The address that a URL contains literally, without a name. */

@@ -101,12 +101,12 @@ export function parseTraceparent(text: string | null | undefined): TraceRef | un
   if (text === null || text === undefined || tracer() === null) return undefined;
   const match = TRACEPARENT.exec(text);
   if (match === null) return undefined;
-  const ref: TraceRef = {
-    traceId: (match[1] ?? match[4])!,
-    spanId: (match[2] ?? match[5])!,
-    // Only the sampled flag has a meaning here.
-    traceFlags: Number.parseInt((match[3] ?? match[6])!, 16) & 1,
-    isRemote: true,
-  };
+  const [, version0Trace, version0Span, version0Flags, laterTrace, laterSpan, laterFlags] = match;
+  const traceId = version0Trace ?? laterTrace;
+  const spanId = version0Span ?? laterSpan;
+  const flags = version0Flags ?? laterFlags;
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  // Only the sampled flag has a meaning here.
+  const ref: TraceRef = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
   return isSpanContextValid(ref) ? ref : undefined;
 }

@@ -38,6 +38,18 @@ export interface Turn {
 /** An event as a machine sees it. */
 export type InTurn<E> = E & { readonly turn: Turn };
 
+/** The types of a machine, for XState's `setup({ types })`, which infers them and reads no value. */
+export interface MachineTypes<Context, E> {
+  readonly context?: Context;
+  readonly events?: InTurn<E>;
+  readonly input?: { readonly kind: string; readonly id: string };
+}
+
+/** Declares the types of a machine: of its context and of its events, without their member `turn`. */
+export function machineTypes<Context, E>(): MachineTypes<Context, E> {
+  return {};
+}
+
 /**
  * Replies to a command: the current one, or with `to` an earlier one whose reply is open. A command whose turn gives no
  * reply stays open until a later turn replies.

@@ -23,7 +23,7 @@ import { createSweeper } from "#src/runtime/effects/sweeper.ts";
 import type { ActorKind, EntityRef, WorkerStage } from "#src/runtime/types.ts";
 import { createWriter } from "#src/runtime/turns/writer.ts";
 import { turnStore } from "#src/runtime/turns/connections.ts";
-import { followDatabaseClock } from "#src/store/clock.ts";
+import { followDatabaseClock, type RunningClock } from "#src/store/clock.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface WorkerOptions {
@@ -103,8 +103,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     kinds.set(kind.kind, kind);
   }
   const partitions = await createPartitions(store, options.partitions ?? 64);
-  const databaseClock = options.clock === undefined ? await followDatabaseClock(store) : undefined;
-  const clock = options.clock ?? databaseClock!;
+  const clock = await clockOf(options);
   let turns = 0;
   let events = 0;
   let fenced = 0;
@@ -248,11 +247,16 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await left;
       await swept;
       await publisher.stop(2_000);
-      databaseClock?.stop();
+      clock.stop();
       await turnPool.close();
       for (const end of [...subscriptions, ...gauges]) end();
       await bus.flush().catch(() => {});
       log.info("worker stopped", { turns, events });
     },
   };
+}
+
+/** The clock of turns: the given one, or the database's, which is followed until it is stopped. */
+async function clockOf({ clock, store }: WorkerOptions): Promise<RunningClock> {
+  return clock === undefined ? await followDatabaseClock(store) : { now: () => clock.now(), stop: () => {} };
 }

@@ -1,4 +1,5 @@
 /** Schema migrations, each applied once, in the given order. Several processes may start at the same time. */
+import { onlyOf } from "#src/base/only.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
@@ -38,11 +39,14 @@ export async function migrateWhole(
 
 /** Runs work in a transaction under the advisory lock, with the ids of the applied migrations. */
 async function locked<T>(store: Store, work: (sql: Queries, applied: ReadonlySet<string>) => Promise<T>): Promise<T> {
-  return await store.sql.begin(async (sql) => {
+  const results: T[] = [];
+  await store.sql.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(${LOCK})`;
     await sql`create table if not exists migration (id text primary key, applied_at timestamptz not null default now())`;
-    return await work(sql, new Set((await sql<{ id: string }[]>`select id from migration`).map((row) => row.id)));
-  }) as T;
+    const applied = await sql<{ id: string }[]>`select id from migration`;
+    results.push(await work(sql, new Set(applied.map((row) => row.id))));
+  });
+  return onlyOf(results);
 }
 
 async function apply(sql: Queries, migrations: readonly Migration[], applied: ReadonlySet<string>): Promise<string[]> {

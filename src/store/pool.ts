@@ -21,6 +21,9 @@
  */
 import postgres from "postgres";
 import { inTime } from "#src/base/clock.ts";
+import { errorCode } from "#src/base/errorCode.ts";
+import { memberOf } from "#src/base/member.ts";
+import { elementAt } from "#src/base/only.ts";
 
 type Sql = postgres.Sql<{ int8: bigint; json: unknown }>;
 type Work = (sql: Sql) => unknown;
@@ -90,7 +93,7 @@ export function openPool(maker: Sql, max: number): { readonly sql: Sql; end(seco
     while (waiting.length > 0) {
       const connection = choose();
       if (connection === undefined) return;
-      waiting.shift()!(connection);
+      waiting.shift()?.(connection);
     }
     if (ended && [...connections].every(({ users }) => users === 0)) onIdle();
   };
@@ -161,7 +164,7 @@ export function openPool(maker: Sql, max: number): { readonly sql: Sql; end(seco
       await Promise.all(open.map(({ sql }) => sql.end({ timeout: 1 })));
       for (const connection of open) connection.lose();
       // On a connection that is given up they are refused.
-      for (const work of late) work(open[0]!);
+      for (const work of late) work(elementAt(open, 0));
     },
   };
 }
@@ -188,14 +191,16 @@ async function transact(maker: Sql, connection: Connection, args: [...options: s
       if (failure !== undefined) throw failure;
     } catch (error) {
       await sql.unsafe(rollback);
-      const isConsequence = (error as { code?: unknown } | undefined)?.code === "25P02";
+      const isConsequence = errorCode(error) === "25P02";
       throw isConsequence && failure || error;
     }
     if (commit !== undefined) await sql.unsafe(commit);
     return result;
   };
-  const work = args.pop() as Work;
-  return await scope(work, `begin ${args.join("")}`, "rollback", "commit");
+  const options = args.slice(0, -1);
+  const work = args.at(-1);
+  if (typeof work !== "function") throw new TypeError("a transaction has no work");
+  return await scope(work, `begin ${options.join("")}`, "rollback", "commit");
 }
 
 /** Codes of the library and of sockets for a lost connection; those of PostgreSQL begin otherwise. */
@@ -213,14 +218,16 @@ function queriesOf(maker: Sql, handler: Handler, members: object): Sql {
   const handled = (made: unknown) => made instanceof Promise ? Object.assign(made, { handler }) : made;
   const own = { ...members, unsafe: (...args: Parameters<Sql["unsafe"]>) => handled(maker.unsafe(...args)) };
   return new Proxy(maker, {
-    apply: (target, self, args) => handled(Reflect.apply(target as (...args: unknown[]) => unknown, self, args)),
+    apply: (target, self, args) => handled(Reflect.apply(target, self, args)),
     get: (target, name) => Reflect.get(Object.hasOwn(own, name) ? own : target, name),
   });
 }
 
 /** The handler of a pool of the library. The query created here is not awaited, so it is never executed. */
 function handlerOf(sql: Sql): Handler {
-  return (sql.unsafe("") as unknown as Query).handler;
+  const handler = memberOf(sql.unsafe(""), "handler");
+  if (typeof handler !== "function") throw new TypeError("a query of postgres.js has no handler");
+  return (query) => handler(query);
 }
 
 /** The error of a statement whose connection is lost, with the library's code. */

@@ -2,6 +2,7 @@
  * Runs several reads as one statement: one round trip, and one snapshot of the database without a transaction. For
  * frequent requests, where a round trip costs more than most of the reads.
  */
+import { onlyRow } from "#src/store/rows.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 
 /** A row decoded from JSON: integers are `number`, or `bigint` past 2^53; times are strings. */
@@ -19,10 +20,9 @@ export async function readTogether<N extends string>(
   sql: Queries,
   reads: Readonly<Record<N, Fragment>>,
 ): Promise<Readonly<Record<N, readonly JsonRow[]>>> {
-  const columns = (Object.keys(reads) as N[]).map((name) =>
-    sql`(select coalesce(json_agg(x), '[]'::json) from (${reads[name]}) x) as ${sql(name as string)}`
+  const columns = Object.entries<Fragment>(reads).map(([name, read]) =>
+    sql`(select coalesce(json_agg(x), '[]'::json) from (${read}) x) as ${sql(name)}`
   );
-  const all = columns.slice(1).reduce((before, column) => sql`${before}, ${column}`, columns[0]!);
-  const [row] = await sql`select ${all}`;
-  return row as unknown as Record<N, readonly JsonRow[]>;
+  const all = columns.reduce((before, column) => sql`${before}, ${column}`);
+  return await onlyRow(sql<Record<N, readonly JsonRow[]>[]>`select ${all}`);
 }

@@ -5,7 +5,9 @@
  * is an ordinary event, which `isRetryable` distinguishes from a failed statement.
  */
 import postgres from "postgres";
+import { errorCode } from "#src/base/errorCode.ts";
 import { parseWritten, toJson } from "#src/base/json.ts";
+import { memberOf } from "#src/base/member.ts";
 import { arraysOf, arrayTypes } from "#src/store/arrays.ts";
 import { openPool } from "#src/store/pool.ts";
 import { traced } from "#src/store/traced.ts";
@@ -54,7 +56,9 @@ export function openStore(
     fetch_types: false,
     connection: { application_name: application, ...options.settings },
   }) as unknown as Sql;
-  Object.assign((maker.options as unknown as { shared: { typeArrayMap: object } }).shared.typeArrayMap, arraysOf);
+  const arrayTypesOf = memberOf(memberOf(maker.options, "shared"), "typeArrayMap");
+  if (typeof arrayTypesOf !== "object" || arrayTypesOf === null) throw new TypeError("postgres.js has no array types");
+  Object.assign(arrayTypesOf, arraysOf);
   const pool = openPool(maker, options.max ?? 10);
   const separate: Store[] = [];
   return {
@@ -97,6 +101,6 @@ const RETRYABLE_CLASS = /^(08|53|57|58)[0-9A-Z]{3}$/;
  * the statement was chosen as the victim of a conflict.
  */
 export function isRetryable(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" && (RETRYABLE.has(code) || RETRYABLE_CLASS.test(code));
+  const code = errorCode(error);
+  return RETRYABLE.has(code) || RETRYABLE_CLASS.test(code);
 }

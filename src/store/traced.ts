@@ -3,11 +3,17 @@
  * text of the statement but without its values. Background work (renewals, sweeps) has no active span, and so no
  * traces. Without a tracer nothing is wrapped.
  */
+import { errorCode } from "#src/base/errorCode.ts";
+import { memberOf } from "#src/base/member.ts";
 import { activeSpan, endSpan, refOf, startSpan, tracing, within } from "#src/base/trace.ts";
 
 type Call = (...args: never[]) => unknown;
 interface Pending {
   then(onValue?: (value: unknown) => unknown, onError?: (error: unknown) => unknown): Promise<unknown>;
+}
+
+function isPending(made: unknown): made is Pending {
+  return typeof memberOf(made, "then") === "function";
 }
 
 /** The same pool with spans for its statements and transactions. */
@@ -16,18 +22,18 @@ export function traced<S extends Call & { readonly begin: unknown }>(sql: S): S 
   return new Proxy(sql, {
     apply: (target, self, args: unknown[]) => {
       const made = Reflect.apply(target, self, args);
-      const [strings] = args as [readonly string[] & { raw?: readonly string[] }];
+      const [strings] = args;
       // Only a template is a statement; other calls create fragments.
-      if (strings?.raw !== undefined) watch(made as Pending, strings);
+      if (Array.isArray(strings) && "raw" in strings && isPending(made)) watch(made, strings);
       return made;
     },
     get: (target, name) => {
-      const member = Reflect.get(target, name);
-      if (name !== "begin") return member;
+      const member: unknown = Reflect.get(target, name);
+      if (name !== "begin" || typeof member !== "function") return member;
       return (...args: unknown[]) => {
         const span = begin("transaction");
-        if (span === undefined) return Reflect.apply(member as Call, target, args);
-        const done = within(span, () => Reflect.apply(member as Call, target, args)) as Promise<unknown>;
+        if (span === undefined) return Reflect.apply(member, target, args);
+        const done: Promise<unknown> = within(span, () => Reflect.apply(member, target, args));
         done.then(() => endSpan(span), (error) => endSpan(span, codeOf(error)));
         return done;
       };
@@ -41,7 +47,8 @@ function watch(query: Pending, strings: readonly string[]): void {
   query.then = function (onValue, onError) {
     query.then = then;
     const text = strings.map((part, i) => i === 0 ? part : `$${i}${part}`).join("").replace(/\s+/g, " ").trim();
-    const span = begin(text.split(" ", 1)[0]!.toLowerCase(), text);
+    const [operation = ""] = text.split(" ", 1);
+    const span = begin(operation.toLowerCase(), text);
     if (span !== undefined) then.call(query, () => endSpan(span), (error) => endSpan(span, codeOf(error)));
     return then.call(query, onValue, onError);
   };
@@ -59,5 +66,5 @@ function begin(operation: string, text?: string) {
 
 /** The error code of PostgreSQL or of the connection; not the message, which may quote values. */
 function codeOf(error: unknown): string {
-  return String((error as { code?: unknown } | null)?.code ?? "failed");
+  return errorCode(error) || "failed";
 }

@@ -1,5 +1,6 @@
 /** Addresses of random wallets that need the root key: their keys are derived on hard paths. */
 import { getRandomValues } from "node:crypto";
+import { elementAt, onlyOf } from "#src/base/only.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import type { Store } from "#src/store/store.ts";
@@ -23,7 +24,7 @@ export interface MadeAddress {
 }
 
 /** A hard index nobody can guess. */
-const randomIndex = (): number => HARD + getRandomValues(new Uint32Array(1))[0]! % HARD;
+const randomIndex = (): number => HARD + elementAt(getRandomValues(new Uint32Array(1)), 0) % HARD;
 
 /**
  * Makes and stores an address of a random wallet, at a random index unless one is given (`HARD` added). `undefined`:
@@ -39,7 +40,7 @@ export async function makeRandomAddress(
   const path = [HARD, index] as const;
   const keys = await vault.publicKeys(row.id, { passphrase, paths: [path] }, until);
   if (!keys.ok) return keys;
-  const address = randomAddress({ pathKey: byronPathKey(row.key), path, key: keys.value[0]!, magic });
+  const address = randomAddress({ pathKey: byronPathKey(row.key), path, key: onlyOf(keys.value), magic });
   const kept = await storeRandomAddresses(store.sql, row.id, [{ account: path[0], index, address }], true);
   return ok(kept.length > 0 ? { address, path } : undefined);
 }

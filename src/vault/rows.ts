@@ -103,7 +103,7 @@ export async function replaceSeal(
 export async function sealsOf(sql: Queries, wallets: readonly string[]) {
   return await sql<{ wallet: string; method: SealMethod; at: Date }[]>`
     select wallet, method, updated_at as at from vault_adoption join vault_key using (attempt)
-    where wallet = any(${wallets as string[]})`;
+    where wallet = any(${[...wallets]})`;
 }
 
 /** Erases a key, unless a wallet has adopted it. */

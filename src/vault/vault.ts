@@ -6,6 +6,7 @@
  * local thread, and nowhere else.
  */
 import { randomUUID } from "node:crypto";
+import { onlyOf } from "#src/base/only.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { ThreadFailure } from "#src/builders/jobs.ts";
@@ -157,7 +158,7 @@ export function createVault(
     },
     async sign(wallet, { passphrase, ...one }, until) {
       const signed = await signAll(wallet, { passphrase, wanted: [one] }, until);
-      return signed.ok ? ok(signed.value[0]!) : signed;
+      return signed.ok ? ok(onlyOf(signed.value)) : signed;
     },
     signAll,
     publicKeys,
@@ -235,19 +236,20 @@ async function replaceRecorded(
     const change = { attempt, method: next.method, updatedAt };
     await record(sql, change);
     return change;
-  }) as SealChange | undefined;
+  });
 }
 
 /** Messages in order, grouped into jobs of at most `SIGNATURES_PER_JOB` signatures; a larger message is alone. */
 function jobsOf(wanted: readonly ToSign[]): ToSign[][] {
   const all: ToSign[][] = [];
+  let job: ToSign[] = [];
   let left = 0;
   for (const one of wanted) {
     if (all.length === 0 || one.paths.length > left) {
-      all.push([]);
+      all.push(job = []);
       left = SIGNATURES_PER_JOB;
     }
-    all.at(-1)!.push(one);
+    job.push(one);
     left -= one.paths.length;
   }
   return all;

@@ -6,6 +6,7 @@
  * recorded; a build that follows leaves their outputs out.
  */
 import { fromHex } from "#src/base/bytes.ts";
+import { elementAt } from "#src/base/only.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { byronAttributes, isByronKey } from "#src/cardano/byron.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -75,10 +76,10 @@ export async function signTransactions(
   const signed = await vault.signAll(row.id, { passphrase, wanted }, until);
   if (!signed.ok) return signed;
   const witnesses = required.map(({ paths, byron }, i) => {
-    const signatures = signed.value[i]!;
+    const signatures = elementAt(signed.value, i);
     return {
       keys: signatures.slice(0, paths.length),
-      bootstraps: byron.map(({ address }, place) => ({ address, ...signatures[paths.length + place]! })),
+      bootstraps: byron.map(({ address }, place) => ({ address, ...elementAt(signatures, paths.length + place) })),
     };
   });
   const forged = witnesses.flatMap(({ bootstraps }) =>
@@ -91,7 +92,7 @@ export async function signTransactions(
     return fail("key_not_found_for_address", `The wallet has no key of ${addresses.join(", ")}.`);
   }
   return ok(transactions.map(({ transaction }, i) => {
-    const { keys, bootstraps } = witnesses[i]!;
+    const { keys, bootstraps } = elementAt(witnesses, i);
     return addWitnesses(transaction, {
       keys,
       bootstraps: bootstraps.map(({ address, ...signature }) => ({
@@ -128,7 +129,7 @@ async function recordForged(
   const keys = await vault.publicKeys(wallet, { passphrase, paths }, { deadline: Date.now() + SIGN_MS });
   if (!keys.ok) return keys;
   const more = [...others.keys()].filter((address, i) => {
-    const key = fromHex(keys.value[i]!);
+    const key = fromHex(elementAt(keys.value, i));
     return !isByronKey(address, key.subarray(0, 32), key.subarray(32));
   });
   await storeForged(sql, wallet, [...forged, ...more]);

@@ -16,6 +16,7 @@ import { entityKey, partitionOf } from "#src/runtime/placement/partitions.ts";
 import {
   entitySchema,
   idSchema,
+  isWorkerReply,
   type PendingRequest,
   type WorkerReply,
   workerSubject,
@@ -82,7 +83,12 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
    * Sends a request to a worker; `undefined` when the partition moves meanwhile or the worker is gone: it may have the
    * request.
    */
-  const attempt = (owner: string, partition: number, body: Json, timeoutMs: number): Promise<WorkerReply | undefined> =>
+  const attempt = (
+    owner: string,
+    partition: number,
+    body: object,
+    timeoutMs: number,
+  ): Promise<WorkerReply | undefined> =>
     new Promise<WorkerReply | undefined>((resolve, reject) => {
       const leave = () => {
         end();
@@ -95,7 +101,8 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
       bus.request(workerSubject(owner), body, timeoutMs).then((reply) => {
         end();
         detector.answered(owner);
-        resolve(reply as unknown as WorkerReply);
+        if (isWorkerReply(reply)) resolve(reply);
+        else reject(new BusError("closed", "the reply is not one of a worker"));
       }, (error) => {
         end();
         if (error instanceof BusError && error.code === "no_responders") detector.missed(owner);
@@ -122,7 +129,7 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
       }
       const timeoutMs = Math.min(rest, ATTEMPT_MS);
       try {
-        const body = { ...request, deadline: deadline - Date.now(), until: timeoutMs } as unknown as Json;
+        const body = { ...request, deadline: deadline - Date.now(), until: timeoutMs };
         const reply = await attempt(owner, partition, body, timeoutMs);
         if (reply === undefined) {
           taken = true;

@@ -6,6 +6,7 @@ import { setImmediate } from "node:timers";
 import { connect, createInbox, type MsgHdrs, type NatsConnection } from "nats";
 import { inTime } from "#src/base/clock.ts";
 import { type Json, parseWritten, toJson } from "#src/base/json.ts";
+import { memberOf } from "#src/base/member.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import { disconnects, reconnects } from "#src/runtime/metrics.ts";
 
@@ -16,15 +17,18 @@ export class BusError extends Error {
   }
 }
 
+/** What a message may hold: everything that `toJson` writes. */
+export type Body = Json | object;
+
 /** Replies to a request. @throws BusError when the reply is too large. */
-export type Respond = (body: Json) => void;
+export type Respond = (body: Body) => void;
 type Handle = (body: Json, respond: Respond | undefined, subject: string) => void;
 
 export interface Bus {
   /** Sends a request and waits for the reply. Rejects with a `BusError`. */
-  request(subject: string, body: Json, timeoutMs: number, headers?: Record<string, string>): Promise<Json>;
+  request(subject: string, body: Body, timeoutMs: number, headers?: Record<string, string>): Promise<Json>;
   /** Sends a message without confirmation; `flush` confirms that the server has it. */
-  publish(subject: string, body: Json, headers?: Record<string, string>): void;
+  publish(subject: string, body: Body, headers?: Record<string, string>): void;
   /** Handles every message until the returned function is called. A body that is not JSON is dropped with a warning. */
   subscribe(subject: string, handle: Handle): () => void;
   /** Like `subscribe`, for a subject without wildcards. Requests from this process are delivered without the server. */
@@ -60,12 +64,12 @@ class OutgoingHeaders {
   /** Called by the client when it sends the message. */
   encode(): Uint8Array {
     let text = "NATS/1.0\r\n";
-    for (const name in this.fields) text += `${name}: ${this.fields[name]!.replace(/[\r\n]+/g, " ")}\r\n`;
+    for (const [name, value] of Object.entries(this.fields)) text += `${name}: ${value.replace(/[\r\n]+/g, " ")}\r\n`;
     return encoder.encode(text + "\r\n");
   }
 }
 
-/** Publish options with headers. */
+/** Publish options with headers. The client calls nothing of its class but `encode`, hence the cast. */
 function withHeaders(members: Record<string, string> | undefined): { headers: MsgHdrs } | undefined {
   return members === undefined ? undefined : { headers: new OutgoingHeaders(members) as unknown as MsgHdrs };
 }
@@ -138,7 +142,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     }
   })().catch(() => {});
   const maxPayload = () => nats.info?.max_payload ?? 1_048_576;
-  const bytesOf = (body: Json) => {
+  const bytesOf = (body: Body) => {
     const bytes = encoder.encode(toJson(body));
     if (bytes.length > maxPayload()) {
       throw new BusError(
@@ -164,7 +168,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
           } catch {
             return log.warn("message is not JSON", { subject: message.subject });
           }
-          const respond = message.reply ? (answer: Json) => void message.respond(bytesOf(answer)) : undefined;
+          const respond = message.reply ? (answer: Body) => void message.respond(bytesOf(answer)) : undefined;
           handOver(handle, body, respond, message.subject, log);
         },
       });
@@ -183,7 +187,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       if (confirmed === undefined) throw new BusError("timeout", "the server did not confirm in time");
     },
     maxPayload,
-    clustered: () => (nats.info as { cluster?: string } | undefined)?.cluster !== undefined,
+    clustered: () => memberOf(nats.info, "cluster") !== undefined,
     onReconnect: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -227,7 +231,7 @@ const LATE_MS = 20;
 function requests(
   nats: NatsConnection,
   served: ReadonlyMap<string, Handle>,
-  bytesOf: (body: Json) => Uint8Array,
+  bytesOf: (body: Body) => Uint8Array,
   log: Log,
 ) {
   const inbox = createInbox();

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { isWellFormed } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
+import { memberOf } from "#src/base/member.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { EntityRef, Event } from "#src/runtime/types.ts";
 
@@ -51,3 +52,14 @@ export type PendingRequest = {
 
 /** The reply of a worker: a result, or that another worker owns the entity. */
 export type WorkerReply = Result<Json, Failure> | { readonly again: "not_owner" };
+
+/** Whether the body of a reply is one that a worker sends. */
+export function isWorkerReply(body: unknown): body is WorkerReply {
+  const ok = memberOf(body, "ok");
+  if (ok === true) return memberOf(body, "value") !== undefined;
+  const error = memberOf(body, "error");
+  if (ok === false) {
+    return typeof memberOf(error, "code") === "string" && typeof memberOf(error, "message") === "string";
+  }
+  return memberOf(body, "again") === "not_owner";
+}

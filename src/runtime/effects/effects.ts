@@ -70,8 +70,9 @@ export function createEffects(options: EffectsOptions): Effects {
   let running = 0;
 
   const pump = () => {
-    while (queue.length > 0 && running < (options.atOnce ?? 64)) {
-      const key = queue.shift()!;
+    while (running < (options.atOnce ?? 64)) {
+      const key = queue.shift();
+      if (key === undefined) return;
       const entry = known.get(key);
       if (entry === undefined) continue;
       running++;

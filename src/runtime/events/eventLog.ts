@@ -84,8 +84,9 @@ export function createEventLog(options: EventLogOptions): EventLog {
       if (ended.aborted) return;
       const shared = enter();
       try {
-        let position: Position | "now" = from === "start" ? START : from;
-        if (position === "now") {
+        let position: Position;
+        if (from !== "now") position = from === "start" ? START : from;
+        else {
           const current = await retry(() => currentPosition(store), ended, log);
           if (current === undefined) return;
           position = current;
@@ -105,7 +106,9 @@ export function createEventLog(options: EventLogOptions): EventLog {
             else await shared.change(ended);
             continue;
           }
-          if (held.length === 0) {
+          const some: LoggedEvent[] = held.slice(0, BATCH);
+          const last = some.at(-1);
+          if (last === undefined) {
             await shared.change(ended);
             // No transition, but the tail has moved on.
             if (!ended.aborted && shared.after(position)?.length === 0) {
@@ -114,8 +117,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
             }
             continue;
           }
-          const some: LoggedEvent[] = held.slice(0, BATCH);
-          position = some.at(-1)!.position;
+          position = last.position;
           yield { events: some.filter(({ transition }) => passes(transition, filter)), position, reset: false };
         }
       } finally {

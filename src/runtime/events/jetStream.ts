@@ -6,8 +6,9 @@
  * of an entity is in flight at a time: a server that loses the first of two and stores the second would reverse their
  * order.
  */
-import { type Json, toJson } from "#src/base/json.ts";
+import { isObject, type Json, toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
+import { memberOf } from "#src/base/member.ts";
 import { type Bus, BusError } from "#src/runtime/bus/bus.ts";
 import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime/events/transition.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
@@ -52,129 +53,163 @@ const OVERLAP = 10_065;
 const NO_CLUSTER = 10_074;
 const NO_PEERS = 10_005;
 
+/** A reply of JetStream's API, or the acknowledgement of a message. */
 interface JetStreamReply {
-  readonly error?: { readonly code?: number; readonly err_code?: number; readonly description?: string };
-  readonly config?: { readonly [name: string]: Json };
-  readonly stream?: string;
-  readonly seq?: number;
+  readonly error?: { readonly code: unknown; readonly description: string } | undefined;
+  readonly config?: { readonly [name: string]: Json } | undefined;
+  /** Number of the stored message. */
+  readonly seq?: number | undefined;
 }
 
-/** Creates the stream's writer. One function, because its parts share what is known of the stream. */
-export function createEventStream(options: StreamOptions): EventStream {
-  const { bus, log, maxAgeMs, graceMs = 10_000, checkMs = 10_000 } = options;
-  let state: "unknown" | "there" | "none" = "unknown";
+function replyOf(json: Json): JetStreamReply {
+  const { error, config, seq } = isObject(json) ? json : {};
+  const description = memberOf(error, "description");
+  return {
+    error: error === undefined
+      ? undefined
+      : { code: memberOf(error, "err_code"), description: typeof description === "string" ? description : NO_REPLY },
+    config: isObject(config) ? config : undefined,
+    seq: typeof seq === "number" ? seq : undefined,
+  };
+}
+
+/** Creates the stream, or updates it to the current limits. Resolves to whether it exists; rejects when that is unknown. */
+async function ensureStream({ bus, log, maxAgeMs }: StreamOptions): Promise<boolean> {
+  let info: JetStreamReply;
+  try {
+    info = await callApi(bus, `STREAM.INFO.${STREAM}`, null);
+  } catch (error) {
+    if (error instanceof BusError && error.code === "no_responders") return false;
+    throw error;
+  }
+  const code = info.error?.code;
+  if (code === NOT_FOR_ACCOUNT || code === NOT_ENABLED) return false;
+  if (code === NOT_FOUND) return await createStream(bus, log, maxAgeMs);
+  if (info.error !== undefined || info.config === undefined) throw new Error(describe(info));
+  const { config } = info;
+  const wanted = limits(maxAgeMs);
+  const same = Object.entries(wanted).every(([name, value]) => toJson(config[name]) === toJson(value));
+  if (same) return true;
+  // Other settings by an operator (replicas, sizes, placement) stay.
+  const updated = await callApi(bus, `STREAM.UPDATE.${STREAM}`, { ...config, ...wanted });
+  if (updated.error !== undefined) throw new Error(describe(updated));
+  log.info("the stream of events has new limits", { stream: STREAM });
+  return true;
+}
+
+async function createStream(bus: Bus, log: Log, maxAgeMs: number): Promise<boolean> {
+  const body = { name: STREAM, ...limits(maxAgeMs), storage: "file", retention: "limits", discard: "old" };
+  for (const replicas of bus.clustered() ? [3, 1] : [1]) {
+    const made = await callApi(bus, `STREAM.CREATE.${STREAM}`, { ...body, num_replicas: replicas });
+    const code = made.error?.code;
+    if (made.error === undefined) {
+      log.info("the stream of events was created", { stream: STREAM, replicas });
+      return true;
+    }
+    if (code === OVERLAP) {
+      log.info("events are stored by an existing stream of the server", { reason: describe(made) });
+      return true;
+    }
+    if (code !== NO_CLUSTER && code !== NO_PEERS) throw new Error(describe(made));
+  }
+  throw new Error("the server has no room for the stream");
+}
+
+async function callApi(bus: Bus, subject: string, body: Json): Promise<JetStreamReply> {
+  return replyOf(await bus.request(`$JS.API.${subject}`, body, API_MS));
+}
+
+/** Knows whether there is a stream, and checks it again when that may have changed. */
+class StreamWatch {
+  private state: "unknown" | "there" | "none" = "unknown";
   /** The state that was logged last, so that each change is logged once. */
-  let logged: "there" | "none" | undefined;
-  let awaySince: number | undefined;
-  let checkAt = -Infinity;
-  let checking: Promise<boolean> | undefined;
+  private logged: "there" | "none" | undefined;
+  private awaySince: number | undefined;
+  private checkAt = -Infinity;
+  private checking: Promise<boolean> | undefined;
+
+  constructor(private readonly options: StreamOptions) {}
+
+  /** As `EventStream.ready`. */
+  async ready(): Promise<boolean> {
+    if (this.state === "there") return true;
+    if (this.state === "none" && performance.now() < this.checkAt) return false;
+    this.checking ??= this.check().finally(() => this.checking = undefined);
+    return await this.checking;
+  }
+
+  /** To be called at a reconnection: the stream is checked before it is used again. */
+  reconnected(): void {
+    if (this.state === "there") this.doubt();
+    this.checkAt = -Infinity;
+  }
+
+  /** Has the stream checked before it is used again: it may have been deleted. */
+  doubt(): void {
+    this.state = "unknown";
+  }
+
+  /** To be called when the stream stored a transition. */
+  confirmed(): void {
+    this.awaySince = undefined;
+    if (this.logged === "none") this.options.log.info("events are stored in the stream again", { stream: STREAM });
+    this.logged = "there";
+  }
+
+  /** Records that the stream is unavailable; throws while it may come back within `graceMs`. */
+  unavailable(why: string, sure: boolean): false {
+    const { log, graceMs = 10_000, checkMs = 10_000 } = this.options;
+    this.awaySince ??= performance.now();
+    const mayReturn = this.logged === "there" || (this.logged === undefined && !sure);
+    if (mayReturn && performance.now() - this.awaySince < graceMs) {
+      this.state = "unknown";
+      throw new Error(`the stream of events is not available: ${why}`);
+    }
+    if (mayReturn) log.warn("events are not stored in a stream; they are published over core NATS", { reason: why });
+    this.logged = "none";
+    this.state = "none";
+    this.checkAt = performance.now() + checkMs;
+    return false;
+  }
+
+  private async check(): Promise<boolean> {
+    let there: boolean;
+    try {
+      there = await ensureStream(this.options);
+    } catch (error) {
+      return this.unavailable(reason(error), false);
+    }
+    if (!there) return this.unavailable("the server has no JetStream", true);
+    this.state = "there";
+    return true;
+  }
+}
+
+/** Creates the stream's writer. */
+export function createEventStream(options: StreamOptions): EventStream {
+  const { bus } = options;
+  const watch = new StreamWatch(options);
   /**
    * Called at a reconnection, one for each transition in flight. A shared promise would retain memory for each of them.
    */
   const inFlight = new Set<() => void>();
-
-  const api = async (subject: string, body: Json): Promise<JetStreamReply> =>
-    await bus.request(`$JS.API.${subject}`, body, API_MS) as unknown as JetStreamReply;
-
-  /** Resolves to whether the stream exists, after creating or updating it; rejects when that is unknown. */
-  const ensure = async (): Promise<boolean> => {
-    let info: JetStreamReply;
-    try {
-      info = await api(`STREAM.INFO.${STREAM}`, null);
-    } catch (error) {
-      if (error instanceof BusError && error.code === "no_responders") return false;
-      throw error;
-    }
-    const code = info.error?.err_code;
-    if (code === NOT_FOR_ACCOUNT || code === NOT_ENABLED) return false;
-    if (code === NOT_FOUND) return await create();
-    if (info.error !== undefined || info.config === undefined) throw new Error(describe(info));
-    const { config } = info;
-    const wanted = limits(maxAgeMs);
-    const same = Object.entries(wanted).every(([name, value]) => toJson(config[name]) === toJson(value));
-    if (same) return true;
-    // Other settings by an operator (replicas, sizes, placement) stay.
-    const updated = await api(`STREAM.UPDATE.${STREAM}`, { ...config, ...wanted });
-    if (updated.error !== undefined) throw new Error(describe(updated));
-    log.info("the stream of events has new limits", { stream: STREAM });
-    return true;
-  };
-  const create = async (): Promise<boolean> => {
-    const body = { name: STREAM, ...limits(maxAgeMs), storage: "file", retention: "limits", discard: "old" };
-    for (const replicas of bus.clustered() ? [3, 1] : [1]) {
-      const made = await api(`STREAM.CREATE.${STREAM}`, { ...body, num_replicas: replicas });
-      const code = made.error?.err_code;
-      if (made.error === undefined) {
-        log.info("the stream of events was created", { stream: STREAM, replicas });
-        return true;
-      }
-      if (code === OVERLAP) {
-        log.info("events are stored by an existing stream of the server", { reason: describe(made) });
-        return true;
-      }
-      if (code !== NO_CLUSTER && code !== NO_PEERS) throw new Error(describe(made));
-    }
-    throw new Error("the server has no room for the stream");
-  };
-
-  /** Records that the stream is unavailable; throws while it may come back within `graceMs`. */
-  const unavailable = (why: string, sure: boolean): false => {
-    awaySince ??= performance.now();
-    const mayReturn = logged === "there" || (logged === undefined && !sure);
-    if (mayReturn && performance.now() - awaySince < graceMs) {
-      state = "unknown";
-      throw new Error(`the stream of events is not available: ${why}`);
-    }
-    if (mayReturn) log.warn("events are not stored in a stream; they are published over core NATS", { reason: why });
-    logged = "none";
-    state = "none";
-    checkAt = performance.now() + checkMs;
-    return false;
-  };
-  const confirmed = () => {
-    awaySince = undefined;
-    if (logged === "none") log.info("events are stored in the stream again", { stream: STREAM });
-    logged = "there";
-  };
-  const check = async (): Promise<boolean> => {
-    let there: boolean;
-    try {
-      there = await ensure();
-    } catch (error) {
-      return unavailable(reason(error), false);
-    }
-    if (!there) return unavailable("the server has no JetStream", true);
-    state = "there";
-    return true;
-  };
-
   const unlisten = bus.onReconnect(() => {
-    if (state === "there") state = "unknown";
-    checkAt = -Infinity;
+    watch.reconnected();
     for (const lost of inFlight) lost();
   });
-
-  const ready = async () => {
-    if (state === "there") return true;
-    if (state === "none" && performance.now() < checkAt) return false;
-    checking ??= check().finally(() => checking = undefined);
-    return await checking;
-  };
 
   /** Stores one transition. Resolves to the reason when the stream did not confirm it. */
   const put = async (transition: Transition): Promise<string | undefined> => {
     let lost = () => {};
     const reconnected = new Promise<JetStreamReply>((resolve) => {
-      lost = () => resolve({ error: { description: "the connection was lost" } });
+      lost = () => resolve({ error: { code: undefined, description: "the connection was lost" } });
     });
     inFlight.add(lost);
     try {
-      const answer = await Promise.race([
-        bus.request(eventSubject(transition), cloudEvent(transition), ACK_MS, { "Nats-Msg-Id": eventId(transition) }),
-        reconnected,
-      ]) as unknown as JetStreamReply;
-      if (answer?.error !== undefined || typeof answer?.seq !== "number") return describe(answer);
-      return undefined;
+      const headers = { "Nats-Msg-Id": eventId(transition) };
+      const stored = bus.request(eventSubject(transition), cloudEvent(transition), ACK_MS, headers).then(replyOf);
+      const answer = await Promise.race([stored, reconnected]);
+      return answer.error !== undefined || answer.seq === undefined ? describe(answer) : undefined;
     } catch (error) {
       return reason(error);
     } finally {
@@ -183,7 +218,7 @@ export function createEventStream(options: StreamOptions): EventStream {
   };
 
   return {
-    ready,
+    ready: () => watch.ready(),
     store: async (transitions) => {
       let left = transitions;
       while (left.length > 0) {
@@ -191,13 +226,13 @@ export function createEventStream(options: StreamOptions): EventStream {
         const refusals = await Promise.all(wave.map(put));
         const kept = new Set(wave.filter((_, i) => refusals[i] === undefined));
         left = left.filter((transition) => !kept.has(transition));
-        if (kept.size > 0) confirmed();
+        if (kept.size > 0) watch.confirmed();
         const refused = refusals.find((one) => one !== undefined);
         if (refused === undefined) continue;
         try {
           // The stream may have been deleted: the next attempt checks first.
-          if (kept.size > 0) state = "unknown";
-          else unavailable(refused, false);
+          if (kept.size > 0) watch.doubt();
+          else watch.unavailable(refused, false);
         } catch {
           // Within the grace time: the reason is returned with the rest.
         }
@@ -227,6 +262,8 @@ function firstOfEach(transitions: readonly Transition[]): readonly Transition[] 
   });
 }
 
-function describe(reply: JetStreamReply | null): string {
-  return reply?.error?.description ?? "the server's reply is not an acknowledgement";
+const NO_REPLY = "the server's reply is not an acknowledgement";
+
+function describe({ error }: JetStreamReply): string {
+  return error?.description ?? NO_REPLY;
 }

@@ -6,12 +6,15 @@ import type { EntityRef } from "#src/runtime/types.ts";
 import { subjectToken } from "#src/runtime/events/transition.ts";
 
 /** The position after one transition, or without `entity` the position before all transitions of `tx` and later. */
-export interface Position {
-  /** The database's 64-bit transaction id. */
-  readonly tx: bigint;
-  readonly entity?: EntityRef;
-  readonly version?: number;
-}
+export type Position =
+  & {
+    /** The database's 64-bit transaction id. */
+    readonly tx: bigint;
+  }
+  & (
+    | { readonly entity?: undefined; readonly version?: undefined }
+    | { readonly entity: EntityRef; readonly version: number }
+  );
 
 /** The position before all transitions. */
 export const START: Position = { tx: 0n };
@@ -27,14 +30,15 @@ export function positionText({ tx, entity, version }: Position): string {
 export function parsePosition(text: string): Position | undefined {
   const match = FORM.exec(text);
   if (match === null) return undefined;
-  const tx = BigInt(match[1]!);
+  const [, number = "", kind, version, token] = match;
+  const tx = BigInt(number);
   if (tx >= 2n ** 64n) return undefined;
-  if (match[2] === undefined) return { tx };
+  if (kind === undefined || version === undefined || token === undefined) return { tx };
   try {
-    const id = decodeURIComponent(match[4]!);
+    const id = decodeURIComponent(token);
     // Not valid in an id, and PostgreSQL rejects it.
     if (id.includes("\0")) return undefined;
-    return { tx, entity: { kind: match[2], id }, version: Number(match[3]) };
+    return { tx, entity: { kind, id }, version: Number(version) };
   } catch {
     return undefined;
   }
@@ -47,7 +51,7 @@ export function comparePositions(a: Position, b: Position): number {
     return Number(b.entity === undefined) - Number(a.entity === undefined);
   }
   return compareText(a.entity.kind, b.entity.kind) || compareText(a.entity.id, b.entity.id) ||
-    a.version! - b.version!;
+    a.version - b.version;
 }
 
 /** Compares as the database's "C" collation does: by bytes of UTF-8, which is by code points. */

@@ -5,6 +5,7 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
+import { elementAt } from "#src/base/only.ts";
 import type { EventLogOptions } from "#src/runtime/events/eventLog.ts";
 import { comparePositions, type Position, START } from "#src/runtime/events/position.ts";
 import { type LoggedEvent, readPage } from "#src/runtime/events/replay.ts";
@@ -64,7 +65,7 @@ export function startTail({ store, bus, log, pollMs, stallMs }: Required<EventLo
       held = [];
     } else held.push(...page.events);
     if (held.length > KEPT) {
-      from = held[held.length - KEPT - 1]!.position;
+      from = elementAt(held, held.length - KEPT - 1).position;
       held = held.slice(-KEPT);
     }
     to = page.next;
@@ -113,7 +114,7 @@ export function startTail({ store, bus, log, pollMs, stallMs }: Required<EventLo
       let high = held.length;
       while (low < high) {
         const middle = (low + high) >> 1;
-        if (comparePositions(held[middle]!.position, position) <= 0) low = middle + 1;
+        if (comparePositions(elementAt(held, middle).position, position) <= 0) low = middle + 1;
         else high = middle;
       }
       return low === 0 ? held : held.slice(low);

@@ -7,7 +7,6 @@
  */
 import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
-import type { Json } from "#src/base/json.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import { type Bus, BusError, type Respond } from "#src/runtime/bus/bus.ts";
 import type { Mailboxes, MailboxView } from "#src/runtime/turns/mailboxes.ts";
@@ -32,6 +31,26 @@ const controlRequestSchema = z.discriminatedUnion("do", [
 ]);
 type ControlRequest = z.infer<typeof controlRequestSchema>;
 
+const workerStateSchema = z.object({
+  owned: z.array(z.number()),
+  turns: z.number(),
+  events: z.number(),
+  fenced: z.number(),
+  resident: z.number(),
+  waiting: z.number(),
+  effects: z.number(),
+  eventsPerSecond: z.number(),
+}) satisfies z.ZodType<WorkerState>;
+const mailboxViewSchema = z.object({
+  depth: z.number(),
+  resident: z.boolean(),
+  inTurn: z.boolean(),
+}) satisfies z.ZodType<MailboxView>;
+const passivatedSchema = z.object({ passivated: z.boolean() });
+const firedSchema = z.object({ fired: z.boolean() });
+/** The reply to `refresh` has no members: it must not pass for one of a worker that does not own the entity. */
+const refreshedSchema = z.strictObject({});
+
 export interface ControlledWorker {
   readonly id: string;
   readonly store: Store;
@@ -46,7 +65,7 @@ export interface ControlledWorker {
 
 /** Serves control requests in a worker until the returned function is called. */
 export function serveControl({ id, store, bus, kinds, mailboxes, owns, state, log }: ControlledWorker): () => void {
-  const execute = async (request: ControlRequest): Promise<unknown> => {
+  const execute = async (request: ControlRequest): Promise<object> => {
     if (request.do === "state") return state();
     const { entity } = request;
     const kind = kinds.get(entity.kind);
@@ -63,7 +82,7 @@ export function serveControl({ id, store, bus, kinds, mailboxes, owns, state, lo
   return bus.subscribe(controlSubject(id), (body, respond: Respond | undefined) => {
     const parsed = controlRequestSchema.safeParse(body);
     if (!parsed.success || respond === undefined) return;
-    execute(parsed.data).then((answer) => respond(answer as Json)).catch((error) =>
+    execute(parsed.data).then((answer) => respond(answer)).catch((error) =>
       log.warn("a control request failed", { request: parsed.data.do, reason: reason(error) })
     );
   });
@@ -105,35 +124,41 @@ const OWNER_MS = 1_500;
  * ```
  */
 export function createControl({ store, bus, log = silentLog }: { store: Store; bus: Bus; log?: Log }): Control {
-  const send = async (
+  /** Sends a request to a worker; `undefined` when it sends no reply of that form. */
+  const send = async <Reply>(
     worker: string,
     request: ControlRequest,
+    reply: z.ZodType<Reply>,
     timeoutMs: number,
-  ): Promise<Record<string, unknown> | undefined> => {
+  ): Promise<Reply | undefined> => {
     try {
-      return await bus.request(controlSubject(worker), request as Json, timeoutMs) as Record<string, unknown>;
+      return reply.safeParse(await bus.request(controlSubject(worker), request, timeoutMs)).data;
     } catch (error) {
       if (!(error instanceof BusError)) throw error;
       return undefined;
     }
   };
   /** Sends a request to the current owner, and to the next one when that changes. */
-  const sendToOwner = async (request: Exclude<ControlRequest, { do: "state" }>, ms = OWNER_MS) => {
+  const sendToOwner = async <Reply>(
+    request: Exclude<ControlRequest, { do: "state" }>,
+    reply: z.ZodType<Reply>,
+    ms = OWNER_MS,
+  ): Promise<Reply | undefined> => {
     for (const until = performance.now() + ms;;) {
       const [row] = await store.sql<{ owner: string | null }[]>`
         select owner from partition
         where id = (${entityHash(request.entity)}::bigint % (select greatest(count(*), 1) from partition))::int`;
       const rest = until - performance.now();
       if (row?.owner) {
-        const answer = await send(row.owner, request, Math.max(50, Math.min(rest, REQUEST_MS)));
-        if (answer !== undefined && !("again" in answer)) return answer;
+        const answer = await send(row.owner, request, reply, Math.max(50, Math.min(rest, REQUEST_MS)));
+        if (answer !== undefined) return answer;
       }
       if (performance.now() + 50 >= until) return undefined;
       await sleep(50);
     }
   };
   const refresh = async (entity: EntityRef) => {
-    const confirmed = await sendToOwner({ do: "refresh", entity }) !== undefined;
+    const confirmed = await sendToOwner({ do: "refresh", entity }, refreshedSchema) !== undefined;
     if (!confirmed) log.warn("no worker acknowledged that an entity changed", { entity: entityKey(entity) });
     return confirmed;
   };
@@ -145,18 +170,15 @@ export function createControl({ store, bus, log = silentLog }: { store: Store; b
       await refresh(entity);
       return paused;
     },
-    passivate: async (entity) => (await sendToOwner({ do: "passivate", entity }))?.passivated as boolean | undefined,
-    fire: async (entity, name) =>
-      (await sendToOwner({ do: "fire", entity, name }, 2 * OWNER_MS))?.fired as boolean | undefined,
+    passivate: async (entity) => (await sendToOwner({ do: "passivate", entity }, passivatedSchema))?.passivated,
+    fire: async (entity, name) => (await sendToOwner({ do: "fire", entity, name }, firedSchema, 2 * OWNER_MS))?.fired,
     refresh,
-    look: async (entity) => await sendToOwner({ do: "look", entity }, 300) as MailboxView | undefined,
+    look: (entity) => sendToOwner({ do: "look", entity }, mailboxViewSchema, 300),
     states: async (workers) => {
-      const answers = await Promise.all(workers.map((worker) => send(worker, { do: "state" }, 500)));
-      return new Map(
-        workers.flatMap((worker, i) =>
-          answers[i] === undefined ? [] : [[worker, answers[i] as unknown as WorkerState] as const]
-        ),
+      const answers = await Promise.all(
+        workers.map(async (worker) => [worker, await send(worker, { do: "state" }, workerStateSchema, 500)] as const),
       );
+      return new Map(answers.flatMap(([worker, state]) => state === undefined ? [] : [[worker, state] as const]));
     },
   };
 }

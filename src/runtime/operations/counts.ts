@@ -46,9 +46,9 @@ function leaseStatus<Row extends { epoch: bigint; expiresInMs: number }>(row: Ro
 
 /** Number of actors, counted up to `most`. */
 export async function countActors({ sql }: Store, most: number): Promise<number> {
-  const [row] = await sql<{ actors: number }[]>`
-    select count(*)::int as actors from (select from actor limit ${most}) counted`;
-  return row!.actors;
+  const row = await onlyRow(sql<{ actors: number }[]>`
+    select count(*)::int as actors from (select from actor limit ${most}) counted`);
+  return row.actors;
 }
 
 /** The partitions, by number. */

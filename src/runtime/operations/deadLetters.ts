@@ -69,8 +69,12 @@ interface Row extends Omit<DeadLetter, "n" | "at"> {
   readonly retries: number;
 }
 
-/** With these codes the machine has not applied the command. */
-const NOT_APPLIED: ReadonlySet<string> = new Set(RUNTIME_CODES);
+const CODES: ReadonlySet<string> = new Set(RUNTIME_CODES);
+
+/** Whether a code is the runtime's own: with it the machine has not applied the command. */
+function isRuntimeCode(code: string): code is RuntimeCode {
+  return CODES.has(code);
+}
 
 /** Creates the operations on dead letters. It is long because each source of events has a retry of its own. */
 export function createDeadLetters(
@@ -81,11 +85,11 @@ export function createDeadLetters(
   const command = async (letter: Row, entity: EntityRef) => {
     const id = `dead-letter:${letter.n}:${letter.retries}`;
     const answer = await ask(entity, letter.event, { commandId: id, cause: "operator" });
-    if (answer.ok || !NOT_APPLIED.has(answer.error.code)) {
+    const code = answer.ok ? "" : answer.error.code;
+    if (answer.ok || !isRuntimeCode(code)) {
       await remove(sql, letter.n);
       return ok({ answer });
     }
-    const { code } = answer.error;
     // The result of this id is stored; the next retry needs another id.
     if (code === "not_possible") {
       await sql`update dead_letter set retries = retries + 1 where n = ${letter.n} and retries = ${letter.retries}`;
@@ -94,7 +98,7 @@ export function createDeadLetters(
         delete from dead_letter d where n = ${letter.n} and exists
           (select 1 from dead_letter x where x.kind = d.kind and x.id = d.id and x.n > d.n and x.cause = ${id})`;
     }
-    return { ok: false as const, error: answer.error as Failure<RetryCode> };
+    return { ok: false as const, error: { ...answer.error, code } };
   };
 
   const input = async (letter: Row, entity: EntityRef): Promise<Failure<RetryCode> | undefined> => {
@@ -193,5 +197,5 @@ async function replaceLetter(
     const refused = await work(sql);
     if (refused === undefined) await remove(sql, n);
     return refused;
-  }) as Failure<RetryCode> | undefined;
+  });
 }

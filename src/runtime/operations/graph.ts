@@ -1,5 +1,7 @@
 /** The graph of a machine, and the events that a state has transitions for. */
 import type { AnyStateMachine, AnyStateNode } from "xstate";
+import { memberOf } from "#src/base/member.ts";
+import { elementAt } from "#src/base/only.ts";
 import { stateName } from "#src/runtime/turns/machine.ts";
 
 export interface GraphNode {
@@ -64,7 +66,7 @@ export function graphOf(machine: AnyStateMachine): Graph {
   if (nodes.length === 0) {
     nodes.push({ id: stateName({}), parent: null, label: machine.root.key, type: "atomic", initial: true });
   }
-  return { initial: initialState(machine.root) ?? nodes[0]!.id, nodes, edges };
+  return { initial: initialState(machine.root) ?? elementAt(nodes, 0).id, nodes, edges };
 }
 
 /** The initial state of a machine: `*` for parallel states. */
@@ -81,7 +83,7 @@ function nameOf(node: AnyStateNode): string {
 function guardName(guard: unknown): string | null {
   if (guard === undefined) return null;
   if (typeof guard === "string") return guard;
-  const { type } = guard as { readonly type?: unknown };
+  const type = memberOf(guard, "type");
   return typeof type === "string" ? type : "(condition)";
 }
 
@@ -90,7 +92,7 @@ export function allowedIn(machine: AnyStateMachine, value: unknown): string[] {
   const types = new Set<string>();
   const visit = (node: AnyStateNode, inner: unknown) => {
     for (const type of node.transitions.keys()) if (!type.startsWith("xstate.")) types.add(type);
-    const active = typeof inner === "string" ? [[inner, {}] as const] : Object.entries((inner ?? {}) as object);
+    const active = typeof inner === "string" ? [[inner, {}] as const] : Object.entries(inner ?? {});
     for (const [key, deeper] of active) {
       const child = node.states[key];
       if (child !== undefined) visit(child, deeper);

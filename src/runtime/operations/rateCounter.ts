@@ -14,7 +14,8 @@ export class RateCounter {
 
   add(count: number): void {
     this.expire();
-    this.counts[this.last % SECONDS]! += count;
+    const second = this.last % SECONDS;
+    this.counts[second] = (this.counts[second] ?? 0) + count;
   }
 
   /** Events per second, over the last minute or since the start. */

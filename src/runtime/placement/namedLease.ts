@@ -10,6 +10,7 @@
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
+import { memberOf } from "#src/base/member.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { aliveSubject, MISSED_OVER_MS, MISSED_PINGS, ping } from "#src/runtime/placement/failureDetector.ts";
 import { leaseMoves, leases } from "#src/runtime/metrics.ts";
@@ -128,7 +129,7 @@ export function holdLease(options: LeaseOptions): Lease {
     return missed !== undefined;
   };
   const unsubscribe = bus?.subscribe(LEASES, (body) => {
-    if ((body as { name?: unknown } | null)?.name === name) wake.abort();
+    if (memberOf(body, "name") === name) wake.abort();
   });
   const moved = (move: "taken" | "lost" | "given_back") => {
     leases.of(name).set(move === "taken" ? 1 : 0);

@@ -39,5 +39,5 @@ export async function createPartitions(store: Store, count: number): Promise<num
     if (known.count > 0) return known.count;
     await sql`insert into partition (id) select generate_series(0, ${count - 1}::int)`;
     return count;
-  }) as number;
+  });
 }

@@ -9,6 +9,7 @@
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
+import { memberOf } from "#src/base/member.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { moves } from "#src/runtime/metrics.ts";
 import {
@@ -87,7 +88,8 @@ export function startPlacement(options: PlacementOptions): Placement {
   const stopped = new AbortController();
   let wake = new AbortController();
 
-  const serves = (lease: Lease | undefined) => lease !== undefined && lease.ready && performance.now() < lease.until;
+  const serves = (lease: Lease | undefined): lease is Lease =>
+    lease !== undefined && lease.ready && performance.now() < lease.until;
   const notify = () => bus.publish(PLACEMENT, { worker });
 
   /** Stops serving partitions; resolves when their running turns have ended. */
@@ -127,31 +129,7 @@ export function startPlacement(options: PlacementOptions): Placement {
       moves.of("lost").inc(lost.length);
       void drop(lost);
     }
-    return await assess(view);
-  };
-
-  /** Pings the suspects, this worker among them, and computes the share of this worker. */
-  const assess = async ({ suspect, others, called, free_in }: LeaseView): Promise<ClusterView> => {
-    const all = others ?? [];
-    const gone = (await Promise.all(
-      all.filter((other) => other.suspect).map(async (other) =>
-        await ping(bus, other.worker) === "gone" ? other.worker : []
-      ),
-    )).flat();
-    const live = all.filter((other) => !gone.includes(other.worker));
-    const common = { others: live.map((other) => other.worker), gone, freeIn: free_in ?? Infinity };
-    // Callers cannot reach this worker: it takes nothing, and returns only what others claim.
-    if (suspect && await ping(bus, worker) !== "there") return { ...common, share: leases.size, called: 0 };
-    if (suspect) {
-      await clearSuspicion(store, worker);
-      log.info("this worker is no longer suspect");
-      notify();
-    }
-    return {
-      ...common,
-      share: shareOf(worker, [...live, { worker, partitions: leases.size }], options.partitions),
-      called,
-    };
+    return await assess(options, view, () => leases.size, notify);
   };
 
   /** Takes at most `most` partitions: those that an operator moved here, or those free to all. */
@@ -185,7 +163,10 @@ export function startPlacement(options: PlacementOptions): Placement {
   };
 
   const giveBack = async (partitions: readonly number[]) => {
-    const mine = partitions.flatMap((id) => leases.has(id) ? [[id, leases.get(id)!.epoch] as const] : []);
+    const mine = partitions.flatMap((id) => {
+      const lease = leases.get(id);
+      return lease === undefined ? [] : [[id, lease.epoch] as const];
+    });
     if (mine.length === 0) return;
     moves.of("given_back").inc(mine.length);
     await drop(partitions);
@@ -193,24 +174,11 @@ export function startPlacement(options: PlacementOptions): Placement {
     notify();
   };
 
-  /**
-   * The partitions to return: those that an operator moved to another worker, and those above the share. Of the latter
-   * first the ones that were not moved here, the last taken first; then the ones moved here, the longest held first.
-   */
-  const surplus = ({ share, others }: ClusterView): number[] => {
-    const held = [...leases];
-    const elsewhere = held.filter(([, { wanted }]) => wanted !== undefined && others.includes(wanted));
-    const here = held.filter(([, { wanted }]) => wanted === worker);
-    const rest = held.filter((lease) => !elsewhere.includes(lease) && !here.includes(lease)).reverse();
-    const extra = Math.max(0, here.length + rest.length - share);
-    return [...elsewhere, ...[...rest, ...here].slice(0, extra)].map(([id]) => id);
-  };
-
   /** One round. Resolves to the longest time until the next one, in milliseconds. */
   const beat = async (): Promise<number> => {
     const view = await renew();
     if (stopped.signal.aborted) return 0;
-    const extra = surplus(view);
+    const extra = surplus(worker, [...leases], view);
     if (extra.length > 0) {
       log.info("partitions released", { partitions: extra });
       giveBack(extra).catch(notGivenBack);
@@ -224,7 +192,7 @@ export function startPlacement(options: PlacementOptions): Placement {
 
   const unsubscribe = [
     bus.subscribe(PLACEMENT, (body) => {
-      if ((body as { worker?: unknown } | null)?.worker !== worker) wake.abort();
+      if (memberOf(body, "worker") !== worker) wake.abort();
     }),
     bus.subscribe(aliveSubject(worker), (_, respond) => respond?.(null)),
   ];
@@ -269,7 +237,7 @@ export function startPlacement(options: PlacementOptions): Placement {
   return {
     epochOf: (partition) => {
       const lease = leases.get(partition);
-      return serves(lease) && !stopped.signal.aborted ? lease!.epoch : undefined;
+      return serves(lease) && !stopped.signal.aborted ? lease.epoch : undefined;
     },
     owned: () => stopped.signal.aborted ? [] : [...leases].filter(([, lease]) => serves(lease)).map(([id]) => id),
     lost: (partition, epoch) => {
@@ -286,4 +254,48 @@ export function startPlacement(options: PlacementOptions): Placement {
       for (const end of unsubscribe) end();
     },
   };
+}
+
+/**
+ * Pings the suspects, this worker among them, and computes the share of this worker. `held` gives the number of
+ * partitions that it holds; `notify` tells the others that it is no longer suspect.
+ */
+async function assess(
+  { store, bus, worker, log, partitions }: PlacementOptions,
+  { suspect, others, called, free_in }: LeaseView,
+  held: () => number,
+  notify: () => void,
+): Promise<ClusterView> {
+  const all = others ?? [];
+  const gone = (await Promise.all(
+    all.filter((other) => other.suspect).map(async (other) =>
+      await ping(bus, other.worker) === "gone" ? other.worker : []
+    ),
+  )).flat();
+  const live = all.filter((other) => !gone.includes(other.worker));
+  const common = { others: live.map((other) => other.worker), gone, freeIn: free_in ?? Infinity };
+  // Callers cannot reach this worker: it takes nothing, and returns only what others claim.
+  if (suspect && await ping(bus, worker) !== "there") return { ...common, share: held(), called: 0 };
+  if (suspect) {
+    await clearSuspicion(store, worker);
+    log.info("this worker is no longer suspect");
+    notify();
+  }
+  return { ...common, share: shareOf(worker, [...live, { worker, partitions: held() }], partitions), called };
+}
+
+/**
+ * The partitions to return: those that an operator moved to another worker, and those above the share. Of the latter
+ * first the ones that were not moved here, the last taken first; then the ones moved here, the longest held first.
+ */
+function surplus(
+  worker: string,
+  held: readonly (readonly [id: number, lease: Lease])[],
+  { share, others }: ClusterView,
+): number[] {
+  const elsewhere = held.filter(([, { wanted }]) => wanted !== undefined && others.includes(wanted));
+  const here = held.filter(([, { wanted }]) => wanted === worker);
+  const rest = held.filter((lease) => !elsewhere.includes(lease) && !here.includes(lease)).reverse();
+  const extra = Math.max(0, here.length + rest.length - share);
+  return [...elsewhere, ...[...rest, ...here].slice(0, extra)].map(([id]) => id);
 }

@@ -29,9 +29,11 @@ export function batched<Item, Result>(
       waiting = waiting.slice(limits.most);
       running++;
       run(batch.map(({ item }) => item)).then(
-        (results) => batch.forEach(({ resolve }, i) => resolve(results[i]!)),
-        (error) => batch.forEach(({ reject }) => reject(error)),
-      ).finally(() => {
+        (results) => {
+          if (results.length !== batch.length) throw new Error("a batch gave another number of results");
+          for (const [i, result] of results.entries()) batch[i]?.resolve(result);
+        },
+      ).catch((error) => batch.forEach(({ reject }) => reject(error))).finally(() => {
         running--;
         schedule();
       });

@@ -119,10 +119,11 @@ export function fold(
   items: readonly (TurnItem | EffectEnd)[],
   at: number,
 ): TurnRows {
-  const rows = attempt(kind, entity, state, items, at, false);
-  if (rows !== undefined) return rows;
-  // The last snapshot cannot be stored: check it after each event, so that only the event that breaks it is refused.
-  return attempt(kind, entity, state, items, at, true)!;
+  // If the last snapshot cannot be stored, it is checked after each event, so that only the event that breaks it is
+  // refused.
+  const rows = attempt(kind, entity, state, items, at, false) ?? attempt(kind, entity, state, items, at, true);
+  if (rows === undefined) throw new Error("the snapshot of a turn cannot be stored");
+  return rows;
 }
 
 function attempt(
@@ -146,7 +147,7 @@ function attempt(
       if (item.poison !== undefined) throw new Error(item.poison);
       const [current, entered] = snapshot === undefined ? startMachine(kind.machine, entity) : [snapshot, []];
       const event = { ...item.event, turn: turnOf(item, at) };
-      if (!current.can(event as never)) {
+      if (!current.can(event)) {
         turn.refuse(item, stateName(current.value));
         continue;
       }
@@ -161,9 +162,9 @@ function attempt(
     }
   }
   let text: string | undefined;
-  if (version > state.version) {
+  if (snapshot !== undefined && version > state.version) {
     try {
-      text = dehydrate(kind.machine, snapshot!);
+      text = dehydrate(kind.machine, snapshot);
     } catch (error) {
       if (careful) throw error;
       return undefined;
@@ -183,19 +184,27 @@ function turnOf(item: TurnItem, at: number): Turn {
   return item.from === "input" ? { at, input: item.seq } : { at };
 }
 
+/** The lists and maps of `TurnRows` that are filled event by event. */
+type Filling = {
+  [Name in Exclude<keyof TurnRows, "next" | "text" | "ownRows">]: TurnRows[Name] extends ReadonlyMap<infer K, infer V>
+    ? Map<K, V>
+    : TurnRows[Name] extends readonly (infer Row)[] ? Row[]
+    : never;
+};
+
 /** Collects the rows of a turn. The rows of an event are added only when all of them are valid. */
 class TurnRowsBuilder {
-  private readonly rows = {
-    transitions: [] as Transition[],
-    bodies: [] as string[],
-    results: new Map<string, Result<Json, Failure> | undefined>(),
-    answers: new Map<string, Result<Json, Failure>>(),
-    effects: [] as TurnRows["effects"][number][],
-    ended: [] as number[],
-    reminders: new Map<string, SetReminder | undefined>(),
-    fired: [] as TurnRows["fired"][number][],
-    inputs: [] as TurnRows["inputs"][number][],
-    failed: [] as FailedEvent[],
+  private readonly rows: Filling = {
+    transitions: [],
+    bodies: [],
+    results: new Map(),
+    answers: new Map(),
+    effects: [],
+    ended: [],
+    reminders: new Map(),
+    fired: [],
+    inputs: [],
+    failed: [],
   };
   private readonly ownRows = new Map<string, OwnRow>();
 

@@ -1,4 +1,5 @@
 /** Loads entities from their rows, several in one query. */
+import { elementAt } from "#src/base/only.ts";
 import { batched } from "#src/runtime/turns/batch.ts";
 import type { EntityState } from "#src/runtime/turns/fold.ts";
 import { loaded as counted } from "#src/runtime/metrics.ts";
@@ -21,14 +22,13 @@ export interface LoadedEntity {
   readonly unread: boolean;
 }
 
-interface Row {
-  version: bigint | null;
-  input_seq: bigint | null;
-  snapshot: string | null;
-  machine_version: number | null;
-  paused: boolean | null;
-  unread: boolean;
-}
+/** A row of `actor`, where there is one, and whether the entity has unread inputs. */
+type Row =
+  & { unread: boolean }
+  & (
+    | { snapshot: string; version: bigint; input_seq: bigint; machine_version: number; paused: boolean }
+    | { snapshot: null }
+  );
 
 /**
  * A function that loads an entity. It rejects when the database does not answer, and resolves to an `Error` when the
@@ -47,7 +47,7 @@ export function createLoader(store: Store): (target: EntityTarget) => Promise<Lo
       left join actor a on a.kind = e.kind and a.id = e.id
       order by e.place`;
     for (const { kind } of targets) counted.of(kind.kind).inc();
-    return targets.map(({ kind }, i) => loaded(kind, rows[i]!));
+    return targets.map(({ kind }, i) => loaded(kind, elementAt(rows, i)));
   }, { most: 256, inFlight: 2 });
 }
 
@@ -56,9 +56,9 @@ function loaded(kind: ActorKind, row: Row): LoadedEntity | Error {
     return { state: { snapshot: undefined, version: 0, inputSeq: 0 }, paused: false, unread: row.unread };
   }
   try {
-    const snapshot = hydrate(kind, JSON.parse(row.snapshot), row.machine_version!);
+    const snapshot = hydrate(kind, JSON.parse(row.snapshot), row.machine_version);
     const state = { snapshot, version: Number(row.version), inputSeq: Number(row.input_seq) };
-    return { state, paused: row.paused!, unread: row.unread };
+    return { state, paused: row.paused, unread: row.unread };
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

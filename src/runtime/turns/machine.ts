@@ -3,8 +3,16 @@
  * Timers, promises and spawned actors would not survive a restore (or would run twice), so a machine that uses them is
  * refused.
  */
-import { type ActorScope, type AnyMachineSnapshot, type AnyStateMachine, createActor } from "xstate";
+import {
+  type AnyActorScope,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type AnyStateNode,
+  createActor,
+} from "xstate";
 import type { Json } from "#src/base/json.ts";
+import { memberOf } from "#src/base/member.ts";
+import { onlyOf } from "#src/base/only.ts";
 import { fail, type Failure } from "#src/base/result.ts";
 import { type TurnAction, turnActions } from "#src/base/turn.ts";
 import type { ActorKind, ActorView, EntityRef, Event, RuntimeCode } from "#src/runtime/types.ts";
@@ -23,18 +31,6 @@ export function isTurnAction(action: Action): action is TurnAction {
   return Object.hasOwn(turnActions, action.type);
 }
 
-interface Node {
-  readonly id: string;
-  readonly invoke: readonly unknown[];
-  readonly after: readonly unknown[];
-  readonly entry: readonly unknown[];
-  readonly exit: readonly unknown[];
-  readonly transitions: ReadonlyMap<string, readonly { readonly actions: readonly unknown[] }[]>;
-  readonly always?: readonly { readonly actions: readonly unknown[] }[] | undefined;
-  readonly initial: { readonly actions: readonly unknown[] };
-  readonly states: { readonly [key: string]: Node };
-}
-
 /**
  * Why a kind cannot be run, in sentences; empty when it can. Actions inside `enqueueActions` are only known when they
  * run, and checked then.
@@ -44,13 +40,12 @@ export function kindFaults(kind: ActorKind): string[] {
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(kind.kind)) {
     faults.push(`The kind "${kind.kind}" is not lower-case letters, digits and dashes.`);
   }
-  const implementations = kind.machine.implementations.actions as Record<string, unknown>;
   const action = (state: string, value: unknown) => {
-    const name = typeof value === "object" && value !== null ? (value as { type?: unknown }).type : value;
-    const code = typeof name === "string" ? implementations[name] : name;
-    const builtIn = (code as { type?: unknown } | undefined)?.type;
+    const name = typeof value === "object" && value !== null ? memberOf(value, "type") : value;
+    const code = typeof name === "string" ? memberOf(kind.machine.implementations.actions, name) : name;
+    const builtIn = memberOf(code, "type");
     if (typeof builtIn === "string") {
-      const delay = (code as { delay?: unknown }).delay;
+      const delay = memberOf(code, "delay");
       if (!PURE_ACTIONS.has(builtIn) || delay !== undefined) {
         faults.push(`${state}: "${builtIn}"${delay === undefined ? "" : " with a delay"} is not an action of a turn.`);
       }
@@ -58,7 +53,7 @@ export function kindFaults(kind: ActorKind): string[] {
       faults.push(`${state}: an action that is a function would run outside the turn.`);
     } else if (!Object.hasOwn(turnActions, name)) faults.push(`${state}: "${name}" is not an action of a turn.`);
   };
-  const visit = (node: Node) => {
+  const visit = (node: AnyStateNode) => {
     if (node.invoke.length > 0) faults.push(`${node.id}: invokes an actor; use the action "effect".`);
     if (node.after.length > 0) faults.push(`${node.id}: has a delayed transition; use the action "remind".`);
     else for (const value of [...node.entry, ...node.exit]) action(node.id, value);
@@ -69,7 +64,7 @@ export function kindFaults(kind: ActorKind): string[] {
     node.initial.actions.forEach((value) => action(node.id, value));
     for (const child of Object.values(node.states)) visit(child);
   };
-  visit(kind.machine.root as unknown as Node);
+  visit(kind.machine.root);
   for (const [name, table] of Object.entries(kind.tables ?? {})) {
     if (table.key.length === 0) faults.push(`The table "${name}" has no key.`);
   }
@@ -121,13 +116,14 @@ export function hydrate(kind: ActorKind, json: Json, version: number): AnyMachin
     snapshot = kind.migrate(json, version);
   }
   const { scope } = pureScope(kind.machine);
-  return kind.machine.restoreSnapshot(snapshot as never, scope as never) as AnyMachineSnapshot;
+  // XState types a stored snapshot by its status, and does not check it: hence the cast.
+  return kind.machine.restoreSnapshot(snapshot as never, scope);
 }
 
 /** The snapshot before the first event, and the actions of entering it. */
 export function startMachine(machine: AnyStateMachine, entity: EntityRef): [AnyMachineSnapshot, readonly Action[]] {
   const { scope, collect } = pureScope(machine);
-  return collect(() => machine.getInitialSnapshot(scope as never, { kind: entity.kind, id: entity.id }));
+  return collect(() => machine.getInitialSnapshot(scope, { kind: entity.kind, id: entity.id }));
 }
 
 /** The snapshot after an event, and the requested actions. @throws what the machine throws. */
@@ -137,17 +133,15 @@ export function stepMachine(
   event: Event,
 ): [AnyMachineSnapshot, readonly Action[]] {
   const { scope, collect } = pureScope(machine);
-  return collect(() => machine.transition(snapshot as never, event as never, scope as never));
+  return collect(() => machine.transition(snapshot, event, scope));
 }
 
-type Scope = ActorScope<AnyMachineSnapshot, never, never>;
-const scopes = new WeakMap<AnyStateMachine, Scope>();
+const scopes = new WeakMap<AnyStateMachine, AnyActorScope>();
 
 /**
  * An actor scope of XState that executes nothing and only collects actions. XState's own `transition()` creates one for
  * each call, and an initial snapshot without input with it, which took three quarters of its time. Transitions are
- * synchronous, so one scope per machine is enough. The scope is typed as private by XState, hence the casts in this
- * file.
+ * synchronous, so one scope per machine is enough.
  */
 function pureScope(machine: AnyStateMachine) {
   let scope = scopes.get(machine);
@@ -164,15 +158,14 @@ function pureScope(machine: AnyStateMachine) {
       emit: nothing,
       stopChild: nothing,
       actionExecutor: nothing,
-    } as unknown as Scope;
+    };
     scopes.set(machine, scope);
   }
   const collector = scope;
-  const collect = (step: () => unknown): [AnyMachineSnapshot, readonly Action[]] => {
+  const collect = (step: () => AnyMachineSnapshot): [AnyMachineSnapshot, readonly Action[]] => {
     const actions: Action[] = [];
     collector.actionExecutor = ({ type, params }) => void actions.push({ type, params });
-    const snapshot = step() as AnyMachineSnapshot;
-    return [snapshot, actions];
+    return [step(), actions];
   };
   return { scope, collect };
 }
@@ -180,11 +173,12 @@ function pureScope(machine: AnyStateMachine) {
 /** Name of a state value: `live`, `live.syncing` for a nested state, `{a.x,b.y}` for parallel states. */
 export function stateName(value: unknown): string {
   if (typeof value === "string") return value;
-  const parts = Object.entries(value as { [key: string]: unknown }).map(([key, inner]) => {
+  if (typeof value !== "object" || value === null) throw new TypeError("a state value is neither a name nor an object");
+  const parts = Object.entries(value).map(([key, inner]) => {
     const name = stateName(inner);
     return name === "{}" ? key : `${key}.${name}`;
   });
-  return parts.length === 1 ? parts[0]! : `{${parts.join(",")}}`;
+  return parts.length === 1 ? onlyOf(parts) : `{${parts.join(",")}}`;
 }
 
 /** A snapshot in the form that builds read. */
@@ -196,6 +190,6 @@ export function viewOf(entity: EntityRef, snapshot: AnyMachineSnapshot, version:
     state: stateName(snapshot.value),
     context: snapshot.context,
     version,
-    can: (event) => snapshot.can(event as never),
+    can: (event) => snapshot.can(event),
   };
 }

@@ -4,6 +4,7 @@
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
+import { onlyOf } from "#src/base/only.ts";
 import { fail } from "#src/base/result.ts";
 import { endSpan, refOf, type TraceRef } from "#src/base/trace.ts";
 import {
@@ -232,26 +233,22 @@ export class Mailbox {
     const { options } = this;
     const start = performance.now();
     const most = this.single > 0 ? 1 : FOLD;
-    const items: (TurnItem | EffectEnd)[] = [];
-    if (this.unread) {
-      this.unread = false;
-      try {
-        const inputs = await options.readInputs(this.entity, this.partition, most);
-        this.unread ||= inputs.length === most;
-        for (const { seq, event } of inputs) items.push(this.input(seq, event));
-      } catch (error) {
-        this.unread = true;
-        return await this.backOff(reason(error));
-      }
+    let items: (TurnItem | EffectEnd)[];
+    try {
+      items = this.unread ? await this.takeInputs(most) : [];
+    } catch (error) {
+      this.unread = true;
+      return await this.backOff(reason(error));
     }
     const hadInputs = items.length > 0;
     const entries = this.queue.take(most - items.length);
     for (const { item } of entries) items.push(item);
     if (items.length === 0) return;
-    const causes = items.map((item) => causeOf(this.entity, item));
-    items.forEach((item, i) => {
-      const poison = this.poison.get(causes[i]!);
+    const causes = items.map((item) => {
+      const cause = causeOf(this.entity, item);
+      const poison = this.poison.get(cause);
       if (poison !== undefined) item.poison = poison;
+      return cause;
     });
     const span = turnSpan(this.entity, entries);
     const trace = refOf(span);
@@ -308,7 +305,7 @@ export class Mailbox {
       this.uncertain = true;
       await this.backOff(verdict.reason);
     } else if (items.length > 1) this.single = items.length;
-    else this.refuseItem(causes[0]!, verdict.reason);
+    else this.refuseItem(onlyOf(causes), verdict.reason);
   }
 
   /**
@@ -322,6 +319,14 @@ export class Mailbox {
       this.options.log.error("queued events of an entity cannot be written", { entity: entityKey(this.entity), cause });
       this.clear(fail("failed", why));
     }
+  }
+
+  /** Reads the next rows of the input log. */
+  private async takeInputs(most: number): Promise<TurnItem[]> {
+    this.unread = false;
+    const inputs = await this.options.readInputs(this.entity, this.partition, most);
+    this.unread ||= inputs.length === most;
+    return inputs.map(({ seq, event }) => this.input(seq, event));
   }
 
   private input(seq: number, event: Event): TurnItem {

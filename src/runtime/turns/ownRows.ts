@@ -7,22 +7,22 @@ type Placed = readonly [place: number, row: OwnRow];
 
 /** Adds one clause for each table and set of columns. The relation `w` holds the turns that are written. */
 export function writeOwnRows(sql: StatementBuilder, rows: readonly Placed[]): void {
-  const groups = new Map<string, Placed[]>();
-  for (const placed of rows) {
-    const { table, remove } = placed[1];
-    const group = `${table} ${remove} ${columnsOf(placed[1]).join("\0")}`;
-    const list = groups.get(group);
-    if (list) list.push(placed);
-    else groups.set(group, [placed]);
+  const groups = new Map<string, { readonly first: OwnRow; readonly placed: Placed[] }>();
+  for (const one of rows) {
+    const [, row] = one;
+    const name = `${row.table} ${row.remove} ${columnsOf(row).join("\0")}`;
+    const group = groups.get(name);
+    if (group) group.placed.push(one);
+    else groups.set(name, { first: row, placed: [one] });
   }
   // Sorted by name, so that equal sets of tables give equal statements.
-  [...groups.keys()].sort().forEach((name, i) => {
-    const group = groups.get(name)!;
-    const { table, key, remove } = group[0]![1];
-    const columns = columnsOf(group[0]![1]);
+  const sorted = [...groups].sort(([a], [b]) => a < b ? -1 : 1);
+  sorted.forEach(([, { first, placed }], i) => {
+    const { table, key, remove } = first;
+    const columns = columnsOf(first);
     const bodies = sql.rows(
-      ["place", "int", group.map(([place]) => place)],
-      ["body", "text", group.map(([, row]) => toJson(row.values))],
+      ["place", "int", placed.map(([place]) => place)],
+      ["body", "text", placed.map(([, row]) => toJson(row.values))],
     );
     const source = `${bodies} join w using (place)
       cross join lateral jsonb_populate_record(null::${quote(table)}, x.body::jsonb) v`;

@@ -92,8 +92,9 @@ export class MailboxQueue {
     const now = Date.now();
     const entries: MailboxEntry[] = [];
     let seen = 0;
-    while (entries.length < most && seen < this.queue.length) {
-      const entry = this.queue[seen++]!;
+    for (const entry of this.queue) {
+      if (entries.length >= most) break;
+      seen++;
       if (entry.item.from === "command") {
         const { id } = entry.item;
         if (entry.deadline <= now) {

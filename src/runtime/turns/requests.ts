@@ -40,7 +40,7 @@ export function createRequestHandler(
     if (respond === undefined) return;
     const body: WorkerReply = answer === "not_owner" ? { again: "not_owner" } : answer;
     try {
-      respond(body as unknown as Json);
+      respond(body);
     } catch (error) {
       // An error here must not stop the entity's turns: a caller without a reply repeats its request.
       const instead = error instanceof BusError
@@ -48,7 +48,7 @@ export function createRequestHandler(
         : fail("failed", "The reply cannot be sent.");
       if (!(error instanceof BusError)) log.error("a reply could not be sent", { reason: reason(error) });
       try {
-        respond(instead as unknown as Json);
+        respond(instead);
       } catch (again) {
         log.error("a reply could not be sent", { reason: reason(again) });
       }

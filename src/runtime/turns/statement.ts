@@ -10,7 +10,8 @@
  * `on conflict do nothing` instead of the anti-join an effect was applied twice. A statement whose connection was lost
  * may still be running: the next one waits for it at the actor's row, and then finds another version.
  */
-import { toJson } from "#src/base/json.ts";
+import { type Json, toJson } from "#src/base/json.ts";
+import type { Failure, Result } from "#src/base/result.ts";
 import type { TraceRef } from "#src/base/trace.ts";
 import { type Column, StatementBuilder } from "#src/runtime/turns/statementBuilder.ts";
 import type { TurnRows } from "#src/runtime/turns/fold.ts";
@@ -37,7 +38,7 @@ export interface TurnWrite {
 export interface StatementResult {
   readonly written: number[];
   readonly owned: number[];
-  readonly known: { place: number; command: string; result: unknown }[] | null;
+  readonly known: { place: number; command: string; result: Result<Json, Failure> | null }[] | null;
   readonly gone: { place: number; effect: number | null; reminder: string | null; n: number | null }[] | null;
 }
 

@@ -1,6 +1,8 @@
 /** Group commit: turns of different entities that are ready at the same moment share one statement. */
+import { errorCode } from "#src/base/errorCode.ts";
 import type { Json } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
+import { memberOf } from "#src/base/member.ts";
 import { mapParallel } from "#src/base/parallel.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import { endSpan } from "#src/base/trace.ts";
@@ -46,14 +48,14 @@ export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Pro
     const start = performance.now();
     try {
       const { text, parameters } = turnStatement(turns);
-      const row = await onlyRow(store.sql.unsafe<StatementResult[]>(text, parameters as never[], { prepare: true }));
+      const row = await onlyRow(store.sql.unsafe<StatementResult[]>(text, parameters, { prepare: true }));
       statementSeconds.of().since(start);
       statementTurns.of().observe(turns.length);
       endSpan(span);
       if (locked.size > 0) { for (const { entity } of turns) locked.delete(entityKey(entity)); }
       return turns.map((turn, i) => verdict(turn, i + 1, row));
     } catch (error) {
-      const code = String((error as { code?: unknown }).code ?? "");
+      const code = errorCode(error);
       endSpan(span, code || "failed");
       if (code === LOCK_NOT_AVAILABLE) {
         if (turns.length > 1) return await writeSeparately(turns, reason(error));
@@ -67,7 +69,7 @@ export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Pro
         return (await mapParallel(turns, 1, (turn) => run([turn]))).flat();
       }
       // The row exists already: it was written by a statement whose response was lost.
-      if (TURN_KEYS.has((error as { constraint_name?: string }).constraint_name ?? "")) return [{ is: "stale" }];
+      if (TURN_KEYS.has(String(memberOf(error, "constraint_name")))) return [{ is: "stale" }];
       return [{ is: "failed", reason: reason(error) }];
     }
   };
@@ -105,9 +107,7 @@ function verdict(turn: TurnWrite, place: number, row: StatementResult): Verdict 
   if (known.length + gone.length === 0) return { is: "stale" };
   return {
     is: "known",
-    results: new Map(
-      known.map(({ command, result }) => [command, (result ?? undefined) as Result<Json, Failure> | undefined]),
-    ),
+    results: new Map(known.map(({ command, result }) => [command, result ?? undefined])),
     effects: new Set(gone.flatMap(({ effect }) => effect ?? [])),
     reminders: new Set(gone.flatMap(({ n }) => n ?? [])),
   };

@@ -64,7 +64,8 @@ export function startWebhooks(options: WebhooksOptions): Lease {
               endpoints.delete(id);
             }
             for (const [id, webhook] of live) {
-              if (endpoints.has(id)) endpoints.get(id)!.wake();
+              const endpoint = endpoints.get(id);
+              if (endpoint !== undefined) endpoint.wake();
               else endpoints.set(id, startEndpoint({ ...options, log, webhook, epoch, signal }));
             }
           }

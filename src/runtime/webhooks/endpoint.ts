@@ -115,14 +115,14 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
       }
       const outcomes = (await Promise.all(batch.due.map((due) => attempt(due, secret)))).flat();
       if (over.aborted && outcomes.length === 0) break;
-      const next = statusAfter(outcomes);
+      const next = statusAfter(outcomes, retries);
       const noted = await retry(
         "outcomes of deliveries could not be stored",
         () => noteOutcomes(store, { id: webhook.id, epoch, outcomes, ...next }),
       );
       if (noted === undefined || !noted) break;
       waiting = Math.max(0, waiting - outcomes.filter(({ posted }) => posted.ok).length);
-      logChange(next, outcomes);
+      if (next.status !== status) logStatus(log, next.status, outcomes);
       status = next.status;
       if (status === "disabled") break;
       if (performance.now() - trimmedAt > TRIM_MS) {
@@ -143,26 +143,6 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
     return [{ n, posted, attempts: tries, waitMs: waitAfter(tries, retries, posted.retryAfterMs) }];
   };
 
-  const statusAfter = (outcomes: readonly DeliveryOutcome[]): { status: Webhook["status"]; reason: string | null } => {
-    const failed = outcomes.filter(({ posted }) => !posted.ok);
-    if (failed.length === 0) return { status: "active", reason: null };
-    const gone = failed.find(({ posted }) => posted.code === 410);
-    if (gone !== undefined) return { status: "disabled", reason: "The receiver responded with 410 (Gone)." };
-    const last = failed.find(({ attempts }) => attempts >= retries.most);
-    if (last === undefined) return { status: "failing", reason: failed[0]!.posted.error };
-    return { status: "disabled", reason: `Delivery ${last.n} failed ${last.attempts} times. ${last.posted.error}` };
-  };
-  const logChange = (
-    next: { status: Webhook["status"]; reason: string | null },
-    outcomes: readonly DeliveryOutcome[],
-  ) => {
-    if (next.status === status) return;
-    // The text of a receiver's error is untrusted: only its status is logged.
-    const codes = [...new Set(outcomes.flatMap(({ posted }) => posted.ok ? [] : posted.code ?? "no answer"))];
-    if (next.status === "active") log.info("a webhook accepts deliveries again");
-    else log.warn(next.status === "failing" ? "a webhook fails" : "a webhook is disabled", { codes });
-  };
-
   const run = Promise.all([fill(), send()]).catch((error) => {
     log.error("a webhook's deliveries stopped", { reason: reason(error) });
     stopped.abort();
@@ -175,6 +155,28 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
       await run;
     },
   };
+}
+
+/** The status of a webhook after some attempts. */
+function statusAfter(
+  outcomes: readonly DeliveryOutcome[],
+  retries: Retries,
+): { status: Webhook["status"]; reason: string | null } {
+  const failed = outcomes.filter(({ posted }) => !posted.ok);
+  const [first] = failed;
+  if (first === undefined) return { status: "active", reason: null };
+  const gone = failed.find(({ posted }) => posted.code === 410);
+  if (gone !== undefined) return { status: "disabled", reason: "The receiver responded with 410 (Gone)." };
+  const last = failed.find(({ attempts }) => attempts >= retries.most);
+  if (last === undefined) return { status: "failing", reason: first.posted.error };
+  return { status: "disabled", reason: `Delivery ${last.n} failed ${last.attempts} times. ${last.posted.error}` };
+}
+
+/** Logs a new status. The text of a receiver's error is untrusted: only its status is logged. */
+function logStatus(log: Log, status: Webhook["status"], outcomes: readonly DeliveryOutcome[]): void {
+  const codes = [...new Set(outcomes.flatMap(({ posted }) => posted.ok ? [] : posted.code ?? "no answer"))];
+  if (status === "active") log.info("a webhook accepts deliveries again");
+  else log.warn(status === "failing" ? "a webhook fails" : "a webhook is disabled", { codes });
 }
 
 function queueOf(id: string, epoch: number, from: Position, { events, position, reset }: EventBatch) {

@@ -145,7 +145,7 @@ export async function dueDeliveries(
   const due = rows.filter(({ wait }) => wait <= 0);
   const later = rows.find(({ wait }) => wait > 0);
   return {
-    due: due.map(({ n, event, attempts }) => ({ n: Number(n), event: JSON.parse(event) as Json, attempts })),
+    due: due.map(({ n, event, attempts }): DueDelivery => ({ n: Number(n), event: JSON.parse(event), attempts })),
     nextMs: later === undefined ? null : Math.ceil(later.wait),
   };
 }
