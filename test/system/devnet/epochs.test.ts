@@ -330,7 +330,7 @@ test("invalid genesis options are refused with a reason", async () => {
   });
   expect(started).toMatchObject({ ok: false, error: { code: "bad_genesis" } });
   expect((started as { error: { message: string } }).error.message).toMatch(
-    /at least one slot; the faucet would begin/,
+    /at least one slot; the faucet would have/,
   );
 });
 
