@@ -71,8 +71,10 @@ class Decoder {
     const [argument, next] = this.argument(start + 1, info, major);
     switch (major) {
       case 0:
-      case 1:
-        return { source, start, end: next, type: "int", value: major === 0 ? argument! : -1n - argument! };
+      case 1: {
+        const value = definite(argument);
+        return { source, start, end: next, type: "int", value: major === 0 ? value : -1n - value };
+      }
       case 2: {
         const [value, end] = this.chunks(next, argument, 2);
         return { source, start, end, type: "bytes", value };
@@ -104,7 +106,7 @@ class Decoder {
       }
       default: {
         const value = this.item(next, depth + 1);
-        return { source, start, end: value.end, type: "tag", tag: argument!, value };
+        return { source, start, end: value.end, type: "tag", tag: definite(argument), value };
       }
     }
   }
@@ -199,6 +201,12 @@ class Decoder {
       : half(this.view.getUint16(at));
     return { source, start, end: at + width, type: "float", value };
   }
+}
+
+/** The argument of an item that has one: `argument` gives none only for strings and containers of indefinite length. */
+function definite(argument: bigint | undefined): bigint {
+  if (argument === undefined) throw new CborError("reserved additional information");
+  return argument;
 }
 
 function half(bits: number): number {

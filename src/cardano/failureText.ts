@@ -4,7 +4,6 @@ import type {
   CollectError,
   FailureName,
   FailureOf,
-  LedgerFailure,
   OutputAt,
   ProtocolVersion,
   RedeemerTarget,
@@ -16,9 +15,12 @@ import { type OutRef, refKey } from "#src/cardano/output.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import type { Value } from "#src/cardano/value.ts";
 
+/** A failure of one of several names, in a form by which the compiler finds the sentence for it. */
+type Named<Name extends FailureName> = { [N in Name]: FailureOf<N> }[Name];
+
 /** A sentence for a person. */
-export function describeFailure(failure: LedgerFailure): string {
-  const sentence = sentences[failure.name] as (failure: LedgerFailure) => string;
+export function describeFailure<Name extends FailureName>(failure: Named<Name>): string {
+  const sentence: (failure: Named<Name>) => string = sentences[failure.name];
   return sentence(failure);
 }
 

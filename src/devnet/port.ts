@@ -33,7 +33,7 @@ import { SUBMIT_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import { readParametersRow } from "#src/devnet/ledger/rows.ts";
 import { answerEraValue, answerValue } from "#src/node/queries/answering.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
-import type { Store } from "#src/store/store.ts";
+import type { Queries, Store } from "#src/store/store.ts";
 
 interface DevnetPortSettings {
   readonly store: Store;
@@ -64,8 +64,7 @@ const GUARANTEES: readonly Guarantee[] = [
 export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 }: DevnetPortSettings): RawChainPort {
   const { sql } = store;
   let cachedGenesis: Genesis | undefined;
-  /** The parameters of the newest row, which are many numbers to read. */
-  let changed: { readonly version: string; readonly parameters: Parameters } | undefined;
+  const readParameters = parametersReader(sql);
   /** The genesis; waits for the devnet's first start. */
   const genesis = async (signal?: AbortSignal): Promise<Genesis> => {
     while (!(cachedGenesis ??= await readGenesis(sql))) {
@@ -123,12 +122,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
     parameters: () =>
       query(async () => {
         const { parameters } = await genesis(AbortSignal.abort());
-        const { point, value: row } = await readParametersRow(sql);
-        if (row === undefined) return { point, value: parameters };
-        if (row.version !== changed?.version) {
-          changed = { version: row.version, parameters: rowValue("parameters", fromPlain(row.value)) };
-        }
-        return { point, value: changed.parameters };
+        return await readParameters(parameters);
       }),
     accounts: (credentials) => queryLedger((ledger) => queryAccounts(ledger, credentials)),
     pools: () => queryLedger(queryPools),
@@ -140,6 +134,19 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
       const answer = await queryLedger(queryGenesis);
       return answer.ok ? ok({ hash: byronHash(await genesis()), ...answer.value.value }) : answer;
     },
+  };
+}
+
+/** Reads the parameters, of the genesis until they change. They are many numbers, so they are decoded once per version of their row. */
+function parametersReader(sql: Queries): (initial: Parameters) => Promise<At<Parameters>> {
+  let changed: { readonly version: string; readonly parameters: Parameters } | undefined;
+  return async (initial) => {
+    const { point, value: row } = await readParametersRow(sql);
+    if (row === undefined) return { point, value: initial };
+    if (row.version !== changed?.version) {
+      changed = { version: row.version, parameters: rowValue("parameters", fromPlain(row.value)) };
+    }
+    return { point, value: changed.parameters };
   };
 }
 

@@ -2,7 +2,7 @@
  * Strict reading, as the ledger's decoder does it from protocol version 9 on: no unknown or repeated key, nothing empty where
  * the grammar says nonempty, every number and every length in its range. All of it throws `CborError`.
  */
-import { toHex } from "#src/base/bytes.ts";
+import { byteAt, toHex } from "#src/base/bytes.ts";
 import { type Address, type Credential, readAddress } from "#src/cardano/address.ts";
 import { as, asInt, asSet, CborError, type Item, raw } from "#src/cardano/cbor.ts";
 import { type Data, readData } from "#src/cardano/data.ts";
@@ -172,7 +172,7 @@ function checkPointer(bytes: Uint8Array): void {
     let value = 0;
     let byte: number;
     do {
-      byte = bytes[at++]!;
+      byte = byteAt(bytes, at++);
       value = value * 128 + (byte & 127);
     } while (byte >= 128);
     if (7 * (at - first - 1) >= bits || value >= 2 ** bits) throw new CborError("a pointer out of range");

@@ -39,7 +39,7 @@ function exactOf(json: Json): bigint {
  * @throws {TypeError} if it is not the JSON of parameters
  */
 export function parametersFromJson(json: Json, like: Parameters = mainnetParameters): Parameters {
-  const { costModels: usual, protocolVersion, ...others } = { ...mainnetParameters, ...like };
+  const { costModels: usual, protocolVersion, ...others } = like;
   if (!isObject(json)) throw new TypeError("protocol parameters are not an object");
   const { costModels, ...rest } = json;
   return {
