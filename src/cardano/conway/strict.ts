@@ -22,7 +22,7 @@ export function fields(item: Item | undefined, what: string, allowed: readonly n
   return found;
 }
 
-/** A member of this name, left out where there is no value. */
+/** A member of this name, left out where there is no value. To the compiler a computed name is any text, hence the cast. */
 export function given<K extends string, V>(key: K, value: V | undefined): { readonly [_ in K]?: V } {
   return value === undefined ? {} : { [key]: value } as { [_ in K]: V };
 }

@@ -7,6 +7,7 @@ import { encode } from "#src/cardano/cbor.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
+import { requestRollback, serveRollbacks } from "#src/devnet/serve/rollback.ts";
 import { healthRoutes } from "#src/edge/health.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
@@ -201,6 +202,27 @@ test("blocks and rollbacks on demand", async () => {
     expect(await post("/rollback", body)).toMatchObject({ status: 400, body: { code: "bad_request" } });
   }
   for (const count of [0, 1_001, "3"]) expect((await post("/blocks", { count })).status).toBe(400);
+});
+
+test("a rollback that another process requests gives the tip, or why it is impossible", async () => {
+  const unsubscribe = serveRollbacks(bus, devnet.rollback, silentLog);
+  try {
+    await bus.flush();
+    await devnet.makeBlock();
+    const { height } = devnet.tip();
+    const undone = await requestRollback(bus, 1);
+    expect(undone).toEqual({
+      ok: true,
+      value: { slot: expect.any(Number), hash: expect.stringMatching(/^[0-9a-f]{64}$/), height: expect.any(Number) },
+    });
+    expect(undone.ok && undone.value.height).toBeGreaterThanOrEqual(height - 1);
+    expect(await requestRollback(bus, 1_000_000)).toMatchObject({
+      ok: false,
+      error: { code: "rollback_impossible", details: { lowest: expect.any(Number), highest: expect.any(Number) } },
+    });
+  } finally {
+    unsubscribe();
+  }
 });
 
 test("a page of another site may only read", async () => {
