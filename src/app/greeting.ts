@@ -15,7 +15,7 @@ export async function continuation({ store, options }: AppContext): Promise<stri
   return `Continues with the data in ${data}: block ${Math.max(0, at.height).toLocaleString("en")}, ${counted}`;
 }
 
-/** Lines for somebody who has started the whole of it on one machine; none for a part of a deployment. */
+/** Lines after a start of all services on one machine; none for a part of a deployment. */
 export function nextSteps(listening: readonly Listening[]): readonly string[] {
   const at = (name: string) => listening.find((one) => one.name === name)?.at;
   const [tokens, operator, devnet] = [at("token service"), at("operator service"), at("devnet and faucet")];

@@ -68,7 +68,7 @@ export async function devnetCheck(devnet: Devnet): Promise<Check> {
 export async function partitionsCheck(store: Store): Promise<Check> {
   const { all, served } = await countServedPartitions(store);
   if (all > 0 && served === all) return ready();
-  return notReady(all === 0 ? "no worker was ever here" : `${all - served} of ${all} partitions are served by nobody`);
+  return notReady(all === 0 ? "no worker has started yet" : `${all - served} of ${all} partitions have no worker`);
 }
 
 /** Listens on the health port, where the options name one. */

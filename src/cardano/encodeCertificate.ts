@@ -24,7 +24,7 @@ function target({ pool, drep: to }: { readonly pool?: string; readonly drep?: DR
   if (pool !== undefined && to) return [2, [fromHex(pool), drep(to)]];
   if (to) return [1, [drep(to)]];
   if (pool !== undefined) return [0, [fromHex(pool)]];
-  throw new TypeError("a delegation to nobody");
+  throw new TypeError("a delegation without a pool and a representative");
 }
 
 /**

@@ -31,7 +31,7 @@ export interface EraTerms {
   readonly genesisWindow: number;
 }
 
-/** An era of a chain; without an end, it goes on for ever. */
+/** An era of a chain; without an end, it is the last one. */
 export interface EraSummary {
   readonly start: EraBound;
   readonly end: EraBound | undefined;

@@ -203,7 +203,7 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
   DisallowedVoters: (failure) => `Voters may not vote on these actions: ${votes(failure.votes)}.`,
   VotingOnExpiredGovAction: (failure) => `The time to vote is over: ${votes(failure.votes)}.`,
   DisallowedVotesDuringBootstrap: (failure) =>
-    `Nobody may vote so before protocol version 10: ${votes(failure.votes)}.`,
+    `These votes are not allowed before protocol version 10: ${votes(failure.votes)}.`,
   InvalidPrevGovActionId: () => "A proposal follows an action that is not the last one of its kind.",
   DisallowedProposalDuringBootstrap: () => "A proposal is of a kind that is not allowed before protocol version 10.",
   ProposalCantFollow: ({ supplied, expected }) =>

@@ -203,7 +203,7 @@ function spanOf(script: NativeScript, must: boolean, spans: readonly Span[]): Sp
   if (!("scripts" in script)) return { keys: 0, short: must ? -1 : 0 };
   const doubtful = spans.filter(({ short }) => short >= 0);
   const wanted = script.kind === "at least" ? Number(script.count) : script.kind === "any" ? 1 : spans.length;
-  // so many may agree without the whole agreeing: those that most keys can sign in vain
+  // so many may agree without the whole agreeing: those with the most keys whose signatures do not suffice
   const agreeing = wanted - 1 - (spans.length - doubtful.length);
   if (agreeing < 0) return { keys: total(spans.map(({ keys }) => keys)), short: -1 };
   const gains = doubtful.map(({ keys, short }) => keys - short).sort((a, b) => b - a);

@@ -60,7 +60,7 @@ export class Walk {
     return this.array();
   }
 
-  /** Whether an open array or map, of `count` as it was opened, goes on after `read` elements or entries; steps over its break. */
+  /** Whether an open array or map, of `count` as it was opened, continues after `read` elements or entries; steps over its break. */
   more(read: number, count: number): boolean {
     if (count !== INDEFINITE) return read < count;
     if (this.peek() !== BREAK) return true;

@@ -21,7 +21,7 @@ export interface ServerSentEvent {
 /** One thing that a stream says. An event with an id follows its `id`. */
 export type StreamItem =
   | { readonly type: "event"; readonly event: ServerSentEvent }
-  /** The place from which the next connection goes on. */
+  /** The id after which the next connection continues. */
   | { readonly type: "id"; readonly id: string }
   /** Milliseconds to wait before the next connection. */
   | { readonly type: "retry"; readonly ms: number };
@@ -80,7 +80,7 @@ export async function* readEvents(
 export interface FollowOptions {
   /** Ends the stream, without an error. */
   readonly signal?: AbortSignal | undefined;
-  /** Id of the last event that was processed: the stream goes on after it. */
+  /** Id of the last event that was processed: the stream continues after it. */
   readonly after?: string | undefined;
   /** Milliseconds before a reconnect, unless the server names another time. */
   readonly retryMs?: number | undefined;

@@ -132,7 +132,7 @@ async function requireVouched(
 
 /**
  * `requireIntent` for an instance's answer, whose summary must be correct as well. Spent outputs that `resolve` does
- * not know are taken from the answer. That is safe where nobody else is paid: the ledger ensures that no more leaves
+ * not know are taken from the answer. That is safe where no one else is paid: the ledger ensures that no more leaves
  * the requester than intended. For `apply` and `transfer`, `resolve` must know all outputs of the requester
  * (`fromUtxos` of his wallet) or all outputs of the contract (`fromTransactions` of those that created them); with the
  * first, the requests behind their references are the instance's claim.

@@ -63,7 +63,7 @@ export interface Page<T> {
   readonly after?: string;
 }
 
-/** An event of a wallet's stream; a stream that goes on after it gets `id` as `after`. */
+/** An event of a wallet's stream; a stream that continues after it gets `id` as `after`. */
 export type WalletEvent =
   /** A connection is open. */
   | { readonly type: "opened"; readonly id: string }

@@ -8,7 +8,7 @@ export function* commonRules(summary: Summary, intent: Intent): Generator<Reason
   const { maxFee = DEFAULT_MAX_FEE, validUntil } = intent;
   const { from, until } = summary.validity;
   for (const { code, message } of summary.unknown) yield { code: `unknown_${code}`, message };
-  yield* check(summary.valid, "invalid", "It says of itself that its scripts fail.");
+  yield* check(summary.valid, "invalid", "It is marked as failing in phase 2.");
   yield* check(summary.balanced === true, "unbalanced", "It does not spend exactly what it pays.");
   yield* check(summary.metadata.length === 0, "metadata", "It carries metadata.");
   yield* check(
@@ -97,7 +97,7 @@ export function vouchingRules(summary: Summary, { type }: Intent, vouched: Vouch
   const known = (inputs: readonly SummaryInput[]) => inputs.every(({ outputRef }) => vouched(outputRef));
   const own = summary.spends.filter(isWallet);
   const others = summary.spends.filter((input) => !isWallet(input));
-  return check(known(own) || known(others), "unvouched", "Nobody but who built it says what it spends.");
+  return check(known(own) || known(others), "unvouched", "What it spends is known only from the builder.");
 }
 
 function returnsAssets({ inputs, return: back }: NonNullable<Summary["collateral"]>): boolean {

@@ -176,7 +176,7 @@ export const INTENT_RULES: IntentRules = {
     yield* checkCounts(summary, { retracts: 1, spent: 1, runs: 1 });
     for (const { outputRef, owner } of summary.retracts) {
       yield* check(outputRef === outputRefText(intent.request), "request", `It takes back ${outputRef}.`);
-      yield* check(owner === requesterOf(summary), "request", "It takes somebody else's request back.");
+      yield* check(owner === requesterOf(summary), "request", "It retracts a request of another requester.");
     }
   },
   *apply(summary, intent) {
@@ -223,7 +223,7 @@ export const INTENT_RULES: IntentRules = {
     yield* checkCounts(summary, { tokens: 1, mints: 1, spent: 1, runs: 2 });
     for (const { tokenId, ended, owner } of summary.tokens) {
       yield* check(ended && tokenId === intent.token, "token", `It does not end the token ${intent.token}.`);
-      yield* check(owner.before === requesterOf(summary), "owner", "The token is somebody else's.");
+      yield* check(owner.before === requesterOf(summary), "owner", "The token has another owner.");
     }
   },
 };

@@ -18,7 +18,7 @@ export interface Transaction {
   readonly hash: string;
   /** Bytes as the ledger counts them: without the validity flag. */
   readonly size: number;
-  /** False when it says of itself that phase 2 fails. */
+  /** False when it is marked as failing in phase 2. */
   readonly valid: boolean;
   readonly body: Body;
   readonly witnesses: Witnesses;

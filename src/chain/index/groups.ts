@@ -241,7 +241,7 @@ export async function clearFork(sql: Queries, cursor: string, slot: number): Pro
 }
 
 /**
- * Points from which a group goes on, newest first: its cursor's position if that is a block, and, as far as they are of
+ * Points from which a group continues, newest first: its cursor's position if that is a block, and, as far as they are of
  * its own branch, the main cursor's points before it and its members' start points. Below all of these is the origin.
  */
 export async function groupPoints(sql: Queries, cursor: string): Promise<Point[]> {

@@ -144,7 +144,7 @@ export class RecentBlocks {
 const FIRST = 24;
 const LAST = 8;
 
-/** 53-bit fingerprint of a value in a column. A collision only makes a block be read in vain. */
+/** 53-bit fingerprint of a value in a column. A collision only costs the read of a block. */
 function fingerprint(seed: number, value: string): number {
   const { length } = value;
   let high = 0xdeadbeef ^ (seed / 4_294_967_296) ^ length;

@@ -227,7 +227,7 @@ export class Restoring {
     await onStep?.("before-join", cursor);
     const touched: Touched[] = [];
     let members = 0;
-    // the main indexer goes on only when all members have joined: a step of it before that would be folded in vain
+    // the main indexer continues only when all members have joined: the fold of an earlier step would be lost
     const joined = await main.serially(async () => {
       if (!main.at || !await position.advanceTo(main.at)) return false;
       for (;;) {

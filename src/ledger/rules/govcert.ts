@@ -35,7 +35,7 @@ export function unregisterDRep(
   return refund === expected ? [] : [{ name: "ConwayDRepIncorrectRefund", supplied: refund, expected }];
 }
 
-/** A representative shows that it is there, and may say something else of itself, or nothing any more. */
+/** A representative shows that it is active, and may change or remove its metadata. */
 export function updateDRep({ credential, anchor }: CertificateOf<"update drep">, { dreps }: Registry): LedgerFailure[] {
   const key = credentialKey(credential);
   const drep = dreps.get(key);

@@ -116,7 +116,7 @@ class StepStream {
     const coming = this.iterator.next();
     if (this.atTip && await Promise.race([coming, yieldToEventLoop()]) === undefined) waiting();
     const { value: step, done } = await coming;
-    if (done) throw nodeError("closed", "The chain is not told any further.");
+    if (done) throw nodeError("closed", "The chain source has ended.");
     this.atTip = step.type === "forward" ? isTip(step.block, step.tip) : samePoint(step.point, step.tip);
     return step;
   }

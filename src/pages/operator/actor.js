@@ -176,14 +176,14 @@ export function actorPage({ params, signal, link }) {
       soon();
       void history.start();
     },
-    onEvents: (told) => {
-      for (const one of told) {
+    onEvents: (transitions) => {
+      for (const one of transitions) {
         const { version, from, to } = one.data;
         if (version <= shown) continue;
         shown = version;
         moves.add(from, to, one.type.slice(one.type.lastIndexOf(".") + 1));
       }
-      history.add(told);
+      history.add(transitions);
       soon();
     },
   });
@@ -231,7 +231,7 @@ function factsOf(actor) {
   return facts([
     ["Version", count(actor.version)],
     ["Changed", ago(actor.changed)],
-    ["Owner", actor.owner ?? badge("nobody", "warn")],
+    ["Owner", actor.owner ?? badge("none", "warn")],
     ["Partition", `${actor.partition}, epoch ${actor.epoch}`],
     [
       "Mailbox",

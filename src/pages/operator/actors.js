@@ -137,7 +137,7 @@ function row(actor) {
     h("td", {}, stateChip(actor.state), actor.paused && badge("paused", "warn")),
     h("td", { class: "n", "data-label": "version" }, count(actor.version)),
     h("td", {}, ago(actor.changed)),
-    h("td", { "data-label": "owner" }, actor.owner ?? badge("nobody", "quiet")),
+    h("td", { "data-label": "owner" }, actor.owner ?? badge("none", "quiet")),
     h("td", { class: "n", "data-label": "partition" }, actor.partition),
   );
 }

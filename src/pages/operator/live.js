@@ -67,7 +67,7 @@ export async function watch({ filter = {}, onEvents, onOpen, onState, signal }) 
       let begins = lastId === undefined;
       let reset = false;
       /** @type {TransitionEvent[]} */
-      let told = [];
+      let received = [];
       const parser = createParser({
         maxBufferSize: LARGEST,
         onId: (id) => {
@@ -77,7 +77,7 @@ export async function watch({ filter = {}, onEvents, onOpen, onState, signal }) 
         },
         onEvent: ({ event, data }) => {
           if (event === "reset") reset = true;
-          if (event === "transition") told.push(JSON.parse(data));
+          if (event === "transition") received.push(JSON.parse(data));
         },
         onError: (error) => {
           if (error.type === "max-buffer-size-exceeded") throw error;
@@ -92,9 +92,9 @@ export async function watch({ filter = {}, onEvents, onOpen, onState, signal }) 
         onState("live");
         parser.feed(value);
         if (reset) onOpen();
-        if (told.length > 0) onEvents(told);
+        if (received.length > 0) onEvents(received);
         reset = false;
-        told = [];
+        received = [];
       }
     } catch {
       // It is reopened whatever ended it; a refused token opens the login form itself.

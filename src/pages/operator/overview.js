@@ -61,7 +61,7 @@ export function overviewPage({ signal, link }) {
     );
     workers.set(
       count(overview.workers),
-      overview.workers === 0 ? "nobody works" : "alive",
+      overview.workers === 0 ? "no worker" : "alive",
       overview.workers === 0 ? "bad" : "",
     );
     letters.set(
@@ -84,9 +84,9 @@ export function overviewPage({ signal, link }) {
     signal,
     onState: link,
     onOpen: soon,
-    onEvents: (told) => {
-      bars.add(told.length);
-      feed.add(told);
+    onEvents: (transitions) => {
+      bars.add(transitions.length);
+      feed.add(transitions);
       soon();
     },
   });

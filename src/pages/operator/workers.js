@@ -60,7 +60,7 @@ export function workersPage({ signal, link }) {
           "li",
           {},
           h("span", { class: "mono" }, lease.name),
-          lease.owner === null || lease.expiresInMs <= 0 ? badge("nobody", "bad") : h("span", {}, lease.owner),
+          lease.owner === null || lease.expiresInMs <= 0 ? badge("none", "bad") : h("span", {}, lease.owner),
           h(
             "span",
             { class: "note" },
@@ -111,7 +111,7 @@ export function workersPage({ signal, link }) {
     const held = one.owner !== null && one.expiresInMs > 0;
     bar.style.width = `${held ? Math.max(4, Math.round(100 * one.expiresInMs / longest)) : 0}%`;
     button.classList.toggle("lapsed", one.owner !== null && !held);
-    const who = one.owner === null ? "nobody's" : `of ${one.owner}`;
+    const who = one.owner === null ? "without owner" : `of ${one.owner}`;
     const rest = `, ${who}, ${count(one.actors)} actors, epoch ${one.epoch}`;
     const more = button.querySelector(".more-of-it");
     if (more) setText(more, rest);

@@ -119,8 +119,8 @@ function applying(tokenId, { wallet, picked, signal }) {
         return;
       }
       const { TokenClient } = await client();
-      const told = await new TokenClient(location.origin).tryApply(address, tokenId, picked());
-      if (!signal.aborted) outcome.replaceChildren(dryRunView(told));
+      const outcomes = await new TokenClient(location.origin).tryApply(address, tokenId, picked());
+      if (!signal.aborted) outcome.replaceChildren(dryRunView(outcomes));
     } catch (error) {
       if (signal.aborted) return;
       outcome.replaceChildren();
@@ -159,7 +159,7 @@ function applying(tokenId, { wallet, picked, signal }) {
   );
 }
 
-/** @param {DryRun} told */
+/** @param {DryRun} outcomes */
 function dryRunView({ applied, left, mpfRoot, fee, size }) {
   return h(
     "div",

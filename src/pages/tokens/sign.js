@@ -20,8 +20,8 @@ import { carryOn, refusal } from "./carry.js";
 async function taking(transaction, wallet) {
   if (!/^([0-9a-f]{2})+$/i.test(transaction)) throw new ApiError(0, "", "This is not a transaction in hexadecimal.");
   const { TokenClient, exactSummary, fromSummary, requireIntent, summarize } = await client();
-  const told = exactSummary(await new TokenClient(location.origin).explain(transaction));
-  const resolve = fromSummary(told);
+  const summary = exactSummary(await new TokenClient(location.origin).explain(transaction));
+  const resolve = fromSummary(summary);
   const seen = await summarize(transaction, { resolve });
   if (!seen.ok) throw refusal(seen.error);
   const [token] = seen.value.tokens;

@@ -66,10 +66,10 @@ export function summaryView(summary) {
   return h(
     "div",
     {},
-    h("ul", { class: "told" }, ...steps(summary).map((line) => h("li", {}, ...line))),
+    h("ul", { class: "effects" }, ...steps(summary).map((line) => h("li", {}, ...line))),
     unknown.length > 0 && h(
       "ul",
-      { class: "told error" },
+      { class: "effects error" },
       ...unknown.map(({ message }) => h("li", {}, "Not understood: ", visible(message))),
     ),
     facts([

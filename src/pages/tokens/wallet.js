@@ -154,8 +154,8 @@ async function read(name, api, wish) {
  */
 export async function outputsOf({ api }) {
   try {
-    const told = await api.getUtxos?.();
-    return Array.isArray(told) ? told.filter((one) => typeof one === "string") : [];
+    const outputs = await api.getUtxos?.();
+    return Array.isArray(outputs) ? outputs.filter((one) => typeof one === "string") : [];
   } catch {
     return [];
   }

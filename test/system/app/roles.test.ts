@@ -77,9 +77,9 @@ describe("every role a process of its own", () => {
   it("an edge that starts first is live, and is not ready while no worker serves", async () => {
     edges = [await start("edge")];
     expect((await http(edges[0]!.health, "GET", "/health")).body).toMatchObject({ status: "alive", roles: ["edge"] });
-    expect(await unready(edges[0]!, /^partitions/)).toBe("partitions: no worker was ever here");
+    expect(await unready(edges[0]!, /^partitions/)).toBe("partitions: no worker has started yet");
     const { status, body } = await http(edges[0]!.tokens, "GET", "/ready");
-    expect([status, body.reasons]).toEqual([503, expect.arrayContaining(["partitions: no worker was ever here"])]);
+    expect([status, body.reasons]).toEqual([503, expect.arrayContaining(["partitions: no worker has started yet"])]);
   });
 
   it("the others start at the same time, and every process becomes ready", async () => {
@@ -174,7 +174,7 @@ describe("every role a process of its own", () => {
     running.delete(last);
     expect(last.child.exitCode).toBe(0);
     for (const edge of edges) {
-      expect(await unready(edge, /^partitions/)).toBe("partitions: 64 of 64 partitions are served by nobody");
+      expect(await unready(edge, /^partitions/)).toBe("partitions: 64 of 64 partitions have no worker");
     }
     workers.push(await start("worker"));
     for (const edge of edges) await ready(edge);

@@ -137,7 +137,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
 
     const key = "<img src=x onerror=alert(1)>\u202e\0";
     await request(page, "insert", key, { new: "one " });
-    await page.locator("dialog .told", { hasText: "insert <img src=x onerror=alert(1)>\\u{202e}\\x00 = one\\x20" })
+    await page.locator("dialog .effects", { hasText: "insert <img src=x onerror=alert(1)>\\u{202e}\\x00 = one\\x20" })
       .waitFor();
     await sign(page);
     const open1 = panel(page, "Open requests");

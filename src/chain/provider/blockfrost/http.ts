@@ -65,7 +65,7 @@ export class BlockfrostHttp {
   /** Host of the service, for people: without path and credentials. */
   readonly where: string;
   private readonly closing = new AbortController();
-  /** The failure that the limit is used up, and how long it applies. A client that goes on is banned. */
+  /** The failure that the limit is used up, and how long it applies. A client that continues is banned. */
   private exhausted: { readonly failed: BlockfrostError; readonly until: number } | undefined;
 
   constructor(private readonly settings: BlockfrostHttpSettings) {

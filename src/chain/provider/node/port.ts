@@ -63,7 +63,11 @@ const GUARANTEES: readonly Guarantee[] = [
   { query: "dreps", holds: "at a point", note: NEWER_NODES },
   { query: "epoch", holds: "at a point" },
   { query: "eras", holds: "at a point" },
-  { query: "genesis", holds: "at a point", note: "the hash of a network that is not public only where it is told" },
+  {
+    query: "genesis",
+    holds: "at a point",
+    note: "the hash of a network that is not public only where the node gives it",
+  },
 ];
 
 /** The port to the node at a socket. It connects at the first query. */
