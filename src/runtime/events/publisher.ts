@@ -17,7 +17,7 @@ import {
 } from "#src/runtime/events/transition.ts";
 import { published, publishFailures } from "#src/runtime/metrics.ts";
 import { publishSpan } from "#src/runtime/spans.ts";
-import { createEventStream } from "#src/runtime/events/jetStream.ts";
+import { createEventStream, type EventStream } from "#src/runtime/events/jetStream.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -56,88 +56,137 @@ export interface PublisherOptions {
   readonly keptMs?: number | undefined;
 }
 
-/** Creates a publisher. One function, because its parts share the queue and the transitions that are not marked yet. */
-export function createPublisher(options: PublisherOptions): Publisher {
-  const { store, bus, log } = options;
-  const stopped = new AbortController();
-  const stream = createEventStream({ bus, log, maxAgeMs: options.keptMs ?? KEPT_MS });
-  let failing = false;
-  let queue: Transition[] = [];
-  let overflown = false;
-  let working: Promise<void> | undefined;
-  const traces = new WeakMap<Transition, TraceRef>();
-  let unmarked: Transition[] = [];
-  let marking: Promise<void> | undefined;
+/** Publishes batches to the stream or over core NATS, one after the other, so that no transition is in flight twice. */
+class Sender {
+  private failing = false;
+  private last: Promise<unknown> = Promise.resolve();
+  private readonly traces = new WeakMap<Transition, TraceRef>();
+  private readonly stream: EventStream;
 
-  let publishing: Promise<unknown> = Promise.resolve();
+  constructor(private readonly options: PublisherOptions, private readonly stopped: AbortSignal) {
+    const { bus, log, keptMs = KEPT_MS } = options;
+    this.stream = createEventStream({ bus, log, maxAgeMs: keptMs });
+  }
 
-  /** Publishes one batch after the other, so that no transition is in flight twice. */
-  const publish = (transitions: readonly Transition[]): Promise<void> => {
-    const mine = publishing.then(() => publishNow(transitions));
-    publishing = mine.catch(() => {});
+  /** Remembers the span of the turn that wrote some transitions. */
+  trace(transitions: readonly Transition[], trace: TraceRef | undefined): void {
+    if (trace !== undefined) { for (const transition of transitions) this.traces.set(transition, trace); }
+  }
+
+  /** Resolves when the server has confirmed all; rejects when the publisher stops before that. */
+  publish(transitions: readonly Transition[]): Promise<void> {
+    const mine = this.last.then(() => this.publishNow(transitions));
+    this.last = mine.catch(() => {});
     return mine;
-  };
+  }
+
+  stop(): void {
+    this.stream.stop();
+  }
 
   /** Repeats until the server confirms, so that a later version is never published before an earlier one. */
-  const publishNow = async (transitions: readonly Transition[]) => {
-    const span = publishSpan(transitions.length, () => transitions.map((one) => traces.get(one)));
+  private async publishNow(transitions: readonly Transition[]): Promise<void> {
+    const { log } = this.options;
+    const span = publishSpan(transitions.length, () => transitions.map((one) => this.traces.get(one)));
     let left = transitions;
     for (;;) {
       let why: string;
       try {
-        if (await stream.ready()) {
-          const stored = await stream.store(left);
-          left = stored.left;
-          if (stored.reason === undefined) break;
-          why = stored.reason;
-        } else {
-          for (const transition of left) {
-            bus.publish(eventSubject(transition), cloudEvent(transition), { "Nats-Msg-Id": eventId(transition) });
-          }
-          await bus.flush();
-          break;
-        }
+        const sent = await this.send(left);
+        left = sent.left;
+        if (sent.reason === undefined) break;
+        why = sent.reason;
       } catch (error) {
         why = reason(error);
       }
       publishFailures.of().inc();
-      if (stopped.signal.aborted) {
+      if (this.stopped.aborted) {
         endSpan(span, "stopped");
         throw new Error(why);
       }
-      if (!failing) log.warn("events could not be published and will be retried", { count: left.length, reason: why });
-      failing = true;
-      await sleep(250, stopped.signal);
+      if (!this.failing) {
+        log.warn("events could not be published and will be retried", { count: left.length, reason: why });
+      }
+      this.failing = true;
+      await sleep(250, this.stopped);
     }
-    if (failing) log.info("events are published again");
-    failing = false;
+    if (this.failing) log.info("events are published again");
+    this.failing = false;
     published.of().inc(transitions.length);
     endSpan(span);
-  };
+  }
 
-  const mark = (transitions: readonly Transition[]) =>
-    store.sql`
+  /** Sends transitions once. Resolves to those that were not confirmed, and the reason. */
+  private async send(
+    transitions: readonly Transition[],
+  ): Promise<{ readonly left: readonly Transition[]; readonly reason?: string }> {
+    if (await this.stream.ready()) return await this.stream.store(transitions);
+    const { bus } = this.options;
+    for (const transition of transitions) {
+      bus.publish(eventSubject(transition), cloudEvent(transition), { "Nats-Msg-Id": eventId(transition) });
+    }
+    await bus.flush();
+    return { left: [] };
+  }
+}
+
+/** Marks published transitions together: a lost mark costs a repetition, and a mark for each would cost a commit. */
+class Marker {
+  private unmarked: Transition[] = [];
+  private marking: Promise<void> | undefined;
+
+  constructor(private readonly options: PublisherOptions, private readonly stopped: AbortSignal) {}
+
+  /** Marks transitions after `MARK_MS`, together with others. */
+  add(transitions: readonly Transition[]): void {
+    this.unmarked.push(...transitions);
+    this.schedule();
+  }
+
+  /** Marks what is left, after the publisher was stopped. */
+  async finish(): Promise<void> {
+    await this.marking;
+    await this.markSome().catch((error) => this.warn(error));
+  }
+
+  private schedule(): void {
+    this.marking ??= sleep(MARK_MS, this.stopped).then(() => this.markSome())
+      .catch((error) => this.warn(error))
+      .finally(() => {
+        this.marking = undefined;
+        if (this.unmarked.length > 0 && !this.stopped.aborted) this.schedule();
+      });
+  }
+
+  private async markSome(): Promise<void> {
+    const some = this.unmarked;
+    this.unmarked = [];
+    for (let i = 0; i < some.length; i += MARKED) await mark(this.options.store, some.slice(i, i + MARKED));
+  }
+
+  private warn(error: unknown): void {
+    this.options.log.warn("published events could not be marked", { reason: reason(error) });
+  }
+}
+
+async function mark({ sql }: Store, transitions: readonly Transition[]): Promise<void> {
+  await sql`
       update outbox o set published = true
       from unnest(${transitions.map(({ entity }) => entity.kind)}::text[],
         ${transitions.map(({ entity }) => entity.id)}::text[], ${transitions.map(({ version }) => version)}::bigint[])
         as x(kind, id, version)
       where o.kind = x.kind and o.id = x.id and o.version = x.version`;
+}
 
-  const markSome = async () => {
-    const some = unmarked;
-    unmarked = [];
-    for (let i = 0; i < some.length; i += MARKED) await mark(some.slice(i, i + MARKED));
-  };
-
-  /** Marks published transitions together: a lost mark costs a repetition, and a mark for each would cost a commit. */
-  const markSoon = () => {
-    marking ??= sleep(MARK_MS, stopped.signal).then(markSome)
-      .catch((error) => log.warn("published events could not be marked", { reason: reason(error) }))
-      .finally(() => {
-        marking = undefined;
-        if (unmarked.length > 0 && !stopped.signal.aborted) markSoon();
-      });
-  };
+/** Creates a publisher. One function, because its parts share the queue of transitions. */
+export function createPublisher(options: PublisherOptions): Publisher {
+  const { store, log } = options;
+  const stopped = new AbortController();
+  const sender = new Sender(options, stopped.signal);
+  const marker = new Marker(options, stopped.signal);
+  let queue: Transition[] = [];
+  let overflown = false;
+  let working: Promise<void> | undefined;
 
   const sweep = async (partitions: readonly number[], olderMs: number) => {
     let count = 0;
@@ -150,8 +199,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
         order by partition, kind, id, version limit ${BATCH}`;
       const transitions = rows.map(transitionOf);
       if (rows.length > 0) {
-        await publish(transitions);
-        await mark(transitions);
+        await sender.publish(transitions);
+        await mark(store, transitions);
       }
       count += rows.length;
       if (rows.length < BATCH) return count;
@@ -174,9 +223,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const batch = queue.slice(0, BATCH);
       queue = queue.slice(BATCH);
       try {
-        await publish(batch);
-        unmarked.push(...batch);
-        markSoon();
+        await sender.publish(batch);
+        marker.add(batch);
         // Each batch costs a round trip to the server.
         await sleep(GATHER_MS, stopped.signal);
       } catch (error) {
@@ -196,7 +244,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   const push: Publisher["push"] = (transitions, trace) => {
     if (overflown || transitions.length === 0) return;
-    if (trace !== undefined) { for (const transition of transitions) traces.set(transition, trace); }
+    sender.trace(transitions, trace);
     for (const transition of transitions) queue.push(transition);
     if (queue.length > MOST) {
       queue = [];
@@ -218,9 +266,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
     stop: async (ms) => {
       if (working) await inTime(working, ms);
       stopped.abort();
-      stream.stop();
-      await marking;
-      await markSome().catch((error) => log.warn("published events could not be marked", { reason: reason(error) }));
+      sender.stop();
+      await marker.finish();
     },
   };
 }

@@ -81,34 +81,104 @@ const RETRY_MS = 250;
 /** Pause after a notification, in milliseconds: they come in bursts. */
 const BURST_MS = 10;
 
-/** Starts the placement of a worker. One function, because its parts share the leases that are held. */
+/** Starts the placement of a worker. */
 export function startPlacement(options: PlacementOptions): Placement {
-  const { store, bus, worker, leaseMs, log } = options;
-  const leases = new Map<number, Lease>();
-  const stopped = new AbortController();
-  let wake = new AbortController();
+  return new RunningPlacement(options);
+}
 
-  const serves = (lease: Lease | undefined): lease is Lease =>
-    lease !== undefined && lease.ready && performance.now() < lease.until;
-  const notify = () => bus.publish(PLACEMENT, { worker });
+class RunningPlacement implements Placement {
+  private readonly leases = new Map<number, Lease>();
+  private readonly stopped = new AbortController();
+  private wake = new AbortController();
+  private readonly ends: readonly (() => void)[];
+  private readonly loop: Promise<void>;
 
-  /** Stops serving partitions; resolves when their running turns have ended. */
-  const drop = async (partitions: readonly number[]) => {
-    for (const partition of partitions) leases.delete(partition);
-    await options.onLeft(new Set(partitions)).catch((error) =>
-      log.error("partitions could not be left", { partitions, reason: reason(error) })
+  constructor(private readonly options: PlacementOptions) {
+    const { bus, worker, leaseMs } = options;
+    // Not in the loop, which may be waiting for the database. The leases may still be held in the database and be taken
+    // again, but effects and replies of these partitions must stop now.
+    const watch = setInterval(() => this.dropExpired(), leaseMs / 4);
+    this.ends = [
+      bus.subscribe(PLACEMENT, (body) => {
+        if (memberOf(body, "worker") !== worker) this.wake.abort();
+      }),
+      bus.subscribe(aliveSubject(worker), (_, respond) => respond?.(null)),
+    ];
+    this.stopped.signal.addEventListener("abort", () => clearInterval(watch), { once: true });
+    this.loop = this.run();
+  }
+
+  epochOf(partition: number): number | undefined {
+    const lease = this.leases.get(partition);
+    return serves(lease) && !this.stopped.signal.aborted ? lease.epoch : undefined;
+  }
+
+  owned(): readonly number[] {
+    if (this.stopped.signal.aborted) return [];
+    return [...this.leases].filter(([, lease]) => serves(lease)).map(([id]) => id);
+  }
+
+  lost(partition: number, epoch: number): void {
+    if (this.leases.get(partition)?.epoch !== epoch) return;
+    moves.of("lost").inc();
+    void this.drop([partition]);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await this.leave().catch((error) =>
+      this.options.log.warn("leases could not be released and will expire", { reason: reason(error) })
     );
-  };
-  const dropExpired = () => {
-    const expired = [...leases].filter(([, { until }]) => performance.now() >= until).map(([id]) => id);
-    if (expired.length === 0) return;
-    log.warn("leases expired", { partitions: expired });
-    moves.of("ran_out").inc(expired.length);
-    void drop(expired);
-  };
+    for (const end of this.ends) end();
+  }
+
+  private notify(): void {
+    this.options.bus.publish(PLACEMENT, { worker: this.options.worker });
+  }
+
+  private async run(): Promise<void> {
+    const { stopped, options: { leaseMs, log } } = this;
+    let announced = false;
+    while (!stopped.signal.aborted) {
+      const last = performance.now();
+      let next = Infinity;
+      try {
+        next = await this.beat();
+        // The others compute their shares with this worker.
+        if (!announced) this.notify();
+        announced = true;
+      } catch (error) {
+        log.warn("leases could not be renewed", { reason: reason(error) });
+        next = RETRY_MS;
+      }
+      const rest = Math.max(0, Math.min(next, leaseMs / 4 - (performance.now() - last)));
+      await Promise.race([sleep(rest, stopped.signal), sleep(rest, this.wake.signal)]);
+      if (this.wake.signal.aborted) await sleep(BURST_MS, stopped.signal);
+      this.wake = new AbortController();
+    }
+  }
+
+  /** One round. Resolves to the longest time until the next one, in milliseconds. */
+  private async beat(): Promise<number> {
+    const { leases, options: { worker, log } } = this;
+    const view = await this.renew();
+    if (this.stopped.signal.aborted) return 0;
+    const extra = surplus(worker, [...leases], view);
+    if (extra.length > 0) {
+      log.info("partitions released", { partitions: extra });
+      this.giveBack(extra).catch((error) => this.notGivenBack(error));
+      return Infinity;
+    }
+    if (view.called > 0) await this.take(view.called, "wanted", view);
+    if (view.share > leases.size) await this.take(view.share - leases.size, "free", view);
+    // With partitions that were moved here it may now exceed its share.
+    return leases.size > view.share ? BURST_MS : Math.ceil(view.freeIn) + BURST_MS;
+  }
 
   /** Renews the leases, drops those that were lost, and reads the other workers. */
-  const renew = async (): Promise<ClusterView> => {
+  private async renew(): Promise<ClusterView> {
+    const { leases, options } = this;
+    const { store, worker, leaseMs, log } = options;
     const held = [...leases];
     const asked = performance.now();
     const view = await renewLeases(store, {
@@ -127,13 +197,15 @@ export function startPlacement(options: PlacementOptions): Placement {
     if (lost.length > 0) {
       log.warn("partitions lost", { partitions: lost });
       moves.of("lost").inc(lost.length);
-      void drop(lost);
+      void this.drop(lost);
     }
-    return await assess(options, view, () => leases.size, notify);
-  };
+    return await assess(options, view, () => leases.size, () => this.notify());
+  }
 
   /** Takes at most `most` partitions: those that an operator moved here, or those free to all. */
-  const take = async (most: number, which: "wanted" | "free", { others, gone }: ClusterView) => {
+  private async take(most: number, which: "wanted" | "free", { others, gone }: ClusterView): Promise<void> {
+    const { leases, options } = this;
+    const { store, worker, leaseMs, log } = options;
     const asked = performance.now();
     const rows = await takeLeases(store, { worker, leaseMs, most, which, held: [...leases.keys()], others, gone });
     if (rows.length === 0) return;
@@ -149,111 +221,69 @@ export function startPlacement(options: PlacementOptions): Placement {
     options.onTaken(taken.map(([id]) => id)).then(() => {
       for (const [, lease] of still()) lease.ready = true;
       options.onServed(still().map(([id]) => id));
-      notify();
+      this.notify();
     }, async (error) => {
       log.warn("partitions could not be acquired", { reason: reason(error) });
-      await sleep(RETRY_MS, stopped.signal);
-      await giveBack(still().map(([id]) => id));
-      wake.abort();
-    }).catch(notGivenBack);
-  };
-  const notGivenBack = (error: unknown) => {
-    log.warn("partitions could not be released", { reason: reason(error) });
-    return sleep(RETRY_MS, stopped.signal).then(() => wake.abort());
-  };
+      await sleep(RETRY_MS, this.stopped.signal);
+      await this.giveBack(still().map(([id]) => id));
+      this.wake.abort();
+    }).catch((error) => this.notGivenBack(error));
+  }
 
-  const giveBack = async (partitions: readonly number[]) => {
+  private async giveBack(partitions: readonly number[]): Promise<void> {
     const mine = partitions.flatMap((id) => {
-      const lease = leases.get(id);
+      const lease = this.leases.get(id);
       return lease === undefined ? [] : [[id, lease.epoch] as const];
     });
     if (mine.length === 0) return;
     moves.of("given_back").inc(mine.length);
-    await drop(partitions);
-    await returnLeases(store, { worker, held: mine });
-    notify();
-  };
+    await this.drop(partitions);
+    await returnLeases(this.options.store, { worker: this.options.worker, held: mine });
+    this.notify();
+  }
 
-  /** One round. Resolves to the longest time until the next one, in milliseconds. */
-  const beat = async (): Promise<number> => {
-    const view = await renew();
-    if (stopped.signal.aborted) return 0;
-    const extra = surplus(worker, [...leases], view);
-    if (extra.length > 0) {
-      log.info("partitions released", { partitions: extra });
-      giveBack(extra).catch(notGivenBack);
-      return Infinity;
-    }
-    if (view.called > 0) await take(view.called, "wanted", view);
-    if (view.share > leases.size) await take(view.share - leases.size, "free", view);
-    // With partitions that were moved here it may now exceed its share.
-    return leases.size > view.share ? BURST_MS : Math.ceil(view.freeIn) + BURST_MS;
-  };
+  private async notGivenBack(error: unknown): Promise<void> {
+    this.options.log.warn("partitions could not be released", { reason: reason(error) });
+    await sleep(RETRY_MS, this.stopped.signal);
+    this.wake.abort();
+  }
 
-  const unsubscribe = [
-    bus.subscribe(PLACEMENT, (body) => {
-      if (memberOf(body, "worker") !== worker) wake.abort();
-    }),
-    bus.subscribe(aliveSubject(worker), (_, respond) => respond?.(null)),
-  ];
-  // Not in the loop, which may be waiting for the database. The leases may still be held in the database and be taken
-  // again, but effects and replies of these partitions must stop now.
-  const watch = setInterval(dropExpired, leaseMs / 4);
-  const loop = (async () => {
-    let announced = false;
-    while (!stopped.signal.aborted) {
-      const last = performance.now();
-      let next = Infinity;
-      try {
-        next = await beat();
-        // The others compute their shares with this worker.
-        if (!announced) notify();
-        announced = true;
-      } catch (error) {
-        log.warn("leases could not be renewed", { reason: reason(error) });
-        next = RETRY_MS;
-      }
-      const rest = Math.max(0, Math.min(next, leaseMs / 4 - (performance.now() - last)));
-      await Promise.race([sleep(rest, stopped.signal), sleep(rest, wake.signal)]);
-      if (wake.signal.aborted) await sleep(BURST_MS, stopped.signal);
-      wake = new AbortController();
-    }
-  })();
+  /** Stops serving partitions; resolves when their running turns have ended. */
+  private async drop(partitions: readonly number[]): Promise<void> {
+    for (const partition of partitions) this.leases.delete(partition);
+    await this.options.onLeft(new Set(partitions)).catch((error) =>
+      this.options.log.error("partitions could not be left", { partitions, reason: reason(error) })
+    );
+  }
 
-  const leave = async () => {
+  private dropExpired(): void {
+    const expired = [...this.leases].filter(([, { until }]) => performance.now() >= until).map(([id]) => id);
+    if (expired.length === 0) return;
+    this.options.log.warn("leases expired", { partitions: expired });
+    moves.of("ran_out").inc(expired.length);
+    void this.drop(expired);
+  }
+
+  /** Returns all leases. */
+  private async leave(): Promise<void> {
+    const { leases, options: { store, worker, log, onLeft } } = this;
     // First and in parallel with the turns that end, so that the others leave no share for this worker.
     const draining = startDraining(store, worker).catch((error) =>
       log.warn("draining could not be announced", { reason: reason(error) })
     );
-    const ends = Promise.all([loop, draining, options.onLeft(new Set(leases.keys()))]);
+    const ends = Promise.all([this.loop, draining, onLeft(new Set(leases.keys()))]);
     await inTime(ends, DRAIN_MS);
     const mine = [...leases].map(([id, { epoch }]) => [id, epoch] as const);
     leases.clear();
     moves.of("given_back").inc(mine.length);
     await returnLeases(store, { worker, held: mine, ends: true });
-    notify();
-  };
+    this.notify();
+  }
+}
 
-  return {
-    epochOf: (partition) => {
-      const lease = leases.get(partition);
-      return serves(lease) && !stopped.signal.aborted ? lease.epoch : undefined;
-    },
-    owned: () => stopped.signal.aborted ? [] : [...leases].filter(([, lease]) => serves(lease)).map(([id]) => id),
-    lost: (partition, epoch) => {
-      if (leases.get(partition)?.epoch !== epoch) return;
-      moves.of("lost").inc();
-      void drop([partition]);
-    },
-    stop: async () => {
-      stopped.abort();
-      clearInterval(watch);
-      await leave().catch((error) =>
-        log.warn("leases could not be released and will expire", { reason: reason(error) })
-      );
-      for (const end of unsubscribe) end();
-    },
-  };
+/** Whether the partition of a lease is served here. */
+function serves(lease: Lease | undefined): lease is Lease {
+  return lease !== undefined && lease.ready && performance.now() < lease.until;
 }
 
 /**

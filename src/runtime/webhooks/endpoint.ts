@@ -54,38 +54,72 @@ const STORE_MS = 60_000;
 /** How often old delivered rows are deleted, in milliseconds. */
 const TRIM_MS = 60_000;
 
-/** Starts deliveries to a webhook. One function, because its parts share what waits and the webhook's status. */
+/** Starts deliveries to a webhook. */
 export function startEndpoint(options: EndpointOptions): Endpoint {
-  const { store, webhook, epoch, retries = RETRIES } = options;
-  const log = options.log.with({ webhook: webhook.id });
-  const stopped = new AbortController();
-  const over = AbortSignal.any([options.signal, stopped.signal]);
-  let waker = new AbortController();
-  let waiting = webhook.pending;
-  let status = webhook.status;
+  return new RunningEndpoint(options);
+}
 
-  const retry = async <T>(what: string, write: () => Promise<T>): Promise<T | undefined> => {
-    while (!over.aborted) {
+class RunningEndpoint implements Endpoint {
+  private readonly log: Log;
+  private readonly retries: Retries;
+  private readonly stopped = new AbortController();
+  private readonly over: AbortSignal;
+  private readonly run: Promise<unknown>;
+  private waker = new AbortController();
+  /** Number of pending delivery rows. */
+  private waiting: number;
+  private status: Webhook["status"];
+
+  constructor(private readonly options: EndpointOptions) {
+    const { webhook, log, retries = RETRIES, signal } = options;
+    this.log = log.with({ webhook: webhook.id });
+    this.retries = retries;
+    this.over = AbortSignal.any([signal, this.stopped.signal]);
+    this.waiting = webhook.pending;
+    this.status = webhook.status;
+    this.run = Promise.all([this.fill(), this.send()]).catch((error) => {
+      this.log.error("a webhook's deliveries stopped", { reason: reason(error) });
+      this.stopped.abort();
+    });
+  }
+
+  wake(): void {
+    this.waker.abort();
+  }
+
+  ended(): boolean {
+    return this.stopped.signal.aborted;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await this.run;
+  }
+
+  /** Repeats work until it succeeds; `undefined` when deliveries end first. */
+  private async retry<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+    while (!this.over.aborted) {
       try {
-        return await write();
+        return await work();
       } catch (error) {
-        log.warn(what, { reason: reason(error) });
-        await sleep(1_000, over);
+        this.log.warn(what, { reason: reason(error) });
+        await sleep(1_000, this.over);
       }
     }
     return undefined;
-  };
+  }
 
   /** Turns transitions into delivery rows. */
-  const fill = async () => {
+  private async fill(): Promise<void> {
+    const { over, options: { store, webhook, epoch, events } } = this;
     let at: Position = webhook.position;
     let storedAt = performance.now();
-    const follow = options.events.follow(at, webhook.filter, over);
+    const follow = events.follow(at, webhook.filter, over);
     for await (const batch of follow) {
       if (batch.events.length === 0 && !batch.reset && performance.now() - storedAt < STORE_MS) continue;
-      if (batch.reset) log.warn("transitions were deleted before they were delivered");
+      if (batch.reset) this.log.warn("transitions were deleted before they were delivered");
       const from = at;
-      const queued = await retry(
+      const queued = await this.retry(
         "deliveries could not be queued",
         () => queueEvents(store, queueOf(webhook.id, epoch, from, batch)),
       );
@@ -93,68 +127,63 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
       if (queued === undefined || !queued) break;
       at = batch.position;
       storedAt = performance.now();
-      waiting += batch.events.length;
-      if (batch.events.length > 0) waker.abort();
-      while (waiting >= WAITING && !over.aborted) await sleep(50, over);
+      this.waiting += batch.events.length;
+      if (batch.events.length > 0) this.wake();
+      while (this.waiting >= WAITING && !over.aborted) await sleep(50, over);
     }
-    stopped.abort();
-  };
+    this.stopped.abort();
+  }
 
   /** Sends due deliveries, a few at a time. */
-  const send = async () => {
-    const secret = await retry("the secret is not read yet", () => webhookSecret(store, webhook.id));
+  private async send(): Promise<void> {
+    const { over, options: { store, webhook } } = this;
+    const secret = await this.retry("the secret is not read yet", () => webhookSecret(store, webhook.id));
     let trimmedAt = performance.now();
     while (!over.aborted && secret !== undefined) {
-      waker = new AbortController();
-      const batch = await retry("deliveries not read yet", () => dueDeliveries(store, webhook.id, IN_FLIGHT));
+      this.waker = new AbortController();
+      const batch = await this.retry("deliveries not read yet", () => dueDeliveries(store, webhook.id, IN_FLIGHT));
       if (batch === undefined) break;
       if (batch.due.length === 0) {
         const wait = Math.min(batch.nextMs ?? IDLE_MS, IDLE_MS);
-        await Promise.race([sleep(wait, waker.signal), sleep(wait, over)]);
+        await Promise.race([sleep(wait, this.waker.signal), sleep(wait, over)]);
         continue;
       }
-      const outcomes = (await Promise.all(batch.due.map((due) => attempt(due, secret)))).flat();
+      const outcomes = (await Promise.all(batch.due.map((due) => this.attempt(due, secret)))).flat();
       if (over.aborted && outcomes.length === 0) break;
-      const next = statusAfter(outcomes, retries);
-      const noted = await retry(
-        "outcomes of deliveries could not be stored",
-        () => noteOutcomes(store, { id: webhook.id, epoch, outcomes, ...next }),
-      );
-      if (noted === undefined || !noted) break;
-      waiting = Math.max(0, waiting - outcomes.filter(({ posted }) => posted.ok).length);
-      if (next.status !== status) logStatus(log, next.status, outcomes);
-      status = next.status;
-      if (status === "disabled") break;
+      if (!(await this.note(outcomes))) break;
       if (performance.now() - trimmedAt > TRIM_MS) {
         trimmedAt = performance.now();
         await trimDeliveries(store, webhook.id).catch((error) =>
-          log.warn("deliveries could not be deleted", { reason: reason(error) })
+          this.log.warn("deliveries could not be deleted", { reason: reason(error) })
         );
       }
     }
-    stopped.abort();
-  };
+    this.stopped.abort();
+  }
 
-  const attempt = async ({ n, event, attempts }: DueDelivery, secret: Uint8Array): Promise<DeliveryOutcome[]> => {
-    const posted = await sendEvent({ ...options, signal: over }, webhook, secret, `${webhook.id}_${n}`, event);
+  private async attempt({ n, event, attempts }: DueDelivery, secret: Uint8Array): Promise<DeliveryOutcome[]> {
+    const { over, options: { webhook } } = this;
+    const posted = await sendEvent({ ...this.options, signal: over }, webhook, secret, `${webhook.id}_${n}`, event);
     // Aborted by this process: not an attempt that the receiver failed.
     if (over.aborted && !posted.ok) return [];
     const tries = attempts + 1;
-    return [{ n, posted, attempts: tries, waitMs: waitAfter(tries, retries, posted.retryAfterMs) }];
-  };
+    return [{ n, posted, attempts: tries, waitMs: waitAfter(tries, this.retries, posted.retryAfterMs) }];
+  }
 
-  const run = Promise.all([fill(), send()]).catch((error) => {
-    log.error("a webhook's deliveries stopped", { reason: reason(error) });
-    stopped.abort();
-  });
-  return {
-    wake: () => waker.abort(),
-    ended: () => stopped.signal.aborted,
-    stop: async () => {
-      stopped.abort();
-      await run;
-    },
-  };
+  /** Stores outcomes and the resulting status. Resolves to whether deliveries go on. */
+  private async note(outcomes: readonly DeliveryOutcome[]): Promise<boolean> {
+    const { store, webhook: { id }, epoch } = this.options;
+    const next = statusAfter(outcomes, this.retries);
+    const noted = await this.retry(
+      "outcomes of deliveries could not be stored",
+      () => noteOutcomes(store, { id, epoch, outcomes, ...next }),
+    );
+    if (noted === undefined || !noted) return false;
+    this.waiting = Math.max(0, this.waiting - outcomes.filter(({ posted }) => posted.ok).length);
+    if (next.status !== this.status) logStatus(this.log, next.status, outcomes);
+    this.status = next.status;
+    return next.status !== "disabled";
+  }
 }
 
 /** The status of a webhook after some attempts. */
