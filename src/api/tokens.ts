@@ -44,6 +44,12 @@ function named(a: string | undefined, b: string | undefined): string | undefined
   return a === undefined || b === undefined || a === b ? a ?? b : undefined;
 }
 
+/** A value that the schema of a body has required under one of its names. */
+function required(value: string | undefined): string {
+  if (value === undefined) throw new TypeError("a body without a value has passed its schema");
+  return value;
+}
+
 /** The two names of one value in a body, and the message where it has none or two values. */
 const names = (value: string) =>
   `the value is required, as value or as ${value}; if both are given, they must be equal`;
@@ -61,7 +67,7 @@ export const insertBody = z.object({
   ...saying("insert"),
 })
   .refine(({ value, newValue }) => named(value, newValue) !== undefined, names("newValue"))
-  .transform(({ key, value, newValue }) => ({ key, newValue: (newValue ?? value)! }))
+  .transform(({ key, value, newValue }) => ({ key, newValue: required(newValue ?? value) }))
   .meta({ id: "InsertRequest", description: "A fact to add." });
 
 export const updateBody = z.object({
@@ -72,7 +78,7 @@ export const updateBody = z.object({
   ...saying("update"),
 })
   .refine(({ value, newValue }) => named(value, newValue) !== undefined, names("newValue"))
-  .transform(({ key, oldValue, value, newValue }) => ({ key, oldValue, newValue: (newValue ?? value)! }))
+  .transform(({ key, oldValue, value, newValue }) => ({ key, oldValue, newValue: required(newValue ?? value) }))
   .meta({ id: "UpdateRequest", description: "A fact to change." });
 
 export const deleteBody = z.object({
@@ -82,7 +88,7 @@ export const deleteBody = z.object({
   ...saying("delete"),
 })
   .refine(({ value, oldValue }) => named(value, oldValue) !== undefined, names("oldValue"))
-  .transform(({ key, value, oldValue }) => ({ key, oldValue: (oldValue ?? value)! }))
+  .transform(({ key, value, oldValue }) => ({ key, oldValue: required(oldValue ?? value) }))
   .meta({ id: "DeleteRequest", description: "A fact to remove, with its current value." });
 
 export const submitBody = z.object({

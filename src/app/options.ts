@@ -3,6 +3,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Level, LEVELS } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import type { GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { originProblem } from "#src/edge/devnet/origins.ts";
 import type { RateLimit } from "#src/edge/rateLimit.ts";
@@ -25,7 +26,6 @@ export type Role = (typeof ROLES)[number];
 const WITHOUT_DEVNET = ["edge", "worker", "follower"] as const;
 /** The magic of a devnet. */
 const MAGIC = 42;
-const MAIN_NETWORK = 764_824_073;
 
 export interface Options {
   /** Folder of the embedded PostgreSQL and of the devnet's files. */
@@ -232,7 +232,7 @@ export function readOptions(
   for (const role of roles) {
     if (!isRole(role)) problems.push(`${role} is not a role; the roles are ${ROLES.join(", ")}`);
   }
-  if (networkMagic === MAIN_NETWORK) {
+  if (networkMagic === MAINNET_MAGIC) {
     problems.push("--network-magic must be that of a test network; mainnet is not supported");
   }
   const where = readProvider(provider, {

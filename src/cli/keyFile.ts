@@ -1,5 +1,6 @@
 /** A payment key in a file: its bech32 text (CIP-5), readable by its owner only. */
 import { chmod, readFile, writeFile } from "node:fs/promises";
+import { errorCode } from "#src/base/errorCode.ts";
 import { reason } from "#src/base/log.ts";
 import { enterpriseAddress } from "#src/cardano/address.ts";
 import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
@@ -13,7 +14,7 @@ export async function createKey(file: string): Promise<SigningKey> {
     await writeFile(file, writeKey("ed25519_sk", { form: "secret", key }) + "\n", { flag: "wx", mode: 0o600 });
     await chmod(file, 0o600);
   } catch (error) {
-    if ((error as { code?: string }).code === "EEXIST") {
+    if (errorCode(error) === "EEXIST") {
       throw new CliError(`${file} already exists; it was not changed.`);
     }
     throw new CliError(`${file} cannot be written: ${reason(error)}`);

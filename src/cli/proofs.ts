@@ -32,10 +32,13 @@ export async function verify(file: string, token: string, key: string, known: Tr
 
 function trustedState({ root, policy, datum, output }: TrustOptions, token: string): TrustedState {
   const given = [root, datum, output].filter((one) => one !== undefined);
-  if (given.length !== 1) throw new CliError("Exactly one of --root, --datum and --output is required; see --help.");
+  const [only] = given;
+  if (only === undefined || given.length > 1) {
+    throw new CliError("Exactly one of --root, --datum and --output is required; see --help.");
+  }
   if (root !== undefined) return { root };
   if (policy === undefined) throw new CliError("--policy with the contract's hash is required.");
-  return datum === undefined ? { policyId: policy, output: output! } : { policyId: policy, assetName: token, datum };
+  return datum === undefined ? { policyId: policy, output: only } : { policyId: policy, assetName: token, datum };
 }
 
 async function read(file: string): Promise<Uint8Array> {

@@ -66,7 +66,7 @@ function toHttpFailure(error: unknown): HttpFailure {
     return new HttpFailure(503, "unavailable", "The database is temporarily unavailable; try again.");
   }
   if (error instanceof HTTPException) {
-    return new HttpFailure(error.status as ContentfulStatusCode, "bad_request", error.message);
+    return new HttpFailure(error.status, "bad_request", error.message);
   }
   return new HttpFailure(500, "internal_error", "Internal error; see the log of the service.");
 }

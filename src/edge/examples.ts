@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { type Json, parseWritten } from "#src/base/json.ts";
+import { isObject, type Json, parseWritten } from "#src/base/json.ts";
 
 /** An OpenAPI 3.1 document. */
 export type Document = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
@@ -12,10 +12,10 @@ export type Document = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
 /** An example of one operation. */
 export interface Example {
   /** Values of parameters in the path and in the query, by name. */
-  readonly parameters?: Readonly<Record<string, Json>>;
-  readonly body?: Json;
+  readonly parameters?: Readonly<Record<string, Json>> | undefined;
+  readonly body?: Json | undefined;
   /** The body of the good answer. */
-  readonly answer?: Json;
+  readonly answer?: Json | undefined;
 }
 
 /** By operation: `GET /token/{tokenId}`. */
@@ -26,9 +26,24 @@ const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 type Operation = NonNullable<NonNullable<Document["paths"]>[string]["get"]>;
 type Content = Readonly<Record<string, object>>;
 
-/** Reads a file of examples. */
+/**
+ * Reads a file of examples.
+ *
+ * @throws TypeError where it does not hold examples by operation.
+ */
 export function readExamples(file: URL): Examples {
-  return parseWritten(readFileSync(file, "utf8")) as unknown as Examples;
+  const examples = parseWritten(readFileSync(file, "utf8"));
+  if (!isObject(examples)) throw new TypeError(`${file.pathname} holds no examples`);
+  return Object.fromEntries(Object.entries(examples).map(([operation, example]) => [operation, exampleOf(example)]));
+}
+
+function exampleOf(json: Json): Example {
+  if (!isObject(json)) throw new TypeError("an example is no object");
+  const { parameters, body, answer } = json;
+  if (parameters !== undefined && !isObject(parameters)) {
+    throw new TypeError("the parameters of an example are no object");
+  }
+  return { parameters, body, answer };
 }
 
 /** The document with the examples of its operations. */
@@ -61,10 +76,11 @@ function exemplified(operation: Operation, { parameters = {}, body, answer }: Ex
 }
 
 /** A body or a response whose every content has an example. */
-function ofContent<T extends object>(part: T, example: Json | undefined): T {
-  if (example === undefined || !("content" in part)) return part;
-  const content = Object.entries(part.content as Content).map(([type, media]) =>
-    [type, { ...media, example }] as const
-  );
+function ofContent<T extends { readonly content?: Content } | { readonly $ref: string }>(
+  part: T,
+  example: Json | undefined,
+): T {
+  if (example === undefined || !("content" in part) || part.content === undefined) return part;
+  const content = Object.entries(part.content).map(([type, media]) => [type, { ...media, example }] as const);
   return { ...part, content: Object.fromEntries(content) };
 }

@@ -70,25 +70,44 @@ export async function respondList<T>(
   return c.body(list.toString(), 200, { "content-type": JSON_TYPE });
 }
 
+/** Why the bytes of a body are no JSON that a service accepts. */
+export type JsonFault = "not_utf8" | "empty" | "too_deep" | "malformed";
+
+/** The refusal of such a body; `depth` is the limit of its nesting. */
+export type JsonRefusal = (fault: JsonFault, depth: number) => HttpFailure;
+
+/** The refusals of the token, devnet and operator services. */
+export const malformedJson: JsonRefusal = (fault, depth) => {
+  const messages: Readonly<Record<JsonFault, string>> = {
+    not_utf8: "The body is not UTF-8.",
+    empty: "The body is empty; expected JSON.",
+    too_deep: `The body is nested more than ${depth} levels deep.`,
+    malformed: "The body is not JSON.",
+  };
+  return new HttpFailure(400, "malformed_json", messages[fault]);
+};
+
 /**
  * The JSON of a request's body, whatever content type it claims; `undefined` for an empty optional body.
  *
- * @throws {HttpFailure} 413 when too large, 408 when too slow, 400 when it is no JSON.
+ * @throws {HttpFailure} 413 when too large, 408 when too slow, `refusal` when it is no JSON.
  */
-export async function readJson(request: Request, limits: BodyLimits = {}): Promise<Json | undefined> {
+export async function readJson(
+  request: Request,
+  limits: BodyLimits = {},
+  refusal: JsonRefusal = malformedJson,
+): Promise<Json | undefined> {
+  const { depth = 32 } = limits;
   const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536, limits.time));
-  if (text === undefined) throw new HttpFailure(400, "malformed_json", "The body is not UTF-8.");
+  if (text === undefined) throw refusal("not_utf8", depth);
   if (text.trim() === "" && limits.optional) return undefined;
-  if (text.trim() === "") throw new HttpFailure(400, "malformed_json", "The body is empty; expected JSON.");
-  const depth = limits.depth ?? 32;
-  if (depthOf(text) > depth) {
-    throw new HttpFailure(400, "malformed_json", `The body is nested more than ${depth} levels deep.`);
-  }
+  if (text.trim() === "") throw refusal("empty", depth);
+  if (depthOf(text) > depth) throw refusal("too_deep", depth);
   try {
     return parseJson(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new HttpFailure(400, "malformed_json", "The body is not JSON.");
+    throw refusal("malformed", depth);
   }
 }
 
@@ -141,7 +160,7 @@ function cutOff(): never {
 }
 
 /** Nesting depth of brackets outside of strings; the JSON parser recurses as deep. */
-export function depthOf(text: string): number {
+function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
   let quoted = false;

@@ -83,9 +83,10 @@ export function buildLimit({ builds: most, proxies }: Omit<RateLimit, "perSecond
 }
 
 /** The key under which a client is counted. */
-function clientOf(c: Context, proxies: number): string {
+function clientOf(c: Context<{ Bindings: Peer }>, proxies: number): string {
   const chain = (c.req.header("x-forwarded-for") ?? "").split(",").map((one) => one.trim()).filter(Boolean);
-  const peer = (c.env as Peer | undefined)?.address ?? "";
+  // an app that is called without a listener has no environment
+  const peer = c.env?.address ?? "";
   return networkOf(proxies === 0 ? peer : chain.at(-proxies) ?? peer);
 }
 

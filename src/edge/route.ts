@@ -6,9 +6,8 @@ import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z, type ZodType } from "zod";
 import { errorBody } from "#src/api/errors.ts";
-import type { Json } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { type BodyLimits, readBytes, readJson, respond } from "#src/edge/json.ts";
+import { type BodyLimits, type JsonRefusal, malformedJson, readBytes, readJson, respond } from "#src/edge/json.ts";
 
 /** Header of every answer of 503 and 429. */
 const RETRY_LATER = {
@@ -64,8 +63,8 @@ export interface Conventions {
   readonly limits: BodyLimits;
   /** Checks the headers of a request; throws the refusal. */
   headers(context: Context, spec: { readonly consumes: string | undefined }): void;
-  /** Reads the JSON of a body. */
-  json(request: Request, limits: BodyLimits): Promise<Json | undefined>;
+  /** The refusal of a body that is no JSON. */
+  readonly malformedJson: JsonRefusal;
   /** The refusal of a part of a request that its schema rejects; it must not contain `value`, which may be a secret. */
   malformed(issues: readonly z.core.$ZodIssue[], where: RequestPart, value: unknown): HttpFailure;
 }
@@ -77,7 +76,7 @@ export const PLAIN: Conventions = {
   refusals: { 400: "`bad_request`, `malformed_json`", 503: "`unavailable`" },
   limits: {},
   headers: () => {},
-  json: readJson,
+  malformedJson,
   malformed: (issues, where) =>
     new HttpFailure(
       400,
@@ -136,7 +135,7 @@ export function addEndpoint<P extends Shape, Q extends Shape, B extends ZodType 
   const read = ({ req }: Context): Promise<unknown> =>
     spec.consumes === "application/octet-stream"
       ? readBytes(req.raw, conventions.limits.bytes ?? 65_536, conventions.limits.time)
-      : conventions.json(req.raw, limits);
+      : readJson(req.raw, limits, conventions.malformedJson);
   const consumes = spec.body && (spec.consumes ?? "application/json");
   const status = spec.status ?? 200;
   app[method](conventions.prefix + path, async (c) => {

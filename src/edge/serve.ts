@@ -6,8 +6,7 @@
  * before. A handler that reads a body sets its deadline (`readBytes`); a body that is never read ends with the deadline
  * of the whole request.
  */
-import { type HttpBindings, serve as serveNode } from "@hono/node-server";
-import type { Server } from "node:http";
+import { serve as serveNode } from "@hono/node-server";
 import type { AddressInfo } from "node:net";
 import { inTime } from "#src/base/clock.ts";
 import { BODY_TIME } from "#src/edge/json.ts";
@@ -50,7 +49,7 @@ export async function serve(
   return await new Promise((resolve, reject) => {
     const server = serveNode(
       {
-        fetch: (request, env) => app.fetch(request, { address: (env as HttpBindings).incoming.socket?.remoteAddress }),
+        fetch: (request, env) => app.fetch(request, { address: env.incoming.socket?.remoteAddress }),
         hostname: host,
         port,
         serverOptions: {
@@ -67,7 +66,7 @@ export async function serve(
           port: info.port,
           stop: async () => {
             await inTime(new Promise<void>((done) => void server.close(() => done())), GRACE_MS);
-            (server as Server).closeAllConnections();
+            if ("closeAllConnections" in server) server.closeAllConnections();
           },
         }),
     );

@@ -1,6 +1,6 @@
 /** The page at the first address of a service that has no other pages: what it is, links, and examples to copy. */
 import type { Hono } from "hono";
-
+import { mustGet } from "#src/base/maps.ts";
 import { PAGE_HEADERS, readPages, sending } from "#src/edge/pages.ts";
 
 const folder = (name: string) => readPages(new URL(`../pages/${name}/`, import.meta.url));
@@ -11,7 +11,7 @@ const folder = (name: string) => readPages(new URL(`../pages/${name}/`, import.m
  */
 export function startPage(app: Pick<Hono, "get">, name: "devnet" | "wallets", paths: readonly string[]): void {
   const pages = folder("start");
-  const page = pages.get(`${name}.html`)!;
+  const page = mustGet(pages, `${name}.html`);
   for (const path of paths) {
     app.get(path, (c) => {
       // A URL's origin has no character that means something in HTML.

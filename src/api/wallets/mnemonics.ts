@@ -20,7 +20,11 @@ export const mnemonic = (counts: readonly number[]) =>
     if (entropy.ok) return;
     const { reason } = entropy.error.details as { reason: keyof typeof SAID };
     say(SAID[reason]);
-  }).meta({ description: "BIP-39 mnemonic, English word list.", minItems: counts[0]!, maxItems: counts.at(-1)! });
+  }).meta({
+    description: "BIP-39 mnemonic, English word list.",
+    minItems: Math.min(...counts),
+    maxItems: Math.max(...counts),
+  });
 
 export const walletWords = mnemonic([15, 18, 21, 24]);
 export const secondFactor = mnemonic([9, 12]);

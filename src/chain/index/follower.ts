@@ -155,7 +155,11 @@ export class Follower {
     this.options.onMoved?.(at);
   }
 
-  /** Queries the network for the outputs of wanted addresses, until the signal aborts. */
+  /**
+   * Queries the network for the outputs of wanted addresses, until the signal aborts. A `NetworkQuery` does not fit:
+   * watches are answered far from the tip too, several answers wait at a time, a batch of blocks ends at the point of
+   * one that waits, and its rows take several transactions within the main indexer's step.
+   */
   private async answerWatches(signal: AbortSignal): Promise<void> {
     const { store, port, log } = this.options;
     let lapsed = 0;
@@ -195,7 +199,7 @@ export class Follower {
   private async applyAnswer(answer: WatchAnswer): Promise<void> {
     const { store, onStep } = this.options;
     const { at } = await readCursor(store.sql);
-    const place = alignAnswer(answer.at, at, this.recent.at(-1)?.hash === at.hash ? this.recent : []);
+    const place = alignAnswer(answer.at, at, this.recent);
     if (place === "wait") this.waiting.push(answer);
     else if (place !== "ask_again") {
       const write = async (work: (sql: Queries) => Promise<void>) => {

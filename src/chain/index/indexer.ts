@@ -118,10 +118,12 @@ export async function fenced<T>(
   { store, fence }: Pick<IndexerOptions, "store" | "fence">,
   work: (sql: Queries) => Promise<T>,
 ): Promise<T> {
-  return await store.sql.begin(async (sql) => {
+  // in an object, because the driver would await the members of an array
+  const { value } = await store.sql.begin(async (sql) => {
     await fence(sql);
-    return await work(sql);
-  }) as T;
+    return await work(sql).then((value) => ({ value }));
+  });
+  return value;
 }
 
 export class Indexer {
@@ -235,18 +237,24 @@ export class Indexer {
     lookAhead.done(await this.serially(() => this.forward(steps)));
   }
 
+  /** Position of the cursor, which `run` reads first. */
+  private get reached(): Tip {
+    if (!this.at) throw new Error("the cursor was not read");
+    return this.at;
+  }
+
   private position(lookAhead: LookAhead): IndexerPosition {
     const canReach = (point: Point) =>
-      samePoint(this.at!, point) || lookAhead.blocks(this.batchSize).some(({ block }) => samePoint(block, point));
+      samePoint(this.reached, point) || lookAhead.blocks(this.batchSize).some(({ block }) => samePoint(block, point));
     return {
-      at: this.at!,
+      at: this.reached,
       canReach,
       advanceTo: async (point) => {
         // a transaction may take fewer blocks than expected
-        for (let i = 0; i < MAX_ADVANCES && !samePoint(this.at!, point) && canReach(point); i++) {
+        for (let i = 0; i < MAX_ADVANCES && !samePoint(this.reached, point) && canReach(point); i++) {
           await this.advance(lookAhead, this.batchSize, point.slot);
         }
-        return samePoint(this.at!, point);
+        return samePoint(this.reached, point);
       },
     };
   }
@@ -294,7 +302,7 @@ export class Indexer {
     const last = folded.at(-1);
     if (!last) throw new Error("no block was folded");
     const points = folded.filter((step) => step === last || !isFinal(step));
-    await this.write(cursor, batch, points.map(({ block }) => block), last.tip);
+    await this.write(cursor, batch, points.map(({ block }) => block), last);
     (this.options.keepsPoints ? measure.blocks : measure.restoredBlocks).of().inc(blocks.length);
     measure.blockSeconds.of().since(startedAt);
     this.at = last.block;
@@ -341,14 +349,19 @@ export class Indexer {
   }
 
   /** Writes a batch in one transaction, and adapts the size of the next to the time that this one took. */
-  private async write(cursor: CursorState, batch: Batch, points: readonly ScannedBlock[], tip: Tip): Promise<void> {
+  private async write(
+    cursor: CursorState,
+    batch: Batch,
+    points: readonly ScannedBlock[],
+    last: ForwardStep,
+  ): Promise<void> {
     const { blocks, overlay, touched } = batch;
     const startedAt = performance.now();
     await this.options.store.sql.begin(async (sql) => {
       await this.lockCursor(sql, cursor);
       await overlay.flush(sql);
       if (this.options.keepsPoints) await keepPoints(sql, cursor.at, points);
-      await this.moveCursor(sql, blocks.at(-1)!, tip);
+      await this.moveCursor(sql, last.block, last.tip);
       await this.options.append(sql, touched);
       await this.injectFault("before-commit");
     });
@@ -382,7 +395,7 @@ export class Indexer {
     if (samePoint(point, start)) return;
     const to = point.slot < 0 ? this.originTarget(start) : await this.keptTarget(point, start);
     let entities = 0;
-    for (let from: Point = start; !samePoint(from, to); from = this.at!) {
+    for (let from: Point = start; !samePoint(from, to); from = this.reached) {
       const range = { from, to, tables: this.scope.tables, hasPoints: keepsPoints };
       const { position, distance } = await nextCheckpoint(
         store.sql,

@@ -137,8 +137,7 @@ export class NetworkQueryRunner {
   ): Promise<"written" | "wait" | "ask_again"> {
     const { store, recent, fenced, append, ring } = this.options;
     const { at } = await readCursor(store.sql);
-    const blocks = recent();
-    const place = alignAnswer(answer, at, blocks.at(-1)?.hash === at.hash ? blocks : []);
+    const place = alignAnswer(answer, at, recent());
     if (place === "wait" || place === "ask_again") return place;
     let touched: readonly Touched[] = [];
     await fenced(async (sql) => {

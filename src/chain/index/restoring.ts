@@ -4,6 +4,7 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
+import { mustGet } from "#src/base/maps.ts";
 import { origin, type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { Projection, Touched } from "#src/cardano/projection.ts";
 import {
@@ -108,7 +109,7 @@ export class Restoring {
    * read.
    */
   private mayBegin(groups: readonly RestoreGroup[], birth: number): boolean {
-    const moving = groups.filter(({ cursor }) => performance.now() - this.since.get(cursor)!.from < STUCK_MS);
+    const moving = groups.filter(({ cursor }) => performance.now() - mustGet(this.since, cursor).from < STUCK_MS);
     if (moving.length < ANYWHERE) return groups.length < MAX_GROUPS;
     const distance = (slot: number) => (this.options.main.at?.slot ?? -1) - slot;
     return groups.length < MAX_GROUPS && moving.every(({ slot }) => distance(birth) * FAR_LESS < distance(slot));

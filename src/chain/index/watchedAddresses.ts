@@ -128,9 +128,9 @@ export async function eraseLapsedWatches(sql: Queries): Promise<boolean> {
 }
 
 /**
- * Aligns an answer with the main cursor at `at`, which read the blocks `recent` last. Gives the blocks that bring the
- * answer forward to `at` (none if it is of that point), `wait` if it is of a later point, or `ask_again` if the blocks
- * do not reach back to it.
+ * Aligns an answer with the main cursor at `at`, which read the blocks `recent` last; they count only where the last of
+ * them is the one at `at`. Gives the blocks that bring the answer forward to `at` (none if it is of that point), `wait`
+ * if it is of a later point, or `ask_again` if the blocks do not reach back to it.
  */
 export function alignAnswer(
   answer: At<unknown>,
@@ -140,6 +140,7 @@ export function alignAnswer(
   const { point } = answer;
   if (samePoint(point, at)) return [];
   if (point.slot > at.slot) return "wait";
+  if (recent.at(-1)?.hash !== at.hash) return "ask_again";
   const place = recent.findIndex((block) => samePoint(block, point));
   const before = place >= 0 ? place + 1 : recent[0]?.previous === point.hash && point.slot >= 0 ? 0 : undefined;
   return before === undefined ? "ask_again" : recent.slice(before);

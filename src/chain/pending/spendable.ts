@@ -66,9 +66,9 @@ export async function atPoint<T>(
   read: (sql: Queries) => Promise<T>,
 ): Promise<{ readonly at: Tip; readonly value: T }> {
   return await store.sql.begin("isolation level repeatable read read only", async (sql) => {
-    const [{ at }, value] = await Promise.all([readCursor(sql), read(sql)]);
-    return { at, value };
-  }) as { at: Tip; value: T };
+    const [{ at }, found] = await Promise.all([readCursor(sql), read(sql).then((value) => ({ value }))]);
+    return { at, ...found };
+  });
 }
 
 /** Pending transactions that pay an address or spend its outputs, including chains of such transactions. */

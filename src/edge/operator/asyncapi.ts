@@ -175,10 +175,10 @@ function schemaOf(schema: ZodType): Part {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     target: "draft-7",
     override: ({ jsonSchema }) => {
-      const { example } = jsonSchema as { example?: unknown };
+      const { example } = jsonSchema;
       if (example === undefined) return;
-      delete (jsonSchema as { example?: unknown }).example;
-      jsonSchema.examples = [example as never];
+      delete jsonSchema.example;
+      jsonSchema.examples = [example];
     },
   });
   return rest;

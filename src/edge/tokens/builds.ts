@@ -1,6 +1,6 @@
 /** Unsigned transactions over HTTP: each is built for an address, which pays and signs. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { z } from "zod";
+import { z, type ZodType } from "zod";
 import * as api from "#src/api/tokens.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { readRequest } from "#src/cage/index/read.ts";
@@ -21,6 +21,13 @@ const writable = z.record(
 );
 const ofToken = { ...address, tokenId: api.tokenId };
 
+/** A change that a request asks for. */
+interface RequestBody {
+  readonly key: string;
+  readonly newValue?: string;
+  readonly oldValue?: string;
+}
+
 /** Adds `/transaction/{address}/…`. One function, since it only declares endpoints. */
 export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
   const { store, requester, buildable, built, boot } = service;
@@ -36,16 +43,17 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     return await withSummary(service, answered(await boot(from, deadline)), { deadline, address: from });
   });
 
-  const requests = [
-    ["insert", api.insertBody, "Build a request to add a fact"],
-    ["update", api.updateBody, "Build a request to change a fact"],
-    ["delete", api.deleteBody, "Build a request to remove a fact"],
-  ] as const;
+  const requests:
+    readonly (readonly [type: "insert" | "update" | "delete", body: ZodType<RequestBody>, summary: string])[] = [
+      ["insert", api.insertBody, "Build a request to add a fact"],
+      ["update", api.updateBody, "Build a request to change a fact"],
+      ["delete", api.deleteBody, "Build a request to remove a fact"],
+    ];
   for (const [type, schema, summary] of requests) {
     build(app, "post", `/transaction/:address/request-${type}/:tokenId`, {
       summary,
       params: ofToken,
-      body: schema as z.ZodType<{ key: string; newValue?: string; oldValue?: string }>,
+      body: schema,
       answer: api.unsignedRequest,
       refusals: { ...GONE, ...BUILDING, 409: "`token_quarantined`, `token_pending`, `paused`" },
     }, async ({ params, body, context }) => {

@@ -6,6 +6,7 @@ import {
   baseAddress,
   type Credential,
   enterpriseAddress,
+  type NetworkId,
   readAddressHex,
   rewardAddress,
 } from "#src/cardano/address.ts";
@@ -42,16 +43,18 @@ export function addressRoutes(app: OpenAPIHono, { networkId }: Pick<WalletEdgeOp
     const of = (text: ScriptBody | undefined, keys: RegExp) =>
       text === undefined ? undefined : credentialOf(text, keys, body.validation ?? "required");
     const [payment, stake] = [of(body.payment, /^addr_(xvk|vk|vkh)$/), of(body.stake, /^stake_(xvk|vk|vkh)$/)];
-    if (payment === undefined && stake === undefined) throw malformed("neither payment nor stake is present");
-    const { hex } = payment === undefined
-      ? rewardAddress(networkId, stake!)
-      : stake === undefined
-      ? enterpriseAddress(networkId, payment)
-      : baseAddress(networkId, payment, stake);
-    const address = readAddressHex(hex);
+    const address = readAddressHex(addressOf(networkId, payment, stake).hex);
     if (!address.ok) throw new Error(address.error.message);
     return await Promise.resolve({ address: addressText(address.value) });
   });
+}
+
+function addressOf(network: NetworkId, payment: Credential | undefined, stake: Credential | undefined) {
+  if (payment !== undefined) {
+    return stake === undefined ? enterpriseAddress(network, payment) : baseAddress(network, payment, stake);
+  }
+  if (stake === undefined) throw malformed("neither payment nor stake is present");
+  return rewardAddress(network, stake);
 }
 
 const malformed = (why: string) =>

@@ -89,7 +89,7 @@ function typeOf(value: unknown): string {
 
 function at(value: unknown, path: readonly Key[]): unknown {
   return path.reduce<unknown>(
-    (found, key) => typeof found === "object" && found !== null ? (found as Record<Key, unknown>)[key] : undefined,
+    (found, key) => typeof found === "object" && found !== null ? Reflect.get(found, key) : undefined,
     value,
   );
 }

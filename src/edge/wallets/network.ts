@@ -1,6 +1,7 @@
 /** The network as the wallet service shows it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { epochTimes, ERAS, eraStart, slotAt } from "#src/cardano/eras.ts";
+import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { eraCache } from "#src/chain/provider/eraCache.ts";
@@ -18,7 +19,6 @@ import { blockView, epochAfter, epochView, slotView, timeText } from "#src/edge/
  * client.
  */
 const TIP_MS = 50;
-const MAGIC_OF_MAINNET = 764_824_073;
 
 /** Adds `/network/…` and `/blocks/latest/header`. One function, since it only declares endpoints. */
 export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): void {
@@ -46,7 +46,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
       node_era: eras.current.toLowerCase(),
       network_info: {
         protocol_magic: networkMagic,
-        network_id: networkMagic === MAGIC_OF_MAINNET ? "mainnet" : "testnet",
+        network_id: networkMagic === MAINNET_MAGIC ? "mainnet" : "testnet",
       },
       wallet_mode: "node",
     };

@@ -84,7 +84,10 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     body: api.settingsBody,
     status: 204,
   }, async ({ body: { settings } }) => {
-    if (settings) await writeSource(store, parseSource(settings.pool_metadata_source)!);
+    if (!settings) return;
+    const source = parseSource(settings.pool_metadata_source);
+    if (source === undefined) throw new TypeError("a source of pool metadata has passed its schema and is invalid");
+    await writeSource(store, source);
   });
 
   route(app, "get", "/smash/health", {

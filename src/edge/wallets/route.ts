@@ -2,11 +2,9 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { walletError } from "#src/api/wallets/error.ts";
-import { fromUtf8 } from "#src/base/bytes.ts";
-import { type Json, parseJson } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { type BodyLimits, depthOf, readBytes } from "#src/edge/json.ts";
+import type { JsonFault } from "#src/edge/json.ts";
 import { type AddEndpoint, addEndpoint, type Conventions } from "#src/edge/route.ts";
 import { serviceApp } from "#src/edge/service.ts";
 import { malformed } from "#src/edge/wallets/malformed.ts";
@@ -29,7 +27,7 @@ const CONVENTIONS: Conventions = {
     accepts(c);
     if (consumes !== undefined) isOfType(c, consumes);
   },
-  json: readJson,
+  malformedJson: (fault) => new HttpFailure(400, "bad_request", NOT_JSON[fault]),
   malformed,
 };
 
@@ -106,19 +104,9 @@ function isOfType({ req }: Context, type: string): void {
   );
 }
 
-async function readJson(request: Request, limits: BodyLimits): Promise<Json | undefined> {
-  const no = (sentence: string) => new HttpFailure(400, "bad_request", sentence);
-  const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536, limits.time));
-  if (text === undefined) throw no("Error in $: the body is not UTF-8");
-  if (text.trim() === "") {
-    if (limits.optional) return undefined;
-    throw no("Unexpected end-of-input, expecting JSON value");
-  }
-  if (depthOf(text) > (limits.depth ?? 32)) throw no("Error in $: the body is nested too deep");
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw no("Error in $: the body is no JSON");
-  }
-}
+const NOT_JSON: Readonly<Record<JsonFault, string>> = {
+  not_utf8: "Error in $: the body is not UTF-8",
+  empty: "Unexpected end-of-input, expecting JSON value",
+  too_deep: "Error in $: the body is nested too deep",
+  malformed: "Error in $: the body is no JSON",
+};

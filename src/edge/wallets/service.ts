@@ -1,6 +1,7 @@
 /** What the endpoints of the wallet service share: its dependencies, and look-ups of wallets. */
 import type { Failure } from "#src/base/result.ts";
 import type { Eras } from "#src/cardano/eras.ts";
+import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { cacheWhileUnchanged } from "#src/edge/responseCache.ts";
 import type { ResponseCache } from "#src/edge/route.ts";
@@ -28,9 +29,6 @@ export interface WalletService extends WalletEdgeOptions {
   /** A wallet of a kind; throws 404 `no_such_wallet`. */
   wallet(id: string, kind: WalletRow["kind"]): Promise<WalletRow>;
 }
-
-/** Magic of mainnet, whose Byron addresses carry none. */
-const MAINNET_MAGIC = 764_824_073;
 
 /** Longest time for a call that computes, in milliseconds. */
 export const LONGEST_MS = 30_000;

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/shared.ts";
 import { page, walletChange } from "#src/api/wallets/wallets.ts";
-import { type Json, toJson } from "#src/base/json.ts";
+import { toJson } from "#src/base/json.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import { onlyOf } from "#src/base/only.ts";
 import { createWallet, sendCommand, type WalletCommand, withRootKey } from "#src/edge/wallets/createWallet.ts";
@@ -63,7 +63,7 @@ function templateOf(given: z.output<typeof api.givenTemplate>, own: Xpub): Scrip
 
 /** A template in the actor's form. */
 const actorTemplate = ({ script, keys }: ScriptTemplate) => ({
-  script: toJson(script as Json),
+  script: toJson(script),
   names: [...leavesOf(script)],
   keys: { ...keys },
 });

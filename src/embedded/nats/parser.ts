@@ -71,7 +71,9 @@ export class NatsParser {
   /** Parses more bytes; the caller may reuse them afterwards. */
   read(chunk: Buffer): void {
     let at = 0;
-    while (at < chunk.length && !this.stopped) at = this.announced ? this.payload(chunk, at) : this.line(chunk, at);
+    while (at < chunk.length && !this.stopped) {
+      at = this.announced ? this.payload(this.announced, chunk, at) : this.line(chunk, at);
+    }
   }
 
   /** Stops parsing permanently. */
@@ -126,8 +128,7 @@ export class NatsParser {
     return until;
   }
 
-  private payload(chunk: Buffer, from: number): number {
-    const announced = this.announced!;
+  private payload(announced: AnnouncedPayload, chunk: Buffer, from: number): number {
     // the payload and its line end
     const size = announced.length + 2;
     const missing = announced.accepted ? size - this.held : this.skipping;

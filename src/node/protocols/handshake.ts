@@ -182,7 +182,7 @@ function readData(version: number, item: Item | undefined): VersionData | undefi
 }
 
 function readRefusal(item: Item | undefined): HandshakeRefusal {
-  const { tag, rest } = messageParts(item!);
+  const { tag, rest } = messageParts(as(item, "array"));
   if (tag === 0) {
     requireCount(1, rest);
     return {

@@ -11,7 +11,7 @@ import {
   type NodeQuery,
   type QueryAnswer,
 } from "#src/node/queries/query.ts";
-import { encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
+import { encodeEraResult, encodeResult, encodeValue } from "#src/node/queries/result.ts";
 import type { AnswerOf, EraKind } from "#src/node/queries/table.ts";
 
 type Awaitable<T> = T | Promise<T>;
@@ -44,13 +44,11 @@ export async function answerQuery(
 ): Promise<Uint8Array> {
   const query = decodeQuery(bytes, version);
   if (query.kind === "currentEra") return encodeResult(query, answers.era, version);
-  if (!isEraQuery(query)) {
-    return encodeResult(query, await callHandler(answers, query, version, signal) as never, version);
-  }
+  if (!isEraQuery(query)) return encodeValue(query, await callHandler(answers, query, version, signal), version);
   if (query.era !== answers.era) {
-    return encodeResult(query, { ok: false, error: eraMismatch(query.era, answers.era) }, version);
+    return encodeEraResult(query, { ok: false, error: eraMismatch(query.era, answers.era) }, version);
   }
-  return encodeResult(query, ok(await eraAnswer(answers, query, version, signal)), version);
+  return encodeEraResult(query, ok(await eraAnswer(answers, query, version, signal)), version);
 }
 
 /** The typed answer to a query. Throws `NodeError` for a query that is not supported. */
@@ -78,9 +76,9 @@ async function eraAnswer(
   query: EraQuery,
   version: number,
   signal: AbortSignal,
-): Promise<EraAnswer<EraQuery>> {
-  if (query.kind !== "wrapped") return await callHandler(answers, query, version, signal) as EraAnswer<EraQuery>;
-  return encodeAnswer(query.query, await eraAnswer(answers, query.query, version, signal), version);
+): Promise<unknown> {
+  if (query.kind !== "wrapped") return await callHandler(answers, query, version, signal);
+  return encodeValue(query.query, await eraAnswer(answers, query.query, version, signal), version);
 }
 
 /** Calls the handler of a query. `QueryHandlers` relates queries to values by type; here the relation is erased. */
@@ -90,7 +88,7 @@ async function callHandler(
   version: number,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const answer = (answers as Readonly<Record<string, unknown>>)[query.kind];
+  const answer: unknown = Reflect.get(answers, query.kind);
   if (typeof answer !== "function" || !isSupportedBy(query, version)) {
     throw nodeError("protocol_violation", `This ledger has no answer to the query "${query.kind}".`);
   }

@@ -61,7 +61,7 @@ export const genesis: CborShape<ShelleyGenesis> = {
     return { ...base.read(item, at), extra: last && extra.read(last, at) };
   },
   write(value, at): Encodable {
-    const written = base.write(value, at) as readonly Encodable[];
+    const written = base.write(value, at);
     return at.version < 21 ? written : [...written, extra.write(value.extra, at)];
   },
 };

@@ -8,7 +8,14 @@ import type { Result } from "#src/base/result.ts";
 import type { EraBound, EraHistory } from "#src/cardano/eras.ts";
 import type { EraMismatch } from "#src/node/queries/eraMismatch.ts";
 import type { SystemStart } from "#src/node/queries/history.ts";
-import { type AnswerOf, type ArgumentsOf, type EraKind, kindOf, queryTable } from "#src/node/queries/table.ts";
+import {
+  type AnswerOf,
+  type ArgumentsOf,
+  type EraKind,
+  isEraKind,
+  kindOf,
+  queryTable,
+} from "#src/node/queries/table.ts";
 import { readSmallNumber } from "#src/node/protocols/values.ts";
 
 /** A query of an era's ledger; if the ledger is in another era, the answer is an `EraMismatch`. */
@@ -70,7 +77,7 @@ export function isSupportedBy(query: NodeQuery, version: number): boolean {
 
 /** Whether a query is in the table. */
 function isTableQuery(query: NodeQuery): query is Extract<NodeQuery, { kind: EraKind }> {
-  return Object.hasOwn(queryTable, query.kind);
+  return isEraKind(query.kind);
 }
 
 /** Whether a query is of an era. */
@@ -106,7 +113,7 @@ function queryValue(query: NodeQuery, version: number): Encodable {
 function eraQueryValue(query: EraQuery, version: number): Encodable {
   if (query.kind === "raw") return new Encoded(query.query);
   if (query.kind === "wrapped") return [9, eraQueryValue(query.query, version)];
-  return tableValue(query.kind, query as ArgumentsOf<typeof query.kind>, { version, era: query.era });
+  return tableValue(query.kind, query, { version, era: query.era });
 }
 
 function tableValue<K extends EraKind>(

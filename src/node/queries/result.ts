@@ -37,14 +37,9 @@ const plain = {
 
 /** The shape of a query's answer. `query.ts` relates queries to values by type; here the relation is erased. */
 function shapeOf(query: NodeQuery): CborShape<unknown> {
-  const of = query.kind === "wrapped"
-    ? embedded
-    : query.kind === "raw"
-    ? anything
-    : isEraQuery(query)
-    ? queryTable[query.kind].answer
-    : plain[query.kind];
-  return of as CborShape<unknown>;
+  if (query.kind === "wrapped") return embedded;
+  if (query.kind === "raw") return anything;
+  return isEraQuery(query) ? queryTable[query.kind].answer : plain[query.kind];
 }
 
 const placeOf = (query: NodeQuery, version: number): EncodingContext => ({
@@ -54,15 +49,27 @@ const placeOf = (query: NodeQuery, version: number): EncodingContext => ({
 
 /** Encodes an answer as a node does: the second element of `[4, answer]`. */
 export function encodeResult<Q extends NodeQuery>(query: Q, answer: QueryAnswer<Q>, version: number): Uint8Array {
-  const shape = shapeOf(query);
-  const at = placeOf(query, version);
-  return encode(
-    isEraQuery(query) ? eraResult(answer as Result<unknown, EraMismatch>, shape, at) : shape.write(answer, at),
-  );
+  return isEraQuery(query)
+    ? encodeEraResult(query, answer as Result<unknown, EraMismatch>, version)
+    : encodeValue(query, answer, version);
 }
 
-function eraResult(answer: Result<unknown, EraMismatch>, shape: CborShape<unknown>, at: EncodingContext): Encodable {
-  return answer.ok ? [shape.write(answer.value, at)] : encodeEraMismatch(answer.error);
+/** As `encodeResult` for a query of an era, with an answer whose type is not related to the query's. */
+export function encodeEraResult(
+  query: EraQuery,
+  answer: Result<unknown, EraMismatch>,
+  version: number,
+): Uint8Array {
+  return encode(answer.ok ? [encodable(query, answer.value, version)] : encodeEraMismatch(answer.error));
+}
+
+/** Encodes the value of an answer, whose type is not related to the query's. */
+export function encodeValue(query: NodeQuery, value: unknown, version: number): Uint8Array {
+  return encode(encodable(query, value, version));
+}
+
+function encodable(query: NodeQuery, value: unknown, version: number): Encodable {
+  return shapeOf(query).write(value, placeOf(query, version));
 }
 
 /** Decodes the answer to a query. An era mismatch is a value. Throws `CborError` for anything else. */
@@ -87,5 +94,5 @@ export function decodeAnswer<Q extends EraQuery>(query: Q, bytes: Uint8Array, ve
 
 /** Encodes the answer to the query inside a `wrapped` query. */
 export function encodeAnswer<Q extends EraQuery>(query: Q, answer: EraAnswer<Q>, version: number): Uint8Array {
-  return encode(shapeOf(query).write(answer, placeOf(query, version)));
+  return encodeValue(query, answer, version);
 }

@@ -32,6 +32,11 @@ export interface CborShape<T> {
   write(value: T, at: EncodingContext): Encodable;
 }
 
+/** The shape of an array of fields. */
+interface RecordShape<T> extends CborShape<T> {
+  write(value: T, at: EncodingContext): readonly Encodable[];
+}
+
 /** The value of a shape. */
 export type ShapeValue<S> = S extends CborShape<infer T> ? T : never;
 
@@ -57,8 +62,8 @@ export function sentMap(entries: readonly (readonly [Encodable, Encodable])[]): 
 export function record<T extends object>(
   fields: { readonly [K in keyof T]-?: CborShape<T[K]> },
   { more = false } = {},
-): CborShape<T> {
-  const shapes = Object.entries(fields) as [keyof T, CborShape<T[keyof T]>][];
+): RecordShape<T> {
+  const shapes = Object.entries<CborShape<unknown>>(fields);
   return {
     read(item, at) {
       const elements = as(item, "array").value;
@@ -67,8 +72,13 @@ export function record<T extends object>(
       }
       return Object.fromEntries(shapes.map(([name, shape], i) => [name, shape.read(elements[i], at)])) as T;
     },
-    write: (value, at) => shapes.map(([name, shape]) => shape.write(value[name], at)),
+    write: (value, at) => shapes.map(([name, shape]) => shape.write(Reflect.get(value, name), at)),
   };
+}
+
+/** An object with one member, whose name is part of its type (a computed name alone has the type `string`). */
+export function named<Name extends string, T>(name: Name, value: T): { readonly [N in Name]: T } {
+  return { [name]: value } as { readonly [N in Name]: T };
 }
 
 /** A list of elements of one shape. */
@@ -83,7 +93,10 @@ type Compare<T> = (a: T, b: T) => number;
 
 /** Distinct values in ascending order. */
 export function ascending<T>(values: readonly T[], order: Compare<T>): T[] {
-  return [...values].sort(order).filter((value, i, sorted) => i === 0 || order(sorted[i - 1]!, value) !== 0);
+  return [...values].sort(order).filter((value, i, sorted) => {
+    const before = sorted[i - 1];
+    return before === undefined || order(before, value) !== 0;
+  });
 }
 
 /**

@@ -26,6 +26,7 @@ import {
   type EncodingContext,
   mapOf,
   maybe,
+  named,
   record,
   sentSet,
   type ShapeValue,
@@ -63,10 +64,9 @@ interface QueryEntry<T, R> {
 const none: Arguments<Record<never, never>> = { length: 0, read: () => ({}), write: () => [] };
 
 function oneArgument<Name extends string, T>(name: Name, shape: CborShape<T>): Arguments<{ readonly [N in Name]: T }> {
-  type Of = { readonly [N in Name]: T };
   return {
     length: 1,
-    read: ([item], at) => ({ [name]: shape.read(item, at) }) as Of,
+    read: ([item], at) => named(name, shape.read(item, at)),
     write: (value, at) => [shape.write(value[name], at)],
   };
 }
@@ -173,7 +173,12 @@ export type Delegations = AnswerOf<"delegations">;
 /** The queries by name, with their types related to the name. */
 export const queryTable: { readonly [K in EraKind]: QueryEntry<ArgumentsOf<K>, AnswerOf<K>> } = entries;
 
-const kinds = Object.keys(queryTable) as EraKind[];
+/** Whether a name is that of a query in the table. */
+export function isEraKind(name: string): name is EraKind {
+  return Object.hasOwn(queryTable, name);
+}
+
+const kinds = Object.keys(queryTable).filter(isEraKind);
 
 /** The query with this number and argument count in a version of the protocol. */
 export function kindOf(tag: number, argumentCount: number, version: number): EraKind | undefined {

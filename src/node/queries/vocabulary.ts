@@ -9,6 +9,7 @@ import {
   type CborShape,
   count,
   mapOf,
+  named,
   record,
   sentSet,
   type ShapeValue,
@@ -147,12 +148,11 @@ export function amountsBy<K, Name extends string>(
   key: CborShape<K>,
   order: (a: K, b: K) => number,
 ): CborShape<readonly ({ readonly [N in Name]: K } & { readonly lovelace: bigint })[]> {
-  type Row = { readonly [N in Name]: K } & { readonly lovelace: bigint };
   return mapOf(
     key,
     amount,
     order,
-    (of, lovelace) => ({ [name]: of, lovelace }) as Row,
+    (of, lovelace) => ({ ...named(name, of), lovelace }),
     (row): readonly [K, bigint] => [row[name], row.lovelace],
   );
 }

@@ -86,7 +86,7 @@ export function encodeRejection(
 ): Uint8Array {
   const mismatch = failures.find((failure) => failure.name === "EraMismatch");
   if (mismatch) {
-    const era = (name: string) => ({ era: (ERAS as readonly string[]).indexOf(name), name });
+    const era = (name: string) => ({ era: ERAS.findIndex((known) => known === name), name });
     return encode(encodeEraMismatch(eraMismatch(era(mismatch.transaction), era(mismatch.ledger))));
   }
   const places = transaction && transactionParts(transaction);

@@ -146,20 +146,19 @@ async function serveChain(
   let reading: StepStream | undefined;
   /** The step back to the client's starting point: the answer to its first request. */
   let first: SyncStep | undefined;
-  const begin = async (points: readonly Point[]): Promise<Tip | undefined> => {
-    const next = new StepStream(follow, points, ended);
-    const step = await next.next(() => {});
+  const begin = async (points: readonly Point[]) => {
+    const stream = new StepStream(follow, points, ended);
+    const step = await stream.next(() => {});
     if (step.type !== "backward") {
       throw nodeError("protocol_violation", "The chain's first step is not back to a point.");
     }
-    if (step.point.slot < 0 && !points.some(({ slot }) => slot < 0)) {
-      next.close();
-      return step.tip;
-    }
-    reading?.close();
-    reading = next;
-    first = step;
-    return undefined;
+    const found = step.point.slot >= 0 || points.some(({ slot }) => slot < 0);
+    if (found) {
+      reading?.close();
+      reading = stream;
+      first = step;
+    } else stream.close();
+    return { stream, step, found };
   };
   for (;;) {
     const message = speaker.next() ?? await speaker.receive();
@@ -167,16 +166,13 @@ async function serveChain(
       case "done":
         return reading?.close();
       case "findIntersect": {
-        const missed = await begin(message.points);
-        if (missed) speaker.send({ type: "intersectNotFound", tip: missed });
-        else if (first?.type === "backward") {
-          speaker.send({ type: "intersectFound", point: first.point, tip: first.tip });
-        }
+        const { step: { point, tip }, found } = await begin(message.points);
+        speaker.send(found ? { type: "intersectFound", point, tip } : { type: "intersectNotFound", tip });
         break;
       }
       case "requestNext": {
-        if (!reading) await begin([ORIGIN]);
-        const step: SyncStep = first ?? await reading!.next(() => speaker.send({ type: "awaitReply" }));
+        const stream = reading ?? (await begin([ORIGIN])).stream;
+        const step: SyncStep = first ?? await stream.next(() => speaker.send({ type: "awaitReply" }));
         first = undefined;
         speaker.send(
           step.type === "forward"
@@ -275,7 +271,8 @@ async function serveStates(
           break;
         }
         case "query":
-          speaker.send({ type: "result", result: await state!.query(message.query, version, ended) });
+          if (!state) throw nodeError("protocol_violation", "A query was sent before a state was acquired.");
+          speaker.send({ type: "result", result: await state.query(message.query, version, ended) });
           break;
         case "release":
           release();

@@ -78,7 +78,9 @@ export async function serveNode(
 /** Serves one connection over an open stream. */
 function serveConnection(socket: net.Socket, handlers: NodeHandlers, options: NodeServerOptions = {}): Mux {
   const mux = new Mux(socket, "server");
-  if (options.onEnd) mux.ended.addEventListener("abort", () => options.onEnd!(mux.failure!));
+  mux.ended.addEventListener("abort", () => {
+    if (mux.failure) options.onEnd?.(mux.failure);
+  });
   acceptClient(mux, handlers, options).catch((error) => mux.fail(asNodeError(error, "A handler failed")));
   return mux;
 }

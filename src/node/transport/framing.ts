@@ -57,6 +57,7 @@ export class Framer {
         this.skip -= step;
         if (this.skip > 0) break;
       } else if (this.argumentLeft > 0) {
+        // `at < end`; a check of each head's bytes would slow down every message
         this.argument = this.argument * 256 + chunk[at++]!;
         if (--this.argumentLeft > 0) continue;
         if (!this.onHead()) continue;

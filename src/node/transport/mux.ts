@@ -107,9 +107,9 @@ export class Mux {
     const end = chunk.length;
     let at = 0;
     while (at < end) {
-      if (this.payloadLeft > 0) {
+      if (this.current && this.payloadLeft > 0) {
         const step = Math.min(this.payloadLeft, end - at);
-        this.current!.receive(at === 0 && step === end ? chunk : chunk.subarray(at, at + step));
+        this.current.receive(at === 0 && step === end ? chunk : chunk.subarray(at, at + step));
         if (this.reason) return;
         at += step;
         this.payloadLeft -= step;
@@ -117,7 +117,10 @@ export class Mux {
         this.begin(chunk, at);
         at += HEADER_BYTES;
       } else {
-        this.header[this.headerHeld++] = chunk[at++]!;
+        const part = chunk.subarray(at, at + HEADER_BYTES - this.headerHeld);
+        this.header.set(part, this.headerHeld);
+        this.headerHeld += part.length;
+        at += part.length;
         if (this.headerHeld === HEADER_BYTES) {
           this.headerHeld = 0;
           this.begin(this.header, 0);

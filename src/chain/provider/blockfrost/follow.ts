@@ -177,16 +177,22 @@ export async function requireFollowable(http: BlockfrostHttp, signal?: AbortSign
  * newest, back in steps that double, then by bisection.
  */
 async function countOnChain(http: BlockfrostHttp, blocks: readonly KnownBlock[], signal: AbortSignal): Promise<number> {
+  /** Whether the last of so many blocks is on the chain. */
+  const isThere = async (count: number) => {
+    const block = blocks[count - 1];
+    if (!block) throw new Error(`there is no block ${count} of ${blocks.length}`);
+    return await onChain(http, block, signal);
+  };
   let gone = blocks.length;
   let onChainCount = gone;
   for (let step = 1; onChainCount > 0; step *= 2) {
-    if (await onChain(http, blocks[onChainCount - 1]!, signal)) break;
+    if (await isThere(onChainCount)) break;
     gone = onChainCount - 1;
     onChainCount = Math.max(0, gone - step + 1);
   }
   while (onChainCount < gone) {
     const middle = Math.ceil((onChainCount + gone) / 2);
-    if (await onChain(http, blocks[middle - 1]!, signal)) onChainCount = middle;
+    if (await isThere(middle)) onChainCount = middle;
     else gone = middle - 1;
   }
   return onChainCount;

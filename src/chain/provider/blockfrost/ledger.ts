@@ -70,13 +70,12 @@ const DREP_SCRIPT = 0x23;
 export function drepOf(text: string): DRep {
   if (text === "drep_always_abstain") return { kind: "abstain" };
   if (text === "drep_always_no_confidence") return { kind: "no confidence" };
-  const parsed = fromBech32(text);
-  const bytes = parsed?.bytes ?? new Uint8Array(0);
-  if (parsed?.prefix === "drep" && bytes.length === 29 && (bytes[0] === DREP_KEY || bytes[0] === DREP_SCRIPT)) {
+  const { prefix, bytes } = fromBech32(text) ?? { prefix: "", bytes: new Uint8Array(0) };
+  if (prefix === "drep" && bytes.length === 29 && (bytes[0] === DREP_KEY || bytes[0] === DREP_SCRIPT)) {
     return { kind: bytes[0] === DREP_KEY ? "key" : "script", hash: toHex(bytes.subarray(1)) };
   }
-  if (bytes.length === 28 && /^drep(_vkh)?$/.test(parsed!.prefix)) return { kind: "key", hash: toHex(bytes) };
-  if (bytes.length === 28 && parsed!.prefix === "drep_script") return { kind: "script", hash: toHex(bytes) };
+  if (bytes.length === 28 && /^drep(_vkh)?$/.test(prefix)) return { kind: "key", hash: toHex(bytes) };
+  if (bytes.length === 28 && prefix === "drep_script") return { kind: "script", hash: toHex(bytes) };
   throw blockfrostError("unusable", `The service returned an invalid DRep id: ${text.slice(0, 100)}.`);
 }
 

@@ -42,7 +42,8 @@ export class BlockfrostMempool {
       }
     }
     this.#accepted.add(hash);
-    if (this.#accepted.size > MAX_ACCEPTED) this.#accepted.delete(this.#accepted.values().next().value!);
+    const [oldest] = this.#accepted;
+    if (oldest !== undefined && this.#accepted.size > MAX_ACCEPTED) this.#accepted.delete(oldest);
     return { outcome: "accepted" };
   }
 }

@@ -1,4 +1,5 @@
 /** The network behind a Blockfrost service. */
+import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { blockDocument, erasDocument, genesisDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
 import { unless } from "#src/chain/provider/blockfrost/errors.ts";
@@ -6,7 +7,6 @@ import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import type { Network } from "#src/chain/provider/port.ts";
 import { UnknownEraError } from "#src/cardano/scan.ts";
 
-const MAIN_MAGIC = 764_824_073;
 /** Era tags of Conway and Byron, as in `[era, block]`. */
 const CONWAY = 7;
 const BYRON = 1;
@@ -33,7 +33,7 @@ export async function readNetwork(http: BlockfrostHttp, signal?: AbortSignal): P
   return {
     network: {
       magic: genesis.network_magic,
-      id: genesis.network_magic === MAIN_MAGIC ? 1 : 0,
+      id: genesis.network_magic === MAINNET_MAGIC ? 1 : 0,
       slots,
       securityParameter: genesis.security_param,
     },

@@ -24,6 +24,7 @@ import {
 } from "#src/chain/provider/blockfrost/documents.ts";
 import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
+import { setBounded } from "#src/base/maps.ts";
 import { mapParallel } from "#src/base/parallel.ts";
 
 const PAGE = 100;
@@ -135,8 +136,7 @@ export class BlockfrostOutputs {
       throw blockfrostError("unusable", `The service returned another transaction than ${hash}.`);
     }
     const outputs = new Map(created(transaction).map((utxo) => [refKey(utxo.ref), utxo]));
-    this.cache.set(hash, outputs);
-    if (this.cache.size > MAX_CACHED) this.cache.delete(this.cache.keys().next().value!);
+    setBounded(this.cache, hash, outputs, MAX_CACHED);
     return outputs;
   }
 }
