@@ -180,7 +180,8 @@ describe("GET /events", () => {
       await add("open2");
       await until(
         "the log names it",
-        async () => lines.slice(before).some((line) => line.includes("holds up") && line.includes("patient")),
+        async () =>
+          lines.slice(before).some((line) => line.includes("delays later transitions") && line.includes("patient")),
       );
       expect(held.first.includes("account/open2:1")).toBe(false);
       await reserved`rollback`;
