@@ -178,7 +178,32 @@ async function mark({ sql }: Store, transitions: readonly Transition[]): Promise
       where o.kind = x.kind and o.id = x.id and o.version = x.version`;
 }
 
-/** Creates a publisher. One function, because its parts share the queue of transitions. */
+/** Publishes and marks unmarked transitions, as `Publisher.sweep`. */
+async function sweepRows(
+  store: Store,
+  sender: Sender,
+  partitions: readonly number[],
+  olderMs: number,
+): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const rows = await store.sql<TransitionRow[]>`
+        select kind, id, version, from_state, to_state, type, cause, at from outbox
+        where not published and partition = any(${[
+      ...partitions,
+    ]}::int[]) and created <= now() - ${olderMs} * interval '1 ms'
+        order by partition, kind, id, version limit ${BATCH}`;
+    const transitions = rows.map(transitionOf);
+    if (rows.length > 0) {
+      await sender.publish(transitions);
+      await mark(store, transitions);
+    }
+    count += rows.length;
+    if (rows.length < BATCH) return count;
+  }
+}
+
+/** Creates a publisher. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { store, log } = options;
   const stopped = new AbortController();
@@ -188,24 +213,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let overflown = false;
   let working: Promise<void> | undefined;
 
-  const sweep = async (partitions: readonly number[], olderMs: number) => {
-    let count = 0;
-    for (;;) {
-      const rows = await store.sql<TransitionRow[]>`
-        select kind, id, version, from_state, to_state, type, cause, at from outbox
-        where not published and partition = any(${[
-        ...partitions,
-      ]}::int[]) and created <= now() - ${olderMs} * interval '1 ms'
-        order by partition, kind, id, version limit ${BATCH}`;
-      const transitions = rows.map(transitionOf);
-      if (rows.length > 0) {
-        await sender.publish(transitions);
-        await mark(store, transitions);
-      }
-      count += rows.length;
-      if (rows.length < BATCH) return count;
-    }
-  };
+  const sweep: Publisher["sweep"] = (partitions, olderMs) => sweepRows(store, sender, partitions, olderMs);
 
   const work = async () => {
     // The turns of one statement end in the same moment.
