@@ -151,13 +151,18 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
         if (error.code === "too_large") return fail("too_large", error.message);
         taken ||= error.code !== "no_responders";
         askedAgain.of(error.code).inc();
-        log.debug("asked again", { entity: entityKey(entity), id: request.id, worker: owner, reason: error.message });
+        log.debug("a request is sent again", {
+          entity: entityKey(entity),
+          id: request.id,
+          worker: owner,
+          reason: error.message,
+        });
       }
       await owners.refresh();
     }
     const message = request.ask === "build"
-      ? `Nobody answered for this ${entity.kind} in time.`
-      : `Nobody answered for this ${entity.kind} in time; the command may still be applied, and tells when it is asked again.`;
+      ? `No worker responded for this ${entity.kind} in time.`
+      : `No worker responded for this ${entity.kind} in time. The command may still be applied; the same command id returns its result.`;
     return fail("unavailable", message, { id: request.id });
   };
 
