@@ -85,7 +85,9 @@ describe("kill -9", () => {
       });
       const touched = await cluster.store.sql`
       select 1 from test_outside where effect like ${`effect:account/${entity.id}:%`}`;
-      expect(touched).toHaveLength(outside);
+      // At least once: it is repeated when its partition moves once more before the outcome is written.
+      expect(touched.length).toBeGreaterThanOrEqual(outside);
+      expect(touched.length).toBeLessThanOrEqual(outside + 1);
       await expectWhole(entity, 3);
     },
   );
