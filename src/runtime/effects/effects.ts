@@ -48,6 +48,11 @@ export interface EffectsOptions {
 export interface Effects {
   /** Runs effects, except those already running. */
   start(effects: readonly OpenEffect[]): void;
+  /**
+   * Runs the open effects that `read` finds in their rows. An effect that ended while `read` was under way is left out:
+   * its row may have been read before the commit of its end.
+   */
+  resume(read: () => Promise<readonly OpenEffect[]>): Promise<void>;
   /** Aborts and forgets the effects of partitions that moved to another worker. */
   leave(partitions: ReadonlySet<number>): void;
   /** Number of effects that run or wait to run. */
@@ -66,6 +71,8 @@ export function backoffMs(failures: number): number {
 export function createEffects(options: EffectsOptions): Effects {
   const { store, kinds, epochOf, deliver, onStep, log } = options;
   const known = new Map<string, { effect: OpenEffect; lost: AbortController }>();
+  /** For each read of rows under way: the effects that have ended since it began. */
+  const reads = new Set<Set<string>>();
   let queue: string[] = [];
   let running = 0;
 
@@ -81,6 +88,7 @@ export function createEffects(options: EffectsOptions): Effects {
       ).finally(() => {
         running--;
         if (known.get(key) === entry) known.delete(key);
+        for (const ended of reads) ended.add(key);
         pump();
       });
     }
@@ -160,16 +168,28 @@ export function createEffects(options: EffectsOptions): Effects {
     await postponeEffect(store, effect, epoch, backoffMs(attempts + 1), why.replaceAll("\0", ""));
   };
 
+  const start: Effects["start"] = (effects) => {
+    for (const effect of effects) {
+      const key = effectId(effect.entity, effect.n);
+      if (known.has(key)) continue;
+      if (known.size >= QUEUED) break;
+      known.set(key, { effect, lost: new AbortController() });
+      queue.push(key);
+    }
+    pump();
+  };
+
   return {
-    start: (effects) => {
-      for (const effect of effects) {
-        const key = effectId(effect.entity, effect.n);
-        if (known.has(key)) continue;
-        if (known.size >= QUEUED) break;
-        known.set(key, { effect, lost: new AbortController() });
-        queue.push(key);
+    start,
+    resume: async (read) => {
+      const ended = new Set<string>();
+      reads.add(ended);
+      try {
+        const found = await read();
+        start(found.filter(({ entity, n }) => !ended.has(effectId(entity, n))));
+      } finally {
+        reads.delete(ended);
       }
-      pump();
     },
     leave: (partitions) => {
       for (const [key, { effect, lost }] of known) {

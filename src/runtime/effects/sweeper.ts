@@ -72,12 +72,11 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 
   const sweep = async (partitions: readonly number[]) => {
     if (partitions.length === 0) return;
-    const [due, effects, unread] = await Promise.all([
+    const [due, unread] = await Promise.all([
       readDueReminders(store, partitions, clock.now() + everyMs, MOST + timers.size),
-      readDueEffects(store, partitions, MOST),
       readEntitiesWithInputs(store, partitions, MOST),
+      options.effects.resume(() => readDueEffects(store, partitions, MOST)),
     ]);
-    options.effects.start(effects);
     due.forEach(remind);
     for (const entity of unread) {
       const kind = kinds.get(entity.kind);
