@@ -4,7 +4,7 @@
  */
 import type { Clock } from "#src/base/clock.ts";
 import { mustGet } from "#src/base/maps.ts";
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import type { Eras } from "#src/cardano/eras.ts";

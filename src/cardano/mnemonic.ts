@@ -1,7 +1,7 @@
 /** Mnemonic sentences (BIP-39, English), of 9 to 24 words as Cardano wallets use them: nine words serve as a second factor. */
 import { wordlist } from "@scure/bip39/wordlists/english.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 
 const INDEX = new Map(wordlist.map((word, index) => [word, index]));

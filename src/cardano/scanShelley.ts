@@ -1,5 +1,5 @@
 /** Blocks of the eras Shelley to Conway: one layout, save that lists of invalid transactions came with Alonzo. */
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import type { ScannedBlock, ScannedTransaction } from "#src/cardano/block.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { hash256 } from "#src/cardano/hash.ts";

@@ -38,8 +38,17 @@ export interface Page {
   readonly etag: string;
 }
 
-/** The files of a folder, by name. */
+/** The folders that were read, by URL. */
+const folders = new Map<string, ReadonlyMap<string, Page>>();
+
+/** The files of a folder, by name. It is read once per process. */
 export function readPages(folder: URL): ReadonlyMap<string, Page> {
+  let pages = folders.get(folder.href);
+  if (pages === undefined) folders.set(folder.href, pages = readFolder(folder));
+  return pages;
+}
+
+function readFolder(folder: URL): ReadonlyMap<string, Page> {
   const names = readdirSync(folder).filter((name) => extensionOf(name) in TYPES);
   return new Map(names.map((name) => [name, readPage(new URL(name, folder))]));
 }

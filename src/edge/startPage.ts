@@ -1,4 +1,4 @@
-/** The page at the first address of a service that has no other pages: what it is, links, and examples to copy. */
+/** The start page of a service without other pages. It describes the service and has links and examples to copy. */
 import type { Hono } from "hono";
 import { mustGet } from "#src/base/maps.ts";
 import { PAGE_HEADERS, readPages, sending } from "#src/edge/pages.ts";

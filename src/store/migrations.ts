@@ -1,5 +1,5 @@
 /** Schema migrations, each applied once, in the given order. Several processes may start at the same time. */
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 

@@ -23,7 +23,7 @@ import postgres from "postgres";
 import { inTime } from "#src/base/clock.ts";
 import { errorCode } from "#src/base/errorCode.ts";
 import { memberOf } from "#src/base/member.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 
 type Sql = postgres.Sql<{ int8: bigint; json: unknown }>;
 type Work = (sql: Sql) => unknown;

@@ -2,7 +2,7 @@
  * Balancing of a transaction given by what it must do: inputs, change, collateral, execution units and fee (tokens,
  * faucet).
  */
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { paymentKeyHash } from "#src/cardano/address.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";

@@ -1,5 +1,5 @@
 /** Change outputs: what inputs hold beyond payments and fee goes back, in as few outputs as the ledger allows. */
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { type AssetId, type Assets, noAssets, policyOf, type Value } from "#src/cardano/value.ts";

@@ -1,5 +1,5 @@
 /** Unspent outputs ("coins") that a selection can take, in the order in which it takes them. */
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { compareRefs, type Utxo } from "#src/cardano/output.ts";
 import type { AssetId, ValueSum } from "#src/cardano/value.ts";
 import { type RandomIndex, shuffled } from "#src/transaction/random.ts";

@@ -9,7 +9,7 @@
  * - `inListOrder`: one set of as few coins as possible, in the order in which they are listed.
  */
 import { mustGet } from "#src/base/maps.ts";
-import { elementAt, onlyOf } from "#src/base/only.ts";
+import { elementAt, onlyOf } from "#src/base/present.ts";
 import { type Value, ValueSum } from "#src/cardano/value.ts";
 import { type Coin, CoinPool, lackingAssets, largestFirst, randomOrder } from "#src/transaction/coinPool.ts";
 import type { RandomIndex } from "#src/transaction/random.ts";

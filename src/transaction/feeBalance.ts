@@ -5,7 +5,7 @@
  * `withLeastFee` is the fixpoint of the last two. Where the change then has too little lovelace, more coins are added,
  * or change outputs are merged.
  */
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { changeOutputs, type ChangePlan, type ChangeRules, planChange } from "#src/transaction/change.ts";

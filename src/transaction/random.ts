@@ -1,5 +1,5 @@
 /** Random choices that a seed makes repeatable. */
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 
 /** Gives an integer from 0 to `limit - 1`; the bias is below 2^-20. */
 export type RandomIndex = (limit: number) => number;

@@ -1,6 +1,6 @@
 /** Addresses of random wallets that need the root key: their keys are derived on hard paths. */
 import { getRandomValues } from "node:crypto";
-import { elementAt, onlyOf } from "#src/base/only.ts";
+import { elementAt, onlyOf } from "#src/base/present.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import type { Store } from "#src/store/store.ts";

@@ -6,7 +6,7 @@
  * local thread, and nowhere else.
  */
 import { randomUUID } from "node:crypto";
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { ThreadFailure } from "#src/builders/jobs.ts";

@@ -6,7 +6,7 @@
  * recorded; a build that follows leaves their outputs out.
  */
 import { fromHex } from "#src/base/bytes.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { byronAttributes, isByronKey } from "#src/cardano/byron.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";

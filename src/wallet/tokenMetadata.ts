@@ -5,7 +5,7 @@
  */
 import { isObject, type Json, readJson, toJson } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { type FetchOptions, fetchOutside } from "#src/wallet/outside/fetch.ts";
 
 interface TokenMetadata {

@@ -1,6 +1,6 @@
 /**
- * The cost to the devnet's event loop of refusing 16 kB transactions that are made to be expensive: nobody pays fees
- * for them.
+ * The cost to the devnet's event loop of refusing 16 kB transactions that are made to be expensive: no submitter pays
+ * fees for them.
  */
 import { setImmediate } from "node:timers";
 import { initHash } from "#src/cardano/hash.ts";

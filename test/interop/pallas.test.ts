@@ -123,7 +123,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
     expect(Object.entries(queries).filter(([, answer]) => answer !== "answers")).toEqual([]);
     expect(Object.keys(queries).length).toBe(21);
     const how = Object.fromEntries(relay.queries.map(({ query, answer }) => [query, answer]));
-    const reencoded = Object.keys(how).filter((name) => how[name] === "written anew");
+    const reencoded = Object.keys(how).filter((name) => how[name] === "re-encoded");
     expect(reencoded.sort()).toEqual([
       "GetAccountState",
       "GetChainBlockNo",

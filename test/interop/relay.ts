@@ -51,7 +51,7 @@ export interface RelayedVerdict {
 export interface RelayedQuery {
   /** Its name; undefined if it could not be decoded. */
   readonly query?: string;
-  /** "written anew", "read", "untyped", or why the answer could not be decoded. */
+  /** "re-encoded", "read", "untyped", or why the answer could not be decoded. */
   readonly answer?: string;
 }
 

@@ -10,7 +10,7 @@
  * - A token's rows change only with its state output.
  */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";

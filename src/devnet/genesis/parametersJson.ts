@@ -2,7 +2,7 @@
  * Protocol parameters as JSON, as the devnet stores and shows them. Amounts are JSON numbers, cost models go by name.
  */
 import { isObject, type Json, messaged } from "#src/base/json.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 

@@ -6,7 +6,7 @@ import * as api from "#src/api/wallets/keys.ts";
 import { index, role, ROLES, walletId } from "#src/api/wallets/params.ts";
 import type { Json } from "#src/base/json.ts";
 import { z } from "zod";
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { entityOf, isGone, noSuchWallet, until, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { accountOf } from "#src/edge/wallets/shared.ts";

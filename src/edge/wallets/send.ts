@@ -1,6 +1,6 @@
 /** Transactions built, signed and submitted in one call, and shown as the wallet's history has them. */
 import type { Context } from "hono";
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { entityOf, LONGEST_MS, until, type WalletService } from "#src/edge/wallets/service.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";

@@ -6,7 +6,7 @@ import * as api from "#src/api/wallets/shared.ts";
 import { page, walletChange } from "#src/api/wallets/wallets.ts";
 import { toJson } from "#src/base/json.ts";
 import { HARD } from "#src/cardano/derivation.ts";
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { createWallet, sendCommand, type WalletCommand, withRootKey } from "#src/edge/wallets/createWallet.ts";
 import { noSuchWallet, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";

@@ -1,6 +1,6 @@
 /** Shared wallets as the API shows them. */
 import { readOverviews } from "#actors/walletReads.ts";
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { lastSlot, walletView } from "#src/edge/wallets/walletView.ts";

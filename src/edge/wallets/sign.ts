@@ -1,7 +1,7 @@
 /** Signing requests: what the wallet's keys have to sign is read from the transaction by the wallet's actor. */
 import { type SignFailure, signTransactions, type UnsignedTransaction } from "#src/vault/walletSigning.ts";
 import { fromHex } from "#src/base/bytes.ts";
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";

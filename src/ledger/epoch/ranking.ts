@@ -4,7 +4,7 @@
  *
  * Numbers here are floating-point, as they are in the ledger: likelihoods of 32 bits, everything else of 64.
  */
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import {
   add,

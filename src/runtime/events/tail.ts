@@ -5,7 +5,7 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import type { EventLogOptions } from "#src/runtime/events/eventLog.ts";
 import { comparePositions, type Position, START } from "#src/runtime/events/position.ts";
 import { type LoggedEvent, readPage } from "#src/runtime/events/replay.ts";

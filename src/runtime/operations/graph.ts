@@ -1,7 +1,7 @@
 /** The graph of a machine, and the events that a state has transitions for. */
 import type { AnyStateMachine, AnyStateNode } from "xstate";
 import { memberOf } from "#src/base/member.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { stateName } from "#src/runtime/turns/machine.ts";
 
 export interface GraphNode {

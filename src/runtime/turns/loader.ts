@@ -1,5 +1,5 @@
 /** Loads entities from their rows, several in one query. */
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { batched } from "#src/runtime/turns/batch.ts";
 import type { EntityState } from "#src/runtime/turns/fold.ts";
 import { loaded as counted } from "#src/runtime/metrics.ts";

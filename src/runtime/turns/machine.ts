@@ -12,7 +12,7 @@ import {
 } from "xstate";
 import type { Json } from "#src/base/json.ts";
 import { memberOf } from "#src/base/member.ts";
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { fail, type Failure } from "#src/base/result.ts";
 import { type TurnAction, turnActions } from "#src/base/turn.ts";
 import type { ActorKind, ActorView, EntityRef, Event, RuntimeCode } from "#src/runtime/types.ts";

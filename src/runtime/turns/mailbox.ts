@@ -4,7 +4,7 @@
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
-import { onlyOf } from "#src/base/only.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { fail } from "#src/base/result.ts";
 import { endSpan, refOf, type TraceRef } from "#src/base/trace.ts";
 import {

@@ -1,7 +1,7 @@
 /** Balancing of a partial transaction, with the Plutus scripts that it runs. */
 import { compareBytes } from "#src/base/bytes.ts";
 import { mustGet } from "#src/base/maps.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { paymentKeyHash, rewardAddress } from "#src/cardano/address.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";

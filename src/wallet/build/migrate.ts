@@ -6,8 +6,7 @@
  * starts with a supporter and takes freeriders; it takes another supporter only where lovelace runs out or no freerider
  * is left, until it is full. Then no supporter could carry what is left.
  */
-import { elementAt } from "#src/base/only.ts";
-import { present } from "#src/base/present.ts";
+import { elementAt, present } from "#src/base/present.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
 import { byronAttributes } from "#src/cardano/byron.ts";

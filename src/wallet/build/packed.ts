@@ -2,7 +2,7 @@
  * Coins packed into a few arrays, to be sent to a builder thread. A structured clone of 10,000 coin objects blocks the
  * sender's event loop for some 200 ms, a clone of these arrays for a few ms.
  */
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { walkOutput } from "#src/cardano/output.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { OwnCoin } from "#src/wallet/build/types.ts";

@@ -1,5 +1,5 @@
 /** Resolves what a partial transaction refers to, or says why it cannot be balanced. */
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";

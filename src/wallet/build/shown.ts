@@ -1,5 +1,5 @@
 /** Inputs and outputs in the form of a coin selection. */
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import type { Value } from "#src/cardano/value.ts";
 import type { ChosenCoin, CoinSelection, OwnAddress, OwnCoin, ShownOutput } from "#src/wallet/build/types.ts";
 

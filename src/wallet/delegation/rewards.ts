@@ -7,7 +7,7 @@
  * blocks that are read, for example for a wallet created at the tip; where certificates were read, only those count.
  */
 import { mustGet } from "#src/base/maps.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";
 import { drepKey } from "#src/cardano/drepText.ts";

@@ -1,6 +1,6 @@
 /** Adds wallets to the index. `dismiss` of the chain index removes them: the indexer then erases their rows. */
 import { toJson } from "#src/base/json.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Point } from "#src/cardano/block.ts";
 import type { Queries } from "#src/store/store.ts";

@@ -1,5 +1,5 @@
 /** Change addresses. */
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import type { Queries } from "#src/store/store.ts";
 import { ownAddress, pathOf, type WalletFacts } from "#src/wallet/index/owners.ts";
 import type { WalletAddress } from "#src/wallet/index/types.ts";

@@ -10,7 +10,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { normalizeZ } from "@noble/curves/abstract/curve.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { derivePublic, HARD } from "#src/cardano/derivation.ts";
 import { blake2b224, initHash } from "#src/cardano/hash.ts";

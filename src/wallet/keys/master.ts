@@ -1,7 +1,7 @@
 /** Root keys of every style from a mnemonic. Derivation takes 10 ms and more, so only builder threads call it. */
 import { pbkdf2Sync } from "node:crypto";
 import { utf8 } from "#src/base/bytes.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { deriveByron } from "#src/cardano/byronDerivation.ts";
 import { derive, rootOf, type SecretNode } from "#src/cardano/derivation.ts";

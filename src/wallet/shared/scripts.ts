@@ -1,7 +1,7 @@
 /** Scripts of many addresses of a shared wallet. Runs in a builder thread, which caches them. */
 import { utf8 } from "#src/base/bytes.ts";
 import { mustGet, setBounded } from "#src/base/maps.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { encodeNative } from "#src/cardano/nativeScript.ts";
 import { walletId } from "#src/wallet/keys/account.ts";
 import type { Path } from "#src/wallet/keys/types.ts";

@@ -4,7 +4,7 @@
  * would make it too low.
  */
 import { fromHex } from "#src/base/bytes.ts";
-import { elementAt } from "#src/base/only.ts";
+import { elementAt } from "#src/base/present.ts";
 import { as, asInt, asSet, CborError, raw } from "#src/cardano/cbor.ts";
 import { derivePublic, type PublicNode } from "#src/cardano/derivation.ts";
 import { keyHash, verify } from "#src/cardano/keys.ts";

@@ -84,7 +84,7 @@ describe("an epoch's rewards", () => {
     expect(update).toMatchObject({ treasury: 2_000n, pot: 8_000n, paid: 2_704n, reserves: -2_704n });
   });
 
-  it("are none if owners do not keep their pledge, whoever else has stake", () => {
+  it("are none if owners do not keep their pledge, whatever stake others have", () => {
     const pool = { pledge: 50_001n, cost: 1n, owners: [hash28(1)] };
     const pools = new Map([snapshot(poolA, pool, { 1: 50_000n, 2: 900_000n })]);
     const { rewards, paid } = rewardUpdate({ ...sources, stake: { fees: 0n, pools } });

@@ -1,4 +1,4 @@
-//! Local-state-query: queries are read and written anew by pallas, and so are answers as far as it has types for them.
+//! Local-state-query: queries are read and re-encoded by pallas, and so are answers as far as it has types for them.
 
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ fn name(request: &Request) -> String {
         .into()
 }
 
-/// The answer to go on with, and what was done with it: "written anew", "read" (by a type that does not keep all of it), "untyped", or
+/// The answer to go on with, and what was done with it: "re-encoded", "read" (by a type that does not keep all of it), "untyped", or
 /// why it could not be read.
 fn anew(request: &Request, answer: AnyCbor) -> (AnyCbor, String) {
     let told = match request {
@@ -153,7 +153,7 @@ fn anew(request: &Request, answer: AnyCbor) -> (AnyCbor, String) {
         },
     };
     match told {
-        Ok(told) => (told, "written anew".into()),
+        Ok(told) => (told, "re-encoded".into()),
         Err(error) => (answer, causes(&error)),
     }
 }

@@ -1,4 +1,4 @@
-//! Local-tx-submission: the transaction and the refusal are read by pallas, the refusal is written anew by it.
+//! Local-tx-submission: the transaction and the refusal are read by pallas, the refusal is re-encoded by it.
 
 use pallas_codec::minicbor::{self, Decode, Decoder, Encode, Encoder};
 use pallas_codec::utils::AnyCbor;
