@@ -26,7 +26,7 @@ describe.skipIf(!hasNatsServer())("a nats-server with the shipped configuration"
   beforeAll(async () => {
     [infra, server] = await Promise.all([
       sharedInfra(),
-      startNatsServer(true, ["-c", CONFIGURATION], { SERVICE_PASSWORD: TOKEN }),
+      startNatsServer(true, ["-c", CONFIGURATION], { SERVICE_PASSWORD: TOKEN, READER_PASSWORD: "a-password" }),
     ]);
     arbor = await Arbor.start({
       infra: { ...infra, natsUrl: server.url, natsToken: TOKEN },
