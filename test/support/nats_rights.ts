@@ -143,6 +143,13 @@ export function testRights(title: string, skip: boolean, start: () => Promise<Ri
       expect(await received(one, "arbor.event.end")).toEqual([...events, "arbor.event.end"]);
     });
 
+    test("a guest gets none of the answers to Arbor's processes and users, whether it may subscribe to inboxes or not", async () => {
+      const one = await client({});
+      await exchange(one, "SUB _INBOX.> 1", "SUB _INBOX_reader.> 2", "SUB arbor.event.> 3");
+      await publish("_INBOX.a.b", "_INBOX_reader.a.b", "arbor.event.end");
+      expect(await received(one, "arbor.event.end")).toEqual(["arbor.event.end"]);
+    });
+
     test("a guest publishes nothing, with or without a reply subject; the connection stays", async () => {
       const service = await client(server.service);
       expect(await exchange(service, "SUB > 1")).toEqual([]);
