@@ -146,6 +146,11 @@ export interface ActorKind {
   /** Events accepted as outcomes of effects. */
   readonly outcomes: ZodType<Event>;
   readonly tables?: { readonly [name: string]: OwnTable };
+  /**
+   * Members of events, by type, that the history leaves out: large ones that a row of an own table has, and on which the
+   * machine's state does not depend.
+   */
+  readonly unlogged?: { readonly [type: string]: readonly string[] };
   readonly effects?: { readonly [name: string]: EffectRun };
   readonly builds?: { readonly [name: string]: Build };
   /** Converts a persisted snapshot of the older machine version `from` to this version. */

@@ -184,6 +184,13 @@ function turnOf(item: TurnItem, at: number): Turn {
   return item.from === "input" ? { at, input: item.seq } : { at };
 }
 
+/** An event as the history keeps it. */
+function logged({ unlogged }: ActorKind, event: Event): Event {
+  const without = unlogged !== undefined && Object.hasOwn(unlogged, event.type) ? unlogged[event.type] : undefined;
+  if (without === undefined) return event;
+  return { ...Object.fromEntries(Object.entries(event).filter(([name]) => !without.includes(name))), type: event.type };
+}
+
 /** The lists and maps of `TurnRows` that are filled event by event. */
 type Filling = {
   [Name in Exclude<keyof TurnRows, "next" | "text" | "ownRows">]: TurnRows[Name] extends ReadonlyMap<infer K, infer V>
@@ -243,7 +250,7 @@ class TurnRowsBuilder {
     for (const [key, row] of rows) this.ownRows.set(key, row);
     const cause = causeOf(this.entity, item);
     this.rows.transitions.push({ entity: this.entity, version, from, to, type: item.event.type, cause, at: this.at });
-    this.rows.bodies.push(toJson(item.event));
+    this.rows.bodies.push(toJson(logged(this.kind, item.event)));
   }
 
   /** Whether an earlier event of this turn set, deleted or consumed the reminder of that name. */

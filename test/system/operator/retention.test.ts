@@ -22,7 +22,7 @@ let ask: Ask;
 let worker: Worker;
 const keepers: Lease[] = [];
 
-const KEEP: RetentionHours = { results: 24, history: 720, effects: 24, deadLetters: 720 };
+const KEEP: RetentionHours = { results: 24, history: 720, effects: 24, deadLetters: 720, transactions: 720 };
 const account = (id: string) => ({ kind: "account", id });
 const ADD = { type: "ADD", amount: 1 };
 const count = async (table: string, id?: string) =>
@@ -81,15 +81,33 @@ async function live(id: string): Promise<void> {
   await until("it has done everything", async () => (await readActor(store, entity))?.version === 5);
   await until(
     "everything is published",
-    async () => (await store.sql`select 1 from outbox where not published`).length === 0,
+    async () => (await store.sql`select 1 from outbox_unpublished`).length === 0,
   );
 }
 
 test("answers, history, effects, inputs and dead letters are deleted after their retention time, and not before", async () => {
   await live("a");
-  expect(await prune(store, KEEP)).toEqual({ results: 0, history: 0, effects: 0, inputs: 0, deadLetters: 0 });
+  // Inputs that were applied are deleted with their turn; this one failed.
+  expect(await count("input_log", "a")).toBe(0);
+  await store.sql`insert into input_log (kind, id, partition, event, read, outcome)
+    values ('account', 'a', 0, '{"type":"SEEN","n":0}', true, 'failed')`;
+  expect(await prune(store, KEEP)).toEqual({
+    results: 0,
+    history: 0,
+    effects: 0,
+    inputs: 0,
+    deadLetters: 0,
+    actors: 0,
+  });
   await age(25);
-  expect(await prune(store, KEEP)).toEqual({ results: 3, history: 0, effects: 1, inputs: 2, deadLetters: 0 });
+  expect(await prune(store, KEEP)).toEqual({
+    results: 3,
+    history: 0,
+    effects: 1,
+    inputs: 1,
+    deadLetters: 0,
+    actors: 0,
+  });
   // An id whose answer was deleted is a new command.
   expect(await ask.ask(account("a"), { type: "ADD", amount: 10 }, { commandId: "a-add" })).toMatchObject({
     ok: true,
@@ -97,7 +115,7 @@ test("answers, history, effects, inputs and dead letters are deleted after their
   });
   await until(
     "everything is published",
-    async () => (await store.sql`select 1 from outbox where not published`).length === 0,
+    async () => (await store.sql`select 1 from outbox_unpublished`).length === 0,
   );
   await age(720);
   // An open transaction of another database delays the deletion of history.
@@ -107,19 +125,19 @@ test("answers, history, effects, inputs and dead letters are deleted after their
     "the history is deleted",
     async () => history === 6 || (history += (await prune(store, KEEP)).history) === 6,
   );
-  expect({ ...deleted, history }).toEqual({ results: 1, history: 6, effects: 0, inputs: 0, deadLetters: 1 });
+  expect({ ...deleted, history }).toEqual({ results: 1, history: 6, effects: 0, inputs: 0, deadLetters: 1, actors: 0 });
   expect(await ask.ask(account("a"), ADD)).toMatchObject({ ok: true, value: { adds: 3 } });
   expect(await readActor(store, account("a"))).toMatchObject({ version: 7, context: { seen: [1, 2] } });
 });
 
 test("open items stay: replies, effects, unread input, unpublished transitions", async () => {
-  await store.sql`truncate outbox, command_result, effect, input_log, dead_letter`;
+  await store.sql`truncate outbox, outbox_unpublished, command_result, effect, input_log, dead_letter`;
   await ask.ask(account("b"), { type: "ADD", amount: 10 }, { commandId: "b-add" });
   const paying = ask.ask(account("b"), { type: "PAY", amount: 4, slowly: true }, { commandId: "b-pay" });
   await until("it pays", async () => (await readActor(store, account("b")))?.state === "paying");
   await until(
     "everything is published",
-    async () => (await store.sql`select 1 from outbox where not published`).length === 0,
+    async () => (await store.sql`select 1 from outbox_unpublished`).length === 0,
   );
   await ask.ask(account("c"), ADD);
   await store.sql`update actor set paused = true where id = 'c'`;
@@ -127,6 +145,10 @@ test("open items stay: replies, effects, unread input, unpublished transitions",
   await store.sql`
     insert into outbox (kind, id, version, partition, from_state, to_state, type, cause, body, at)
     values ('account', 'untold', 1, 99, 'open', 'open', 'ADD', 'x', '{}', now())`;
+  await store.sql`
+    insert into outbox (kind, id, version, partition, from_state, to_state, type, cause, body, at, published)
+    values ('account', 'queued', 1, 99, 'open', 'open', 'ADD', 'x', '{}', now(), true)`;
+  await store.sql`insert into outbox_unpublished (kind, id, version, partition) values ('account', 'queued', 1, 99)`;
   await age(24 * 365);
   const pruned = await prune(store, KEEP);
   expect(pruned).toMatchObject({ effects: 0, inputs: 0 });
@@ -134,6 +156,7 @@ test("open items stay: replies, effects, unread input, unpublished transitions",
   expect(await count("effect", "b")).toBe(1);
   expect(await count("input_log", "c")).toBe(1);
   expect(await count("outbox", "untold")).toBe(1);
+  expect(await count("outbox", "queued")).toBe(1);
   void paying;
 });
 
