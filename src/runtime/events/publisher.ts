@@ -7,14 +7,8 @@ import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { endSpan, type TraceRef } from "#src/base/trace.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
-import {
-  cloudEvent,
-  eventId,
-  eventSubject,
-  type Transition,
-  transitionOf,
-  type TransitionRow,
-} from "#src/runtime/events/transition.ts";
+import type { Contents } from "#src/runtime/events/content.ts";
+import { eventMessages, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
 import { published, publishFailures } from "#src/runtime/metrics.ts";
 import { publishSpan } from "#src/runtime/spans.ts";
 import { createEventStream, type EventStream } from "#src/runtime/events/jetStream.ts";
@@ -50,6 +44,8 @@ export interface PublisherOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly log: Log;
+  /** Reads the content of transitions in rows, and knows which of it guests may not read. */
+  readonly contents: Contents;
   /** The partitions to sweep after the queue overflowed. */
   readonly owned: () => readonly number[];
   /** How long a JetStream stream stores transitions, in milliseconds; 30 days by default. */
@@ -64,8 +60,8 @@ class Sender {
   private readonly stream: EventStream;
 
   constructor(private readonly options: PublisherOptions, private readonly stopped: AbortSignal) {
-    const { bus, log, keptMs = KEPT_MS } = options;
-    this.stream = createEventStream({ bus, log, maxAgeMs: keptMs });
+    const { bus, log, contents, keptMs = KEPT_MS } = options;
+    this.stream = createEventStream({ bus, log, contents, maxAgeMs: keptMs });
   }
 
   /** Remembers the span of the turn that wrote some transitions. */
@@ -121,9 +117,11 @@ class Sender {
     transitions: readonly Transition[],
   ): Promise<{ readonly left: readonly Transition[]; readonly reason?: string }> {
     if (await this.stream.ready()) return await this.stream.store(transitions);
-    const { bus } = this.options;
+    const { bus, contents } = this.options;
     for (const transition of transitions) {
-      bus.publish(eventSubject(transition), cloudEvent(transition), { "Nats-Msg-Id": eventId(transition) });
+      for (const { subject, body, id } of eventMessages(transition, contents)) {
+        bus.publish(subject, body, { "Nats-Msg-Id": id });
+      }
     }
     await bus.flush();
     return { left: [] };
@@ -191,24 +189,24 @@ function keysOf(sql: Queries, transitions: readonly Transition[]): Fragment {
 
 /** Unpublished transitions in each entity's order, also those of workers of earlier versions. */
 async function readUnpublished(
-  { sql }: Store,
+  { store: { sql }, contents }: Pick<PublisherOptions, "store" | "contents">,
   conditions: (table: Fragment) => Fragment,
   limit: number,
 ): Promise<Transition[]> {
   const order = (table: Fragment) => sql`order by ${table}.partition, ${table}.kind, ${table}.id, ${table}.version`;
   const [u, o] = [sql`u`, sql`o`];
   const rows = await sql<TransitionRow[]>`
-    select o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at from (
+    select o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at, o.body from (
       (select partition, kind, id, version from outbox_unpublished u where ${conditions(u)} ${order(u)} limit ${limit})
       union (select partition, kind, id, version from outbox o where not published and ${conditions(o)}
         ${order(o)} limit ${limit})) u
     join outbox o using (kind, id, version) ${order(u)} limit ${limit}`;
-  return rows.map(transitionOf);
+  return rows.map((row) => transitionOf(row, contents));
 }
 
 /** Publishes and marks unmarked transitions, as `Publisher.sweep`. */
 async function sweepRows(
-  store: Store,
+  { store, contents }: PublisherOptions,
   sender: Sender,
   partitions: readonly number[],
   olderMs: number,
@@ -219,7 +217,7 @@ async function sweepRows(
     const due = (table: Fragment) =>
       sql`${table}.partition = any(${sql.array([...partitions])}::int[])
         and ${table}.created <= now() - ${olderMs} * interval '1 ms'`;
-    const transitions = await readUnpublished(store, due, BATCH);
+    const transitions = await readUnpublished({ store, contents }, due, BATCH);
     if (transitions.length > 0) {
       await sender.publish(transitions);
       await mark(store, transitions);
@@ -232,7 +230,7 @@ async function sweepRows(
 
 /** Creates a publisher. */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { store, log } = options;
+  const { store, log, contents } = options;
   const stopped = new AbortController();
   const sender = new Sender(options, stopped.signal);
   const marker = new Marker(options, stopped.signal);
@@ -240,7 +238,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let overflown = false;
   let working: Promise<void> | undefined;
 
-  const sweep: Publisher["sweep"] = (partitions, olderMs) => sweepRows(store, sender, partitions, olderMs);
+  const sweep: Publisher["sweep"] = (partitions, olderMs) => sweepRows(options, sender, partitions, olderMs);
 
   const work = async () => {
     // The turns of one statement end in the same moment.
@@ -294,7 +292,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const { sql } = store;
       const later = (table: Fragment) =>
         sql`${table}.kind = ${kind} and ${table}.id = ${id} and ${table}.version > ${after}`;
-      push(await readUnpublished(store, later, MOST));
+      push(await readUnpublished({ store, contents }, later, MOST));
     },
     sweep,
     behind: () => overflown || queue.length > BATCH,

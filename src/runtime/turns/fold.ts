@@ -10,6 +10,7 @@ import { type Json, toJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Effect, Remind, Reply, Turn } from "#src/base/turn.ts";
+import { contentOf } from "#src/runtime/events/content.ts";
 import type { Transition } from "#src/runtime/events/transition.ts";
 import {
   type Action,
@@ -249,8 +250,12 @@ class TurnRowsBuilder {
     for (const [name, reminder] of reminders) this.rows.reminders.set(name, reminder);
     for (const [key, row] of rows) this.ownRows.set(key, row);
     const cause = causeOf(this.entity, item);
-    this.rows.transitions.push({ entity: this.entity, version, from, to, type: item.event.type, cause, at: this.at });
-    this.rows.bodies.push(toJson(logged(this.kind, item.event)));
+    const { entity, at, rows: { transitions } } = this;
+    const event = logged(this.kind, item.event);
+    const content = contentOf(this.kind.content, event);
+    const transition = { entity, version, from, to, type: event.type, cause, at };
+    transitions.push(content === undefined ? transition : { ...transition, content });
+    this.rows.bodies.push(toJson(event));
   }
 
   /** Whether an earlier event of this turn set, deleted or consumed the reminder of that name. */

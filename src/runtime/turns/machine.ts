@@ -108,7 +108,7 @@ export function unreadableFailure({ kind }: ActorKind, error: Error): { ok: fals
  * @throws Error when it is of a later version, or of an older one and the kind has no `migrate`.
  */
 export function hydrate(
-  kind: Pick<ActorKind, "kind" | "version" | "migrate">,
+  kind: Pick<ActorKind, "kind" | "version" | "machine" | "migrate">,
   json: Json,
   version: number,
 ): AnyMachineSnapshot {
