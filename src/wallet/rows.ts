@@ -121,10 +121,16 @@ export interface NamedWallet {
   readonly name: string;
 }
 
-/** Wallets with a text in their names, in any case, in the order of names; at most `most`. */
+/**
+ * Wallets with a text in their names, in any case, in the order of names; at most `most`. A database of the locale C
+ * knows the case of ASCII letters only: of other letters, all of the text in one case is found.
+ */
 export async function findWalletsByName(sql: Queries, text: string, most: number): Promise<readonly NamedWallet[]> {
   return await sql<NamedWallet[]>`
-    select id, kind, name from wallet where position(lower(${text}) in lower(name)) > 0 order by name, id limit ${most}`;
+    select id, kind, name from wallet
+    where position(lower(${text.toLowerCase()}) in lower(name)) > 0
+      or position(lower(${text.toUpperCase()}) in lower(name)) > 0
+    order by name, id limit ${most}`;
 }
 
 /** Names and kinds of some wallets. */

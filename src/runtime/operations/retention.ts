@@ -152,7 +152,7 @@ const SLICE = 200;
 
 /**
  * Deletes some actors that have ended. Those with history stay: a later life would repeat its versions. So do those with
- * open work. A worker that has a deleted actor in memory notices it with its next turn.
+ * open work. A worker that still has a deleted actor in memory notices it when it writes its next turn.
  */
 async function pruneActors(
   store: Store,
@@ -165,7 +165,7 @@ async function pruneActors(
     const due = await sql<(Place & { kind: string })[]>`
       select a.kind, a.id, a.changed::text as changed from actor a
       where ${which(sql)} and a.changed < now() - ${hours} * interval '1 hour'
-        and (a.changed, a.id) > (${after.changed}::timestamptz, ${after.id}) and not a.paused
+        and (a.changed, a.id) > (${after.changed}::text::timestamptz, ${after.id}) and not a.paused
         and not exists (${of("outbox")}) and not exists (${of("effect")} and not x.done)
         and not exists (${of("reminder")}) and not exists (${of("command_result")} and x.result is null)
         and not exists (${of("input_log")} and x.partition = a.partition and not x.read)
