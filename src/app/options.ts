@@ -133,6 +133,7 @@ ${OUTSIDE_HELP}
   --keep-history-hours N       transitions, for history and replay (720)     ARBOR_KEEP_HISTORY_HOURS
   --keep-effects-hours N       completed effects and processed chain events (24)  ARBOR_KEEP_EFFECTS_HOURS
   --keep-dead-letters-hours N  dead letters: events that failed (720)        ARBOR_KEEP_DEAD_LETTERS_HOURS
+  --keep-transactions-hours N  actors of ended transactions, at least as long as their history (720)  ARBOR_KEEP_TRANSACTIONS_HOURS
   --mailbox N          maximum number of commands queued for one actor; more are rejected with 503 (1024)  ARBOR_MAILBOX
   --log-level LEVEL    debug, info, warn, error (warn)                  ARBOR_LOG_LEVEL
 
@@ -174,6 +175,7 @@ const NAMES = [
   "keep-history-hours",
   "keep-effects-hours",
   "keep-dead-letters-hours",
+  "keep-transactions-hours",
   "mailbox",
   "log-level",
   ...GENESIS_NAMES,
@@ -333,6 +335,7 @@ export function readOptions(
       history: number("keep-history-hours", RETENTION_HOURS.history, 1, MOST_HOURS),
       effects: number("keep-effects-hours", RETENTION_HOURS.effects, 1, MOST_HOURS),
       deadLetters: number("keep-dead-letters-hours", RETENTION_HOURS.deadLetters, 1, MOST_HOURS),
+      transactions: number("keep-transactions-hours", RETENTION_HOURS.transactions, 1, MOST_HOURS),
     },
     logLevel: logLevel ?? "warn",
     worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
