@@ -170,6 +170,8 @@ const creatable = {
 const whileIndexed = {
   TRANSACTION: { guard: "ofThisLife", actions: "note" },
   ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
+  SEEN: { guard: "ofThisLife", actions: "note" },
+  WITHDRAWN: { guard: "ofThisLife", actions: "note" },
 } as const;
 const whileItExists = {
   RENAME: { actions: ["change", "agree"] },

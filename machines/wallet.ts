@@ -15,6 +15,7 @@
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
 import { machineTypes, type TurnAction, turnActions } from "#src/base/turn.ts";
+import { seenInputs } from "#machines/seen.ts";
 
 const slot = z.number().int().min(-1);
 const hash = z.string().regex(/^([0-9a-f]{64})?$/);
@@ -107,6 +108,7 @@ export const walletInputs = z.discriminatedUnion("type", [
   }).strict(),
   /** Blocks after a slot that concerned the wallet were rolled back. */
   z.object({ type: z.literal("ROLLED_BACK"), slot, ...ofLife }).strict(),
+  ...seenInputs,
   /** Like the command, but written in the transaction that changed the vault: the first of the two is applied. */
   passphraseChanged,
 ]);
@@ -254,6 +256,8 @@ function applyCommand(record: WalletRecord, event: WalletEvent): WalletRecord {
 const whileIndexed = {
   TRANSACTION: { guard: "ofThisLife", actions: "note" },
   ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
+  SEEN: { guard: "ofThisLife", actions: "note" },
+  WITHDRAWN: { guard: "ofThisLife", actions: "note" },
 } as const;
 const whileItExists = {
   RENAME: { actions: "change" },
