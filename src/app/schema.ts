@@ -9,7 +9,6 @@ import { vaultMigrations } from "#src/vault/tables.ts";
 import { delegationMigrations } from "#src/wallet/delegation/migrations.ts";
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { poolMigrations } from "#src/wallet/pools/migrations.ts";
-import { seenMigrations } from "#src/wallet/seen/migrations.ts";
 import { requestMigrations } from "#src/wallet/requests.ts";
 import { walletMigrations } from "#src/wallet/rows.ts";
 import { sharedWalletMigrations } from "#src/wallet/shared/rows.ts";
@@ -27,5 +26,4 @@ export const schemaMigrations: readonly Migration[] = [
   ...delegationMigrations,
   ...poolMigrations,
   ...requestMigrations,
-  ...seenMigrations,
 ];

@@ -17,7 +17,6 @@ import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
 import type { IndexedWallet } from "#src/wallet/index/types.ts";
-import { seenMigrations } from "#src/wallet/seen/migrations.ts";
 import { undoSeen } from "#src/wallet/seen/rows.ts";
 import { until } from "./until.ts";
 import { deriver, KEY_DEPOSIT, stakeKey } from "./wallet_index_model.ts";
@@ -26,7 +25,7 @@ const { derive } = deriver();
 
 /** Creates the tables. */
 export async function seenTables(store: Store): Promise<void> {
-  await migrate(store, [...runtimeMigrations, ...chainMigrations, ...walletIndexMigrations, ...seenMigrations]);
+  await migrate(store, [...runtimeMigrations, ...chainMigrations, ...walletIndexMigrations]);
   await createPartitions(store, 4);
 }
 

@@ -1,4 +1,4 @@
-/** The table of payments that stand in the network's mempool. */
+/** The table of payments that stand in the network's mempool. The index erases its rows with their wallet. */
 import type { Migration } from "#src/store/migrations.ts";
 
 export const seenMigrations: readonly Migration[] = [{
