@@ -1,6 +1,7 @@
 /** Payments in the mempool of a chain in memory: events SEEN and WITHDRAWN, the list of a wallet, and what disturbs them. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
+import type { Json } from "#src/base/json.ts";
 import { fail, ok } from "#src/base/result.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { HARD } from "#src/cardano/derivation.ts";
@@ -13,6 +14,7 @@ import type { RawChainPort } from "#src/chain/provider/port.ts";
 import { sharedWalletMachine } from "#machines/shared-wallet.ts";
 import { seenContent } from "#machines/seen.ts";
 import { walletInputs, walletMachine } from "#machines/wallet.ts";
+import { contentOf } from "#src/runtime/events/content.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
 import { readSeen } from "#src/wallet/seen/rows.ts";
@@ -425,6 +427,9 @@ it("keeps an event of a transaction with hundreds of assets and addresses below 
   expect((event.addresses as string[]).length).toBeGreaterThan(15);
   expect(new TextEncoder().encode(JSON.stringify(event)).length).toBeLessThan(8_000);
   expect(walletInputs.parse(event)).toEqual(event);
+  // the content of its event, which is not too large for one
+  const { type: _, life: __, ...content } = event;
+  expect(contentOf({ schemas: seenContent, guarded: true }, event as unknown as Json)).toEqual(content);
 });
 
 it("reads a mempool of 10,000 transactions, and withdraws all of them", async () => {
