@@ -116,9 +116,9 @@ const inputs = {
     slot: slot.describe("Slot of the last block that stays; everything after it is undone."),
     block: blockHash,
     to: z.enum(["absent", "live", "ended", "quarantined"]).describe("State of the token at that block."),
-    owner: owner.nullable(),
-    root: root.nullable(),
-    ref: ref.nullable(),
+    owner: z.string().nullable().describe("Payment key hash of the owner at that block; null without a token."),
+    root: z.string().nullable().describe("Root of the facts; null without a token."),
+    ref: z.string().nullable().describe("The state output; null without a token."),
     reason: z.string().nullable().describe("Reason of the quarantine."),
   }).strict(),
 };

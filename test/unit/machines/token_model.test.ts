@@ -82,7 +82,7 @@ const anyInput: fc.Arbitrary<Input> = fc.oneof(
     slot,
     part: fc.integer({ min: 1, max: 9 }),
     parts: fc.nat(9),
-    changes: fc.constant([]),
+    changes: fc.constant<never[]>([]),
   }),
   fc.record({ type: fc.constant("REQUESTED" as const), slot, request: word }),
   fc.record({ type: fc.constant("RETRACTED" as const), slot, request: word }),
