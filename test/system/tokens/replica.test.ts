@@ -8,6 +8,7 @@ import { type ActorEvent, FactReplica, readFactText, type SavedReplica } from "#
 import { dataOf, follow } from "#src/client/sse.ts";
 import { TokenClient } from "#src/client/tokens.ts";
 import { Arbor } from "../../support/arbor.ts";
+import { EventDocument } from "../../support/event_document.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { seeded } from "../../support/random.ts";
 import { until } from "../../support/until.ts";
@@ -25,16 +26,20 @@ class Subscriber {
   readonly events: ActorEvent[] = [];
   /** States of the replica, with the position after which they continue. */
   readonly saved: { readonly after: string; readonly replica: SavedReplica }[] = [];
+  /** What is wrong with events by the service's AsyncAPI document. */
+  private readonly faults: string[] = [];
   private readonly ended = new AbortController();
   private readonly done: Promise<void>;
 
   constructor(private readonly arbor: Arbor, readonly replica = new FactReplica(), after?: string) {
     const url = `${arbor.operator}/events?kind=token&from=start`;
     this.done = (async () => {
+      const document = await EventDocument.of(arbor.operator);
       for await (const item of follow(url, { signal: this.ended.signal, after })) {
         if (item.type !== "event") continue;
         expect(item.event.event).toBe("transition");
         const event = dataOf<ActorEvent>(item);
+        this.faults.push(...document.faults(event));
         this.events.push(event);
         this.replica.apply(event);
         if (this.events.length % 10 === 0) {
@@ -63,6 +68,7 @@ class Subscriber {
   async stop(): Promise<void> {
     this.ended.abort();
     await this.done;
+    expect(this.faults).toEqual([]);
   }
 }
 

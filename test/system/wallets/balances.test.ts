@@ -11,6 +11,7 @@ import { BalanceReplica, type ContentEvent } from "#src/client/balances.ts";
 import { ApiError } from "#src/client/http.ts";
 import { follow } from "#src/client/sse.ts";
 import { lovelace, type Prefix } from "#src/client/wallets.ts";
+import { EventDocument } from "../../support/event_document.ts";
 import { Paced } from "../../support/paced.ts";
 import { seeded } from "../../support/random.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
@@ -28,6 +29,8 @@ class Subscriber {
   /** Position of the last event applied. */
   position: string | undefined;
   readonly transitions = new Set<string>();
+  /** What is wrong with events by the service's AsyncAPI document. */
+  readonly faults: string[] = [];
 
   constructor(url: string, readonly replica: BalanceReplica, after?: string) {
     this.running = this.run(url, after);
@@ -35,9 +38,11 @@ class Subscriber {
 
   private async run(url: string, after: string | undefined): Promise<void> {
     const options = { signal: this.ended.signal, ...(after === undefined ? {} : { after }) };
+    const document = await EventDocument.of(url);
     for await (const item of follow(`${url}/events?from=start`, options)) {
       if (item.type !== "event" || item.event.event === "reset") continue;
       const event = JSON.parse(item.event.data) as ContentEvent;
+      this.faults.push(...document.faults(event));
       this.replica.apply(event);
       this.position = item.event.id;
       this.transitions.add(event.type);
@@ -47,6 +52,7 @@ class Subscriber {
   async end(): Promise<void> {
     this.ended.abort();
     await this.running;
+    expect(this.faults).toEqual([]);
   }
 }
 
