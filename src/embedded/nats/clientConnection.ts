@@ -60,8 +60,8 @@ export class ClientConnection implements ParserOperations {
   private held = false;
   private readonly socket: Socket;
 
-  constructor(private readonly hub: EndpointHub, private readonly accepted: AcceptedSocket) {
-    const { socket } = accepted;
+  constructor(private readonly hub: EndpointHub, private readonly origin: AcceptedSocket) {
+    const { socket } = origin;
     this.socket = socket;
     this.parser = new NatsParser(hub.limits, this);
     socket.setNoDelay(true);
@@ -74,7 +74,7 @@ export class ClientConnection implements ParserOperations {
       this.leave();
       hub.gone(this);
     });
-    this.send(accepted.info);
+    this.send(origin.info);
   }
 
   private get rights(): Rights {
@@ -105,14 +105,14 @@ export class ClientConnection implements ParserOperations {
   }
 
   private hold(): void {
-    if (!this.held) this.accepted.input.hold();
+    if (!this.held) this.origin.input.hold();
     this.held = true;
   }
 
   private release(): void {
     if (!this.held || this.checking) return;
     this.held = false;
-    this.accepted.input.release();
+    this.origin.input.release();
   }
 
   private leave(): void {
@@ -194,7 +194,7 @@ export class ClientConnection implements ParserOperations {
     if (!this.isOpen) return;
     this.hub.stats.slowConsumers++;
     this.hub.log.warn("a slow NATS client was disconnected", {
-      client: this.accepted.address,
+      client: this.origin.address,
       pending: this.pending,
     });
     this.output.take();
@@ -229,7 +229,7 @@ export class ClientConnection implements ParserOperations {
   }
 
   private greet(): boolean {
-    if (this.accepted.serviceOnly && this.account !== SERVICE) {
+    if (this.origin.serviceOnly && this.account !== SERVICE) {
       this.violation();
       return false;
     }
@@ -250,7 +250,7 @@ export class ClientConnection implements ParserOperations {
     } catch {
       return this.broken();
     }
-    const found = this.hub.authenticator.check(credentialsOf(fields), this.accepted.address, () => this.isOpen);
+    const found = this.hub.authenticator.check(credentialsOf(fields), this.origin.address, () => this.isOpen);
     if (!(found instanceof Promise)) return this.authenticated(found, fields);
     this.checking = true;
     this.parser.hold();

@@ -1,11 +1,12 @@
 /** NATS over TLS: the embedded endpoint, and Arbor's own connection to it and to a nats-server. */
 import { rename, writeFile } from "node:fs/promises";
-import { connect as connectSocket } from "node:net";
+import { type AddressInfo, connect as connectSocket, createServer, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { connect, type NatsConnection } from "nats";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createLog, silentLog } from "#src/base/log.ts";
 import { type NatsEndpoint, type NatsEndpointOptions, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
+import { EncryptedSide } from "#src/embedded/nats/tls.ts";
 import { type Bus, type BusTls, connectBus } from "#src/runtime/bus/bus.ts";
 import * as certificates from "../../support/certificates.ts";
 import { hasNatsServer, type NatsServer, startNatsServer } from "../../support/natsServer.ts";
@@ -213,6 +214,34 @@ describe("the embedded endpoint with TLS", () => {
     await expect.poll(() => endpoint.stats().slowConsumers, patience).toBe(1);
     await member.flush();
   });
+});
+
+test("the encrypted side of a connection reads nothing while it is held, and everything afterwards", async () => {
+  const SIZE = 32 * 1024 * 1024;
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const accepted = new Promise<Socket>((resolve) => server.once("connection", resolve));
+  const client = connectSocket((server.address() as AddressInfo).port, "127.0.0.1");
+  const socket = await accepted;
+  const side = new EncryptedSide(socket);
+  let read = 0;
+  side.on("data", (chunk: Buffer) => {
+    read += chunk.length;
+    if (read === chunk.length) side.hold();
+  });
+  let sent = false;
+  client.write(Buffer.alloc(SIZE), () => sent = true);
+  await expect.poll(() => read, patience).toBeGreaterThan(0);
+  const before = read;
+  for (let turns = 0; turns < 2_000; turns++) await new Promise((resolve) => setImmediate(resolve));
+  expect(read).toBe(before);
+  expect(socket.bytesRead).toBeLessThan(1024 * 1024);
+  expect(sent).toBe(false);
+  side.release();
+  await expect.poll(() => read, patience).toBe(SIZE);
+  client.destroy();
+  side.destroy();
+  await new Promise((resolve) => server.close(resolve));
 });
 
 describe("the bus", () => {
