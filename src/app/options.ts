@@ -12,6 +12,7 @@ import { hostProblem } from "#src/edge/sites.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
 import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } from "#src/app/providerOptions.ts";
 import { OUTSIDE_HELP, OUTSIDE_NAMES, type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
+import { HELP_OF_NATS, NAMES_OF_NATS, type NatsFiles, readNatsFiles } from "#src/app/natsOptions.ts";
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
 
 /** Default maximum number of commands queued for one actor. */
@@ -68,6 +69,8 @@ export interface Options {
   readonly natsToken?: string;
   /** User of the NATS server, whose password is the token; none where undefined. */
   readonly natsUser?: string;
+  /** Users of NATS and files of its TLS. */
+  readonly natsFiles: NatsFiles;
   /** Socket of the node through which the network is reached; undefined: the deployment's own devnet. */
   readonly nodeSocket?: string;
   /** Blockfrost service through which the network is reached. */
@@ -118,6 +121,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
   --nats-url URL,URL   NATS servers instead of the embedded endpoint    NATS_URL, NATS_TOKEN (with NATS_USER: its password)
+${HELP_OF_NATS}
 ${PROVIDER_HELP}
   --network-magic N    network magic: 1 preprod, 2 preview (42)         ARBOR_NETWORK_MAGIC
   --socket PATH        node socket of the devnet (FOLDER/devnet/node.socket)  ARBOR_SOCKET
@@ -159,6 +163,7 @@ const NAMES = [
   "folder",
   "database-url",
   "nats-url",
+  ...NAMES_OF_NATS,
   ...PROVIDER_NAMES,
   "network-magic",
   "socket",
@@ -307,6 +312,12 @@ export function readOptions(
     ...(natsUrl ? { natsUrl } : {}),
     ...(env.NATS_TOKEN ? { natsToken: env.NATS_TOKEN } : {}),
     ...(natsUrl && env.NATS_USER ? { natsUser: env.NATS_USER } : {}),
+    natsFiles: readNatsFiles({
+      text,
+      isArgument: (name) => values[name] !== undefined,
+      outside: natsUrl !== undefined,
+      problem: (sentence) => problems.push(sentence),
+    }),
     ...where,
     networkMagic,
     ...(socket === undefined ? {} : { socket }),
