@@ -340,7 +340,10 @@ describe("the state at a version", () => {
     const stored = await store.sql<{ version: bigint }[]>`
       select version from actor_snapshot where id = ${lived.id} order by version`;
     expect(stored.map(({ version }) => Number(version))).toEqual([64, 128]);
-    expect(await past(lived.id, 71)).toMatchObject({ ok: false, error: { code: "history_pruned", details: { oldest: 128 } } });
+    expect(await past(lived.id, 71)).toMatchObject({
+      ok: false,
+      error: { code: "history_pruned", details: { oldest: 128 } },
+    });
     expect(await past(lived.id, 128)).toMatchObject({ ok: true, value: { context: { root: "r127" } } });
     expect(deleted).toBeGreaterThan(70);
   });
