@@ -63,7 +63,8 @@ export const transactionProjection: Projection = {
   ],
   undo(point: Point, _affected: Rows, rows: Rows) {
     const back = ["submission", "submission_open", "submission_status"].flatMap((table) => hashes(rows.get(table)));
-    return [...new Set(back)].map((hash) => touched(hash, { type: "ROLLED_BACK", slot: point.slot }));
+    const event = { type: "ROLLED_BACK", slot: point.slot, ...(point.hash === "" ? {} : { block: point.hash }) };
+    return [...new Set(back)].map((hash) => touched(hash, event));
   },
 };
 

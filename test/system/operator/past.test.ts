@@ -7,7 +7,7 @@ import { createPartitions, partitionOf } from "#src/runtime/placement/partitions
 import { readPast } from "#src/runtime/operations/past.ts";
 import { prune, RETENTION_HOURS } from "#src/runtime/operations/retention.ts";
 import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
-import { dehydrate, hydrate, stateName } from "#src/runtime/turns/machine.ts";
+import { hydrate, stateName } from "#src/runtime/turns/machine.ts";
 import { createWriter } from "#src/runtime/turns/writer.ts";
 import type { ActorKind, Event } from "#src/runtime/types.ts";
 import { migrate } from "#src/store/migrations.ts";

@@ -111,6 +111,16 @@ const shared = (attempt: string | null, known: Record<string, string>, delegatio
   delegation: delegation ? template(known) : null,
 });
 const caged = { owner: hex("cd", 28), root: hex("00", 32), ref: `${hex("ef", 32)}#0` };
+const placed = { transaction: hex("12", 32), block: hex("34", 32), height: 1 };
+const change = {
+  request: `${hex("ab", 32)}#0`,
+  requester: hex("cd", 28),
+  key: "k",
+  operation: "update",
+  oldValue: { hex: "00" },
+  newValue: { size: 3_000, digest: hex("56", 32), href: "/token/t/requests/r" },
+};
+const applied = [change];
 const gone = { owner: null, root: null, ref: null, reason: null };
 const submit = (more: object) => ({
   type: "SUBMIT",
@@ -140,7 +150,14 @@ const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
   [tokenActor(notCalled("token")), [
     ["input", () => ({ type: "BOOTED", slot: 1, ...caged })],
     ["input", () => ({ type: "UPDATED", slot: 2, ...caged, applied: 1 })],
+    ["input", () => ({ type: "APPLIED", slot: 2, ...placed, part: 1, parts: 2, changes: applied })],
+    ["input", () => ({ type: "UPDATED", slot: 2, ...caged, ...placed, applied: 2, parts: 2, changes: applied })],
+    [
+      "input",
+      () => ({ type: "UPDATED", slot: 2, ...caged, ...placed, applied: 1, changes: applied, unexplained: true }),
+    ],
     ["input", () => ({ type: "REQUESTED", slot: 2, request: `${hex("ab", 32)}#0` })],
+    ["input", () => ({ type: "REQUESTED", slot: 2, ...placed, ...change, lovelace: "2000000" })],
     ["input", () => ({ type: "RETRACTED", slot: 3, request: `${hex("ab", 32)}#0` })],
     ["input", () => ({ type: "ENDED", slot: 4 })],
     ["input", () => ({ type: "QUARANTINED", slot: 4, reason: "not explained" })],
@@ -166,6 +183,7 @@ const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
       type: "REFUSED",
       attempt: Math.max(1, attempt),
       failures: [{ name: "BadInputsUTxO", message: "spent", inputs: [] }],
+      causes: [{ name: "BadInputsUTxO", message: "spent" }],
     })],
     ["input", () => ({ type: "IN_LEDGER", slot: 100, block: hex("ab", 32), height: 10, valid: true })],
     ["input", () => ({ type: "EXPIRED", slot: 200 })],
