@@ -8,7 +8,7 @@ import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
-import { readSubmittedCbor } from "#src/chain/pending/submissions.ts";
+import { readSubmittedCbor, releaseSubmissions } from "#src/chain/pending/submissions.ts";
 import type { ChainPort, Submission } from "#src/chain/provider/port.ts";
 import { noticeTransaction } from "#src/chain/index/transactions.ts";
 import type { Touched } from "#src/cardano/projection.ts";
@@ -18,6 +18,7 @@ import {
   transactionMachine,
   transactionOutcomes,
 } from "#machines/transaction.ts";
+import type { EndedActors } from "#src/runtime/operations/retention.ts";
 import type { ActorKind, EffectContext, Event } from "#src/runtime/types.ts";
 import { isObject, type Json } from "#src/base/json.ts";
 import type { Queries, Store } from "#src/store/store.ts";
@@ -47,8 +48,18 @@ export function transactionActor(options: TransactionActorOptions): ActorKind {
       status: { table: "submission_status", key: ["hash"] },
       link: { table: "submission_wallet", key: ["hash", "wallet"] },
     },
+    unlogged: { SUBMIT: ["cbor"] },
     effects: { submit: (input, context) => submit(options, input, context) },
     migrate: (snapshot) => withWallets(snapshot),
+  };
+}
+
+/** Actors of transactions that have ended, for retention. */
+export function endedTransactions(hours: number): EndedActors {
+  return {
+    which: (sql) => sql`a.kind = 'transaction' and a.state in ('in_ledger', 'expired', 'refused', 'forgotten')`,
+    hours,
+    release: releaseSubmissions,
   };
 }
 

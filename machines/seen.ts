@@ -1,4 +1,7 @@
-/** Events of wallets for transactions that stand in the network's mempool: SEEN, and WITHDRAWN when one leaves it without a block. */
+/**
+ * Events of wallets for transactions that stand in the network's mempool: SEEN, and WITHDRAWN when one leaves it without
+ * a block.
+ */
 import { z } from "zod";
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/).describe("Hash of the transaction.");

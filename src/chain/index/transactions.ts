@@ -137,3 +137,21 @@ export async function noticeTransaction(
   ]);
   return true;
 }
+
+/** A block that the index still has. */
+export interface KnownBlock {
+  readonly slot: number;
+  readonly hash: string;
+  readonly height: number;
+}
+
+/** The blocks of some slots, by slot; blocks that no rollback reaches any more are missing. */
+export async function readBlocks(sql: Queries, slots: readonly number[]): Promise<ReadonlyMap<number, KnownBlock>> {
+  const rows = slots.length === 0 ? [] : await sql<{ slot: bigint; hash: string; height: bigint }[]>`
+    select slot, hash, height from chain_block where slot = any(${sql.array([...slots])}::bigint[])`;
+  return new Map(rows.map(({ slot, hash, height }) => [Number(slot), {
+    slot: Number(slot),
+    hash,
+    height: Number(height),
+  }]));
+}

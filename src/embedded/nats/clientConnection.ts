@@ -1,19 +1,35 @@
 /** A client of the NATS endpoint: its rights, its subscriptions, and its outgoing data. */
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
+import { type Account, ANYBODY, SERVICE } from "#src/embedded/nats/authenticator.ts";
+import { credentialsOf } from "#src/embedded/nats/credentials.ts";
 import type { EndpointHub } from "#src/embedded/nats/endpoint.ts";
 import type { ClientSubscription, PublishedMessage } from "#src/embedded/nats/hub.ts";
 import { OutputBuffer } from "#src/embedded/nats/outputBuffer.ts";
 import { NatsParser, type ParserOperations } from "#src/embedded/nats/parser.ts";
-import { credentialsOf, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
-import { isLiteral, isSubscription, overlap } from "#src/embedded/nats/subjects.ts";
+import { deniedPart, mayPublish, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
+import { isLiteral, isSubscription, isWithin, overlap } from "#src/embedded/nats/subjects.ts";
 
 /** The answer to a request without subscribers. */
 const NO_RESPONDERS = Buffer.from("NATS/1.0 503\r\n\r\n");
 
+/** How a connection was accepted. */
+export interface AcceptedSocket {
+  /** The connection; with TLS, its decrypted side. */
+  readonly socket: Socket;
+  /** Stops and continues reading. */
+  readonly input: { hold(): void; release(): void };
+  /** The client's address. */
+  readonly address: string | undefined;
+  /** The INFO line, unless it was sent already. */
+  readonly info: string;
+  /** Whether only this service's own processes may use it. */
+  readonly serviceOnly: boolean;
+}
+
 /** A client connection. The endpoint calls `tick` about once a second. */
 export class ClientConnection implements ParserOperations {
-  rights: Rights = "events";
+  account: Account = ANYBODY;
   echo = true;
   private verbose = true;
   private pedantic = true;
@@ -38,8 +54,15 @@ export class ClientConnection implements ParserOperations {
   /** Since when outgoing data waits that the client does not read. */
   private stalledSince: number | undefined;
   private closedAt: number | undefined;
+  /** Whether a password is being checked; nothing is read in the meantime. */
+  private checking = false;
+  /** Whether nothing is read for now. */
+  private held = false;
+  private readonly socket: Socket;
 
-  constructor(private readonly hub: EndpointHub, private readonly socket: Socket, info: Record<string, unknown>) {
+  constructor(private readonly hub: EndpointHub, private readonly accepted: AcceptedSocket) {
+    const { socket } = accepted;
+    this.socket = socket;
     this.parser = new NatsParser(hub.limits, this);
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.data(chunk));
@@ -51,7 +74,11 @@ export class ClientConnection implements ParserOperations {
       this.leave();
       hub.gone(this);
     });
-    this.send(`INFO ${JSON.stringify(info)}\r\n`);
+    this.send(accepted.info);
+  }
+
+  private get rights(): Rights {
+    return this.account.rights;
   }
 
   /** Bytes that wait for the client to read. */
@@ -60,7 +87,7 @@ export class ClientConnection implements ParserOperations {
   }
 
   get isGuest(): boolean {
-    return this.greeted && this.rights === "events";
+    return this.greeted && this.rights.guest;
   }
 
   get isOpen(): boolean {
@@ -72,9 +99,20 @@ export class ClientConnection implements ParserOperations {
     this.heard = performance.now();
     this.hub.stats.bytesIn += chunk.length;
     this.parser.read(chunk);
-    if (this.rights === "all") return;
+    if (!this.rights.guest) return;
     this.taken += chunk.length;
-    if (this.taken > this.hub.guestInput) this.socket.pause();
+    if (this.taken > this.hub.guestInput) this.hold();
+  }
+
+  private hold(): void {
+    if (!this.held) this.accepted.input.hold();
+    this.held = true;
+  }
+
+  private release(): void {
+    if (!this.held || this.checking) return;
+    this.held = false;
+    this.accepted.input.release();
   }
 
   private leave(): void {
@@ -92,7 +130,7 @@ export class ClientConnection implements ParserOperations {
   private gathered(): void {
     const { pending, guestWindow } = this.hub.limits;
     // a guest is only sent events that it has room for, so what else waits are answers
-    const over = this.rights === "all" ? this.pending > pending : this.pending - this.unconfirmed > guestWindow;
+    const over = this.rights.guest ? this.pending - this.unconfirmed > guestWindow : this.pending > pending;
     if (over) return this.cutSlow();
     if (this.flushing) return;
     this.flushing = true;
@@ -156,7 +194,7 @@ export class ClientConnection implements ParserOperations {
     if (!this.isOpen) return;
     this.hub.stats.slowConsumers++;
     this.hub.log.warn("a slow NATS client was disconnected", {
-      client: `${this.socket.remoteAddress}:${this.socket.remotePort}`,
+      client: this.accepted.address,
       pending: this.pending,
     });
     this.output.take();
@@ -176,7 +214,7 @@ export class ClientConnection implements ParserOperations {
       this.sendPing();
     }
     this.taken = Math.max(0, this.taken - this.hub.guestInput);
-    if (this.taken <= this.hub.guestInput && this.socket.isPaused()) this.socket.resume();
+    if (this.taken <= this.hub.guestInput) this.release();
   }
 
   private acknowledge(): void {
@@ -191,6 +229,10 @@ export class ClientConnection implements ParserOperations {
   }
 
   private greet(): boolean {
+    if (this.accepted.serviceOnly && this.account !== SERVICE) {
+      this.violation();
+      return false;
+    }
     if (this.greeted) return true;
     if (!this.hub.admits(this)) {
       this.close("maximum connections exceeded");
@@ -208,12 +250,37 @@ export class ClientConnection implements ParserOperations {
     } catch {
       return this.broken();
     }
-    const { token, foreign } = credentialsOf(fields);
-    if (token === undefined ? foreign : !this.hub.isToken(token)) {
-      this.hub.stats.refused++;
-      return this.close("Authorization Violation");
+    const found = this.hub.authenticator.check(credentialsOf(fields), this.accepted.address, () => this.isOpen);
+    if (!(found instanceof Promise)) return this.authenticated(found, fields);
+    this.checking = true;
+    this.parser.hold();
+    this.hold();
+    void found.then((account) => {
+      this.checking = false;
+      if (!this.isOpen) return;
+      this.authenticated(account, fields);
+      this.parser.resume();
+      this.release();
+    });
+  }
+
+  private violation(): void {
+    this.hub.stats.refused++;
+    this.close("Authorization Violation");
+  }
+
+  /** Ends the connection if its account no longer exists as it was. */
+  revoke(): void {
+    if (!this.hub.authenticator.isCurrent(this.account)) this.close("Authorization Violation");
+  }
+
+  private authenticated(account: Account | undefined, fields: Record<string, unknown>): void {
+    if (account === undefined) return this.violation();
+    if (account.rights !== this.rights) {
+      // another CONNECT on the same connection: what the earlier account was subscribed to may not be this one's
+      for (const subscription of [...this.subscriptions.values()]) this.drop(subscription);
     }
-    if (token !== undefined) this.rights = "all";
+    this.account = account;
     if (!this.greet()) return;
     this.verbose = fields.verbose === true;
     this.pedantic = fields.pedantic === true;
@@ -248,7 +315,7 @@ export class ClientConnection implements ParserOperations {
     }
     if (!this.greet()) return;
     if (!this.subscriptions.has(sid)) {
-      const guest = this.rights !== "all";
+      const { guest } = this.rights;
       const tokens = subject.split(".");
       const others = this.overlapping(tokens);
       if (guest && !this.mayAdd(others)) return this.refuse("maximum subscriptions exceeded");
@@ -257,6 +324,7 @@ export class ClientConnection implements ParserOperations {
         connection: this,
         subject,
         tokens,
+        denied: deniedPart(this.rights, tokens),
         overlaps: others.length,
         // guests may not join queue groups: they would take messages from clients with the token
         queue: queue && guest ? `\n${queue}` : queue,
@@ -285,7 +353,7 @@ export class ClientConnection implements ParserOperations {
 
   /** A guest's subscriptions that may match the same message as one with these tokens. */
   private overlapping(tokens: readonly string[]): ClientSubscription[] {
-    if (this.rights === "all") return [];
+    if (!this.rights.guest) return [];
     return [...this.subscriptions.values()].filter((other) => overlap(other.tokens, tokens));
   }
 
@@ -305,13 +373,13 @@ export class ClientConnection implements ParserOperations {
   }
 
   accepts(subject: string): boolean {
-    if (this.rights === "all") return true;
+    if (mayPublish(this.rights, subject)) return true;
     this.refuse(`Permissions Violation for Publish to "${subject}"`);
     return false;
   }
 
   publish(subject: string, reply: string, headerLength: number, body: Buffer): void {
-    if (this.rights !== "all") return;
+    if (!mayPublish(this.rights, subject)) return;
     if (headerLength > 0 && !this.headers) return this.close("Message Headers Not Supported");
     if (this.pedantic && !isLiteral(subject)) return this.send("-ERR 'Invalid Publish Subject'\r\n");
     this.acknowledge();
@@ -328,10 +396,11 @@ export class ClientConnection implements ParserOperations {
     }
   }
 
-  /** Sends a message to one of this client's subscriptions; false if the client is gone. */
+  /** Sends a message to one of this client's subscriptions; false if the client is gone or may not get it. */
   deliver(subscription: ClientSubscription, message: PublishedMessage): boolean {
     if (!this.isOpen) return false;
     const { subject, headerLength } = message;
+    if (subscription.denied.some((pattern) => isWithin(subject, pattern))) return false;
     const before = this.output.length;
     const body = this.headers ? message.body : message.body.subarray(headerLength);
     const to = message.reply ? `${subject} ${subscription.sid} ${message.reply}` : `${subject} ${subscription.sid}`;
@@ -342,7 +411,7 @@ export class ClientConnection implements ParserOperations {
     );
     this.output.raw(body);
     this.output.text("\r\n");
-    if (this.rights === "events") this.sent += this.output.length - before;
+    if (this.rights.guest) this.sent += this.output.length - before;
     if (++subscription.delivered >= subscription.max) this.drop(subscription);
     this.gathered();
     return true;

@@ -38,6 +38,14 @@ const creation = (attempt: string | null) => ({
   oneChange: false,
   selection: "per-output",
 });
+const whole = {
+  slot: 5,
+  block: { slot: 5, hash: hex("cd", 32) },
+  lovelace: "9",
+  assets: { [hex("ef", 28)]: "3" },
+  following: 1,
+  stake: `key-${hex("12", 28)}`,
+};
 const common: readonly Sample[] = [
   ["command", () => ({ type: "RENAME", name: "x" })],
   ["command", () => ({ type: "SETTINGS", oneChange: true })],
@@ -48,7 +56,34 @@ const common: readonly Sample[] = [
   ["outcome", ({ life }) => ({ type: "ENDED", life: Math.max(1, life) })],
   ["input", ({ life }) => ({ type: "RESTORED", slot: 5, life: Math.max(1, life) })],
   ["input", () => ({ type: "TRANSACTION", slot: 6, hash: hex("ab", 32), direction: "incoming", amount: "7" })],
+  ["input", ({ life }) => ({
+    type: "TRANSACTION",
+    slot: 6,
+    hash: hex("ab", 32),
+    direction: "incoming",
+    amount: "7",
+    block: { slot: 6, hash: hex("cd", 32), height: 3 },
+    lovelace: "9",
+    fee: "1",
+    depositTaken: "2",
+    depositReturned: "2",
+    withdrawal: "2",
+    received: [{ address: "addr_test1", lovelace: "9", assets: { [hex("ef", 28)]: "3" } }],
+    receivedLeftOut: 1,
+    assets: { [hex("ef", 28)]: "3" },
+    following: 1,
+    life: Math.max(1, life),
+  })],
+  ["input", ({ life }) => ({
+    type: "ASSETS",
+    slot: 6,
+    assets: { [hex("ef", 28)]: "-3" },
+    following: 1,
+    life: Math.max(1, life),
+  })],
   ["input", () => ({ type: "ROLLED_BACK", slot: 5 })],
+  ["input", ({ life }) => ({ type: "ROLLED_BACK", ...whole, life: Math.max(1, life) })],
+  ["input", ({ life }) => ({ type: "RESTORED", ...whole, life: Math.max(1, life) })],
   ["input", () => ({
     type: "SEEN",
     hash: hex("ab", 32),
@@ -98,6 +133,8 @@ const certified = (context: Context) => ({
   registered: true,
   deposit: "2000000",
 });
+const block = { block: { slot: 9, hash: hex("cd", 32), height: 3 } };
+const source = { ...block, transactions: [hex("ab", 32)] };
 
 const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
   [tokenActor(notCalled("token")), [
@@ -155,16 +192,30 @@ const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
   [delegationActor(), [
     ...outcomes.map(([pool, drep]): Sample => [
       "input",
-      (context) => ({ type: "CERTIFIED", ...certified(context), pool, drep }),
+      (context) => ({ type: "CERTIFIED", ...certified(context), pool, drep, ...(pool === null ? {} : source) }),
     ]),
     ...outcomes.flatMap(([pool, drep]) =>
       (["TOLD", "ROLLED_BACK"] as const).map((type): Sample => [
         "input",
-        (context) => ({ type, ...certified(context), rewards: "5", history: [{ epoch: context.epoch, pool, drep }] }),
+        (context) => ({
+          type,
+          ...certified(context),
+          rewards: "5",
+          history: [{ epoch: context.epoch, pool, drep }],
+          ...(pool === null ? {} : block),
+        }),
       ])
     ),
     ["input", (context) => ({ type: "EPOCH", slot: slotAfter(context), epoch: context.epoch + 1 })],
     ["input", (context) => ({ type: "REWARDED", slot: slotAfter(context), epoch: context.epoch, rewards: "5" })],
+    ["input", (context) => ({
+      type: "REWARDED",
+      slot: slotAfter(context),
+      epoch: context.epoch,
+      rewards: "5",
+      withdrawn: "2",
+      ...source,
+    })],
     ["intent", () => ({ type: "JOIN", pool: hex("11", 28) })],
     ["intent", () => ({ type: "CAST", drep: "abstain" })],
     ["intent", () => ({ type: "QUIT", withdrawing: true })],
