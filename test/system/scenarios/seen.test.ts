@@ -1,10 +1,21 @@
 /** Payments in the mempool over HTTP, of wallets of all kinds: `transactions-seen`, and the transitions of their actors. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sleep } from "#src/base/clock.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
-import { lovelace, type Prefix, type WalletClient } from "#src/client/wallets.ts";
+import { lovelace, type Prefix, WalletClient } from "#src/client/wallets.ts";
+import { Arbor } from "../../support/arbor.ts";
+import { sharedInfra } from "../../support/infra.ts";
+import { seeded } from "../../support/random.ts";
 import { ADA, PASSPHRASE, PROVIDERS, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
+
+/** Names of the events that a wallet's actor has from the chain and the mempool, oldest first. */
+async function storyOf(arbor: Arbor, id: string, kind = "wallet"): Promise<string[]> {
+  const { body } = await http(arbor.operator, "GET", `/actors/${kind}/${id}/history?limit=100`);
+  return (body.transitions as { event: string }[]).map(({ event }) => event).reverse()
+    .filter((event) => ["SEEN", "WITHDRAWN", "TRANSACTION", "ROLLED_BACK"].includes(event));
+}
 
 describe.each(PROVIDERS)("payments that are seen, over a %s", (provider) => {
   let scenario: Scenario;
@@ -23,12 +34,7 @@ describe.each(PROVIDERS)("payments that are seen, over a %s", (provider) => {
       const found = await entries(id, prefix);
       return found.map((one) => one.id).sort().join() === [...hashes].sort().join() && found;
     });
-  /** Names of the events of a wallet's actor since its first block, oldest first. */
-  const story = async (id: string, kind = "wallet") => {
-    const { body } = await http(scenario.arbor.operator, "GET", `/actors/${kind}/${id}/history?limit=100`);
-    return (body.transitions as { event: string }[]).map(({ event }) => event).reverse()
-      .filter((event) => ["SEEN", "WITHDRAWN", "TRANSACTION", "ROLLED_BACK"].includes(event));
-  };
+  const story = (id: string, kind?: string) => storyOf(scenario.arbor, id, kind);
 
   it("are listed until a block holds them, on both sides and in wallets of all kinds", async () => {
     const { id: payer } = await scenario.createWallet({ coins: [50n * ADA, 50n * ADA] });
@@ -123,3 +129,46 @@ describe.each(PROVIDERS)("payments that are seen, over a %s", (provider) => {
     expect(await scenario.refused(client.seen(id, { limit: 0 }))).toEqual([400, "bad_request"]);
   });
 });
+
+it("are seen once each while the process that reads the mempool is killed again and again", async () => {
+  const infra = await sharedInfra();
+  const env = { ARBOR_MEMPOOL_MS: "50", ARBOR_LEASE_MS: "500", ARBOR_BUILDERS: "1" };
+  const service = await Arbor.start({ infra, roles: "edge,worker,devnet", blockMs: 0, env });
+  const startFollower = () => Arbor.start({ infra, roles: "follower", blockMs: 0, env });
+  let follower = await startFollower();
+  try {
+    const client = new WalletClient(service.wallets);
+    const block = () => http(service.devnet, "POST", "/blocks", { count: 1 });
+    await block();
+    const { id } = await client.create({ name: "Ann", passphrase: PASSPHRASE, mnemonic_sentence: newMnemonic(15) });
+    await until("it is ready", async () => (await client.wallet(id)).state.status === "ready");
+    const [address] = await client.addresses(id);
+    const random = seeded(3);
+    const paid: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      for (let i = 0; i < 4; i++) {
+        const { body } = await http(service.devnet, "POST", "/faucet", {
+          address: address!.id,
+          lovelace: 2_000_000 + i,
+        });
+        paid.push(body.txHash);
+        await sleep(random() * 40);
+      }
+      await follower.end("SIGKILL");
+      follower = await startFollower();
+    }
+    const ids = async () => (await client.seen(id)).entries.map((entry) => entry.id).sort();
+    await until("all are seen", async () => (await ids()).length === paid.length);
+    expect(await ids()).toEqual([...paid].sort());
+    await until("all have an event", async () => (await storyOf(service, id)).length >= paid.length);
+    expect(await storyOf(service, id)).toEqual(paid.map(() => "SEEN"));
+    await block();
+    await until("a block holds all", async () => (await storyOf(service, id)).length >= 2 * paid.length);
+    expect(await storyOf(service, id)).toEqual([...paid.map(() => "SEEN"), ...paid.map(() => "TRANSACTION")]);
+    expect(await ids()).toEqual([]);
+  } finally {
+    await follower.end();
+    await service.end();
+    await infra.stop();
+  }
+}, 300_000);

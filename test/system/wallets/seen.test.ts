@@ -503,7 +503,7 @@ it("is accepted by the machines wherever TRANSACTION is, and its content has no 
       [name, Object.keys(state?.on ?? {})] as const
     );
     const accepting = (type: string) => states.filter(([, types]) => types.includes(type)).map(([name]) => name);
-    expect(accepting("TRANSACTION")).toEqual(["restoring", "live"]);
+    expect(accepting("TRANSACTION")).toEqual(["beginning", "restoring", "live"]);
     expect(accepting("SEEN")).toEqual(accepting("TRANSACTION"));
     expect(accepting("WITHDRAWN")).toEqual(accepting("TRANSACTION"));
   }
