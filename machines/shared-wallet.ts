@@ -183,6 +183,8 @@ const whileIndexed = {
   TRANSACTION: { guard: "ofThisLife", actions: "note" },
   ASSETS: { guard: "ofThisLife", actions: "note" },
   ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
+  SEEN: { guard: "ofThisLife", actions: "note" },
+  WITHDRAWN: { guard: "ofThisLife", actions: "note" },
 } as const;
 const whileItExists = {
   RENAME: { actions: ["change", "agree"] },

@@ -15,6 +15,7 @@
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
 import { machineTypes, type TurnAction, turnActions } from "#src/base/turn.ts";
+import { seenContent, seenInputs } from "#machines/seen.ts";
 
 const slot = z.number().int().min(-1);
 const hash = z.string().regex(/^([0-9a-f]{64})?$/);
@@ -163,6 +164,7 @@ export const walletInputs = z.discriminatedUnion("type", [
   }).strict(),
   /** Blocks after a slot that concerned the wallet were rolled back; its whole balance then. */
   z.object({ type: z.literal("ROLLED_BACK"), slot, block: block.optional(), ...balance, ...ofLife }).strict(),
+  ...seenInputs,
   /** Like the command, but written in the transaction that changed the vault: the first of the two is applied. */
   passphraseChanged,
 ]);
@@ -200,6 +202,7 @@ export const commonContent = {
     block: block.optional(),
     ...balance,
   }),
+  ...seenContent,
 } as const;
 /** The members of CREATE that subscribers get. */
 export const creationContent = {
@@ -364,6 +367,8 @@ const whileIndexed = {
   TRANSACTION: { guard: "ofThisLife", actions: "note" },
   ASSETS: { guard: "ofThisLife", actions: "note" },
   ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
+  SEEN: { guard: "ofThisLife", actions: "note" },
+  WITHDRAWN: { guard: "ofThisLife", actions: "note" },
 } as const;
 const whileItExists = {
   RENAME: { actions: "change" },

@@ -81,6 +81,8 @@ export interface Options {
   readonly socket?: string;
   /** Milliseconds between blocks of the devnet; 0 makes them on demand. */
   readonly blockMs: number;
+  /** Milliseconds between two reads of the network's mempool. */
+  readonly mempoolMs: number;
   /** Requests to metadata servers. */
   readonly outside: OutsideOptions;
   /** The given options of a devnet's genesis. */
@@ -126,6 +128,7 @@ ${PROVIDER_HELP}
   --network-magic N    network magic: 1 preprod, 2 preview (42)         ARBOR_NETWORK_MAGIC
   --socket PATH        node socket of the devnet (FOLDER/devnet/node.socket)  ARBOR_SOCKET
   --block-ms N         ms between devnet blocks; 0: on demand (1000)    ARBOR_BLOCK_MS
+  --mempool-ms N       ms between reads of the mempool for payments to wallets (1000)  ARBOR_MEMPOOL_MS
 ${OUTSIDE_HELP}
   --builders N         worker threads for CPU-bound work (cores - 1)    ARBOR_BUILDERS
   --lease-ms N         ms until other processes take over from a killed one (4000)  ARBOR_LEASE_MS
@@ -168,6 +171,7 @@ const NAMES = [
   "network-magic",
   "socket",
   "block-ms",
+  "mempool-ms",
   ...OUTSIDE_NAMES,
   "builders",
   "lease-ms",
@@ -322,6 +326,7 @@ export function readOptions(
     networkMagic,
     ...(socket === undefined ? {} : { socket }),
     blockMs: number("block-ms", 1_000, 0, 3_600_000),
+    mempoolMs: number("mempool-ms", 1_000, 50, 3_600_000),
     outside: readOutside({
       text,
       devnet: provider === "devnet",

@@ -7,7 +7,7 @@ import { createPartitions, partitionOf } from "#src/runtime/placement/partitions
 import { readPast } from "#src/runtime/operations/past.ts";
 import { prune, RETENTION_HOURS } from "#src/runtime/operations/retention.ts";
 import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
-import { dehydrate, hydrate, stateName } from "#src/runtime/turns/machine.ts";
+import { hydrate, stateName } from "#src/runtime/turns/machine.ts";
 import { createWriter } from "#src/runtime/turns/writer.ts";
 import type { ActorKind, Event } from "#src/runtime/types.ts";
 import { migrate } from "#src/store/migrations.ts";
@@ -340,7 +340,10 @@ describe("the state at a version", () => {
     const stored = await store.sql<{ version: bigint }[]>`
       select version from actor_snapshot where id = ${lived.id} order by version`;
     expect(stored.map(({ version }) => Number(version))).toEqual([64, 128]);
-    expect(await past(lived.id, 71)).toMatchObject({ ok: false, error: { code: "history_pruned", details: { oldest: 128 } } });
+    expect(await past(lived.id, 71)).toMatchObject({
+      ok: false,
+      error: { code: "history_pruned", details: { oldest: 128 } },
+    });
     expect(await past(lived.id, 128)).toMatchObject({ ok: true, value: { context: { root: "r127" } } });
     expect(deleted).toBeGreaterThan(70);
   });

@@ -84,6 +84,18 @@ const common: readonly Sample[] = [
   ["input", () => ({ type: "ROLLED_BACK", slot: 5 })],
   ["input", ({ life }) => ({ type: "ROLLED_BACK", ...whole, life: Math.max(1, life) })],
   ["input", ({ life }) => ({ type: "RESTORED", ...whole, life: Math.max(1, life) })],
+  ["input", () => ({
+    type: "SEEN",
+    hash: hex("ab", 32),
+    direction: "incoming",
+    amount: "7",
+    assets: {},
+    addresses: ["addr_test1"],
+    cut: true,
+    validTo: 9,
+    at: { slot: 5, height: 5 },
+  })],
+  ["input", () => ({ type: "WITHDRAWN", hash: hex("ab", 32), reason: "left" })],
 ];
 const template = (known: Record<string, string>) => ({
   script: '{"all":["cosigner#0","cosigner#1"]}',

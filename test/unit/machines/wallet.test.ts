@@ -211,7 +211,7 @@ describe("wallet machine", () => {
     expect([again.can(restored(1)), again.can(restored(2)), again.can(restored())]).toEqual([false, true, true]);
     const [live] = transition(walletMachine, again, restored(2));
     expect(live.value).toBe("live");
-    for (const type of ["ROLLED_BACK", "TRANSACTION"]) {
+    for (const type of ["ROLLED_BACK", "TRANSACTION", "SEEN", "WITHDRAWN"]) {
       const event = (life: number) => ({ type, slot: 6, life, turn: { at: 3, input: 2 } }) as never;
       expect([live.can(event(1)), live.can(event(2))]).toEqual([false, true]);
     }
