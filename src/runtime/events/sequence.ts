@@ -8,8 +8,9 @@
  */
 import { type Position } from "#src/runtime/events/position.ts";
 import { settledEdge } from "#src/runtime/events/settledPosition.ts";
-import { type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
-import type { EntityRef } from "#src/runtime/types.ts";
+import { kebab, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
+import { type EventFilter, passes } from "#src/runtime/events/replay.ts";
+import { onlyRow } from "#src/store/rows.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** Rows between two checkpoints, about. */
@@ -48,7 +49,7 @@ export async function readLogState(store: Store): Promise<LogState> {
   const { sql } = store;
   const edge = (await settledEdge(store)).edge.toString();
   for (let scan = SCAN;;) {
-    const [row] = await sql<{ first: bigint; last: bigint; rows: number; added: number }[]>`
+    const row = await onlyRow(sql<{ first: bigint; last: bigint; rows: number; added: number }[]>`
       with base as materialized (${base(sql, sql`true`)}),
       rows as (
         select o.tx, o.created, row_number() over (order by o.tx) as n, lag(o.tx) over (order by o.tx) as previous
@@ -63,10 +64,10 @@ export async function readLogState(store: Store): Promise<LogState> {
         on conflict do nothing returning 1)
       select p.rows + 1 as first, b.before + (select count(*) from rows) as last, (select count(*)::int from rows) as rows,
         (select count(*)::int from added) as added
-      from base b, outbox_pruned p`;
-    if (row!.rows < scan) return { first: Number(row!.first), last: Number(row!.last) };
+      from base b, outbox_pruned p`);
+    if (row.rows < scan) return { first: Number(row.first), last: Number(row.last) };
     // Nothing was added when one transaction wrote more rows than were read, or when another process was faster.
-    scan = row!.added === 0 ? scan * 2 : SCAN;
+    scan = row.added === 0 ? scan * 2 : SCAN;
   }
 }
 
@@ -124,23 +125,118 @@ export async function numberOf(store: Store, { tx, entity, version }: Required<P
  */
 export async function numberAt(store: Store, at: number, last: number): Promise<number> {
   const { sql } = store;
-  const [start] = await sql<{ before: bigint }[]>`${base(sql, sql`at < ${new Date(at - SKEW_MS)}`)}`;
-  for (let from = Number(start!.before) + 1; from <= last;) {
+  const start = await onlyRow(sql<{ before: bigint }[]>`${base(sql, sql`at < ${new Date(at - SKEW_MS)}`)}`);
+  for (let from = Number(start.before) + 1; from <= last;) {
     const rows = await readNumbered(store, from, last, SCAN);
     const found = rows.find(({ storedAt }) => storedAt >= at);
     if (found !== undefined) return found.seq;
-    if (rows.length === 0) break;
-    from = rows.at(-1)!.seq + 1;
+    const end = rows.at(-1);
+    if (end === undefined) break;
+    from = end.seq + 1;
   }
   return last + 1;
 }
 
-/** The newest transition of an actor up to the number `last`, optionally of one type; `undefined` when none is kept. */
-export async function lastOf(
+/** Most rows that one statement of a search reads. */
+const WINDOW = 16_384;
+
+/**
+ * The SQL condition that a row passes a filter. The kebab case of a type is a regular expression; ASCII letters in it
+ * are lower case whatever the collation.
+ */
+function condition(sql: Store["sql"], { kind, id, transition }: EventFilter): ReturnType<Store["sql"]> {
+  return sql`((${kind ?? null}::text is null or kind = ${kind ?? null}) and (${id ?? null}::text is null or id = ${
+    id ?? null
+  })
+    and (${transition ?? null}::text is null or lower(regexp_replace(regexp_replace(type,
+      '([a-z0-9])([A-Z])', '\\1-\\2', 'g'), '[^A-Za-z0-9]+', '-', 'g')) = ${transition ?? null}))`;
+}
+
+/** Any of some conditions; none for no filters. */
+function anyOf(sql: Store["sql"], filters: readonly EventFilter[]): ReturnType<Store["sql"]> {
+  return filters.reduce((all, filter) => sql`${all} or ${condition(sql, filter)}`, sql`false`);
+}
+
+/** The numbered rows from one number to another, as the table `n`: at most about `to - from` rows and a checkpoint's. */
+const numberedRows = (sql: Store["sql"], from: number, to: number) =>
+  sql`(
+    select * from (
+      select b.before + row_number() over (order by r.tx, r.kind, r.id, r.version) as seq, r.*
+      from (${base(sql, sql`before < ${from}`)}) b, lateral (
+        select tx, kind, id, version, from_state, to_state, type, cause, at, created from outbox o
+        where o.tx >= b.tx order by tx, kind, id, version limit greatest(0, ${to}::bigint - b.before)) r) w
+    where seq >= ${from}) n`;
+
+/** Transitions that a search found, and the number up to which it searched. */
+export interface FoundTransitions {
+  readonly found: readonly NumberedTransition[];
+  readonly to: number;
+}
+
+/**
+ * Searches from a number on, up to `last`, for transitions that pass any of some filters, at most `limit`. It reads a
+ * part of the log: the next call begins after `to`.
+ */
+export async function findNumbered(
   store: Store,
-  { kind, id }: EntityRef,
+  from: number,
   last: number,
-  isWanted: (transition: Transition) => boolean = () => true,
+  filters: readonly EventFilter[],
+  limit: number,
+): Promise<FoundTransitions> {
+  const to = Math.min(last, from + WINDOW - 1);
+  if (to < from) return { found: [], to: last };
+  const { sql } = store;
+  const rows = await sql<NumberedRow[]>`
+    select * from ${numberedRows(sql, from, to)} where ${anyOf(sql, filters)} order by seq limit ${limit}`;
+  const found = rows.map(numbered);
+  return { found, to: rows.length < limit ? to : found.at(-1)?.seq ?? to };
+}
+
+/** The number of transitions from a number to another that pass any of some filters. */
+export async function countNumbered(
+  store: Store,
+  from: number,
+  last: number,
+  filters: readonly EventFilter[],
+): Promise<number> {
+  const { sql } = store;
+  let count = 0;
+  for (let at = from; at <= last; at += WINDOW) {
+    const { n } = await onlyRow(sql<{ n: number }[]>`
+      select count(*)::int as n from ${numberedRows(sql, at, Math.min(last, at + WINDOW - 1))}
+      where ${anyOf(sql, filters)}`);
+    count += n;
+  }
+  return count;
+}
+
+/** The newest transition from `first` to `last` that passes any of some filters; `undefined` when there is none. */
+export async function lastNumbered(
+  store: Store,
+  first: number,
+  last: number,
+  filters: readonly EventFilter[],
+): Promise<NumberedTransition | undefined> {
+  const { sql } = store;
+  const only = filters.length === 1 ? filters[0] : undefined;
+  if (only?.kind !== undefined && only.id !== undefined) return await lastOf(store, only.kind, only.id, only, last);
+  for (let to = last; to >= first; to -= WINDOW) {
+    const rows = await sql<NumberedRow[]>`
+      select * from ${numberedRows(sql, Math.max(first, to - WINDOW + 1), to)}
+      where ${anyOf(sql, filters)} order by seq desc limit 1`;
+    for (const row of rows) return numbered(row);
+  }
+  return undefined;
+}
+
+/** The newest transition of an actor that passes a filter, up to the number `last`. */
+async function lastOf(
+  store: Store,
+  kind: string,
+  id: string,
+  filter: EventFilter,
+  last: number,
 ): Promise<NumberedTransition | undefined> {
   for (let below: bigint | null = null;;) {
     const rows: (TransitionRow & { tx: string; created: Date })[] = await store.sql`
@@ -148,12 +244,35 @@ export async function lastOf(
       where kind = ${kind} and id = ${id} and (${below}::bigint is null or version < ${below}::bigint)
       order by version desc limit ${STEP}`;
     for (const row of rows) {
+      below = row.version;
       const transition = transitionOf(row);
-      if (!isWanted(transition)) continue;
+      if (!passes(transition, filter)) continue;
       const seq = await numberOf(store, { tx: BigInt(row.tx), entity: { kind, id }, version: transition.version });
       if (seq !== undefined && seq <= last) return { seq, transition, storedAt: row.created.getTime() };
     }
     if (rows.length < STEP) return undefined;
-    below = rows.at(-1)!.version;
   }
+}
+
+/**
+ * The number of the newest transition of each actor and type from `first` to `last` that passes any of some filters;
+ * `undefined` when there are more than `most`.
+ */
+export async function lastOfEach(
+  store: Store,
+  first: number,
+  last: number,
+  filters: readonly EventFilter[],
+  most: number,
+): Promise<number[] | undefined> {
+  const { sql } = store;
+  const newest = new Map<string, number>();
+  for (let from = first; from <= last; from += WINDOW) {
+    const rows = await sql<{ kind: string; id: string; type: string; seq: bigint }[]>`
+      select kind, id, type, max(seq) as seq from ${numberedRows(sql, from, Math.min(last, from + WINDOW - 1))}
+      where ${anyOf(sql, filters)} group by kind, id, type`;
+    for (const { kind, id, type, seq } of rows) newest.set(`${kind} ${kebab(type)} ${id}`, Number(seq));
+    if (newest.size > most) return undefined;
+  }
+  return [...newest.values()].sort((a, b) => a - b);
 }

@@ -1,12 +1,23 @@
 /** Numbers of transitions against a plain ranking of all rows ever written, with open transactions and deletions. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { schemaMigrations } from "#src/app/schema.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
-import { lastOf, numberAt, numberOf, readLogState, readNumbered } from "#src/runtime/events/sequence.ts";
+import {
+  countNumbered,
+  findNumbered,
+  lastNumbered,
+  lastOfEach,
+  numberAt,
+  numberOf,
+  readLogState,
+  readNumbered,
+} from "#src/runtime/events/sequence.ts";
 import { eventId } from "#src/runtime/events/transition.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type Infra, sharedInfra } from "../../../support/infra.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
 
 let infra: Infra;
 let store: Store;
@@ -79,14 +90,28 @@ async function expectNumbered(): Promise<void> {
     expect(await numberAt(store, at, last)).toBe(expected);
   }
   expect(await numberAt(store, Date.now() + 60_000, last)).toBe(last + 1);
+  const isEven = ({ id }: { id: string }) => Number(id.split(":")[1]) % 2 === 0;
+  const all = written.map((row, i) => ({ seq: i + 1, even: isEven(row), name: row.id.slice(6).split(":")[0]! }))
+    .filter(({ seq }) => seq >= first);
   for (const id of ["actor03", "actor17", "absent"]) {
-    const found = await lastOf(store, { kind: "thing", id }, last, ({ type }) => type === "EVEN");
-    const expected = written.findLastIndex((row, i) => {
-      const [name, version] = row.id.slice("thing/".length).split(":");
-      return i + 1 >= first && name === id && Number(version) % 2 === 0;
-    }) + 1;
-    expect(found?.seq ?? 0).toBe(expected);
+    const found = await lastNumbered(store, first, last, [{ kind: "thing", id, transition: "even" }]);
+    expect(found?.seq).toBe(all.findLast(({ name, even }) => name === id && even)?.seq);
   }
+  const filters = [{ id: "actor03" }, { kind: "thing", id: "actor17", transition: "odd" }];
+  const wanted = all.filter(({ name, even }) => name === "actor03" || (name === "actor17" && !even));
+  expect(await countNumbered(store, first, last, filters)).toBe(wanted.length);
+  expect((await lastNumbered(store, first, last, filters))?.seq).toBe(wanted.at(-1)?.seq);
+  expect(await lastNumbered(store, first, last, [{ kind: "absent" }])).toBeUndefined();
+  const found: number[] = [];
+  for (let from = 1; from <= last;) {
+    const part = await findNumbered(other, from, last, filters, 100);
+    found.push(...part.found.map(({ seq }) => seq));
+    from = part.to + 1;
+  }
+  expect(found).toEqual(wanted.map(({ seq }) => seq));
+  const newest = new Map(all.map(({ seq, even, name }) => [`${name} ${even}`, seq]));
+  expect(await lastOfEach(store, first, last, [{ kind: "thing" }], 1_000))
+    .toEqual([...newest.values()].sort((a, b) => a - b));
 }
 
 it("numbers are ranks in the log, whoever computes the checkpoints, while rows are added and deleted", async () => {
