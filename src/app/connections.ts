@@ -9,10 +9,13 @@ import { reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { createBuilders } from "#src/builders/builders.ts";
-import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
+import { Durables } from "#src/embedded/jetstream/durables.ts";
+import { JetStreamService } from "#src/embedded/jetstream/service.ts";
+import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
+import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { followDatabaseClock } from "#src/store/clock.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { claimNetwork, readClaim } from "#src/store/network.ts";
@@ -20,6 +23,7 @@ import { checkServer } from "#src/store/server.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type AppContext, type Connected, type StartContext, StartError } from "#src/app/context.ts";
 import { busCheck, databaseCheck } from "#src/app/health.ts";
+import { eventStream } from "#src/app/eventSource.ts";
 import { connectNetwork } from "#src/app/network.ts";
 import { schemaMigrations } from "#src/app/schema.ts";
 
@@ -39,13 +43,14 @@ export async function connect(start: StartContext): Promise<AppContext> {
   const databaseUrl = options.databaseUrl ?? await startEmbeddedDatabase(start);
   const nats = options.natsUrl === undefined || options.natsUrl === ""
     ? await startEmbeddedNats(start)
-    : { url: options.natsUrl, token: options.natsToken };
+    : { url: options.natsUrl, token: options.natsToken, endpoint: undefined };
   const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...options.roles].join("+")}` });
   stops.push(() => store.close());
   await prepareDatabase(start, store);
   const clock = await followDatabaseClock(store);
   stops.push(async () => clock.stop());
   const bus = await openBus(start, nats);
+  if (nats.endpoint !== undefined) await serveStreams(start, nats.endpoint, store, bus);
   await initHash();
   const network = await connectNetwork({ ...start, store, bus });
   await claimDatabase(start, store, network);
@@ -70,6 +75,8 @@ async function startEmbeddedDatabase(
 interface NatsServer {
   readonly url: string;
   readonly token: string | undefined;
+  /** The embedded one. */
+  readonly endpoint: NatsEndpoint | undefined;
 }
 
 async function startEmbeddedNats({ options, log, stops, listening }: StartContext): Promise<NatsServer> {
@@ -83,7 +90,25 @@ async function startEmbeddedNats({ options, log, stops, listening }: StartContex
   });
   stops.push(() => endpoint.stop());
   listening.push({ name: "NATS endpoint", at: endpoint.url });
-  return { url: endpoint.url, token };
+  return { url: endpoint.url, token, endpoint };
+}
+
+/** Has the embedded endpoint answer JetStream clients from the log of transitions. */
+async function serveStreams(
+  { options, log, stops }: StartContext,
+  endpoint: NatsEndpoint,
+  store: Store,
+  bus: Bus,
+): Promise<void> {
+  const events = createEventLog({ store, bus, log });
+  stops.push(() => Promise.resolve(events.close()));
+  const streams = [eventStream(store, events, options.keep.history * 3_600_000)];
+  const service = await JetStreamService.attach(endpoint.attach, {
+    streams,
+    durables: new Durables(store, log),
+    log,
+  });
+  stops.push(() => service.stop());
 }
 
 async function openBus(

@@ -1,9 +1,9 @@
 /**
  * A NATS endpoint inside this process: the core protocol, for any client library.
  *
- * Assumptions: messages are notifications and answers, never the only copy of anything, so nothing is stored here and
- * JetStream is not offered. Clients with the token belong to this service; all others are guests, which may subscribe
- * to `arbor.event.>` and are not trusted.
+ * Assumptions: messages are notifications and answers, never the only copy of anything, so nothing is stored here.
+ * JetStream's API to read events is a service that the program attaches. Clients with the token belong to this service; all others are guests, which may subscribe
+ * to `arbor.event.>`, may send what that service allows, and are not trusted.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { createServer, type Socket } from "node:net";
 import type { Log } from "#src/base/log.ts";
 import { ClientConnection } from "#src/embedded/nats/clientConnection.ts";
 import { GuestDelivery } from "#src/embedded/nats/guestDelivery.ts";
-import type { ClientSubscription, EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import type { ClientSubscription, EndpointService, EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
 import { DEFAULT_LIMITS, type EndpointLimits } from "#src/embedded/nats/limits.ts";
 import { tokenCheck } from "#src/embedded/nats/rights.ts";
 import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
@@ -40,6 +40,8 @@ export interface NatsEndpoint {
   readonly port: number;
   /** Current counts. */
   stats(): EndpointStats;
+  /** Has a service answer clients from now on. */
+  attach(make: (hub: EndpointHub) => EndpointService): void;
   /** Sends buffered output, ends every connection, and stops listening. */
   stop(): Promise<void>;
 }
@@ -65,6 +67,8 @@ export class EndpointHub {
     refused: 0,
   };
   readonly guests: GuestDelivery;
+  /** The service that answers clients, once it is attached. */
+  service: EndpointService | undefined;
   /** Bytes per second that may be read from a guest. */
   guestInput: number;
 
@@ -102,6 +106,7 @@ export class EndpointHub {
     this.connections.delete(connection);
     this.silent.delete(connection);
     this.guests.leave(connection);
+    this.service?.left(connection);
   }
 
   /** Delivers a message to its subscribers; gives their number. */
@@ -125,6 +130,18 @@ export class EndpointHub {
     }
     this.stats.messagesOut += delivered;
     return delivered + this.guests.offer(message);
+  }
+
+  /**
+   * The subscriptions that get a message of the endpoint's service for a guest, or with `undefined` for clients with
+   * the token: those of the guest's own inboxes, or all of the subject; of a queue group one member.
+   */
+  *recipients(guest: ClientConnection | undefined, subject: string): Generator<readonly ClientSubscription[]> {
+    const routes = guest === undefined ? this.routes : guest.inboxes;
+    if (routes === undefined) return;
+    const { plain, groups } = routes.match(subject);
+    for (const subscription of plain) if (subscription.delivered < subscription.max) yield [subscription];
+    yield* groups;
   }
 
   tick(now: number): void {
@@ -157,7 +174,7 @@ export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<N
       client_ip: socket.remoteAddress,
       // some client libraries (Java, Python) only send a token if this is set; guests may ignore it
       auth_required: true,
-      jetstream: false,
+      jetstream: endpoint.service !== undefined,
     })
   );
   const use = { service: "the NATS endpoint", port: options.port, option: options.portOption ?? "--nats-port" };
@@ -190,6 +207,7 @@ export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<N
       connections: endpoint.connections.size,
       subscriptions: endpoint.routes.size + endpoint.guests.routes.size,
     }),
+    attach: (make) => void (endpoint.service = make(endpoint)),
     stop: () => stopped ??= stop(),
   };
 }

@@ -13,6 +13,14 @@ export function maySubscribe(rights: Rights, subject: string): boolean {
   return rights === "all" || isWithin(subject, EVENTS);
 }
 
+/** An inbox: its first token after `_INBOX` cannot be guessed. */
+const INBOX = /^_INBOX\.[A-Za-z0-9_-]{16,}(\.|$)/;
+
+/** Whether a subject is an inbox of a client, or of some of its requests. */
+export function isInbox(subject: string): boolean {
+  return INBOX.test(subject);
+}
+
 /** A comparison with the token in constant time. */
 export function tokenCheck(token: string): (candidate: string) => boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();

@@ -1,6 +1,7 @@
 /**
  * The JetStream stream that stores transitions, where the server has JetStream. The stream is created, updated to the
  * current limits, and checked again after each reconnection. Without JetStream transitions go over core NATS.
+ * An embedded endpoint serves a stream of this name from the log: there, too, transitions go over core NATS.
  *
  * JetStream's API is plain requests (`$JS.API.>`) and replies to messages, so the bus is enough. At most one transition
  * of an entity is in flight at a time: a server that loses the first of two and stores the second would reverse their
@@ -15,7 +16,11 @@ import { entityKey } from "#src/runtime/placement/partitions.ts";
 
 /** Name of the stream. */
 export const STREAM = "ARBOR_EVENTS";
-const SUBJECTS = ["arbor.event.>"];
+/** The subject of its messages. */
+export const SUBJECT = "arbor.event.>";
+const SUBJECTS = [SUBJECT];
+/** Metadata of a stream that Arbor's embedded endpoint serves from the log of transitions: nothing is stored in it. */
+export const SERVED_FROM_LOG = ["arbor.served-from", "log"] as const;
 
 export interface StreamOptions {
   readonly bus: Bus;
@@ -87,6 +92,8 @@ async function ensureStream({ bus, log, maxAgeMs }: StreamOptions): Promise<bool
   if (code === NOT_FOUND) return await createStream(bus, log, maxAgeMs);
   if (info.error !== undefined || info.config === undefined) throw new Error(describe(info));
   const { config } = info;
+  const [name, value] = SERVED_FROM_LOG;
+  if (memberOf(config.metadata, name) === value) return false;
   const wanted = limits(maxAgeMs);
   const same = Object.entries(wanted).every(([name, value]) => toJson(config[name]) === toJson(value));
   if (same) return true;

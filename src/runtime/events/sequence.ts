@@ -11,7 +11,7 @@ import { settledEdge } from "#src/runtime/events/settledPosition.ts";
 import { kebab, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
 import { type EventFilter, passes } from "#src/runtime/events/replay.ts";
 import { onlyRow } from "#src/store/rows.ts";
-import type { Store } from "#src/store/store.ts";
+import type { Fragment, Store } from "#src/store/store.ts";
 
 /** Rows between two checkpoints, about. */
 const STEP = 256;
@@ -37,7 +37,7 @@ export interface NumberedTransition {
 }
 
 /** The last checkpoint that passes a condition, or the first row that is not deleted: rows from `tx` on follow `before` rows. */
-const base = (sql: Store["sql"], condition: ReturnType<Store["sql"]>) =>
+const base = (sql: Store["sql"], condition: Fragment) =>
   sql`
     select tx, before from (
       (select tx, before from outbox_sequence where ${condition} order by tx desc limit 1)
@@ -107,8 +107,11 @@ export async function readNumbered(
   return rows.map(numbered);
 }
 
+/** The place of a row in the order of the log. */
+type TransitionPlace = Extract<Position, { readonly entity: object }>;
+
 /** The number of a row of the log; `undefined` when it is deleted or does not exist. */
-export async function numberOf(store: Store, { tx, entity, version }: Required<Position>): Promise<number | undefined> {
+export async function numberOf(store: Store, { tx, entity, version }: TransitionPlace): Promise<number | undefined> {
   const [row] = await store.sql<{ seq: bigint; found: boolean }[]>`
     with base as materialized (${base(store.sql, store.sql`tx <= ${tx.toString()}::xid8`)})
     select b.before + count(*) as seq, bool_or((o.tx, o.kind, o.id, o.version) =
@@ -144,7 +147,7 @@ const WINDOW = 16_384;
  * The SQL condition that a row passes a filter. The kebab case of a type is a regular expression; ASCII letters in it
  * are lower case whatever the collation.
  */
-function condition(sql: Store["sql"], { kind, id, transition }: EventFilter): ReturnType<Store["sql"]> {
+function condition(sql: Store["sql"], { kind, id, transition }: EventFilter): Fragment {
   return sql`((${kind ?? null}::text is null or kind = ${kind ?? null}) and (${id ?? null}::text is null or id = ${
     id ?? null
   })
@@ -153,8 +156,8 @@ function condition(sql: Store["sql"], { kind, id, transition }: EventFilter): Re
 }
 
 /** Any of some conditions; none for no filters. */
-function anyOf(sql: Store["sql"], filters: readonly EventFilter[]): ReturnType<Store["sql"]> {
-  return filters.reduce((all, filter) => sql`${all} or ${condition(sql, filter)}`, sql`false`);
+function anyOf(sql: Store["sql"], filters: readonly EventFilter[]): Fragment {
+  return filters.reduce<Fragment>((all, filter) => sql`${all} or ${condition(sql, filter)}`, sql`false`);
 }
 
 /** The numbered rows from one number to another, as the table `n`: at most about `to - from` rows and a checkpoint's. */
