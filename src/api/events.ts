@@ -39,21 +39,38 @@ export const transitionEvent = z.object({
   type: z.string().meta({ description: "`arbor.<kind>.<transition>`.", example: "arbor.token.booted" }),
   time: z.string().meta({ description: "Time of the transition.", format: "date-time" }),
   datacontenttype: z.literal("application/json"),
+  dataschema: z.string().meta({
+    description: "`urn:arbor:event:<kind>.<transition>:<version>`: the schema of the content, and its version.",
+    example: "urn:arbor:event:token.booted:1",
+    format: "uri",
+  }),
   data: z.object({
     entity: z.object({ kind, id }),
     version: z.int().min(1).describe("Number of the actor's transition: 1, 2, 3 … without gaps."),
     from: z.string().meta({ description: "State before the transition.", example: "absent" }),
     to: z.string().meta({ description: "State after the transition.", example: "live" }),
     cause: z.string().describe("Id of the command, `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`."),
+    content: z.record(z.string(), z.unknown()).optional().describe(
+      "What happened, at most 8,000 bytes. Missing for a reader without the right to it.",
+    ),
+    contentReference: z.string().optional().meta({
+      description: "Path at the operator service that has the content, where it is longer.",
+      format: "uri-reference",
+    }),
   }),
 }).meta({ id: "TransitionEvent", description: "A transition as a CloudEvent." });
 /** The body of the events of one kind, derived from its machine's states and transitions. */
 export function transitionEventOf(
   kind: string,
-  machine: { readonly states: readonly string[] | undefined; readonly transitions: readonly string[] },
+  machine: {
+    readonly states: readonly string[] | undefined;
+    readonly transitions: readonly string[];
+    /** Schemas of content, one for each form. */
+    readonly contents: readonly z.ZodObject[];
+  },
 ) {
   const { shape } = transitionEvent;
-  const { from, to } = shape.data.shape;
+  const { from, to, content } = shape.data.shape;
   const state = (schema: typeof from) =>
     machine.states === undefined ? schema : z.enum(machine.states).describe(schema.description ?? "");
   const types = machine.transitions.map((one) => `arbor.${kind}.${one}`);
@@ -65,6 +82,7 @@ export function transitionEventOf(
       entity: z.object({ kind: z.literal(kind), id }),
       from: state(from),
       to: state(to),
+      content: z.union([z.never(), ...machine.contents]).optional().describe(content.description ?? ""),
     }),
   }).describe(`A transition of a ${kind} as a CloudEvent.`);
 }

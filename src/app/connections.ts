@@ -21,11 +21,12 @@ import { migrateWhole } from "#src/store/migrations.ts";
 import { claimNetwork, readClaim } from "#src/store/network.ts";
 import { checkServer } from "#src/store/server.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { type AppContext, type Connected, type StartContext, StartError } from "#src/app/context.ts";
+import { type AppContext, type Connected, type StartContext, StartError, tokenKinds } from "#src/app/context.ts";
 import { busCheck, databaseCheck } from "#src/app/health.ts";
-import { eventStream } from "#src/app/eventSource.ts";
+import { eventStreams } from "#src/app/eventSource.ts";
 import { connectNetwork } from "#src/app/network.ts";
 import { schemaMigrations } from "#src/app/schema.ts";
+import { walletKinds } from "#src/app/walletRole.ts";
 
 /** Delay in ms after which a start prints that it still waits for a server. */
 const PATIENCE_MS = 2_000;
@@ -50,7 +51,6 @@ export async function connect(start: StartContext): Promise<AppContext> {
   const clock = await followDatabaseClock(store);
   stops.push(async () => clock.stop());
   const bus = await openBus(start, nats);
-  if (nats.endpoint !== undefined) await serveStreams(start, nats.endpoint, store, bus);
   await initHash();
   const network = await connectNetwork({ ...start, store, bus });
   await claimDatabase(start, store, network);
@@ -58,7 +58,9 @@ export async function connect(start: StartContext): Promise<AppContext> {
   stops.push(() => builders.stop());
   health.checks.set("database", () => databaseCheck(store));
   health.checks.set("nats", () => busCheck(bus));
-  return { ...start, databaseUrl, store, clock, bus, port: network.port, builders };
+  const context = { ...start, databaseUrl, store, clock, bus, port: network.port, builders };
+  if (nats.endpoint !== undefined) await serveStreams(context, nats.endpoint);
+  return context;
 }
 
 async function startEmbeddedDatabase(
@@ -94,15 +96,12 @@ async function startEmbeddedNats({ options, log, stops, listening }: StartContex
 }
 
 /** Has the embedded endpoint answer JetStream clients from the log of transitions. */
-async function serveStreams(
-  { options, log, stops }: StartContext,
-  endpoint: NatsEndpoint,
-  store: Store,
-  bus: Bus,
-): Promise<void> {
+async function serveStreams(context: AppContext, endpoint: NatsEndpoint): Promise<void> {
+  const { options, log, stops, store, bus } = context;
   const events = createEventLog({ store, bus, log });
   stops.push(() => Promise.resolve(events.close()));
-  const streams = [eventStream(store, events, options.keep.history * 3_600_000)];
+  const kinds = [...tokenKinds(context), ...walletKinds(context)];
+  const streams = eventStreams(store, events, kinds, options.keep.history * 3_600_000);
   const service = await JetStreamService.attach(endpoint.attach, {
     streams,
     durables: new Durables(store, log),

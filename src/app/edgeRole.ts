@@ -13,6 +13,7 @@ import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
 import { PREFIX } from "#src/edge/wallets/route.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
+import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { partitionsCheck } from "#src/app/health.ts";
@@ -25,7 +26,12 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   const ask = createAsk({ bus, store, log });
   stops.push(() => Promise.resolve(ask.close()));
   context.health.checks.set("partitions", () => partitionsCheck(store));
-  const events = createEventLog({ store, bus, log });
+  const events = createEventLog({
+    store,
+    bus,
+    log,
+    contents: contentsOf([...tokenKinds(context), ...walletKinds(context)]),
+  });
   const shared = { ask, events, health: healthRoutes({ health: context.health }) };
   const tokens = await listen(context, tokenService(context, shared), {
     service: "the token service",

@@ -9,6 +9,7 @@ import type { ZodType } from "zod";
 import type { Json } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Event } from "#src/base/turn.ts";
+import type { KindContent } from "#src/runtime/events/content.ts";
 
 export type { Event } from "#src/base/turn.ts";
 
@@ -145,6 +146,8 @@ export interface ActorKind {
   readonly inputs: ZodType<Event>;
   /** Events accepted as outcomes of effects. */
   readonly outcomes: ZodType<Event>;
+  /** What its events say to subscribers; without it, only states and causes. */
+  readonly content?: KindContent;
   readonly tables?: { readonly [name: string]: OwnTable };
   readonly effects?: { readonly [name: string]: EffectRun };
   readonly builds?: { readonly [name: string]: Build };

@@ -15,6 +15,7 @@ import * as measure from "#src/runtime/metrics.ts";
 import { createPartitions, entityKey, partitionOf } from "#src/runtime/placement/partitions.ts";
 import { startPlacement } from "#src/runtime/placement/placement.ts";
 import { workerSubject } from "#src/runtime/bus/protocol.ts";
+import { contentsOf } from "#src/runtime/events/content.ts";
 import { createPublisher } from "#src/runtime/events/publisher.ts";
 import { createRequestHandler } from "#src/runtime/turns/requests.ts";
 import { RateCounter } from "#src/runtime/operations/rateCounter.ts";
@@ -116,6 +117,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     store: turnPool,
     bus,
     log,
+    contents: contentsOf(kinds.values()),
     owned: () => placement.owned(),
     keptMs: options.eventsKeptMs,
   });

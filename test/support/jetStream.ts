@@ -2,12 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { silentLog } from "#src/base/log.ts";
-import { eventStream } from "#src/app/eventSource.ts";
+import { eventStreams, type LoggedKind } from "#src/app/eventSource.ts";
 import { schemaMigrations } from "#src/app/schema.ts";
 import { Durables } from "#src/embedded/jetstream/durables.ts";
 import { type JetStreamOptions, JetStreamService } from "#src/embedded/jetstream/service.ts";
 import { type NatsEndpoint, type NatsEndpointOptions, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
+import { NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { createEventStream } from "#src/runtime/events/jetStream.ts";
 import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime/events/transition.ts";
@@ -26,12 +27,17 @@ export interface StreamServer {
 
 /** Stores transitions as a turn does, in one transaction. */
 export async function insertTransitions(store: Store, transitions: readonly Transition[]): Promise<void> {
-  const rows = transitions.map(({ entity, at, ...rest }) => ({ ...entity, ...rest, at: new Date(at).toISOString() }));
+  const rows = transitions.map(({ entity, at, ...rest }) => ({
+    ...entity,
+    ...rest,
+    at: new Date(at).toISOString(),
+    body: { type: rest.type, amount: String(rest.version), secret: "never shown" },
+  }));
   await store.sql`
     insert into outbox (kind, id, version, partition, from_state, to_state, type, cause, body, at, published)
-    select kind, id, version, 0, "from", "to", type, cause, '{}', at, true
+    select kind, id, version, 0, "from", "to", type, cause, body, at, true
     from json_to_recordset(${rows as never}::json)
-      as r(kind text, id text, version bigint, "from" text, "to" text, type text, cause text, at timestamptz)`;
+      as r(kind text, id text, version bigint, "from" text, "to" text, type text, cause text, at timestamptz, body jsonb)`;
 }
 
 /** A database of its own. */
@@ -64,12 +70,13 @@ export async function serveDatabase(
   token: string,
   options: Partial<NatsEndpointOptions> = {},
   jetStream: Partial<JetStreamOptions> = {},
+  kinds: readonly LoggedKind[] = [],
 ): Promise<ServedEndpoint> {
   const endpoint = await startNatsEndpoint({ port: 0, token, log: silentLog, ...options });
   const bus = await connectBus({ url: endpoint.url, token });
   const events = createEventLog({ store, bus, log: silentLog });
   const service = await JetStreamService.attach(endpoint.attach, {
-    streams: [eventStream(store, events, 86_400_000)],
+    streams: eventStreams(store, events, kinds, 86_400_000),
     durables: new Durables(store, silentLog),
     log: silentLog,
     ...jetStream,
@@ -119,7 +126,7 @@ export async function startEmbeddedStream(): Promise<StreamServer & { readonly s
 export async function startServerStream(): Promise<StreamServer> {
   const server = await startNatsServer();
   const bus = await connectBus({ url: server.url });
-  const stream = createEventStream({ bus, log: silentLog, maxAgeMs: 86_400_000 });
+  const stream = createEventStream({ bus, log: silentLog, contents: NO_CONTENTS, maxAgeMs: 86_400_000 });
   if (!await stream.ready()) throw new Error("nats-server has no JetStream");
   return {
     url: server.url,

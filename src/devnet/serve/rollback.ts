@@ -4,6 +4,7 @@ import { isObject, messaged } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
+import { unavailable } from "#src/devnet/blocks/submission.ts";
 import { ROLLBACK_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import { type Bus, BusError } from "#src/runtime/bus/bus.ts";
 
@@ -13,10 +14,14 @@ type Rollback = (to: { readonly blocks: number }) => Promise<Result<Tip, Failure
 export function serveRollbacks(bus: Bus, rollback: Rollback, log: Log): () => void {
   return bus.subscribe(ROLLBACK_SUBJECT, (body, respond) => {
     const blocks = isObject(body) ? body.blocks : undefined;
-    if (typeof blocks !== "number" || !Number.isSafeInteger(blocks) || blocks < 0) return;
-    rollback({ blocks }).then((done) => respond?.(messaged(done))).catch((error) =>
-      log.error("a rollback failed", { reason: reason(error) })
-    );
+    if (typeof blocks !== "number" || !Number.isSafeInteger(blocks) || blocks < 0) {
+      respond?.(fail("invalid", "The number of blocks is not an integer from 0 on."));
+      return;
+    }
+    rollback({ blocks }).then((done) => respond?.(messaged(done))).catch((error) => {
+      log.error("a rollback failed", { reason: reason(error) });
+      respond?.(unavailable());
+    });
   });
 }
 

@@ -15,12 +15,12 @@ import { respond } from "#src/edge/json.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { kebab } from "#src/runtime/events/transition.ts";
 import { eventsOf, statesOf } from "#src/runtime/operations/graph.ts";
-import { STREAM } from "#src/runtime/events/jetStream.ts";
+import { CONTENT_STREAM, STREAM } from "#src/runtime/events/jetStream.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 
 export interface AsyncApiOptions {
   /** The kinds that workers of this version run. */
-  readonly kinds: readonly Pick<ActorKind, "kind" | "machine">[];
+  readonly kinds: readonly Pick<ActorKind, "kind" | "machine" | "content">[];
   /** Whether the service wants its token. */
   readonly withToken: boolean;
 }
@@ -39,8 +39,11 @@ export function asyncApi(options: AsyncApiOptions): OperatorPart {
 
 /** The document. One function, since it is one literal. */
 export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
-  const known = kinds.map(({ kind, machine }) => ({
+  const known = kinds.map(({ kind, machine, content }) => ({
     kind,
+    guarded: content?.guarded === true,
+    contents: Object.values(content?.schemas ?? {}),
+    byTransition: Object.entries(content?.schemas ?? {}).map(([type, schema]) => [kebab(type), schema] as const),
     states: statesOf(machine),
     transitions: [...new Set(eventsOf(machine).map(kebab))].sort(),
   }));
@@ -77,17 +80,21 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
         address: `arbor.event.${kind}.{id}.{transition}`,
         title: `Transitions of every ${kind}`,
         servers: [ref("servers", "nats")],
-        parameters: {
-          id: {
-            description:
-              "Id of the actor. Letters, digits, `_` and `-` are unchanged; every other byte of its UTF-8 is `%` and two " +
-              "hexadecimal digits; `*` for all.",
-          },
-          transition: { description: "Event of the machine in kebab case; `*` for all.", enum: [...transitions, "*"] },
-        },
+        parameters: parametersOf(transitions),
         messages: { [kind]: message(kind) },
         "x-jetstream": { stream: STREAM, deduplicatedBy: "Nats-Msg-Id" },
       }]),
+      ...Object.fromEntries(
+        known.filter(({ guarded }) => guarded).map(({ kind, transitions }) => [`${kind}-content`, {
+          address: `arbor.content.${kind}.{id}.{transition}`,
+          title: `Transitions of every ${kind}, with content`,
+          description: "Only clients with the token, or with rights of their own, may subscribe.",
+          servers: [ref("servers", "nats")],
+          parameters: parametersOf(transitions),
+          messages: { [kind]: message(kind) },
+          "x-jetstream": { stream: CONTENT_STREAM, deduplicatedBy: "Nats-Msg-Id" },
+        }]),
+      ),
       events: {
         address: "/events",
         title: "Transitions as server-sent events",
@@ -110,6 +117,13 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
         channel: ref("channels", kind),
         summary: `Publishes a transition of a ${kind}, through JetStream if the server supports it.`,
       }]),
+      ...Object.fromEntries(
+        known.filter(({ guarded }) => guarded).map(({ kind }) => [`publish-${kind}-content`, {
+          action: "send",
+          channel: ref("channels", `${kind}-content`),
+          summary: `Publishes a transition of a ${kind} with its content.`,
+        }]),
+      ),
       stream: {
         action: "send",
         channel: ref("channels", "events"),
@@ -126,6 +140,11 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
     components: {
       schemas: {
         ...of((one) => [`${one.kind}-event`, schemaOf(transitionEventOf(one.kind, one))]),
+        ...Object.fromEntries(
+          known.flatMap(({ kind, byTransition }) =>
+            byTransition.map(([transition, schema]) => [`${kind}.${transition}`, schemaOf(schema)])
+          ),
+        ),
         reset: schemaOf(resetEvent),
         "webhook-test": schemaOf(testEvent),
         "webhook-headers": schemaOf(webhookHeaders),
@@ -158,6 +177,17 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
         ? { securitySchemes: { operator: { type: "http", scheme: "bearer", description: "The operator's token." } } }
         : {}),
     },
+  };
+}
+
+function parametersOf(transitions: readonly string[]): Part {
+  return {
+    id: {
+      description:
+        "Id of the actor. Letters, digits, `_` and `-` are unchanged; every other byte of its UTF-8 is `%` and two " +
+        "hexadecimal digits; `*` for all.",
+    },
+    transition: { description: "Event of the machine in kebab case; `*` for all.", enum: [...transitions, "*"] },
   };
 }
 

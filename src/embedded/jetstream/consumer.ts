@@ -70,6 +70,7 @@ export class Consumer {
   readonly acks: Acks;
   readonly requests: PullRequests;
   config: ConsumerConfig;
+  private subjects: readonly string[] = [];
   private filters: readonly (readonly string[])[] = [];
   /** Messages read ahead: those of `ahead` from `aheadAt` on, complete up to the number `aheadTo`. */
   private ahead: readonly StoredMessage[] = [];
@@ -131,9 +132,12 @@ export class Consumer {
   /** Replaces the configuration. */
   update(config: ConsumerConfig): void {
     this.config = config;
+    const { stream } = this.options.reader;
     const filters = filtersOf(config);
-    const all = filters.some((filter) => filter === this.options.reader.stream.subject || filter === ">");
-    this.filters = all ? [] : filters.map((filter) => filter.split("."));
+    const all = filters.length === 0 || filters.some((filter) => filter === stream.subject || filter === ">");
+    // In a stream with gaps the messages must be counted, whatever the filter.
+    this.subjects = all ? stream.hasGaps ? [stream.subject] : [] : filters;
+    this.filters = this.subjects.map((filter) => filter.split("."));
     this.acks.rules = rulesOf(config);
     this.ahead = [];
     this.aheadTo = 0;
@@ -298,7 +302,7 @@ export class Consumer {
     await gate.run(async () => {
       const more = last - from < NEAR
         ? await this.countNear(from, last)
-        : await reader.source.count(from, last, filtersOf(this.config));
+        : await reader.source.count(from, last, this.subjects);
       // Another count may have ended meanwhile.
       if (this.countedTo !== before) return;
       this.matching += more;
@@ -405,7 +409,7 @@ export class Consumer {
     if (part !== undefined) return this.hold(part.messages, part.at, part.to);
     await gate.run(async () => {
       if (this.filters.length === 0 || last - seq < NEAR) return await reader.load(seq);
-      const { found, to } = await reader.source.find(seq, last, filtersOf(this.config), FOUND);
+      const { found, to } = await reader.source.find(seq, last, this.subjects, FOUND);
       this.hold(found, 0, to);
     });
     const loaded = reader.part(seq);
@@ -475,7 +479,11 @@ export class Consumer {
     }
     const from = Math.max(acks.sseq, Math.min(this.aheadTo, limit) + 1);
     acks.sseq = Math.max(acks.sseq, Math.min(from, limit + 1));
-    if (from > last) return "end";
+    if (from > last) {
+      // Something that was counted can be unreadable.
+      this.matching = 0;
+      return "end";
+    }
     return { load: from, repeat: false };
   }
 

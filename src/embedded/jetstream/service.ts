@@ -408,8 +408,9 @@ export class JetStreamService implements EndpointService {
     const state = await reader.refresh();
     const { first, last } = state;
     const none = "0001-01-01T00:00:00Z";
-    const oldest = first <= last ? (await source.read(first, last, 1))[0] : undefined;
+    const oldest = await nextOf(reader, first, last, stream.subject);
     const newest = first <= last ? (await source.last(first, last, [stream.subject])) : undefined;
+    const messages = stream.hasGaps ? await source.count(first, last, [stream.subject]) : last - first + 1;
     const time = (message: StoredMessage | undefined) => message === undefined ? none : timeOf(message);
     return {
       config: {
@@ -437,12 +438,13 @@ export class JetStreamService implements EndpointService {
       },
       created: new Date(stream.created).toISOString(),
       state: {
-        messages: last - first + 1,
+        messages,
         bytes: 0,
         first_seq: first,
         first_ts: time(oldest),
         last_seq: last,
         last_ts: time(newest),
+        ...(stream.hasGaps ? { num_deleted: last - first + 1 - messages } : {}),
         ...(await this.subjects(reader, state, json)),
         consumer_count: this.visible(from, reader).length,
       },
@@ -592,8 +594,8 @@ export class JetStreamService implements EndpointService {
       case "by_start_time":
         return bounded(await source.numberAt(Date.parse(config.opt_start_time ?? ""), last));
       case "last": {
-        if (filters.length === 0) return bounded(last);
-        const newest = await source.last(first, last, filters);
+        if (filters.length === 0 && !reader.stream.hasGaps) return bounded(last);
+        const newest = await source.last(first, last, filters.length === 0 ? [reader.stream.subject] : filters);
         return bounded(newest?.seq ?? first);
       }
       case "last_per_subject": {
@@ -697,7 +699,9 @@ async function nextOf(
   filter: string,
 ): Promise<StoredMessage | undefined> {
   if (!isSubscription(filter)) return undefined;
-  if (isWithin(reader.stream.subject, filter)) return (await reader.source.read(first, last, 1))[0];
+  if (!reader.stream.hasGaps && isWithin(reader.stream.subject, filter)) {
+    return (await reader.source.read(first, last, 1))[0];
+  }
   for (let from = first; from <= last;) {
     const { found, to } = await reader.source.find(from, last, [filter], 1);
     for (const message of found) return message;

@@ -58,6 +58,8 @@ export interface ServedStream {
   readonly metadata: Readonly<Record<string, string>>;
   /** Whether guests may read it too. */
   readonly forGuests: boolean;
+  /** Whether numbers between the first and the last message may be missing. */
+  readonly hasGaps: boolean;
   /** Since when it exists, and how long messages stay in it, in milliseconds. */
   readonly created: number;
   readonly maxAgeMs: number;

@@ -8,6 +8,7 @@
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
+import { type Contents, NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { comparePositions, type Position, START } from "#src/runtime/events/position.ts";
 import { type EventFilter, isReached, type LoggedEvent, passes, readPage } from "#src/runtime/events/replay.ts";
 import { currentPosition } from "#src/runtime/events/settledPosition.ts";
@@ -50,6 +51,8 @@ export interface EventLogOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly log: Log;
+  /** Reads the content of transitions; without it they have none. */
+  readonly contents?: Contents;
   /** Longest time between two reads of the tail, in milliseconds; 1,000 by default. */
   readonly pollMs?: number;
   /**
@@ -62,14 +65,14 @@ export interface EventLogOptions {
 const BATCH = 256;
 
 export function createEventLog(options: EventLogOptions): EventLog {
-  const { store, bus, log, pollMs = 1_000, stallMs = 1_000 } = options;
+  const { store, bus, log, contents = NO_CONTENTS, pollMs = 1_000, stallMs = 1_000 } = options;
   const closed = new AbortController();
   let count = 0;
   let tail: Tail | undefined;
 
   const enter = () => {
     count++;
-    tail ??= startTail({ store, bus, log, pollMs, stallMs });
+    tail ??= startTail({ store, bus, log, contents, pollMs, stallMs });
     return tail;
   };
   const leave = () => {
@@ -97,7 +100,11 @@ export function createEventLog(options: EventLogOptions): EventLog {
           const held: LoggedEvent[] | undefined = shared.after(position);
           if (held === undefined) {
             const after: Position = position;
-            const page = await retry(() => readPage(store, after, filter, BATCH, shared.edge()), ended, log);
+            const page = await retry(
+              () => readPage(store, after, filter, BATCH, { contents, edge: shared.edge() }),
+              ended,
+              log,
+            );
             if (page === undefined) return;
             const moved = comparePositions(page.next, after) > 0;
             position = page.next;

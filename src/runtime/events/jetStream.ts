@@ -1,7 +1,7 @@
 /**
- * The JetStream stream that stores transitions, where the server has JetStream. The stream is created, updated to the
- * current limits, and checked again after each reconnection. Without JetStream transitions go over core NATS.
- * An embedded endpoint serves a stream of this name from the log: there, too, transitions go over core NATS.
+ * The JetStream streams that store transitions, where the server has JetStream: one for all, and one with the content
+ * that guests may not read. They are created, updated to the current limits, and checked again after each reconnection.
+ * Without JetStream transitions go over core NATS; also where an embedded endpoint serves these streams from the log.
  *
  * JetStream's API is plain requests (`$JS.API.>`) and replies to messages, so the bus is enough. At most one transition
  * of an entity is in flight at a time: a server that loses the first of two and stores the second would reverse their
@@ -11,20 +11,26 @@ import { isObject, type Json, toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { memberOf } from "#src/base/member.ts";
 import { type Bus, BusError } from "#src/runtime/bus/bus.ts";
-import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime/events/transition.ts";
+import type { Contents } from "#src/runtime/events/content.ts";
+import { type EventMessage, eventMessages, type Transition } from "#src/runtime/events/transition.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 
-/** Name of the stream. */
+/** Name of the stream of all transitions. */
 export const STREAM = "ARBOR_EVENTS";
-/** The subject of its messages. */
+/** Name of the stream of transitions with content that guests may not read. */
+export const CONTENT_STREAM = "ARBOR_CONTENT";
+/** The subject of a stream's messages. */
 export const SUBJECT = "arbor.event.>";
-const SUBJECTS = [SUBJECT];
+export const CONTENT_SUBJECT = "arbor.content.>";
+/** Subjects of the streams, by name. */
+const STREAMS = { [STREAM]: [SUBJECT], [CONTENT_STREAM]: [CONTENT_SUBJECT] };
 /** Metadata of a stream that Arbor's embedded endpoint serves from the log of transitions: nothing is stored in it. */
 export const SERVED_FROM_LOG = ["arbor.served-from", "log"] as const;
 
 export interface StreamOptions {
   readonly bus: Bus;
   readonly log: Log;
+  readonly contents: Contents;
   /** How long the stream stores a transition, in milliseconds. */
   readonly maxAgeMs: number;
   /**
@@ -78,39 +84,50 @@ function replyOf(json: Json): JetStreamReply {
   };
 }
 
-/** Creates the stream, or updates it to the current limits. Resolves to whether it exists; rejects when that is unknown. */
-async function ensureStream({ bus, log, maxAgeMs }: StreamOptions): Promise<boolean> {
+/**
+ * Creates a stream, or updates it to the current limits. Resolves to whether it exists; rejects when that is unknown.
+ */
+async function ensureStream(
+  { bus, log, maxAgeMs }: StreamOptions,
+  stream: string,
+  subjects: readonly string[],
+): Promise<boolean> {
   let info: JetStreamReply;
   try {
-    info = await callApi(bus, `STREAM.INFO.${STREAM}`, null);
+    info = await callApi(bus, `STREAM.INFO.${stream}`, null);
   } catch (error) {
     if (error instanceof BusError && error.code === "no_responders") return false;
     throw error;
   }
   const code = info.error?.code;
   if (code === NOT_FOR_ACCOUNT || code === NOT_ENABLED) return false;
-  if (code === NOT_FOUND) return await createStream(bus, log, maxAgeMs);
+  const wanted = { subjects: [...subjects], ...limits(maxAgeMs) };
+  if (code === NOT_FOUND) return await createStream(bus, log, stream, wanted);
   if (info.error !== undefined || info.config === undefined) throw new Error(describe(info));
   const { config } = info;
   const [name, value] = SERVED_FROM_LOG;
   if (memberOf(config.metadata, name) === value) return false;
-  const wanted = limits(maxAgeMs);
   const same = Object.entries(wanted).every(([name, value]) => toJson(config[name]) === toJson(value));
   if (same) return true;
   // Other settings by an operator (replicas, sizes, placement) stay.
-  const updated = await callApi(bus, `STREAM.UPDATE.${STREAM}`, { ...config, ...wanted });
+  const updated = await callApi(bus, `STREAM.UPDATE.${stream}`, { ...config, ...wanted });
   if (updated.error !== undefined) throw new Error(describe(updated));
-  log.info("the stream of events has new limits", { stream: STREAM });
+  log.info("the stream of events has new limits", { stream });
   return true;
 }
 
-async function createStream(bus: Bus, log: Log, maxAgeMs: number): Promise<boolean> {
-  const body = { name: STREAM, ...limits(maxAgeMs), storage: "file", retention: "limits", discard: "old" };
+async function createStream(
+  bus: Bus,
+  log: Log,
+  stream: string,
+  wanted: { readonly [name: string]: Json },
+): Promise<boolean> {
+  const body = { name: stream, ...wanted, storage: "file", retention: "limits", discard: "old" };
   for (const replicas of bus.clustered() ? [3, 1] : [1]) {
-    const made = await callApi(bus, `STREAM.CREATE.${STREAM}`, { ...body, num_replicas: replicas });
+    const made = await callApi(bus, `STREAM.CREATE.${stream}`, { ...body, num_replicas: replicas });
     const code = made.error?.code;
     if (made.error === undefined) {
-      log.info("the stream of events was created", { stream: STREAM, replicas });
+      log.info("the stream of events was created", { stream, replicas });
       return true;
     }
     if (code === OVERLAP) {
@@ -182,7 +199,10 @@ class StreamWatch {
   private async check(): Promise<boolean> {
     let there: boolean;
     try {
-      there = await ensureStream(this.options);
+      there = true;
+      for (const [stream, subjects] of Object.entries(STREAMS)) {
+        there = await ensureStream(this.options, stream, subjects) && there;
+      }
     } catch (error) {
       return this.unavailable(reason(error), false);
     }
@@ -194,7 +214,7 @@ class StreamWatch {
 
 /** Creates the stream's writer. */
 export function createEventStream(options: StreamOptions): EventStream {
-  const { bus } = options;
+  const { bus, contents } = options;
   const watch = new StreamWatch(options);
   /**
    * Called at a reconnection, one for each transition in flight. A shared promise would retain memory for each of them.
@@ -205,16 +225,22 @@ export function createEventStream(options: StreamOptions): EventStream {
     for (const lost of inFlight) lost();
   });
 
-  /** Stores one transition. Resolves to the reason when the stream did not confirm it. */
+  /** Stores one transition. Resolves to the reason when a stream did not confirm it. */
   const put = async (transition: Transition): Promise<string | undefined> => {
+    for (const message of eventMessages(transition, contents)) {
+      const refused = await putMessage(message);
+      if (refused !== undefined) return refused;
+    }
+    return undefined;
+  };
+  const putMessage = async ({ subject, body, id }: EventMessage): Promise<string | undefined> => {
     let lost = () => {};
     const reconnected = new Promise<JetStreamReply>((resolve) => {
       lost = () => resolve({ error: { code: undefined, description: "the connection was lost" } });
     });
     inFlight.add(lost);
     try {
-      const headers = { "Nats-Msg-Id": eventId(transition) };
-      const stored = bus.request(eventSubject(transition), cloudEvent(transition), ACK_MS, headers).then(replyOf);
+      const stored = bus.request(subject, body, ACK_MS, { "Nats-Msg-Id": id }).then(replyOf);
       const answer = await Promise.race([stored, reconnected]);
       return answer.error !== undefined || answer.seq === undefined ? describe(answer) : undefined;
     } catch (error) {
@@ -253,7 +279,6 @@ export function createEventStream(options: StreamOptions): EventStream {
 
 function limits(maxAgeMs: number): { [name: string]: Json } {
   return {
-    subjects: SUBJECTS,
     // In nanoseconds.
     max_age: Math.round(maxAgeMs) * 1_000_000,
     duplicate_window: Math.min(DUPLICATES_MS, Math.round(maxAgeMs)) * 1_000_000,

@@ -7,14 +7,8 @@ import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { endSpan, type TraceRef } from "#src/base/trace.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
-import {
-  cloudEvent,
-  eventId,
-  eventSubject,
-  type Transition,
-  transitionOf,
-  type TransitionRow,
-} from "#src/runtime/events/transition.ts";
+import type { Contents } from "#src/runtime/events/content.ts";
+import { eventMessages, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
 import { published, publishFailures } from "#src/runtime/metrics.ts";
 import { publishSpan } from "#src/runtime/spans.ts";
 import { createEventStream, type EventStream } from "#src/runtime/events/jetStream.ts";
@@ -50,6 +44,8 @@ export interface PublisherOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly log: Log;
+  /** Reads the content of transitions in rows, and knows which of it guests may not read. */
+  readonly contents: Contents;
   /** The partitions to sweep after the queue overflowed. */
   readonly owned: () => readonly number[];
   /** How long a JetStream stream stores transitions, in milliseconds; 30 days by default. */
@@ -64,8 +60,8 @@ class Sender {
   private readonly stream: EventStream;
 
   constructor(private readonly options: PublisherOptions, private readonly stopped: AbortSignal) {
-    const { bus, log, keptMs = KEPT_MS } = options;
-    this.stream = createEventStream({ bus, log, maxAgeMs: keptMs });
+    const { bus, log, contents, keptMs = KEPT_MS } = options;
+    this.stream = createEventStream({ bus, log, contents, maxAgeMs: keptMs });
   }
 
   /** Remembers the span of the turn that wrote some transitions. */
@@ -121,9 +117,11 @@ class Sender {
     transitions: readonly Transition[],
   ): Promise<{ readonly left: readonly Transition[]; readonly reason?: string }> {
     if (await this.stream.ready()) return await this.stream.store(transitions);
-    const { bus } = this.options;
+    const { bus, contents } = this.options;
     for (const transition of transitions) {
-      bus.publish(eventSubject(transition), cloudEvent(transition), { "Nats-Msg-Id": eventId(transition) });
+      for (const { subject, body, id } of eventMessages(transition, contents)) {
+        bus.publish(subject, body, { "Nats-Msg-Id": id });
+      }
     }
     await bus.flush();
     return { left: [] };
@@ -180,7 +178,7 @@ async function mark({ sql }: Store, transitions: readonly Transition[]): Promise
 
 /** Publishes and marks unmarked transitions, as `Publisher.sweep`. */
 async function sweepRows(
-  store: Store,
+  { store, contents }: PublisherOptions,
   sender: Sender,
   partitions: readonly number[],
   olderMs: number,
@@ -188,12 +186,12 @@ async function sweepRows(
   let count = 0;
   for (;;) {
     const rows = await store.sql<TransitionRow[]>`
-        select kind, id, version, from_state, to_state, type, cause, at from outbox
+        select kind, id, version, from_state, to_state, type, cause, at, body from outbox
         where not published and partition = any(${[
       ...partitions,
     ]}::int[]) and created <= now() - ${olderMs} * interval '1 ms'
         order by partition, kind, id, version limit ${BATCH}`;
-    const transitions = rows.map(transitionOf);
+    const transitions = rows.map((row) => transitionOf(row, contents));
     if (rows.length > 0) {
       await sender.publish(transitions);
       await mark(store, transitions);
@@ -205,7 +203,7 @@ async function sweepRows(
 
 /** Creates a publisher. */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { store, log } = options;
+  const { store, log, contents } = options;
   const stopped = new AbortController();
   const sender = new Sender(options, stopped.signal);
   const marker = new Marker(options, stopped.signal);
@@ -213,7 +211,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let overflown = false;
   let working: Promise<void> | undefined;
 
-  const sweep: Publisher["sweep"] = (partitions, olderMs) => sweepRows(store, sender, partitions, olderMs);
+  const sweep: Publisher["sweep"] = (partitions, olderMs) => sweepRows(options, sender, partitions, olderMs);
 
   const work = async () => {
     // The turns of one statement end in the same moment.
@@ -265,9 +263,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
     push,
     pushUnpublished: async ({ kind, id }, after) => {
       const rows = await store.sql<TransitionRow[]>`
-        select kind, id, version, from_state, to_state, type, cause, at from outbox
+        select kind, id, version, from_state, to_state, type, cause, at, body from outbox
         where kind = ${kind} and id = ${id} and version > ${after} and not published order by version`;
-      push(rows.map(transitionOf));
+      push(rows.map((row) => transitionOf(row, contents)));
     },
     sweep,
     behind: () => overflown || queue.length > BATCH,

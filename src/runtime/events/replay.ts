@@ -5,6 +5,7 @@
  * nothing can commit any more (`pg_snapshot_xmin`), so that no later commit can appear before a row that was read. Only
  * `pruneEvents` deletes rows, and it records how far it deleted.
  */
+import { type Contents, NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { kebab, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
 import { comparePositions, type Position } from "#src/runtime/events/position.ts";
 import type { Store } from "#src/store/store.ts";
@@ -57,7 +58,8 @@ export async function isReached(store: Store, { tx }: Position): Promise<boolean
 
 /**
  * The next transitions after a position, at most `limit`. `edge` is a transaction id below which the caller knows that
- * all transactions have ended; without it the page ends at the oldest open transaction of the whole server.
+ * all transactions have ended; without it the page ends at the oldest open transaction of the whole server. Without
+ * `contents` the transitions have no content.
  *
  * @example
  * ```ts
@@ -70,7 +72,7 @@ export async function readPage(
   after: Position,
   filter: EventFilter,
   limit: number,
-  edge?: bigint,
+  { edge, contents = NO_CONTENTS }: { readonly edge?: bigint | undefined; readonly contents?: Contents } = {},
 ): Promise<EventPage> {
   const { sql } = store;
   const { kind, id, transition } = filter;
@@ -95,7 +97,7 @@ export async function readPage(
         select s.*, s.tx::text as tx_text, row_number() over (order by s.tx, s.kind, s.id, s.version) as place,
           count(*) over () as scanned
         from (
-          select o.tx, o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at from outbox o
+          select o.tx, o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at, o.body from outbox o
           where o.tx >= ${after.tx.toString()}::xid8 and o.tx > b.pruned and o.tx < b.edge
             and (o.tx > ${after.tx.toString()}::xid8
               or (o.kind, o.id, o.version) > (${after.entity?.kind ?? ""}, ${after.entity?.id ?? ""}, ${
@@ -111,7 +113,9 @@ export async function readPage(
           '([a-z0-9])([A-Z])', '\\1-\\2', 'g'), '[^A-Za-z0-9]+', '-', 'g')) = ${transition ?? null}))
       order by n.place limit ${limit}) e on true
     order by e.place`;
-  const found = rows.filter((row): row is PageRow & EventRow => row.kind !== null).map(loggedEvent);
+  const found = rows.filter((row): row is PageRow & EventRow => row.kind !== null).map((row) =>
+    loggedEvent(row, contents)
+  );
   const events = found.filter((event) => passes(event.transition, filter));
   const [first] = rows;
   // The bounds are a row even where no transition is found.
@@ -164,8 +168,8 @@ interface EventRow extends TransitionRow {
   tx_text: string;
 }
 
-function loggedEvent(row: EventRow): LoggedEvent {
-  const transition = transitionOf(row);
+function loggedEvent(row: EventRow, contents: Contents): LoggedEvent {
+  const transition = transitionOf(row, contents);
   const { entity, version } = transition;
   return { transition, position: { tx: BigInt(row.tx_text), entity, version } };
 }

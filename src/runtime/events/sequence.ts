@@ -9,6 +9,7 @@
 import { type Position } from "#src/runtime/events/position.ts";
 import { settledEdge } from "#src/runtime/events/settledPosition.ts";
 import { kebab, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
+import { type Contents, NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { type EventFilter, passes } from "#src/runtime/events/replay.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Fragment, Store } from "#src/store/store.ts";
@@ -76,9 +77,9 @@ interface NumberedRow extends TransitionRow {
   created: Date;
 }
 
-const numbered = ({ seq, created, ...row }: NumberedRow): NumberedTransition => ({
+const numbered = (contents: Contents) => ({ seq, created, ...row }: NumberedRow): NumberedTransition => ({
   seq: Number(seq),
-  transition: transitionOf(row),
+  transition: transitionOf(row, contents),
   storedAt: created.getTime(),
 });
 
@@ -88,6 +89,7 @@ const numbered = ({ seq, created, ...row }: NumberedRow): NumberedTransition => 
  */
 export async function readNumbered(
   store: Store,
+  contents: Contents,
   from: number,
   last: number,
   limit: number,
@@ -99,12 +101,12 @@ export async function readNumbered(
     select * from (
       select b.before + row_number() over (order by r.tx, r.kind, r.id, r.version) as seq, r.*
       from base b, lateral (
-        select tx, kind, id, version, from_state, to_state, type, cause, at, created from outbox o
+        select tx, kind, id, version, from_state, to_state, type, cause, at, body, created from outbox o
         where o.tx >= b.tx order by tx, kind, id, version limit greatest(0, ${
     from + count - 1
   }::bigint - b.before)) r) n
     where seq >= ${from} order by seq`;
-  return rows.map(numbered);
+  return rows.map(numbered(contents));
 }
 
 /** The place of a row in the order of the log. */
@@ -130,7 +132,7 @@ export async function numberAt(store: Store, at: number, last: number): Promise<
   const { sql } = store;
   const start = await onlyRow(sql<{ before: bigint }[]>`${base(sql, sql`at < ${new Date(at - SKEW_MS)}`)}`);
   for (let from = Number(start.before) + 1; from <= last;) {
-    const rows = await readNumbered(store, from, last, SCAN);
+    const rows = await readNumbered(store, NO_CONTENTS, from, last, SCAN);
     const found = rows.find(({ storedAt }) => storedAt >= at);
     if (found !== undefined) return found.seq;
     const end = rows.at(-1);
@@ -147,16 +149,17 @@ const WINDOW = 16_384;
  * The SQL condition that a row passes a filter. The kebab case of a type is a regular expression; ASCII letters in it
  * are lower case whatever the collation.
  */
-function condition(sql: Store["sql"], { kind, id, transition }: EventFilter): Fragment {
+function condition(sql: Store["sql"], { kind, id, transition, types }: NumberedFilter): Fragment {
   return sql`((${kind ?? null}::text is null or kind = ${kind ?? null}) and (${id ?? null}::text is null or id = ${
     id ?? null
   })
     and (${transition ?? null}::text is null or lower(regexp_replace(regexp_replace(type,
-      '([a-z0-9])([A-Z])', '\\1-\\2', 'g'), '[^A-Za-z0-9]+', '-', 'g')) = ${transition ?? null}))`;
+      '([a-z0-9])([A-Z])', '\\1-\\2', 'g'), '[^A-Za-z0-9]+', '-', 'g')) = ${transition ?? null})
+    and ${types === undefined ? sql`true` : sql`type in ${sql([...types])}`})`;
 }
 
 /** Any of some conditions; none for no filters. */
-function anyOf(sql: Store["sql"], filters: readonly EventFilter[]): Fragment {
+function anyOf(sql: Store["sql"], filters: readonly NumberedFilter[]): Fragment {
   return filters.reduce<Fragment>((all, filter) => sql`${all} or ${condition(sql, filter)}`, sql`false`);
 }
 
@@ -166,9 +169,14 @@ const numberedRows = (sql: Store["sql"], from: number, to: number) =>
     select * from (
       select b.before + row_number() over (order by r.tx, r.kind, r.id, r.version) as seq, r.*
       from (${base(sql, sql`before < ${from}`)}) b, lateral (
-        select tx, kind, id, version, from_state, to_state, type, cause, at, created from outbox o
+        select tx, kind, id, version, from_state, to_state, type, cause, at, body, created from outbox o
         where o.tx >= b.tx order by tx, kind, id, version limit greatest(0, ${to}::bigint - b.before)) r) w
     where seq >= ${from}) n`;
+
+/** Selects transitions as `EventFilter`, and of these the given types of a machine's events. */
+export interface NumberedFilter extends EventFilter {
+  readonly types?: readonly string[] | undefined;
+}
 
 /** Transitions that a search found, and the number up to which it searched. */
 export interface FoundTransitions {
@@ -182,9 +190,10 @@ export interface FoundTransitions {
  */
 export async function findNumbered(
   store: Store,
+  contents: Contents,
   from: number,
   last: number,
-  filters: readonly EventFilter[],
+  filters: readonly NumberedFilter[],
   limit: number,
 ): Promise<FoundTransitions> {
   const to = Math.min(last, from + WINDOW - 1);
@@ -192,7 +201,7 @@ export async function findNumbered(
   const { sql } = store;
   const rows = await sql<NumberedRow[]>`
     select * from ${numberedRows(sql, from, to)} where ${anyOf(sql, filters)} order by seq limit ${limit}`;
-  const found = rows.map(numbered);
+  const found = rows.map(numbered(contents));
   return { found, to: rows.length < limit ? to : found.at(-1)?.seq ?? to };
 }
 
@@ -201,7 +210,7 @@ export async function countNumbered(
   store: Store,
   from: number,
   last: number,
-  filters: readonly EventFilter[],
+  filters: readonly NumberedFilter[],
 ): Promise<number> {
   const { sql } = store;
   let count = 0;
@@ -217,18 +226,21 @@ export async function countNumbered(
 /** The newest transition from `first` to `last` that passes any of some filters; `undefined` when there is none. */
 export async function lastNumbered(
   store: Store,
+  contents: Contents,
   first: number,
   last: number,
-  filters: readonly EventFilter[],
+  filters: readonly NumberedFilter[],
 ): Promise<NumberedTransition | undefined> {
   const { sql } = store;
   const only = filters.length === 1 ? filters[0] : undefined;
-  if (only?.kind !== undefined && only.id !== undefined) return await lastOf(store, only.kind, only.id, only, last);
+  if (only?.kind !== undefined && only.id !== undefined) {
+    return await lastOf(store, contents, only.kind, only.id, only, last);
+  }
   for (let to = last; to >= first; to -= WINDOW) {
     const rows = await sql<NumberedRow[]>`
       select * from ${numberedRows(sql, Math.max(first, to - WINDOW + 1), to)}
       where ${anyOf(sql, filters)} order by seq desc limit 1`;
-    for (const row of rows) return numbered(row);
+    for (const row of rows) return numbered(contents)(row);
   }
   return undefined;
 }
@@ -236,20 +248,21 @@ export async function lastNumbered(
 /** The newest transition of an actor that passes a filter, up to the number `last`. */
 async function lastOf(
   store: Store,
+  contents: Contents,
   kind: string,
   id: string,
-  filter: EventFilter,
+  filter: NumberedFilter,
   last: number,
 ): Promise<NumberedTransition | undefined> {
   for (let below: bigint | null = null;;) {
     const rows: (TransitionRow & { tx: string; created: Date })[] = await store.sql`
-      select tx::text, kind, id, version, from_state, to_state, type, cause, at, created from outbox
+      select tx::text, kind, id, version, from_state, to_state, type, cause, at, body, created from outbox
       where kind = ${kind} and id = ${id} and (${below}::bigint is null or version < ${below}::bigint)
       order by version desc limit ${STEP}`;
     for (const row of rows) {
       below = row.version;
-      const transition = transitionOf(row);
-      if (!passes(transition, filter)) continue;
+      const transition = transitionOf(row, contents);
+      if (!passes(transition, filter) || filter.types?.includes(row.type) === false) continue;
       const seq = await numberOf(store, { tx: BigInt(row.tx), entity: { kind, id }, version: transition.version });
       if (seq !== undefined && seq <= last) return { seq, transition, storedAt: row.created.getTime() };
     }
@@ -265,7 +278,7 @@ export async function lastOfEach(
   store: Store,
   first: number,
   last: number,
-  filters: readonly EventFilter[],
+  filters: readonly NumberedFilter[],
   most: number,
 ): Promise<number[] | undefined> {
   const { sql } = store;

@@ -31,7 +31,7 @@ export interface Tail {
 }
 
 /** Starts a tail. One function, because its parts share the kept transitions and the position. */
-export function startTail({ store, bus, log, pollMs, stallMs }: Required<EventLogOptions>): Tail {
+export function startTail({ store, bus, log, contents, pollMs, stallMs }: Required<EventLogOptions>): Tail {
   const stopped = new AbortController();
   let held: LoggedEvent[] = [];
   let from: Position | undefined;
@@ -59,7 +59,7 @@ export function startTail({ store, bus, log, pollMs, stallMs }: Required<EventLo
       return true;
     }
     if (edge !== undefined) await settle();
-    const page = await readPage(store, to, {}, 1_024, edge);
+    const page = await readPage(store, to, {}, 1_024, { contents, edge });
     if (page.reset) {
       from = page.next;
       held = [];

@@ -1,11 +1,13 @@
 /**
- * Transitions and their messages: subject `arbor.event.<kind>.<id>.<transition>`, body CloudEvents 1.0.
+ * Transitions and their messages: subject `arbor.event.<kind>.<id>.<transition>`, body CloudEvents 1.0. Content that
+ * guests may not read is in a second message, at `arbor.content.<kind>.<id>.<transition>`.
  *
  * An id becomes one NATS token: letters, digits, `_` and `-` stay, every other byte of its UTF-8 becomes `%` and two
  * hexadecimal digits (`decodeURIComponent` reverses it). `<transition>` is the machine's event in kebab case.
  */
 import { utf8 } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
+import { CONTENT_VERSION, type Contents, type EventContent } from "#src/runtime/events/content.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 
@@ -22,6 +24,8 @@ export interface Transition {
   readonly cause: string;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** What it says to subscribers; missing where its kind says nothing more. */
+  readonly content?: EventContent | undefined;
 }
 
 /** The published columns of a row of `outbox`. */
@@ -34,12 +38,24 @@ export interface TransitionRow {
   type: string;
   cause: string;
   at: Date;
+  /** The machine's event. */
+  body: Json;
 }
 
 /** Decodes a row of `outbox`. */
-export function transitionOf(row: TransitionRow): Transition {
-  const { kind, id, from_state: from, to_state: to, type, cause } = row;
-  return { entity: { kind, id }, version: Number(row.version), from, to, type, cause, at: row.at.getTime() };
+export function transitionOf(row: TransitionRow, contents: Contents): Transition {
+  const { kind, id, from_state: from, to_state: to, type, cause, body } = row;
+  const content = contents.of(kind, body);
+  return {
+    entity: { kind, id },
+    version: Number(row.version),
+    from,
+    to,
+    type,
+    cause,
+    at: row.at.getTime(),
+    ...(content !== undefined && { content }),
+  };
 }
 
 /** An id as one token of a NATS subject. */
@@ -60,8 +76,16 @@ export function kebab(type: string): string {
 
 /** The NATS subject of a transition. */
 export function eventSubject(transition: Transition): string {
-  const { kind, id } = transition.entity;
-  return `arbor.event.${kind}.${subjectToken(id)}.${kebab(transition.type)}`;
+  return `arbor.event.${subjectEnd(transition)}`;
+}
+
+/** The NATS subject of a transition with content that guests may not read. */
+export function contentSubject(transition: Transition): string {
+  return `arbor.content.${subjectEnd(transition)}`;
+}
+
+function subjectEnd({ entity: { kind, id }, type }: Transition): string {
+  return `${kind}.${subjectToken(id)}.${kebab(type)}`;
 }
 
 /** `<kind>/<id>:<version>`: the same each time a transition is published. */
@@ -69,9 +93,26 @@ export function eventId(transition: Transition): string {
   return `${entityKey(transition.entity)}:${transition.version}`;
 }
 
-/** The message body of a transition: a CloudEvent. */
-export function cloudEvent(transition: Transition): { [name: string]: Json } {
-  const { entity, version, from, to, cause } = transition;
+/** A message that publishes a transition. */
+export interface EventMessage {
+  readonly subject: string;
+  readonly body: { [name: string]: Json };
+  /** `Nats-Msg-Id`: the same each time. */
+  readonly id: string;
+}
+
+/** The messages of a transition: one, and where guests may not read its content a second one with it. */
+export function eventMessages(transition: Transition, contents: Contents): readonly EventMessage[] {
+  const guarded = contents.isGuarded(transition.entity.kind);
+  const id = eventId(transition);
+  const message = { subject: eventSubject(transition), body: cloudEvent(transition, !guarded), id };
+  if (!guarded || transition.content === undefined) return [message];
+  return [message, { subject: contentSubject(transition), body: cloudEvent(transition), id }];
+}
+
+/** The message body of a transition: a CloudEvent, with the transition's content or without. */
+export function cloudEvent(transition: Transition, withContent = true): { [name: string]: Json } {
+  const { entity, version, from, to, cause, content } = transition;
   return {
     specversion: "1.0",
     id: eventId(transition),
@@ -79,6 +120,24 @@ export function cloudEvent(transition: Transition): { [name: string]: Json } {
     type: `arbor.${entity.kind}.${kebab(transition.type)}`,
     time: new Date(transition.at).toISOString(),
     datacontenttype: "application/json",
-    data: { entity: { kind: entity.kind, id: entity.id }, version, from, to, cause },
+    dataschema: `urn:arbor:event:${entity.kind}.${kebab(transition.type)}:${CONTENT_VERSION}`,
+    data: {
+      entity: { kind: entity.kind, id: entity.id },
+      version,
+      from,
+      to,
+      cause,
+      ...(withContent && contentMember(entity, version, content)),
+    },
   };
+}
+
+function contentMember(
+  { kind, id }: EntityRef,
+  version: number,
+  content: EventContent | undefined,
+): { [name: string]: Json } {
+  if (content === undefined) return {};
+  if (content !== "large") return { content };
+  return { contentReference: `/actors/${kind}/${encodeURIComponent(id)}/history?before=${version + 1}&limit=1` };
 }

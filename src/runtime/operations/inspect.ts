@@ -3,6 +3,7 @@
  * page.
  */
 import type { Json } from "#src/base/json.ts";
+import { NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
 import { stateName } from "#src/runtime/turns/machine.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
@@ -210,11 +211,11 @@ export async function readHistory(
   limit: number,
 ): Promise<HistoryEntry[]> {
   const rows = await store.sql<TransitionRow[]>`
-    select kind, id, version, from_state, to_state, type, cause, at from outbox
+    select kind, id, version, from_state, to_state, type, cause, at, body from outbox
     where kind = ${kind} and id = ${id} and version < ${before ?? Number.MAX_SAFE_INTEGER}
     order by version desc limit ${limit}`;
   return rows.map((row) => {
-    const { version, from, to, type: event, cause } = transitionOf(row);
+    const { version, from, to, type: event, cause } = transitionOf(row, NO_CONTENTS);
     return { version, from, to, event, cause, at: row.at };
   });
 }

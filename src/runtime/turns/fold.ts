@@ -10,6 +10,7 @@ import { type Json, toJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Effect, Remind, Reply, Turn } from "#src/base/turn.ts";
+import { contentOf } from "#src/runtime/events/content.ts";
 import type { Transition } from "#src/runtime/events/transition.ts";
 import {
   type Action,
@@ -242,7 +243,10 @@ class TurnRowsBuilder {
     for (const [name, reminder] of reminders) this.rows.reminders.set(name, reminder);
     for (const [key, row] of rows) this.ownRows.set(key, row);
     const cause = causeOf(this.entity, item);
-    this.rows.transitions.push({ entity: this.entity, version, from, to, type: item.event.type, cause, at: this.at });
+    const { entity, at, rows: { transitions } } = this;
+    const content = contentOf(this.kind.content, item.event);
+    const transition = { entity, version, from, to, type: item.event.type, cause, at };
+    transitions.push(content === undefined ? transition : { ...transition, content });
     this.rows.bodies.push(toJson(item.event));
   }
 

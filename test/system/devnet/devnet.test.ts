@@ -9,6 +9,8 @@ import { scanBlock } from "#src/cardano/scan.ts";
 import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
 import type { RawStep } from "#src/chain/provider/port.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
+import { requestRollback, serveRollbacks } from "#src/devnet/serve/rollback.ts";
+import { ROLLBACK_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
 import { openStore } from "#src/store/store.ts";
 import { checkRows, spend } from "../../support/devnet.ts";
@@ -351,6 +353,26 @@ describe("the port", () => {
     expect(await world.rows.network()).toEqual(devnet.network);
     expect(await world.rows.tip()).toEqual({ ok: true, value: tip });
     expect(slotTime(devnet.network.slots, tip.slot)).toBeLessThanOrEqual(world.clock.now());
+  });
+
+  test("rolls back on request of another process, and answers a request that it cannot carry out", async () => {
+    const { bus } = world;
+    expect(await requestRollback(bus, 1)).toMatchObject({ ok: false, error: { code: "no_devnet" } });
+    const devnet = await start();
+    const { height } = await makeBlock(devnet);
+    const stop = serveRollbacks(bus, (to) => devnet.rollback(to), silentLog);
+    expect(await requestRollback(bus, 1)).toMatchObject({ ok: true, value: { height: height - 1 } });
+    for (const blocks of [-1, 0.5, "1", null]) {
+      expect(await bus.request(ROLLBACK_SUBJECT, { blocks }, 5_000)).toMatchObject({
+        ok: false,
+        error: { code: "invalid" },
+      });
+    }
+    expect(await bus.request(ROLLBACK_SUBJECT, [], 5_000)).toMatchObject({ ok: false, error: { code: "invalid" } });
+    stop();
+    const failing = serveRollbacks(bus, () => Promise.reject(new Error("the database is away")), silentLog);
+    expect(await requestRollback(bus, 1)).toMatchObject({ ok: false, error: { code: "devnet_unavailable" } });
+    failing();
   });
 
   test("reports that no process runs the devnet, and still reads", async () => {

@@ -137,7 +137,7 @@ describe.each(servers)("%s", (_, start) => {
       const account = await call("INFO");
       expect(account).toMatchObject({
         type: "io.nats.jetstream.api.v1.account_info_response",
-        streams: 1,
+        streams: 2,
         consumers: 0,
       });
       const info = await manager.streams.info(STREAM);
@@ -150,12 +150,17 @@ describe.each(servers)("%s", (_, start) => {
       expect(info.state).toMatchObject({ messages: written.length, first_seq: 1, last_seq: written.length });
       expect(info.state).toMatchObject({ consumer_count: 0 });
       expect(Date.parse(info.state.last_ts)).toBeGreaterThan(Date.parse(info.state.first_ts));
-      expect(await call("STREAM.NAMES")).toMatchObject({ total: 1, offset: 0, limit: 1_024, streams: [STREAM] });
+      expect(await call("STREAM.NAMES")).toMatchObject({
+        total: 2,
+        offset: 0,
+        limit: 1_024,
+        streams: ["ARBOR_CONTENT", STREAM],
+      });
       expect(await call("STREAM.NAMES", { subject: "arbor.event.token.x.y" })).toMatchObject({ streams: [STREAM] });
       expect((await call("STREAM.NAMES", { subject: "other.>" })).total).toBe(0);
       expect(await manager.streams.find("arbor.event.token.>")).toBe(STREAM);
       const list = await manager.streams.list().next();
-      expect(list.map(({ config }) => config.name)).toEqual([STREAM]);
+      expect(list.map(({ config }) => config.name)).toEqual(["ARBOR_CONTENT", STREAM]);
       const { state } = await manager.streams.info(STREAM, { subjects_filter: "arbor.event.token.a.*" });
       expect(state.subjects).toEqual({ "arbor.event.token.a.created": 1, "arbor.event.token.a.root-updated": 4 });
     });
@@ -209,7 +214,7 @@ describe.each(servers)("%s", (_, start) => {
         await (await client.consumers.get(STREAM, "all")).fetch({ max_messages: 100, expires: 1_000 }),
       );
       expect(messages.map(({ subject }) => subject)).toEqual(written.map(eventSubject));
-      expect(messages.map((message) => message.json())).toEqual(written.map(cloudEvent));
+      expect(messages.map((message) => message.json())).toEqual(written.map((one) => cloudEvent(one)));
       expect(messages.map(({ headers }) => headers?.get("Nats-Msg-Id"))).toEqual(written.map(eventId));
       expect(
         messages.map((
@@ -280,7 +285,8 @@ describe.each(servers)("%s", (_, start) => {
       ];
       for (const [config, expected] of cases) {
         const { name, num_pending } = await consumer(config);
-        expect([config, num_pending]).toEqual([config, expected.length]);
+        // Servers before 2.10 do not count exactly what a filter leaves after the first number.
+        if (several) expect([config, num_pending]).toEqual([config, expected.length]);
         const got = await collect(
           await (await client.consumers.get(STREAM, name)).fetch({
             max_messages: Math.max(1, expected.length),
@@ -288,8 +294,7 @@ describe.each(servers)("%s", (_, start) => {
           }),
         );
         expect([config, numbers(got)]).toEqual([config, expected]);
-        // Servers before 2.10 count otherwise while they skip to the last message of each subject.
-        if (config.deliver_policy !== DeliverPolicy.LastPerSubject || several) {
+        if (several) {
           expect(got.map(({ info }) => info.pending)).toEqual(expected.map((_, i) => expected.length - i - 1));
         }
         expect((await manager.consumers.info(STREAM, name)).num_pending).toBe(0);

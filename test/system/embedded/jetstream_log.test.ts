@@ -1,8 +1,10 @@
 /** The embedded endpoint's JetStream over the log of transitions: restarts, deletions, open transactions, guests. */
 import { AckPolicy, connect, consumerOpts, DeliverPolicy, type JsMsg, nanos, type NatsConnection } from "nats";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
+import { NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { createEventStream } from "#src/runtime/events/jetStream.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
 import { eventSubject, type Transition } from "#src/runtime/events/transition.ts";
@@ -81,7 +83,7 @@ afterEach(async () => {
 });
 
 test("Arbor's publisher does not store events in the stream that is served from the log", async () => {
-  const stream = createEventStream({ bus: served.bus, log: silentLog, maxAgeMs: 1_000 });
+  const stream = createEventStream({ bus: served.bus, log: silentLog, contents: NO_CONTENTS, maxAgeMs: 1_000 });
   expect(await stream.ready()).toBe(false);
   stream.stop();
 });
@@ -210,6 +212,60 @@ test("nothing is skipped or delivered early while transactions are open", async 
   await early;
   await until("both", async () => got.length === 7);
   expect(got.slice(5)).toEqual(["6 arbor.event.token.early.updated", "7 arbor.event.token.late.updated"]);
+});
+
+test("content that guests may not read is in a stream of its own, with the numbers of the log", async () => {
+  await served.stop();
+  const schemas = { UPDATED: z.object({ amount: z.string() }) };
+  const kinds = [{ kind: "wallet", content: { schemas, guarded: true } }, { kind: "token", content: { schemas } }];
+  served = await serveDatabase(store, TOKEN, {}, {}, kinds);
+  await write(3, "token");
+  await write(2, "wallet");
+  await write(2, "token");
+  await write(1, "wallet");
+  const connection = await member();
+  const manager = await connection.jetstreamManager();
+  const info = await manager.streams.info("ARBOR_CONTENT");
+  expect(info.state).toMatchObject({ messages: 3, first_seq: 1, last_seq: 8, num_deleted: 5 });
+  const contentOf = (message: { json(): unknown }) => (message.json() as { data: { content?: unknown } }).data.content;
+  const read = async (stream: string, count: number) => {
+    const { name } = await manager.consumers.add(stream, { ack_policy: AckPolicy.None, name: `${stream}-${count}` });
+    const got: unknown[] = [];
+    const messages = await (await connection.jetstream().consumers.get(stream, name)).fetch({ max_messages: count });
+    for await (const message of messages) {
+      got.push([message.seq, message.subject, contentOf(message), message.info.pending]);
+    }
+    return got;
+  };
+  expect(await read("ARBOR_CONTENT", 3)).toEqual([
+    [4, "arbor.content.wallet.a.updated", { amount: "4" }, 2],
+    [5, "arbor.content.wallet.a.updated", { amount: "5" }, 1],
+    [8, "arbor.content.wallet.a.updated", { amount: "8" }, 0],
+  ]);
+  expect((await read("ARBOR_EVENTS", 8)).slice(2, 5)).toEqual([
+    [3, "arbor.event.token.a.updated", { amount: "3" }, 5],
+    [4, "arbor.event.wallet.a.updated", undefined, 4],
+    [5, "arbor.event.wallet.a.updated", undefined, 3],
+  ]);
+  const error = async (seq: number) =>
+    (await connection.request("$JS.API.STREAM.MSG.GET.ARBOR_CONTENT", JSON.stringify({ seq }))).json<
+      { error?: object }
+    >()
+      .error;
+  expect(await error(3)).toMatchObject({ err_code: 10_037 });
+  expect(await error(4)).toBeUndefined();
+  const last = await manager.streams.getMessage("ARBOR_CONTENT", { last_by_subj: "arbor.content.wallet.>" });
+  expect([last.seq, contentOf(last)]).toEqual([8, { amount: "8" }]);
+  const names = await (await guest()).request("$JS.API.STREAM.NAMES", "");
+  expect(names.json()).toMatchObject({ total: 1, streams: [STREAM] });
+  const client = await hostile();
+  for (const subject of ["$JS.API.STREAM.INFO.ARBOR_CONTENT", "$JS.API.CONSUMER.CREATE.ARBOR_CONTENT.x"]) {
+    request(client, subject, "{}");
+    await client.until(`Permissions Violation for Publish to "${subject}"`);
+  }
+  client.send("SUB arbor.content.> 1\r\n");
+  await client.until('Permissions Violation for Subscription to "arbor.content.>"');
+  client.socket.destroy();
 });
 
 describe("a guest", () => {

@@ -13,6 +13,7 @@ import { appendInputs } from "#src/runtime/turns/inputLog.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions, partitionOf } from "#src/runtime/placement/partitions.ts";
 import { workerSubject } from "#src/runtime/bus/protocol.ts";
+import { NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { createPublisher } from "#src/runtime/events/publisher.ts";
 import { type ActorKind, defineBuild, type EffectRun, Unfinished } from "#src/runtime/types.ts";
 import { startWorker, type Worker, type WorkerOptions } from "#src/runtime/worker.ts";
@@ -304,7 +305,7 @@ test("transitions are published one round after the other, whichever process fin
     },
   };
   await store.sql`update outbox set published = false`;
-  const publisher = createPublisher({ store, bus: slow, log: silentLog, owned: () => [] });
+  const publisher = createPublisher({ store, bus: slow, log: silentLog, contents: NO_CONTENTS, owned: () => [] });
   const one = { entity: account("many"), from: "a", to: "b", type: "GO", cause: "c", at: 0 };
   publisher.push(Array.from({ length: 1_000 }, (_, i) => ({ ...one, version: i + 1 })));
   expect(publisher.behind()).toBe(true);

@@ -52,6 +52,7 @@ describe("subjects", () => {
       type: "arbor.token.rolled-back",
       time: "1970-01-01T00:00:00.000Z",
       datacontenttype: "application/json",
+      dataschema: "urn:arbor:event:token.rolled-back:1",
       data: { entity: { kind: "token", id: "a.b" }, version: 3, from: "live", to: "ended", cause: "c" },
     });
   });

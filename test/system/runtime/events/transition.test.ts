@@ -6,6 +6,7 @@ import { connect } from "nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { createLog } from "#src/base/log.ts";
+import { NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { createPublisher } from "#src/runtime/events/publisher.ts";
 import { STREAM } from "#src/runtime/events/jetStream.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
@@ -159,7 +160,14 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
         cause: "c",
         at: Date.now(),
       }]);
-    const publisher = createPublisher({ store: cluster.store, bus, log, owned: () => [], keptMs: 3_600_000 });
+    const publisher = createPublisher({
+      store: cluster.store,
+      bus,
+      log,
+      contents: NO_CONTENTS,
+      owned: () => [],
+      keptMs: 3_600_000,
+    });
     publishOne(publisher);
     const { config } = await (async () => {
       await until("the limits", async () => (await manager.streams.info(STREAM)).config.max_age === 3_600 * 1e9);
@@ -191,6 +199,8 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     expect(heard).toEqual(Array.from({ length: version - 1 }, (_, i) => i + 2));
     const published = /^events (could not be published and will be retried|are published again)$/;
     expect(lines.filter((line) => !published.test(line))).toEqual([
+      // The stream of all transitions, and the one with guarded content.
+      "the stream of events has new limits",
       "the stream of events has new limits",
       "events are not stored in a stream; they are published over core NATS",
       "events are stored in the stream again",
