@@ -45,6 +45,29 @@ const base = (sql: Store["sql"], condition: Fragment) =>
       union all select ((tx::text)::numeric + 1)::text::xid8, rows from outbox_pruned) known
     order by tx desc limit 1`;
 
+/** A checkpoint before a number; transaction ids and numbers grow together. */
+const baseBefore = (sql: Store["sql"], from: number) =>
+  sql`
+    select tx, before from (
+      (select tx, before from outbox_sequence where before < ${from} order by before desc limit 1)
+      union all select ((tx::text)::numeric + 1)::text::xid8, rows from outbox_pruned) known
+    order by tx desc limit 1`;
+
+/**
+ * The numbered rows from one number to another, as the table `n`. Both ends are checkpoints' transactions, so that an
+ * index gives the rows whatever the server expects of the limit.
+ */
+const numberedRows = (sql: Store["sql"], from: number, to: number) =>
+  sql`(
+    select * from (
+      select b.before + row_number() over (order by r.tx, r.kind, r.id, r.version) as seq, r.*
+      from (${baseBefore(sql, from)}) b, lateral (
+        select tx, kind, id, version, from_state, to_state, type, cause, at, body, created from outbox o
+        where o.tx >= b.tx and o.tx < coalesce(
+          (select tx from outbox_sequence where before >= ${to} order by before limit 1), '9223372036854775807'::xid8)
+        order by tx, kind, id, version limit greatest(0, ${to}::bigint - b.before)) r) w
+    where seq >= ${from}) n`;
+
 /** Adds the missing checkpoints and gives the state of the log. */
 export async function readLogState(store: Store): Promise<LogState> {
   const { sql } = store;
@@ -97,15 +120,7 @@ export async function readNumbered(
   const count = Math.min(limit, last - from + 1);
   if (count <= 0) return [];
   const rows = await store.sql<NumberedRow[]>`
-    with base as materialized (${base(store.sql, store.sql`before < ${from}`)})
-    select * from (
-      select b.before + row_number() over (order by r.tx, r.kind, r.id, r.version) as seq, r.*
-      from base b, lateral (
-        select tx, kind, id, version, from_state, to_state, type, cause, at, body, created from outbox o
-        where o.tx >= b.tx order by tx, kind, id, version limit greatest(0, ${
-    from + count - 1
-  }::bigint - b.before)) r) n
-    where seq >= ${from} order by seq`;
+    select * from ${numberedRows(store.sql, from, from + count - 1)} order by seq`;
   return rows.map(numbered(contents));
 }
 
@@ -162,16 +177,6 @@ function condition(sql: Store["sql"], { kind, id, transition, types }: NumberedF
 function anyOf(sql: Store["sql"], filters: readonly NumberedFilter[]): Fragment {
   return filters.reduce<Fragment>((all, filter) => sql`${all} or ${condition(sql, filter)}`, sql`false`);
 }
-
-/** The numbered rows from one number to another, as the table `n`: at most about `to - from` rows and a checkpoint's. */
-const numberedRows = (sql: Store["sql"], from: number, to: number) =>
-  sql`(
-    select * from (
-      select b.before + row_number() over (order by r.tx, r.kind, r.id, r.version) as seq, r.*
-      from (${base(sql, sql`before < ${from}`)}) b, lateral (
-        select tx, kind, id, version, from_state, to_state, type, cause, at, body, created from outbox o
-        where o.tx >= b.tx order by tx, kind, id, version limit greatest(0, ${to}::bigint - b.before)) r) w
-    where seq >= ${from}) n`;
 
 /** Selects transitions as `EventFilter`, and of these the given types of a machine's events. */
 export interface NumberedFilter extends EventFilter {
