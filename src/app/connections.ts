@@ -10,20 +10,25 @@ import { reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { createBuilders } from "#src/builders/builders.ts";
-import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
+import { Durables } from "#src/embedded/jetstream/durables.ts";
+import { JetStreamService } from "#src/embedded/jetstream/service.ts";
+import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { type Bus, type BusTls, connectBus } from "#src/runtime/bus/bus.ts";
+import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { followDatabaseClock } from "#src/store/clock.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { claimNetwork, readClaim } from "#src/store/network.ts";
 import { checkServer } from "#src/store/server.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { type AppContext, type Connected, type StartContext, StartError } from "#src/app/context.ts";
+import { type AppContext, type Connected, type StartContext, StartError, tokenKinds } from "#src/app/context.ts";
 import { busCheck, databaseCheck } from "#src/app/health.ts";
+import { eventStreams } from "#src/app/eventSource.ts";
 import type { NatsFiles } from "#src/app/natsOptions.ts";
 import { connectNetwork } from "#src/app/network.ts";
 import { schemaMigrations } from "#src/app/schema.ts";
+import { walletKinds } from "#src/app/walletRole.ts";
 
 /** Delay in ms after which a start prints that it still waits for a server. */
 const PATIENCE_MS = 2_000;
@@ -39,9 +44,12 @@ export async function connect(start: StartContext): Promise<AppContext> {
   const stopMeasuring = measureProcess();
   stops.push(async () => stopMeasuring());
   const databaseUrl = options.databaseUrl ?? await startEmbeddedDatabase(start);
-  const nats = options.natsUrl === undefined || options.natsUrl === ""
-    ? await startEmbeddedNats(start)
-    : { url: options.natsUrl, token: options.natsToken, tls: await clientTls(options.natsFiles) };
+  const nats = options.natsUrl === undefined || options.natsUrl === "" ? await startEmbeddedNats(start) : {
+    url: options.natsUrl,
+    token: options.natsToken,
+    tls: await clientTls(options.natsFiles),
+    endpoint: undefined,
+  };
   const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...options.roles].join("+")}` });
   stops.push(() => store.close());
   await prepareDatabase(start, store);
@@ -55,7 +63,9 @@ export async function connect(start: StartContext): Promise<AppContext> {
   stops.push(() => builders.stop());
   health.checks.set("database", () => databaseCheck(store));
   health.checks.set("nats", () => busCheck(bus));
-  return { ...start, databaseUrl, store, clock, bus, port: network.port, builders };
+  const context = { ...start, databaseUrl, store, clock, bus, port: network.port, builders };
+  if (nats.endpoint !== undefined) await serveStreams(context, nats.endpoint);
+  return context;
 }
 
 async function startEmbeddedDatabase(
@@ -73,6 +83,8 @@ interface NatsServer {
   readonly url: string;
   readonly token: string | undefined;
   readonly tls?: BusTls | undefined;
+  /** The embedded one. */
+  readonly endpoint: NatsEndpoint | undefined;
 }
 
 /** Reads the certificates for an external NATS server. Throws `StartError`. */
@@ -104,7 +116,22 @@ async function startEmbeddedNats({ options, log, stops, listening }: StartContex
   });
   stops.push(() => endpoint.stop());
   listening.push({ name: "NATS endpoint", at: endpoint.url });
-  return { url: endpoint.ownUrl, token };
+  return { url: endpoint.ownUrl, token, endpoint };
+}
+
+/** Has the embedded endpoint answer JetStream clients from the log of transitions. */
+async function serveStreams(context: AppContext, endpoint: NatsEndpoint): Promise<void> {
+  const { options, log, stops, store, bus } = context;
+  const events = createEventLog({ store, bus, log });
+  stops.push(() => Promise.resolve(events.close()));
+  const kinds = [...tokenKinds(context), ...walletKinds(context)];
+  const streams = eventStreams(store, events, kinds, options.keep.history * 3_600_000);
+  const service = await JetStreamService.attach(endpoint.attach, {
+    streams,
+    durables: new Durables(store, log),
+    log,
+  });
+  stops.push(() => service.stop());
 }
 
 async function openBus(

@@ -3,6 +3,7 @@ import { cageMigrations } from "#src/cage/index/migrations.ts";
 import { ownedMigrations } from "#src/cage/index/owned.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
+import { jetStreamMigrations } from "#src/embedded/jetstream/migrations.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import type { Migration } from "#src/store/migrations.ts";
 import { networkMigrations } from "#src/store/network.ts";
@@ -28,4 +29,5 @@ export const schemaMigrations: readonly Migration[] = [
   ...delegationMigrations,
   ...poolMigrations,
   ...requestMigrations,
+  ...jetStreamMigrations,
 ];

@@ -11,6 +11,7 @@ import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
 import { benchPlutus } from "./plutus.ts";
 import { benchProofs } from "./proofs.ts";
+import { benchReplay } from "./replay.ts";
 import { benchRuntime } from "./runtime.ts";
 import { benchService } from "./service.ts";
 import { benchUpdateCosts } from "./update-costs.ts";
@@ -33,6 +34,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   disk: benchDisk,
   embedded: embeddedBench,
   runtime: benchRuntime,
+  replay: benchReplay,
   wallet: benchWallet,
   "wallet-index": benchWalletIndex,
   "wallet-keys": benchWalletKeys,
@@ -43,7 +45,11 @@ const { positionals: names, values: { help } } = parseArgs({
   args: process.argv.slice(2),
   strict: false,
   allowPositionals: true,
-  options: { part: { type: "string", multiple: true }, help: { type: "boolean", short: "h" } },
+  options: {
+    part: { type: "string", multiple: true },
+    events: { type: "string" },
+    help: { type: "boolean", short: "h" },
+  },
 });
 if (help) {
   process.stdout.write(`deno task bench [name…] [--quick]; names: ${Object.keys(BENCHES).join(", ")} (all)\n`);

@@ -5,9 +5,10 @@ import { type Account, ANYBODY, SERVICE } from "#src/embedded/nats/authenticator
 import { credentialsOf } from "#src/embedded/nats/credentials.ts";
 import type { EndpointHub } from "#src/embedded/nats/endpoint.ts";
 import type { ClientSubscription, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 import { OutputBuffer } from "#src/embedded/nats/outputBuffer.ts";
 import { NatsParser, type ParserOperations } from "#src/embedded/nats/parser.ts";
-import { deniedPart, mayPublish, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
+import { deniedPart, isInbox, mayPublish, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
 import { isLiteral, isSubscription, isWithin, overlap } from "#src/embedded/nats/subjects.ts";
 
 /** The answer to a request without subscribers. */
@@ -37,6 +38,12 @@ export class ClientConnection implements ParserOperations {
   private noResponders = false;
   /** Whether the client has authenticated, or has subscribed without doing so. */
   private greeted = false;
+  /** A guest's inboxes. Only the endpoint's service delivers to them. */
+  inboxes: SubscriptionRoutes<ClientSubscription> | undefined;
+  /** Called when there may be room for more messages of the service. */
+  private readonly waiting = new Set<() => void>();
+  /** Whether the payload that is read now was accepted. */
+  private accepted = false;
   private readonly subscriptions = new Map<string, ClientSubscription>();
   private readonly parser: NatsParser;
   private readonly output = new OutputBuffer();
@@ -66,7 +73,10 @@ export class ClientConnection implements ParserOperations {
     this.parser = new NatsParser(hub.limits, this);
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.data(chunk));
-    socket.on("drain", () => this.stalledSince = undefined);
+    socket.on("drain", () => {
+      this.stalledSince = undefined;
+      this.roomAgain();
+    });
     socket.on("error", () => socket.destroy());
     // a client that has ended its side gets no messages any more, although the connection takes a moment to close
     socket.on("end", () => this.leave());
@@ -77,8 +87,13 @@ export class ClientConnection implements ParserOperations {
     this.send(origin.info);
   }
 
-  private get rights(): Rights {
+  get rights(): Rights {
     return this.account.rights;
+  }
+
+  /** Whether it may get every message of a subject, with wildcards or without. */
+  mayReceive(subject: string): boolean {
+    return maySubscribe(this.rights, subject) && deniedPart(this.rights, subject.split(".")).length === 0;
   }
 
   /** Bytes that wait for the client to read. */
@@ -120,6 +135,21 @@ export class ClientConnection implements ParserOperations {
     this.parser.stop();
     for (const subscription of this.subscriptions.values()) subscription.routes.remove(subscription);
     this.subscriptions.clear();
+    this.roomAgain();
+  }
+
+  /** Whether the endpoint's service may send another message; if not, `whenRoom` is called when that may have changed. */
+  takes(whenRoom: () => void): boolean {
+    if (!this.isOpen) return true;
+    if (this.rights.guest ? this.hasRoom() : this.pending < this.hub.limits.serviceWindow) return true;
+    this.waiting.add(whenRoom);
+    return false;
+  }
+
+  private roomAgain(): void {
+    const waiting = [...this.waiting];
+    this.waiting.clear();
+    for (const whenRoom of waiting) whenRoom();
   }
 
   private send(text: string): void {
@@ -165,6 +195,7 @@ export class ClientConnection implements ParserOperations {
     if (this.output.length === 0 || this.socket.destroyed || this.socket.writableEnded) return;
     this.hub.stats.bytesOut += this.output.length;
     if (!this.socket.write(this.output.take())) this.stalledSince ??= performance.now();
+    else if (!this.rights.guest) this.roomAgain();
   }
 
   /** Sends an error and then ends the connection. */
@@ -305,11 +336,13 @@ export class ClientConnection implements ParserOperations {
     this.confirmed = confirmed;
     this.stalledSince = undefined;
     this.hub.guests.wake();
+    this.roomAgain();
   }
 
   subscribe(subject: string, queue: string, sid: string): void {
     if (!isSubscription(subject) || (queue !== "" && !isLiteral(queue))) return this.send("-ERR 'Invalid Subject'\r\n");
-    if (!maySubscribe(this.rights, subject)) {
+    const inbox = this.rights.guest && this.hub.service !== undefined && isInbox(subject);
+    if (!inbox && !maySubscribe(this.rights, subject)) {
       const using = queue ? ` using queue "${queue}"` : "";
       return this.refuse(`Permissions Violation for Subscription to "${subject}"${using}`);
     }
@@ -329,13 +362,14 @@ export class ClientConnection implements ParserOperations {
         // guests may not join queue groups: they would take messages from clients with the token
         queue: queue && guest ? `\n${queue}` : queue,
         sid,
-        routes: guest ? this.hub.guests.routes : this.hub.routes,
+        routes: inbox ? this.inboxes ??= new SubscriptionRoutes() : guest ? this.hub.guests.routes : this.hub.routes,
         max: Infinity,
         delivered: 0,
       };
       this.subscriptions.set(sid, subscription);
-      if (guest) this.hub.guests.add(subscription);
-      else this.hub.routes.add(subscription);
+      if (guest && !inbox) this.hub.guests.add(subscription);
+      else subscription.routes.add(subscription);
+      this.hub.service?.subscribed();
     }
     this.acknowledge();
   }
@@ -372,19 +406,26 @@ export class ClientConnection implements ParserOperations {
     for (const other of this.overlapping(subscription.tokens)) other.overlaps--;
   }
 
-  accepts(subject: string): boolean {
-    if (mayPublish(this.rights, subject)) return true;
+  accepts(subject: string, length: number): boolean {
+    const { service, limits } = this.hub;
+    const served = this.rights.guest && this.greeted && length <= limits.guestPayload &&
+      (service?.allows(this, subject) ?? false);
+    this.accepted = served || mayPublish(this.rights, subject);
+    if (this.accepted) return true;
     this.refuse(`Permissions Violation for Publish to "${subject}"`);
     return false;
   }
 
   publish(subject: string, reply: string, headerLength: number, body: Buffer): void {
-    if (!mayPublish(this.rights, subject)) return;
+    if (!this.accepted) return;
     if (headerLength > 0 && !this.headers) return this.close("Message Headers Not Supported");
     if (this.pedantic && !isLiteral(subject)) return this.send("-ERR 'Invalid Publish Subject'\r\n");
     this.acknowledge();
-    const delivered = this.hub.route(this, { subject, reply, headerLength, body });
-    if (delivered > 0 || !reply || !this.noResponders) return;
+    const message = { subject, reply, headerLength, body };
+    const served = this.hub.service?.publish(this, message) ?? false;
+    if (this.rights.guest) return;
+    const delivered = this.hub.route(this, message);
+    if (served || delivered > 0 || !reply || !this.noResponders) return;
     for (const subscription of this.hub.routes.match(reply).plain) {
       if (subscription.connection !== this) continue;
       this.deliver(subscription, {

@@ -1,9 +1,10 @@
 /**
  * A NATS endpoint inside this process: the core protocol, for any client library.
  *
- * Assumptions: messages are notifications and answers, never the only copy of anything, so nothing is stored here and
- * JetStream is not offered. Clients with the token belong to this service; users of a file have the rights that it
- * states; all others are guests, which may subscribe to `arbor.event.>` and are not trusted.
+ * Assumptions: messages are notifications and answers, never the only copy of anything, so nothing is stored here.
+ * JetStream's API to read events is a service that the program attaches. Clients with the token belong to this service;
+ * users of a file have the rights that it states; all others are guests, which may subscribe to `arbor.event.>`, may
+ * send what the attached service allows, and are not trusted.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -13,7 +14,7 @@ import { type Log, reason } from "#src/base/log.ts";
 import { Authenticator } from "#src/embedded/nats/authenticator.ts";
 import { type AcceptedSocket, ClientConnection } from "#src/embedded/nats/clientConnection.ts";
 import { GuestDelivery } from "#src/embedded/nats/guestDelivery.ts";
-import type { ClientSubscription, EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import type { ClientSubscription, EndpointService, EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
 import { DEFAULT_LIMITS, type EndpointLimits } from "#src/embedded/nats/limits.ts";
 import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 import { EncryptedSide, handshake, readTls, type TlsFiles } from "#src/embedded/nats/tls.ts";
@@ -53,6 +54,8 @@ export interface NatsEndpoint {
   readonly port: number;
   /** Current counts. */
   stats(): EndpointStats;
+  /** Has a service answer clients from now on. */
+  attach(make: (hub: EndpointHub) => EndpointService): void;
   /** Sends buffered output, ends every connection, and stops listening. */
   stop(): Promise<void>;
 }
@@ -80,6 +83,8 @@ export class EndpointHub {
     refused: 0,
   };
   readonly guests: GuestDelivery;
+  /** The service that answers clients, once it is attached. */
+  service: EndpointService | undefined;
   /** Bytes per second that may be read from a guest. */
   guestInput: number;
 
@@ -145,6 +150,7 @@ export class EndpointHub {
     this.connections.delete(connection);
     this.silent.delete(connection);
     this.guests.leave(connection);
+    this.service?.left(connection);
   }
 
   /** Delivers a message to its subscribers; gives their number. */
@@ -168,6 +174,18 @@ export class EndpointHub {
     }
     this.stats.messagesOut += delivered;
     return delivered + this.guests.offer(message);
+  }
+
+  /**
+   * The subscriptions that get a message of the endpoint's service for a guest, or with `undefined` for clients with
+   * the token: those of the guest's own inboxes, or all of the subject; of a queue group one member.
+   */
+  *recipients(guest: ClientConnection | undefined, subject: string): Generator<readonly ClientSubscription[]> {
+    const routes = guest === undefined ? this.routes : guest.inboxes;
+    if (routes === undefined) return;
+    const { plain, groups } = routes.match(subject);
+    for (const subscription of plain) if (subscription.delivered < subscription.max) yield [subscription];
+    yield* groups;
   }
 
   tick(now: number): void {
@@ -220,7 +238,7 @@ export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<N
       client_ip: address,
       // some client libraries (Java, Python) only send a token if this is set; guests may ignore it
       auth_required: true,
-      jetstream: false,
+      jetstream: endpoint.service !== undefined,
       ...more,
     };
     return `INFO ${JSON.stringify(info)}\r\n`;
@@ -291,6 +309,7 @@ export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<N
       connections: endpoint.connections.size,
       subscriptions: endpoint.routes.size + endpoint.guests.routes.size,
     }),
+    attach: (make) => void (endpoint.service = make(endpoint)),
     stop: () => stopped ??= stop(),
   };
 }

@@ -34,6 +34,18 @@ export interface ClientSubscription extends RoutedSubscription {
   delivered: number;
 }
 
+/** A service inside this process that answers clients of the endpoint. */
+export interface EndpointService {
+  /** Whether a guest may publish to a subject. */
+  allows(guest: ClientConnection, subject: string): boolean;
+  /** Handles a message; false if it is not for the service. The body is valid only during the call. */
+  publish(from: ClientConnection, message: PublishedMessage): boolean;
+  /** To be called when a client has subscribed to a subject that the service may deliver to. */
+  subscribed(): void;
+  /** To be called when a client is gone. */
+  left(connection: ClientConnection): void;
+}
+
 /** A published message; `body` begins with `headerLength` bytes of headers. */
 export interface PublishedMessage {
   readonly subject: string;

@@ -12,6 +12,10 @@ export interface EndpointLimits extends ParserLimits {
   readonly guestSubscriptions: number;
   /** Subscriptions of one guest that match one message. */
   readonly guestCopies: number;
+  /** Longest payload that a guest may send to a service of the endpoint, in bytes. */
+  readonly guestPayload: number;
+  /** Outgoing bytes buffered for one client with the token, beyond which a service of the endpoint waits. */
+  readonly serviceWindow: number;
   /** Outgoing bytes buffered for one client with the token. */
   readonly pending: number;
   /** Bytes of events buffered for guests, each event counted once. */
@@ -39,6 +43,8 @@ export const DEFAULT_LIMITS: EndpointLimits = {
   maxSilent: 256,
   guestSubscriptions: 256,
   guestCopies: 4,
+  guestPayload: 16 * KILOBYTE,
+  serviceWindow: MEGABYTE,
   pending: 64 * MEGABYTE,
   guestBacklog: 32 * MEGABYTE,
   guestWindow: 64 * KILOBYTE,

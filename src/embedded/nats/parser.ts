@@ -16,8 +16,8 @@ export interface ParserOperations {
   subscribe(subject: string, queue: string, sid: string): void;
   /** `max` 0 means "at once". */
   unsubscribe(sid: string, max: number): void;
-  /** Whether a payload is needed; called before it is read. */
-  accepts(subject: string): boolean;
+  /** Whether a payload of some length is needed; called before it is read. */
+  accepts(subject: string, length: number): boolean;
   /** `body` (first `headerLength` bytes of headers) is valid only during the call, and empty if it was not accepted. */
   publish(subject: string, reply: string, headerLength: number, body: Buffer): void;
   /** The stream cannot be parsed further; nothing is read after this. */
@@ -183,7 +183,7 @@ export class NatsParser {
       return this.fail("Parser Error");
     }
     if (length > this.limits.maxPayload) return this.fail("Maximum Payload Violation");
-    const accepted = this.operations.accepts(subject);
+    const accepted = this.operations.accepts(subject, length);
     if (this.stopped) return;
     this.announced = { subject, reply: named === 2 ? words[2] ?? "" : "", headerLength, length, accepted };
     this.skipping = accepted ? 0 : length + 2;

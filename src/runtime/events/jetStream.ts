@@ -1,7 +1,7 @@
 /**
  * The JetStream streams that store transitions, where the server has JetStream: one for all, and one with the content
  * that guests may not read. They are created, updated to the current limits, and checked again after each reconnection.
- * Without JetStream transitions go over core NATS.
+ * Without JetStream transitions go over core NATS; also where an embedded endpoint serves these streams from the log.
  *
  * JetStream's API is plain requests (`$JS.API.>`) and replies to messages, so the bus is enough. At most one transition
  * of an entity is in flight at a time: a server that loses the first of two and stores the second would reverse their
@@ -19,8 +19,13 @@ import { entityKey } from "#src/runtime/placement/partitions.ts";
 export const STREAM = "ARBOR_EVENTS";
 /** Name of the stream of transitions with content that guests may not read. */
 export const CONTENT_STREAM = "ARBOR_CONTENT";
+/** The subject of a stream's messages. */
+export const SUBJECT = "arbor.event.>";
+export const CONTENT_SUBJECT = "arbor.content.>";
 /** Subjects of the streams, by name. */
-const STREAMS = { [STREAM]: ["arbor.event.>"], [CONTENT_STREAM]: ["arbor.content.>"] };
+const STREAMS = { [STREAM]: [SUBJECT], [CONTENT_STREAM]: [CONTENT_SUBJECT] };
+/** Metadata of a stream that Arbor's embedded endpoint serves from the log of transitions: nothing is stored in it. */
+export const SERVED_FROM_LOG = ["arbor.served-from", "log"] as const;
 
 export interface StreamOptions {
   readonly bus: Bus;
@@ -100,6 +105,8 @@ async function ensureStream(
   if (code === NOT_FOUND) return await createStream(bus, log, stream, wanted);
   if (info.error !== undefined || info.config === undefined) throw new Error(describe(info));
   const { config } = info;
+  const [name, value] = SERVED_FROM_LOG;
+  if (memberOf(config.metadata, name) === value) return false;
   const same = Object.entries(wanted).every(([name, value]) => toJson(config[name]) === toJson(value));
   if (same) return true;
   // Other settings by an operator (replicas, sizes, placement) stay.

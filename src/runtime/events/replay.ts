@@ -147,8 +147,11 @@ export async function pruneEvents(store: Store, olderMs: number, most = 10_000):
       union all select tx from (select tx from page order by tx desc limit 1) x where (select count(*) from page) = ${most}),
     last as (
       select tx from page where not exists (select 1 from stop where stop.tx <= page.tx) order by tx desc limit 1),
-    noted as (update outbox_pruned p set tx = greatest(p.tx, last.tx) from last returning 1)
-    delete from outbox o using last where o.tx <= last.tx and exists (select 1 from noted) returning 1`;
+    gone as (delete from outbox o using last where o.tx <= last.tx returning 1),
+    checkpoints as (delete from outbox_sequence s using last where s.tx <= last.tx returning 1),
+    noted as (
+      update outbox_pruned p set tx = greatest(p.tx, last.tx), rows = p.rows + (select count(*) from gone) from last returning 1)
+    select from gone`;
   return rows.length;
 }
 
