@@ -142,6 +142,23 @@ describe("histories", () => {
     expect(await had("nobody's")).toEqual([]);
   });
 
+  it("have an address of each request, before and after it ends", async () => {
+    const request = await requested("insert", { key: "one \udcff", value: "1" });
+    const read = (ref: string, query = "") => http(arbor.tokens, "GET", `/token/${token}/requests/${ref}${query}`);
+    const open = await read(request);
+    expect([open.status, open.body.status, open.body.closed]).toEqual([200, "open", undefined]);
+    const closing = await applied(request);
+    const { status, body } = await read(request.replace("-", "%23"), "?encoding=hex");
+    const [listed] = await all(client.history(token, { key: Uint8Array.of(...utf8("one "), 0xff) }));
+    const change = { ...listed!.change, key: toHex(utf8("one ")) + "ff", value: "31", newValue: "31" };
+    expect([status, body]).toEqual([200, { ...listed, change }]);
+    expect([body.status, body.closed.txHash]).toEqual(["applied", closing]);
+    for (const [path, code] of [[`${"0".repeat(64)}-0`, "request_unknown"], ["x", "bad_request"]] as const) {
+      const refused = await read(path);
+      expect([refused.status, refused.body.code]).toEqual([code === "bad_request" ? 400 : 404, code]);
+    }
+  });
+
   it("of requests have the outcome of each, by status, key and owner, in pages", async () => {
     const open = await requested("insert", { key: "open", value: "1" });
     const mine = await requested("insert", { key: "mine", value: "1" }, owner);
