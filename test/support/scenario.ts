@@ -10,7 +10,10 @@ import { expect } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { type Constructed, type Prefix, type Transaction, type Wallet, WalletClient } from "#src/client/wallets.ts";
+import { follow } from "#src/client/sse.ts";
+import { openStore } from "#src/store/store.ts";
 import { Arbor } from "./arbor.ts";
+import { EventDocument } from "./event_document.ts";
 import { type Infra, sharedInfra } from "./infra.ts";
 import { socketPath } from "./node_chain.ts";
 import { until } from "./until.ts";
@@ -80,6 +83,7 @@ export class Scenario {
     /** URL of the devnet's HTTP. */
     readonly devnet: string,
     private readonly byHand: boolean,
+    private readonly infra: Infra,
     private readonly ends: readonly (() => Promise<unknown>)[],
   ) {
     this.client = new WalletClient(arbor.wallets);
@@ -95,7 +99,7 @@ export class Scenario {
     const infra = await sharedInfra();
     if (provider === "devnet") {
       const arbor = await Arbor.start({ infra, ...blocks, env });
-      return new Scenario(provider, arbor, arbor.devnet, byHand, [() => arbor.end(), () => infra.stop()]);
+      return new Scenario(provider, arbor, arbor.devnet, byHand, infra, [() => arbor.end(), () => infra.stop()]);
     }
     if (provider !== "node") throw new Error(`ARBOR_SCENARIO_PROVIDER is devnet or node, not ${provider}`);
     const path = env.ARBOR_SOCKET ?? socketPath();
@@ -104,7 +108,7 @@ export class Scenario {
     const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, env: network });
     const onNode = { ...env, ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: path };
     const arbor = await Arbor.start({ infra, env: onNode });
-    return new Scenario(provider, arbor, devnet.devnet, byHand, [
+    return new Scenario(provider, arbor, devnet.devnet, byHand, infra, [
       () => arbor.end(),
       () => devnet.end(),
       () => infra.stop(),
@@ -113,8 +117,29 @@ export class Scenario {
     ]);
   }
 
+  /** Ends the service, after every event that it sent to subscribers was found to be as its AsyncAPI document says. */
   async stop(): Promise<void> {
+    const faults = await this.eventFaults();
     for (const end of this.ends) await end();
+    expect(faults).toEqual([]);
+  }
+
+  private async eventFaults(): Promise<string[]> {
+    const store = openStore(this.infra.databaseUrl, { max: 1, application: "test" });
+    const [row] = await store.sql<{ count: number }[]>`select count(*)::int as count from outbox`;
+    await store.close();
+    const document = await EventDocument.of(this.arbor.operator);
+    const ended = new AbortController();
+    const faults: string[] = [];
+    let left = row!.count;
+    if (left === 0) return [];
+    for await (const item of follow(`${this.arbor.operator}/events?from=start`, { signal: ended.signal })) {
+      if (item.type !== "event" || item.event.event !== "transition") continue;
+      faults.push(...document.faults(JSON.parse(item.event.data)));
+      if (--left <= 0) break;
+    }
+    ended.abort();
+    return faults;
   }
 
   /** The status and the code of an expected refusal. */

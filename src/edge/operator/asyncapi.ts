@@ -182,7 +182,7 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
   };
 }
 
-/** Events that a service sent, one of each transition. */
+/** An event of each transition: most of them as a service sent them. */
 const sent: Part = examples;
 
 function examplesOf(kind: string, transitions: readonly string[]): Part {

@@ -4,10 +4,15 @@ import { createRequire } from "node:module";
 import { Ajv, type AnySchema } from "ajv";
 import { describe, expect, test } from "vitest";
 import { createMachine } from "xstate";
-import { tokenMachine } from "#machines/token.ts";
-import { transactionMachine } from "#machines/transaction.ts";
+import { delegationContent, delegationMachine } from "#machines/delegation.ts";
+import { sharedWalletContent, sharedWalletMachine } from "#machines/shared-wallet.ts";
+import { tokenContent, tokenMachine } from "#machines/token.ts";
+import { transactionContent, transactionMachine } from "#machines/transaction.ts";
+import { walletContent, walletMachine } from "#machines/wallet.ts";
 import { asyncApiDocument } from "#src/edge/operator/asyncapi.ts";
-import { cloudEvent, type Transition } from "#src/runtime/events/transition.ts";
+import { cloudEvent, kebab, type Transition } from "#src/runtime/events/transition.ts";
+import type { ActorKind } from "#src/runtime/types.ts";
+import { EventDocument } from "../../support/event_document.ts";
 import { validatorOf } from "../../support/asyncapi.ts";
 
 const official = JSON.parse(
@@ -65,6 +70,58 @@ describe("the AsyncAPI document", () => {
       components: { schemas: Record<string, { properties: { data: { properties: { from: object } } } }> };
     };
     expect(components.schemas["both-event"]!.properties.data.properties.from).not.toHaveProperty("enum");
+  });
+
+  const whole: readonly Pick<ActorKind, "kind" | "machine" | "content">[] = [
+    { kind: "token", machine: tokenMachine, content: { schemas: tokenContent } },
+    { kind: "transaction", machine: transactionMachine, content: { schemas: transactionContent } },
+    { kind: "wallet", machine: walletMachine, content: { schemas: walletContent, guarded: true } },
+    { kind: "shared-wallet", machine: sharedWalletMachine, content: { schemas: sharedWalletContent, guarded: true } },
+    { kind: "delegation", machine: delegationMachine, content: { schemas: delegationContent, guarded: true } },
+  ];
+  const described = JSON.parse(JSON.stringify(asyncApiDocument({ kinds: whole, withToken: false })));
+
+  test.each(whole.map(({ kind, content }) => [kind, content!.schemas] as const))(
+    "has a valid example of each event of a %s with content",
+    (kind, schemas) => {
+      const document = new EventDocument(described);
+      const { examples } = described.components.messages[kind] as { examples: { name: string; payload: object }[] };
+      for (const { name, payload } of examples) {
+        expect([name, document.faults(payload)]).toEqual([name, []]);
+        expect(payload).toHaveProperty("type", `arbor.${kind}.${name}`);
+      }
+      const named = examples.map(({ name }) => name);
+      expect(Object.keys(schemas).map(kebab).filter((name) => !named.includes(name))).toEqual([]);
+    },
+  );
+
+  test("has a channel with content for kinds whose content guests may not read, and only for them", () => {
+    const addresses = Object.values<{ address: string | null }>(described.channels).map(({ address }) => address);
+    expect(addresses.filter((address) => address?.startsWith("arbor.content."))).toEqual([
+      "arbor.content.wallet.{id}.{transition}",
+      "arbor.content.shared-wallet.{id}.{transition}",
+      "arbor.content.delegation.{id}.{transition}",
+    ]);
+    isAsyncApi(described);
+    expect(isAsyncApi.errors ?? []).toEqual([]);
+  });
+
+  test("a check of an event finds content that is wrong, missing, or of another event", () => {
+    const document = new EventDocument(described);
+    const { payload } = described.components.messages.token.examples.find(({ name }: { name: string }) =>
+      name === "booted"
+    );
+    const { data } = payload;
+    expect(document.faults(payload)).toEqual([]);
+    for (
+      const wrong of [
+        { ...payload, data: { ...data, content: { ...data.content, root: 1 } } },
+        { ...payload, data: { ...data, content: { ...data.content, secret: "x" } } },
+        { ...payload, data: { ...data, content: undefined } },
+        { ...payload, dataschema: "urn:arbor:event:token.ended:1" },
+        { ...payload, type: "arbor.token.retracted" },
+      ]
+    ) expect(document.faults(JSON.parse(JSON.stringify(wrong)))).not.toEqual([]);
   });
 
   test("accepts the published events and nothing else", () => {
