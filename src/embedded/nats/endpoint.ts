@@ -132,18 +132,6 @@ export class EndpointHub {
     return delivered + this.guests.offer(message);
   }
 
-  /**
-   * The subscriptions that get a message of the endpoint's service for a guest, or with `undefined` for clients with
-   * the token: those of the guest's own inboxes, or all of the subject; of a queue group one member.
-   */
-  *recipients(guest: ClientConnection | undefined, subject: string): Generator<readonly ClientSubscription[]> {
-    const routes = guest === undefined ? this.routes : guest.inboxes;
-    if (routes === undefined) return;
-    const { plain, groups } = routes.match(subject);
-    for (const subscription of plain) if (subscription.delivered < subscription.max) yield [subscription];
-    yield* groups;
-  }
-
   tick(now: number): void {
     const guests = [...this.connections].filter(({ rights }) => rights === "events").length;
     this.guestInput = Math.max(MIN_INPUT, this.limits.guestsInput / Math.max(1, guests));

@@ -173,7 +173,8 @@ test("a consumer goes on with the oldest message when those before it were delet
     expect(await take(await (await client.consumers.get(STREAM, name)).fetch({ max_messages: 2 }), 2)).toEqual([1, 2]);
   }
   await write(50, "token", "b");
-  expect(await pruneEvents(store, 0, 302)).toBeGreaterThan(0);
+  // Open transactions of other tests' databases delay it.
+  await until("the oldest are deleted", async () => await pruneEvents(store, 0, 302) > 0);
   const { state } = await manager.streams.info(STREAM);
   expect(state.last_seq).toBe(350);
   expect(state.first_seq).toBe(301);

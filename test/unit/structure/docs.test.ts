@@ -16,8 +16,11 @@ import {
 const LANGUAGES = ["sh", "ts", "json"];
 /** Words that no text for a reader has. */
 const PRIVATE_WORDS = /\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud|by whom|for ever)\b/gi;
-/** Options of other programs: the benchmarks, vitest, Deno, curl. */
-const OPTIONS_OF_OTHERS = ["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"];
+/** Options of other programs: the benchmarks, vitest, Deno, curl, nats. */
+const OPTIONS_OF_OTHERS = [
+  ...["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"],
+  ...["all", "stream", "last-for", "pull", "deliver", "ack", "defaults", "count"],
+];
 /** Pages that every service has in addition to the operations of its document. */
 const PAGES_OF_SERVICES = ["/", "/docs", "/openapi.json", "/v2/docs", "/v2/openapi.json"];
 
