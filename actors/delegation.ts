@@ -3,7 +3,7 @@
  * network.
  */
 import { z } from "zod";
-import { delegationInputs, delegationMachine } from "#machines/delegation.ts";
+import { delegationContent, delegationInputs, delegationMachine } from "#machines/delegation.ts";
 import { currentMembers } from "#src/chain/index/groups.ts";
 import { type NetworkQuery, networkQuery } from "#src/chain/index/networkQueries.ts";
 import type { StakeAccount } from "#src/chain/provider/ledgerPort.ts";
@@ -22,6 +22,7 @@ export function delegationActor(): ActorKind {
     commands: z.never(),
     inputs: delegationInputs,
     outcomes: z.never(),
+    content: { schemas: delegationContent, guarded: true },
   };
 }
 

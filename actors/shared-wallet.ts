@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { type Building, constructing, decoding, estimating, type WalletBuildOptions } from "#actors/walletBuilds.ts";
 import { beginner, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
-import { sharedWalletCommands, sharedWalletMachine } from "#machines/shared-wallet.ts";
+import { sharedWalletCommands, sharedWalletContent, sharedWalletMachine } from "#machines/shared-wallet.ts";
 import { walletInputs, walletOutcomes } from "#machines/wallet.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -31,6 +31,7 @@ export function sharedWalletActor(options: SharedWalletActorOptions): ActorKind 
     commands: sharedWalletCommands,
     inputs: walletInputs,
     outcomes: walletOutcomes,
+    content: { schemas: sharedWalletContent, guarded: true },
     tables: {
       wallet: { table: "wallet", key: ["id"] },
       shared: { table: "shared_wallet", key: ["id"] },

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { offering } from "#actors/offering.ts";
-import { tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
+import { tokenContent, tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
 import { type Json, messaged } from "#src/base/json.ts";
@@ -72,6 +72,7 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
     kind: "token",
     version: 1,
     machine: tokenMachine,
+    content: { schemas: tokenContent },
     commands: z.never(),
     inputs: tokenInputs,
     outcomes: z.never(),

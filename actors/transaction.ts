@@ -8,16 +8,19 @@ import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
-import { readSubmittedCbor } from "#src/chain/pending/submissions.ts";
+import { readSubmittedCbor, releaseSubmissions } from "#src/chain/pending/submissions.ts";
 import type { ChainPort, Submission } from "#src/chain/provider/port.ts";
 import { noticeTransaction } from "#src/chain/index/transactions.ts";
 import type { Touched } from "#src/cardano/projection.ts";
 import {
+  causesOf,
   transactionCommands,
+  transactionContent,
   transactionInputs,
   transactionMachine,
   transactionOutcomes,
 } from "#machines/transaction.ts";
+import type { EndedActors } from "#src/runtime/operations/retention.ts";
 import type { ActorKind, EffectContext, Event } from "#src/runtime/types.ts";
 import { isObject, type Json } from "#src/base/json.ts";
 import type { Queries, Store } from "#src/store/store.ts";
@@ -38,6 +41,7 @@ export function transactionActor(options: TransactionActorOptions): ActorKind {
     kind: "transaction",
     version: 2,
     machine: transactionMachine,
+    content: { schemas: transactionContent },
     commands: transactionCommands,
     inputs: transactionInputs,
     outcomes: transactionOutcomes,
@@ -47,8 +51,18 @@ export function transactionActor(options: TransactionActorOptions): ActorKind {
       status: { table: "submission_status", key: ["hash"] },
       link: { table: "submission_wallet", key: ["hash", "wallet"] },
     },
+    unlogged: { SUBMIT: ["cbor"] },
     effects: { submit: (input, context) => submit(options, input, context) },
     migrate: (snapshot) => withWallets(snapshot),
+  };
+}
+
+/** Actors of transactions that have ended, for retention. */
+export function endedTransactions(hours: number): EndedActors {
+  return {
+    which: (sql) => sql`a.kind = 'transaction' and a.state in ('in_ledger', 'expired', 'refused', 'forgotten')`,
+    hours,
+    release: releaseSubmissions,
   };
 }
 
@@ -77,7 +91,12 @@ async function submit(
   if (mempool.value) return { type: "ACCEPTED", attempt };
   await indexAtTip(options, context);
   if (await notice(options, hash)) return undefined;
-  return { type: "REFUSED", attempt, failures: named(answer.value) };
+  const { failures } = answer.value;
+  const causes = failures.slice(0, MOST_FAILURES).map((failure) => ({
+    name: failure.name,
+    message: plainText(describeFailure(failure)),
+  }));
+  return { type: "REFUSED", attempt, failures: named(answer.value), causes: causesOf(causes, CAUSE_UNITS) };
 }
 
 /**
@@ -87,7 +106,7 @@ async function submit(
 export function named(submission: Extract<Submission, { outcome: "refused" }>): Json[] {
   return submission.failures.slice(0, MOST_FAILURES).map((failure) => ({
     ...plainMembers(failure),
-    message: plain(describeFailure(failure)),
+    message: plainText(describeFailure(failure)),
   }));
 }
 
@@ -96,10 +115,17 @@ const MOST_FAILURES = 20;
 /** Longest text in a failure, in UTF-16 units. */
 const LONGEST_TEXT = 4_000;
 
+/** Most UTF-16 units of causes in the event's content, which may have 8,000 bytes of JSON: at most six for a unit. */
+const CAUSE_UNITS = 1_200;
+
+function plainText(text: string): string {
+  return text.slice(0, LONGEST_TEXT).replaceAll("\0", "\ufffd").toWellFormed();
+}
+
 /** A value as plain JSON for snapshots: amounts as decimal strings, maps as objects, without `undefined` members. */
 function plain(value: unknown): Json {
   if (typeof value === "bigint") return value.toString();
-  if (typeof value === "string") return value.slice(0, LONGEST_TEXT).replaceAll("\0", "\ufffd").toWellFormed();
+  if (typeof value === "string") return plainText(value);
   if (value instanceof Map) return plain(Object.fromEntries(value));
   if (Array.isArray(value)) return value.slice(0, MOST_FAILURES).map(plain);
   if (typeof value === "number" || typeof value === "boolean") return value;

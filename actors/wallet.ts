@@ -14,7 +14,7 @@ import {
 import { MigrationPlans } from "#actors/migrationPlans.ts";
 import { migrating, migrationInput } from "#actors/walletMigration.ts";
 import { beginner, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
-import { walletCommands, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
+import { walletCommands, walletContent, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
 import type { Json } from "#src/base/json.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -51,6 +51,7 @@ export function walletActor(options: WalletActorOptions): ActorKind {
     commands: walletCommands,
     inputs: walletInputs,
     outcomes: walletOutcomes,
+    content: { schemas: walletContent, guarded: true },
     tables: { wallet: { table: "wallet", key: ["id"] }, adoption: vaultAdoption },
     effects: {
       begin: (input) => begin(input, (id) => specOf(options, id)),

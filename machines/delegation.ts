@@ -19,44 +19,85 @@ import { machineTypes, turnActions } from "#src/base/turn.ts";
 /** Epochs from a certificate to the first one in which it counts. */
 export const LAG = 2;
 
-const slot = z.number().int().min(-1);
-const epoch = z.number().int().min(0);
+const slot = z.number().int().min(-1).describe("Slot of the block; -1 for the origin of the chain.");
+const epoch = z.number().int().min(0).describe("Epoch of the block.");
 const whom = {
-  /** Pool id in hexadecimal, of any length. */
-  pool: z.string().nullable(),
-  /** `abstain`, `no_confidence`, `key-<hash>` or `script-<hash>`. */
-  drep: z.string().nullable(),
+  pool: z.string().nullable().describe("Pool id in hexadecimal, of any length; null without one."),
+  drep: z.string().nullable().describe(
+    "The vote: `abstain`, `no_confidence`, `key-<hash>` or `script-<hash>`; null without one.",
+  ),
 };
 const certified = z.object({
-  /** Epoch of the certificate; -1 for the delegation before the first known one. */
-  epoch: z.number().int().min(-1),
+  epoch: z.number().int().min(-1).describe(
+    "Epoch of the certificate; -1 for the delegation before the first known one.",
+  ),
   ...whom,
 }).strict();
 const account = {
   slot,
   epoch,
-  registered: z.boolean(),
-  /** Lovelace in digits; null where the certificate did not state it. */
-  deposit: z.string().regex(/^\d+$/).nullable(),
+  registered: z.boolean().describe("Whether the stake credential is registered."),
+  deposit: z.string().regex(/^\d+$/).nullable().describe(
+    "Deposit of the registration in lovelace; null where no certificate and no query of the network stated it.",
+  ),
+};
+const rewards = z.string().regex(/^\d+$/).describe("Rewards that are not withdrawn, in lovelace.");
+/** How many transactions of a block an event names. */
+export const MOST_TRANSACTIONS = 50;
+/** The block of an event; missing in events of releases that did not write it. */
+const block = z.object({
+  slot,
+  hash: z.string().regex(/^([0-9a-f]{64})?$/).describe("Its hash; empty for the origin of the chain."),
+  height: z.number().int().optional().describe("Its height."),
+}).describe("The block.");
+/** Where a change came from; missing where it is in no block. */
+const source = {
+  block: block.optional(),
+  transactions: z.array(z.string().regex(/^[0-9a-f]{64}$/)).max(MOST_TRANSACTIONS).optional().describe(
+    `Hashes of the block's transactions that changed the account, the last ${MOST_TRANSACTIONS} of them.`,
+  ),
 };
 /**
  * The whole account. `slot` is that of its newest change (a later rollback that changes nothing sends no event),
  * `epoch` that of the index's block. `history` has the newest certificates of the last epochs, oldest first.
  */
-const whole = { ...account, history: z.array(certified).max(LAG + 2), rewards: z.string().regex(/^\d+$/) };
+const whole = {
+  ...account,
+  history: z.array(certified).max(LAG + 2).describe("The newest certificates of the last epochs, oldest first."),
+  rewards,
+  block: block.optional(),
+};
+const rewarded = {
+  slot,
+  epoch,
+  rewards,
+  withdrawn: z.string().regex(/^\d+$/).optional().describe(
+    "Lovelace that the block withdraws; missing where it withdraws none.",
+  ),
+  ...source,
+};
 
 export const delegationInputs = z.discriminatedUnion("type", [
   /** A block has certificates of the credential; these are the values after them. */
-  z.object({ type: z.literal("CERTIFIED"), ...account, ...whom }).strict(),
+  z.object({ type: z.literal("CERTIFIED"), ...account, ...whom, ...source }).strict(),
   /** The first block of an epoch in which a certificate begins to count. */
   z.object({ type: z.literal("EPOCH"), slot, epoch }).strict(),
   /** Rewards not withdrawn, by the ledger, after an epoch boundary or a withdrawal. */
-  z.object({ type: z.literal("REWARDED"), slot, epoch, rewards: z.string().regex(/^\d+$/) }).strict(),
+  z.object({ type: z.literal("REWARDED"), ...rewarded }).strict(),
   /** The whole account, sent when the index begins to read a wallet together with all others. */
   z.object({ type: z.literal("TOLD"), ...whole }).strict(),
   /** Blocks with changes were rolled back; this is the account again. */
   z.object({ type: z.literal("ROLLED_BACK"), ...whole }).strict(),
 ]);
+
+/** What subscribers get of a delegation's events. */
+export const delegationContent = {
+  CERTIFIED: z.object({ ...account, ...whom, ...source }),
+  EPOCH: z.object({ slot, epoch }),
+  REWARDED: z.object(rewarded),
+  TOLD: z.object(whole),
+  ROLLED_BACK: z.object(whole),
+} as const;
 
 /** The intent of a build: only checked with `can`, never applied. */
 export type DelegationIntent =

@@ -20,7 +20,9 @@ import {
   answerActions,
   applyCommonCommand,
   commonCommands,
+  commonContent,
   creation,
+  creationContent,
   endActions,
   isNewPassphrase,
   isOfLife,
@@ -58,6 +60,16 @@ export const sharedWalletCommands = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ADD_KEYS"), credential: z.enum(CREDENTIALS), keys }).strict(),
   ...commonCommands,
 ]);
+
+/** What subscribers get of a shared wallet's events. The cosigners' keys are no part of it. */
+export const sharedWalletContent = {
+  CREATE: z.object({
+    ...creationContent,
+    account: z.number().int().describe("Index of its account (hardened)."),
+  }),
+  ADD_KEYS: z.object({ credential: z.enum(CREDENTIALS).describe("The script template that keys were added to.") }),
+  ...commonContent,
+} as const;
 
 export type SharedWalletEvent =
   | z.infer<typeof sharedWalletCommands>
@@ -169,7 +181,10 @@ const creatable = {
 } as const;
 const whileIndexed = {
   TRANSACTION: { guard: "ofThisLife", actions: "note" },
+  ASSETS: { guard: "ofThisLife", actions: "note" },
   ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
+  SEEN: { guard: "ofThisLife", actions: "note" },
+  WITHDRAWN: { guard: "ofThisLife", actions: "note" },
 } as const;
 const whileItExists = {
   RENAME: { actions: ["change", "agree"] },
@@ -258,6 +273,7 @@ export const sharedWalletMachine = setup({
         BEGUN: { guard: "ofThisLife", target: "restoring", actions: "answer" },
         // the index may restore the wallet before the effect's outcome arrives
         RESTORED: { guard: "ofThisLife", target: "live", actions: ["note", "answer"] },
+        ...whileIndexed,
         ADD_KEYS: { actions: "tooLate" },
         ...whileItExists,
       },

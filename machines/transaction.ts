@@ -54,16 +54,57 @@ export const transactionCommands = z.discriminatedUnion("type", [
 const attempt = z.number().int().positive();
 /** A failure by the ledger's name, with its message. */
 const failure = z.object({ name: z.string(), message: z.string() }).catchall(z.unknown());
+/** The public, shortened part of a failure. */
+const cause = z.object({
+  name: z.string().describe("The ledger's name of the failure."),
+  message: z.string().describe("What failed."),
+});
 export const transactionOutcomes = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ACCEPTED"), attempt }).strict(),
-  z.object({ type: z.literal("REFUSED"), attempt, failures: z.array(failure).max(50) }).strict(),
+  z.object({
+    type: z.literal("REFUSED"),
+    attempt,
+    failures: z.array(failure).max(50),
+    causes: z.array(cause).max(50).optional(),
+  }).strict(),
 ]);
 
 export const transactionInputs = z.discriminatedUnion("type", [
   z.object({ type: z.literal("IN_LEDGER"), slot, block: z.string(), height: slot, valid: z.boolean() }).strict(),
   z.object({ type: z.literal("EXPIRED"), slot }).strict(),
-  z.object({ type: z.literal("ROLLED_BACK"), slot }).strict(),
+  z.object({ type: z.literal("ROLLED_BACK"), slot, block: z.string().optional() }).strict(),
 ]);
+
+const ofAttempt = attempt.describe("Number of the submission to the network, from 1.");
+/**
+ * What subscribers get of an event, by its type; the status is the state in which the event leaves the transaction.
+ * Guests read it: it has no wallets and not the transaction itself.
+ */
+export const transactionContent = {
+  SUBMIT: z.object({
+    validTo: slot.nullable().describe("First slot in which the transaction is no longer valid; null if there is none."),
+  }),
+  FORGET: z.object({}),
+  CHECK: z.object({}),
+  ACCEPTED: z.object({ attempt: ofAttempt }),
+  REFUSED: z.object({
+    attempt: ofAttempt,
+    causes: z.array(cause).optional().describe(
+      "Why the ledger refuses the transaction: the first failures, shortened.",
+    ),
+  }),
+  IN_LEDGER: z.object({
+    slot: slot.describe("Slot of the block."),
+    block: z.string().describe("Hash of the block."),
+    height: slot.describe("Height of the block."),
+    valid: z.boolean().describe("False if a script failed and the ledger took the collateral."),
+  }),
+  EXPIRED: z.object({ slot: slot.describe("Slot of the first block in which it was no longer valid.") }),
+  ROLLED_BACK: z.object({
+    slot: slot.describe("Slot of the last block that stays."),
+    block: z.string().optional().describe("Hash of that block."),
+  }),
+};
 
 export type TransactionEvent =
   | z.infer<typeof transactionCommands>
@@ -90,9 +131,9 @@ export interface TransactionContext {
   readonly valid: boolean | null;
 }
 
-/** Names and messages of the first failures, up to `FAILURE_UNITS`. */
-function summary(failures: TransactionContext["failures"]): TransactionContext["failures"] {
-  let room = FAILURE_UNITS;
+/** Names and messages of the first failures, up to `units` UTF-16 units. */
+export function causesOf(failures: TransactionContext["failures"], units = FAILURE_UNITS) {
+  let room = units;
   return failures.flatMap(({ name, message }) => {
     if (room <= 0) return [];
     const kept = { name: cut(name, room), message: cut(message, Math.max(0, room - name.length)) };
@@ -208,7 +249,7 @@ export const transactionMachine = setup({
       enqueue({ type: "put", params: { table: "status", row: standing(context.hash, "in_ledger") } });
     }),
     lapse: enqueueActions(({ enqueue, context, event }) => {
-      const failures = event.type === "REFUSED" ? summary(event.failures) : [];
+      const failures = event.type === "REFUSED" ? causesOf(event.failures) : [];
       const row = standing(context.hash, "expired", context.validTo, failures);
       enqueue({ type: "put", params: { table: "status", row } });
     }),
@@ -231,7 +272,7 @@ export const transactionMachine = setup({
     }),
     refuse: enqueueActions(({ enqueue, context, event }) => {
       if (event.type !== "REFUSED") return;
-      enqueue.assign({ failures: summary(event.failures), waiting: [] });
+      enqueue.assign({ failures: causesOf(event.failures), waiting: [] });
       for (const to of context.waiting) {
         enqueue({
           type: "reply",

@@ -15,6 +15,7 @@
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
 import { machineTypes, type TurnAction, turnActions } from "#src/base/turn.ts";
+import { seenContent, seenInputs } from "#machines/seen.ts";
 
 const slot = z.number().int().min(-1);
 const hash = z.string().regex(/^([0-9a-f]{64})?$/);
@@ -92,9 +93,55 @@ export const walletOutcomes = z.discriminatedUnion("type", [
 
 /** Missing in events for wallets that were added before the index knew `life`. */
 const ofLife = { life: life.optional() };
+const digits = z.string().regex(/^\d+$/);
+const signed = z.string().regex(/^-?\d+$/);
+const assetId = z.string().regex(/^([0-9a-f]{2}){28,60}$/);
+const lovelace = digits.describe("Lovelace, in digits.");
+/** The block of an event; missing in events of releases that did not write it. */
+const block = z.object({
+  slot: slot.describe("Its slot; -1 for the origin of the chain."),
+  hash: hash.describe("Its hash; empty for the origin of the chain."),
+  height: z.number().int().optional().describe("Its height."),
+}).describe("The block.");
+const following = z.number().int().positive().describe(
+  "How many events `assets` with the rest of the assets follow this one at once; missing where there is none.",
+);
+/** A whole balance; parts of it that do not fit one event follow in ASSETS. */
+const balance = {
+  lovelace: lovelace.optional().describe("Lovelace of the wallet's unspent outputs at the block, in digits."),
+  assets: z.record(assetId, digits).optional().describe(
+    "Quantities of the assets of these outputs, by policy id and asset name in hexadecimal.",
+  ),
+  following: following.optional(),
+  stake: z.string().optional().describe("The wallet's stake credential, which is the id of its actor `delegation`."),
+};
+/** What a transaction changed. */
+const effect = {
+  lovelace: signed.optional().describe(
+    "What the lovelace of the wallet's unspent outputs changes by; negative where it falls. Rewards are no part of it.",
+  ),
+  assets: z.record(assetId, signed).optional().describe(
+    "What the quantities of its assets change by, by policy id and asset name in hexadecimal.",
+  ),
+  following: following.optional(),
+  fee: lovelace.optional().describe("The fee in lovelace; missing where it depends on foreign inputs."),
+  depositTaken: lovelace.optional().describe("Deposits that the transaction pays, in lovelace."),
+  depositReturned: lovelace.optional().describe("Deposits that it gets back, in lovelace."),
+  withdrawal: lovelace.optional().describe(
+    "Rewards withdrawn from the wallet's own account, in lovelace; missing where there are none.",
+  ),
+  received: z.array(z.object({
+    address: z.string().describe("The address."),
+    lovelace: lovelace.describe("Lovelace that it receives, in digits."),
+    assets: z.record(assetId, digits).optional().describe("Assets that it receives; missing where there are none."),
+  })).optional().describe("The wallet's own addresses with outputs of the transaction, those for change among them."),
+  receivedLeftOut: z.number().int().positive().optional().describe(
+    "How many such addresses the list lacks, because it would be too long; missing where it lacks none.",
+  ),
+};
 export const walletInputs = z.discriminatedUnion("type", [
-  /** From now on the index reads the wallet together with all others. */
-  z.object({ type: z.literal("RESTORED"), slot, ...ofLife }).strict(),
+  /** From now on the index reads the wallet together with all others; its whole balance then. */
+  z.object({ type: z.literal("RESTORED"), slot, block: block.optional(), ...balance, ...ofLife }).strict(),
   /** A block holds a transaction that concerns the wallet. */
   z.object({
     type: z.literal("TRANSACTION"),
@@ -103,13 +150,78 @@ export const walletInputs = z.discriminatedUnion("type", [
     direction: z.enum(["incoming", "outgoing"]),
     /** Lovelace that the wallet gained or lost, in digits without a sign. */
     amount: z.string(),
+    block: block.optional(),
+    ...effect,
     ...ofLife,
   }).strict(),
-  /** Blocks after a slot that concerned the wallet were rolled back. */
-  z.object({ type: z.literal("ROLLED_BACK"), slot, ...ofLife }).strict(),
+  /** More assets of the RESTORED, TRANSACTION or ROLLED_BACK before it: to be added to the balance. */
+  z.object({
+    type: z.literal("ASSETS"),
+    slot,
+    assets: z.record(assetId, signed),
+    following: following.optional(),
+    ...ofLife,
+  }).strict(),
+  /** Blocks after a slot that concerned the wallet were rolled back; its whole balance then. */
+  z.object({ type: z.literal("ROLLED_BACK"), slot, block: block.optional(), ...balance, ...ofLife }).strict(),
+  ...seenInputs,
   /** Like the command, but written in the transaction that changed the vault: the first of the two is applied. */
   passphraseChanged,
 ]);
+
+const slotOfContent = slot.describe("Slot of the block.");
+const nameOfContent = name.describe("The wallet's name.");
+/** What its cosigners and its owner may choose later. */
+const settings = {
+  name: nameOfContent.optional(),
+  oneChange: z.boolean().optional().describe("Whether a transaction has at most one output for change."),
+  selection: z.enum(SELECTIONS).optional().describe("How coins are selected."),
+};
+/** Content of the events that wallets of all kinds have, for subscribers. Keys and passphrases are no part of it. */
+export const commonContent = {
+  RENAME: z.object({ name: nameOfContent }),
+  SETTINGS: z.object(settings),
+  RESTORED: z.object({ slot: slotOfContent, block: block.optional(), ...balance }),
+  TRANSACTION: z.object({
+    slot: slotOfContent,
+    hash: hash.describe("Hash of the transaction."),
+    direction: z.enum(["incoming", "outgoing"]).describe("`outgoing` where the wallet loses lovelace."),
+    amount: z.string().describe("Lovelace that the wallet gains or loses; its own withdrawals count as spent."),
+    block: block.optional(),
+    ...effect,
+  }),
+  ASSETS: z.object({
+    slot: slotOfContent,
+    assets: z.record(assetId, signed).describe(
+      "More assets of the event `restored`, `transaction` or `rolled-back` before it: to be added to the balance.",
+    ),
+    following: following.optional(),
+  }),
+  ROLLED_BACK: z.object({
+    slot: slotOfContent.describe("The wallet's transactions after this slot are no longer in the chain."),
+    block: block.optional(),
+    ...balance,
+  }),
+  ...seenContent,
+} as const;
+/** The members of CREATE that subscribers get. */
+export const creationContent = {
+  name: nameOfContent,
+  gap: creation.gap.describe("Unused addresses that an address pool keeps ahead."),
+  birth: z.object({
+    slot: slot.describe("Its slot; -1 means all blocks."),
+    hash: hash.describe("Its hash."),
+  }).describe("The block after which the wallet's first transaction can be."),
+};
+
+/** What subscribers get of a wallet's events. */
+export const walletContent = {
+  CREATE: z.object({
+    ...creationContent,
+    kind: z.enum(["shelley", "random"]).describe("`shelley`, or `random` for a wallet of the Byron era."),
+  }),
+  ...commonContent,
+} as const;
 
 export type WalletEvent =
   | z.infer<typeof walletCommands>
@@ -253,7 +365,10 @@ function applyCommand(record: WalletRecord, event: WalletEvent): WalletRecord {
  */
 const whileIndexed = {
   TRANSACTION: { guard: "ofThisLife", actions: "note" },
+  ASSETS: { guard: "ofThisLife", actions: "note" },
   ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
+  SEEN: { guard: "ofThisLife", actions: "note" },
+  WITHDRAWN: { guard: "ofThisLife", actions: "note" },
 } as const;
 const whileItExists = {
   RENAME: { actions: "change" },
@@ -309,6 +424,7 @@ export const walletMachine = setup({
         BEGUN: { guard: "ofThisLife", target: "restoring", actions: "answer" },
         // the index may restore the wallet before the effect's outcome arrives
         RESTORED: { guard: "ofThisLife", target: "live", actions: ["note", "answer"] },
+        ...whileIndexed,
         ...whileItExists,
       },
     },

@@ -106,9 +106,35 @@ export const actor = z.object({
 }).meta({ id: "Actor" });
 
 export const historyQuery = {
-  before: z.string().min(1).max(200).optional().describe("`next` of the previous page."),
+  before: z.string().min(1).max(200).optional().describe("`next` of the previous page, or a version."),
   limit,
 };
+const slot = z.int().describe("Slot of the block.");
+const blockHash = z.string().nullable().describe("Null if the index no longer has the block.");
+const height = z.int().nullable();
+export const cause = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("command"), id: z.string().describe("Id of the command.") }),
+  z.object({ type: z.literal("block"), seq: z.int(), slot, height, hash: blockHash }),
+  z.object({ type: z.literal("rollback"), seq: z.int(), slot, height, hash: blockHash }).describe(
+    "Blocks after this one were rolled back.",
+  ),
+  z.object({ type: z.literal("input"), seq: z.int() }).describe("An event of the input log without a block."),
+  z.object({ type: z.literal("reminder"), name: z.string() }),
+  z.object({
+    type: z.literal("effect"),
+    kind,
+    id,
+    n: z.int(),
+    name: z.string().nullable().describe("Null if the effect's row was deleted."),
+    href: z.string().describe("The actor that ran it."),
+  }),
+]).meta({ id: "Cause" });
+export const link = z.object({
+  rel: z.enum(["transaction", "request", "token", "wallet", "block"]),
+  kind: z.string().describe("Kind of an actor, `request` or `block`."),
+  id: z.string(),
+  href: z.string().nullable().describe("The actor; null if there is none."),
+}).meta({ id: "Link" });
 export const transition = z.object({
   version,
   from: state,
@@ -116,7 +142,41 @@ export const transition = z.object({
   event: z.string(),
   cause: z.string().describe("Id of the command, `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`."),
   at: time,
+  payload: z.record(z.string(), z.unknown()).nullable().describe(
+    "Content of the event, as subscribers get it, of any size; null if the kind has none for this event.",
+  ),
+  causes: z.array(cause).describe("The cause, explained as far as rows still exist."),
+  links: z.array(link).describe("What the event concerns, at most 50."),
 }).meta({ id: "Transition" });
+export const pastQuery = {
+  version: z.string().regex(/^[1-9]\d{0,14}$/, "expected a version").transform(Number).meta({
+    type: "integer",
+    minimum: 1,
+    description: "Number of events applied, from 1.",
+  }),
+};
+export const past = z.object({
+  entity: z.object({ kind, id }),
+  version,
+  state,
+  context: z.record(z.string(), z.unknown()),
+  at: time.nullable().describe("When the version was reached; null if the transition's row was deleted."),
+}).meta({ id: "PastState" });
+
+export const searchQuery = {
+  q: text(200).describe("At least two characters: part of a name, an id or its beginning, an address, a hash."),
+};
+export const search = z.object({
+  results: z.array(z.object({
+    kind: z.string().describe("Kind of an actor, or `request`."),
+    id: z.string(),
+    label: z.string(),
+    why: z.enum(["id", "name", "owner", "transaction", "address"]).describe("What of it the text is."),
+    href: z.string().nullable().describe("The actor; null if there is none."),
+  })),
+  more: z.boolean().describe("Whether there are more results than are listed."),
+}).meta({ id: "Search" });
+
 export const history = z.object({ transitions: z.array(transition), next }).meta({
   id: "History",
   description: "Sorted from newest to oldest.",

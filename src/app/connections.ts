@@ -3,6 +3,7 @@
  * work.
  */
 import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { inTime } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
@@ -14,7 +15,7 @@ import { JetStreamService } from "#src/embedded/jetstream/service.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { initHash } from "#src/forestry/hash.ts";
-import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
+import { type Bus, type BusTls, connectBus } from "#src/runtime/bus/bus.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { followDatabaseClock } from "#src/store/clock.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
@@ -24,6 +25,7 @@ import { openStore, type Store } from "#src/store/store.ts";
 import { type AppContext, type Connected, type StartContext, StartError, tokenKinds } from "#src/app/context.ts";
 import { busCheck, databaseCheck } from "#src/app/health.ts";
 import { eventStreams } from "#src/app/eventSource.ts";
+import type { NatsFiles } from "#src/app/natsOptions.ts";
 import { connectNetwork } from "#src/app/network.ts";
 import { schemaMigrations } from "#src/app/schema.ts";
 import { walletKinds } from "#src/app/walletRole.ts";
@@ -42,9 +44,12 @@ export async function connect(start: StartContext): Promise<AppContext> {
   const stopMeasuring = measureProcess();
   stops.push(async () => stopMeasuring());
   const databaseUrl = options.databaseUrl ?? await startEmbeddedDatabase(start);
-  const nats = options.natsUrl === undefined || options.natsUrl === ""
-    ? await startEmbeddedNats(start)
-    : { url: options.natsUrl, token: options.natsToken, endpoint: undefined };
+  const nats = options.natsUrl === undefined || options.natsUrl === "" ? await startEmbeddedNats(start) : {
+    url: options.natsUrl,
+    token: options.natsToken,
+    endpoint: undefined,
+    tls: await clientTls(options.natsFiles),
+  };
   const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...options.roles].join("+")}` });
   stops.push(() => store.close());
   await prepareDatabase(start, store);
@@ -73,12 +78,29 @@ async function startEmbeddedDatabase(
   return postgres.url;
 }
 
-/** A NATS server and its token. */
+/** A NATS server, its token, and the certificates for it. */
 interface NatsServer {
   readonly url: string;
   readonly token: string | undefined;
   /** The embedded one. */
   readonly endpoint: NatsEndpoint | undefined;
+  readonly tls?: BusTls | undefined;
+}
+
+/** Reads the certificates for an external NATS server. Throws `StartError`. */
+async function clientTls({ tls, serverCa }: NatsFiles): Promise<BusTls | undefined> {
+  const read = async (file: string) => {
+    try {
+      return await readFile(file, "utf8");
+    } catch (error) {
+      throw new StartError(`${file} cannot be read: ${reason(error)}.`);
+    }
+  };
+  if (tls === undefined && serverCa === undefined) return undefined;
+  return {
+    ...(serverCa === undefined ? {} : { ca: await read(serverCa) }),
+    ...(tls === undefined ? {} : { cert: await read(tls.cert), key: await read(tls.key) }),
+  };
 }
 
 async function startEmbeddedNats({ options, log, stops, listening }: StartContext): Promise<NatsServer> {
@@ -88,11 +110,13 @@ async function startEmbeddedNats({ options, log, stops, listening }: StartContex
     port: options.natsPort,
     portOption: "--nats-port",
     token,
+    users: options.natsFiles.users,
+    tls: options.natsFiles.tls && { ...options.natsFiles.tls, ca: options.natsFiles.clientsCa },
     log,
   });
   stops.push(() => endpoint.stop());
   listening.push({ name: "NATS endpoint", at: endpoint.url });
-  return { url: endpoint.url, token, endpoint };
+  return { url: endpoint.ownUrl, token, endpoint };
 }
 
 /** Has the embedded endpoint answer JetStream clients from the log of transitions. */
@@ -112,10 +136,10 @@ async function serveStreams(context: AppContext, endpoint: NatsEndpoint): Promis
 
 async function openBus(
   { options, log, progress, stops, lose }: StartContext,
-  { url, token }: NatsServer,
+  { url, token, tls }: NatsServer,
 ): Promise<Bus> {
   const patience = setTimeout(() => progress("Waiting for the NATS server to answer"), PATIENCE_MS);
-  const bus = await connectBus({ url, token, user: options.natsUser, name: options.worker, log })
+  const bus = await connectBus({ url, token, tls, user: options.natsUser, name: options.worker, log })
     .finally(() => clearTimeout(patience));
   stops.push(() => bus.close());
   void bus.lost.then(lose);

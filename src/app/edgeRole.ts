@@ -1,6 +1,7 @@
 /** The role `edge`: token service, wallet service and operator service. */
 import { tokenBoot } from "#actors/token.ts";
 import { healthRoutes } from "#src/edge/health.ts";
+import { indexLookups } from "#src/edge/operator/lookups.ts";
 import { operatorApi } from "#src/edge/operator/api.ts";
 import { asyncApi } from "#src/edge/operator/asyncapi.ts";
 import { operatorApp, type OperatorPart } from "#src/edge/operator/app.ts";
@@ -96,7 +97,7 @@ function operatorService(context: AppContext, { ask: { ask }, events, health }: 
   const parts: OperatorPart[] = [
     health,
     metricsRoutes({ store, log }),
-    operatorApi({ store, bus, ask, kinds, aliveMs: options.leaseMs, log }),
+    operatorApi({ store, bus, ask, kinds, aliveMs: options.leaseMs, log, index: indexLookups(store) }),
     eventRoutes({ events }),
     asyncApi({ kinds, withToken: options.operatorToken !== undefined }),
     releaseEndpoints({ store }),

@@ -1,4 +1,5 @@
 /** The role `follower`: one process at a time reads the chain into the index; the others stand by. */
+import { watchMempool } from "#actors/mempoolWatch.ts";
 import { tokenReleases } from "#actors/tokenRelease.ts";
 import { cageProjection } from "#src/cage/index/projection.ts";
 import { cageScripts } from "#src/cage/script.ts";
@@ -6,6 +7,8 @@ import { Follower } from "#src/chain/index/follower.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
 import { fence } from "#src/runtime/placement/namedLease.ts";
+import type { Queries } from "#src/store/store.ts";
+import { undoSeen } from "#src/wallet/seen/rows.ts";
 import {
   type AppContext,
   appendTouched,
@@ -22,15 +25,18 @@ const FOLLOWER = "follower";
 
 /** Follows the chain while this process holds the lease. */
 export function startFollowerRole(context: AppContext): void {
-  const { store, bus, port, log, hooks, health } = context;
+  const { store, bus, port, log, options, hooks, health } = context;
   let running: Follower | undefined;
   const lease = holdProcessLease(context, FOLLOWER, async (epoch, signal) => {
     const wallets = await readWalletProjections(context, signal);
     if (!wallets) return;
+    const ownLease = async (sql: Queries) => {
+      if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
+    };
+    const shared = { store, port, fence: ownLease, append: appendTouched, ring: notifyTouched(bus) };
     const follower = running = new Follower({
+      ...shared,
       ...wallets,
-      store,
-      port,
       projections: [
         transactionProjection,
         utxoProjection,
@@ -38,18 +44,15 @@ export function startFollowerRole(context: AppContext): void {
         ...wallets.projections,
       ],
       networkQueries: [...wallets.networkQueries, tokenReleases(store)],
-      fence: async (sql) => {
-        if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
-      },
-      append: appendTouched,
-      ring: notifyTouched(bus),
+      onUndo: undoSeen,
       log: log.with({ component: "follower" }),
       onProgress: context.progress,
       ...(hooks.follower ? { onStep: hooks.follower } : {}),
     });
     const unsubscribe = bus.subscribe(WAKE_FOLLOWER, () => follower.wake());
     try {
-      await follower.run(signal);
+      const watch = { ...shared, pollMs: options.mempoolMs, log: log.with({ component: "mempool" }) };
+      await Promise.all([follower.run(signal), watchMempool(watch, signal)]);
     } finally {
       unsubscribe();
     }

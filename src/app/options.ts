@@ -12,6 +12,7 @@ import { hostProblem } from "#src/edge/sites.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
 import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } from "#src/app/providerOptions.ts";
 import { OUTSIDE_HELP, OUTSIDE_NAMES, type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
+import { HELP_OF_NATS, NAMES_OF_NATS, type NatsFiles, readNatsFiles } from "#src/app/natsOptions.ts";
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
 
 /** Default maximum number of commands queued for one actor. */
@@ -68,6 +69,8 @@ export interface Options {
   readonly natsToken?: string;
   /** User of the NATS server, whose password is the token; none where undefined. */
   readonly natsUser?: string;
+  /** Users of NATS and files of its TLS. */
+  readonly natsFiles: NatsFiles;
   /** Socket of the node through which the network is reached; undefined: the deployment's own devnet. */
   readonly nodeSocket?: string;
   /** Blockfrost service through which the network is reached. */
@@ -78,6 +81,8 @@ export interface Options {
   readonly socket?: string;
   /** Milliseconds between blocks of the devnet; 0 makes them on demand. */
   readonly blockMs: number;
+  /** Milliseconds between two reads of the network's mempool. */
+  readonly mempoolMs: number;
   /** Requests to metadata servers. */
   readonly outside: OutsideOptions;
   /** The given options of a devnet's genesis. */
@@ -118,10 +123,12 @@ export const HELP = `arbor: authenticated facts on Cardano
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
   --nats-url URL,URL   NATS servers instead of the embedded endpoint    NATS_URL, NATS_TOKEN (with NATS_USER: its password)
+${HELP_OF_NATS}
 ${PROVIDER_HELP}
   --network-magic N    network magic: 1 preprod, 2 preview (42)         ARBOR_NETWORK_MAGIC
   --socket PATH        node socket of the devnet (FOLDER/devnet/node.socket)  ARBOR_SOCKET
   --block-ms N         ms between devnet blocks; 0: on demand (1000)    ARBOR_BLOCK_MS
+  --mempool-ms N       ms between reads of the mempool for payments to wallets (1000)  ARBOR_MEMPOOL_MS
 ${OUTSIDE_HELP}
   --builders N         worker threads for CPU-bound work (cores - 1)    ARBOR_BUILDERS
   --lease-ms N         ms until other processes take over from a killed one (4000)  ARBOR_LEASE_MS
@@ -129,6 +136,7 @@ ${OUTSIDE_HELP}
   --keep-history-hours N       transitions, for history and replay (720)     ARBOR_KEEP_HISTORY_HOURS
   --keep-effects-hours N       completed effects and processed chain events (24)  ARBOR_KEEP_EFFECTS_HOURS
   --keep-dead-letters-hours N  dead letters: events that failed (720)        ARBOR_KEEP_DEAD_LETTERS_HOURS
+  --keep-transactions-hours N  actors of ended transactions, at least as long as their history (720)  ARBOR_KEEP_TRANSACTIONS_HOURS
   --mailbox N          maximum number of commands queued for one actor; more are rejected with 503 (1024)  ARBOR_MAILBOX
   --log-level LEVEL    debug, info, warn, error (warn)                  ARBOR_LOG_LEVEL
 
@@ -158,10 +166,12 @@ const NAMES = [
   "folder",
   "database-url",
   "nats-url",
+  ...NAMES_OF_NATS,
   ...PROVIDER_NAMES,
   "network-magic",
   "socket",
   "block-ms",
+  "mempool-ms",
   ...OUTSIDE_NAMES,
   "builders",
   "lease-ms",
@@ -169,6 +179,7 @@ const NAMES = [
   "keep-history-hours",
   "keep-effects-hours",
   "keep-dead-letters-hours",
+  "keep-transactions-hours",
   "mailbox",
   "log-level",
   ...GENESIS_NAMES,
@@ -305,10 +316,17 @@ export function readOptions(
     ...(natsUrl ? { natsUrl } : {}),
     ...(env.NATS_TOKEN ? { natsToken: env.NATS_TOKEN } : {}),
     ...(natsUrl && env.NATS_USER ? { natsUser: env.NATS_USER } : {}),
+    natsFiles: readNatsFiles({
+      text,
+      isArgument: (name) => values[name] !== undefined,
+      outside: natsUrl !== undefined,
+      problem: (sentence) => problems.push(sentence),
+    }),
     ...where,
     networkMagic,
     ...(socket === undefined ? {} : { socket }),
     blockMs: number("block-ms", 1_000, 0, 3_600_000),
+    mempoolMs: number("mempool-ms", 1_000, 50, 3_600_000),
     outside: readOutside({
       text,
       devnet: provider === "devnet",
@@ -322,6 +340,7 @@ export function readOptions(
       history: number("keep-history-hours", RETENTION_HOURS.history, 1, MOST_HOURS),
       effects: number("keep-effects-hours", RETENTION_HOURS.effects, 1, MOST_HOURS),
       deadLetters: number("keep-dead-letters-hours", RETENTION_HOURS.deadLetters, 1, MOST_HOURS),
+      transactions: number("keep-transactions-hours", RETENTION_HOURS.transactions, 1, MOST_HOURS),
     },
     logLevel: logLevel ?? "warn",
     worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,

@@ -1,5 +1,6 @@
 /** All schema migrations of the program, in the order in which they are applied. */
 import { cageMigrations } from "#src/cage/index/migrations.ts";
+import { ownedMigrations } from "#src/cage/index/owned.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { jetStreamMigrations } from "#src/embedded/jetstream/migrations.ts";
@@ -19,6 +20,7 @@ export const schemaMigrations: readonly Migration[] = [
   ...runtimeMigrations,
   ...chainMigrations,
   ...cageMigrations,
+  ...ownedMigrations,
   ...devnetMigrations,
   ...walletMigrations,
   ...sharedWalletMigrations,

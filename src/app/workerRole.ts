@@ -2,6 +2,7 @@
 import { startHousekeeper } from "#src/runtime/operations/retention.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { openStore } from "#src/store/store.ts";
+import { endedTransactions } from "#actors/transaction.ts";
 import { type AppContext, tokenKinds } from "#src/app/context.ts";
 import { workerCheck } from "#src/app/health.ts";
 import { startWalletUpkeep, walletKinds } from "#src/app/walletRole.ts";
@@ -32,6 +33,7 @@ export async function startWorkerRole(context: AppContext): Promise<void> {
     store,
     owner: options.worker,
     keep: options.keep,
+    ended: [endedTransactions(options.keep.transactions)],
     ttlMs: options.leaseMs,
     log: log.with({ component: "housekeeper" }),
   });

@@ -96,8 +96,11 @@ export interface Projection {
   readonly members?: Membership;
   /** Rows that the fold of a block needs. */
   keys(block: ScannedBlock): readonly RowQuery[];
-  /** `settled`: no rollback can reach the block, so rows kept only for rollbacks need not be written. */
-  fold(block: ScannedBlock, rows: Rows, settled: boolean): Folded;
+  /**
+   * `settled`: no rollback can reach the block, so rows kept only for rollbacks need not be written. `apart`: the block is read for
+   * members of a restore group, not with all others.
+   */
+  fold(block: ScannedBlock, rows: Rows, settled: boolean, apart?: boolean): Folded;
   /** Additional rows that `undo` needs after a rollback between two slots; read after the undo. */
   undoKeys?(affected: Rows, way: { readonly from: number; readonly to: number }): readonly RowQuery[];
   /**

@@ -22,6 +22,7 @@ import type * as dreps from "#src/api/wallets/dreps.ts";
 import type * as network from "#src/api/wallets/network.ts";
 import type * as places from "#src/api/wallets/places.ts";
 import type * as pools from "#src/api/wallets/pools.ts";
+import type * as seen from "#src/api/wallets/seen.ts";
 import type * as selections from "#src/api/wallets/selections.ts";
 import type * as transactions from "#src/api/wallets/transactions.ts";
 import type * as wallets from "#src/api/wallets/wallets.ts";
@@ -36,6 +37,7 @@ export type Wallet = Exact<typeof wallets.wallet>;
 export type ByronWallet = Exact<typeof wallets.byronWallet>;
 export type WalletAddress = Exact<typeof addresses.walletAddress>;
 export type Transaction = Exact<typeof transactions.transaction>;
+export type SeenTransaction = Exact<typeof seen.seenTransaction>;
 export type Constructed = Exact<typeof transactions.constructed>;
 export type Decoded = Exact<typeof transactions.decoded>;
 export type FeeEstimate = Exact<typeof transactions.fees>;
@@ -295,6 +297,11 @@ export class WalletClient {
 
   transaction(id: string, hash: string, query: Query = {}, prefix: Prefix = "wallets"): Promise<Transaction> {
     return this.get(`/${prefix}/${id}/transactions/${hash}`, query);
+  }
+
+  /** Transactions of the network's mempool that concern a wallet and that no block holds yet, oldest first. */
+  seen(id: string, query: Query = {}, prefix: Prefix = "wallets"): Promise<Page<readonly SeenTransaction[]>> {
+    return this.page(`/${prefix}/${id}/transactions-seen`, query);
   }
 
   /**

@@ -19,8 +19,16 @@ import {
   queryRanking,
 } from "#src/chain/provider/ledgerQueries.ts";
 import type { Guarantee } from "#src/chain/provider/guarantees.ts";
+import { MEMPOOL_MOST, type MempoolRead, MempoolReader } from "#src/chain/provider/mempool.ts";
 import type { At, RawChainPort, Submission, Unreachable } from "#src/chain/provider/port.ts";
-import { isInMempool, readTip, readUtxosByAddress, readUtxosByRef } from "#src/devnet/blocks/rows.ts";
+import {
+  isInMempool,
+  readMempoolCbor,
+  readMempoolHashes,
+  readTip,
+  readUtxosByAddress,
+  readUtxosByRef,
+} from "#src/devnet/blocks/rows.ts";
 import { followBlocks } from "#src/devnet/serve/follow.ts";
 import { type Genesis, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
@@ -48,6 +56,7 @@ interface DevnetPortSettings {
 const GUARANTEES: readonly Guarantee[] = [
   { query: "tip", holds: "at a point" },
   { query: "inMempool", holds: "at the tip" },
+  { query: "mempool", holds: "at the tip" },
   { query: "utxosByAddress", holds: "at a point" },
   { query: "utxosByRef", holds: "at a point" },
   { query: "parameters", holds: "at a point" },
@@ -117,6 +126,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
       }
     },
     inMempool: (txHash) => query(() => isInMempool(sql, txHash)),
+    mempool: (known) => query(() => readMempool(sql, known)),
     utxosByAddress: (addresses) => query(() => readUtxosByAddress(sql, addresses)),
     utxosByRef: (refs) => query(() => readUtxosByRef(sql, refs)),
     parameters: () =>
@@ -135,6 +145,21 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
       return answer.ok ? ok({ hash: byronHash(await genesis()), ...answer.value.value }) : answer;
     },
   };
+}
+
+/** Transactions of the mempool that one statement reads. */
+const MEMPOOL_ROWS = 200;
+
+async function readMempool(sql: Queries, known: ReadonlySet<string>): Promise<MempoolRead> {
+  const reader = new MempoolReader(known);
+  const hashes = (await readMempoolHashes(sql, MEMPOOL_MOST + 1)).filter((hash) => reader.add(hash));
+  const fresh = hashes.filter((hash) => !known.has(hash));
+  for (let i = 0; i < fresh.length; i += MEMPOOL_ROWS) {
+    for (const { hash, cbor } of await readMempoolCbor(sql, fresh.slice(i, i + MEMPOOL_ROWS))) {
+      await reader.read(hash, cbor);
+    }
+  }
+  return reader.result();
 }
 
 /** Reads the parameters, of the genesis until they change. They are many numbers, so they are decoded once per version of their row. */

@@ -8,6 +8,8 @@ type EmbeddedErrorCode =
   | "no_binaries"
   /** The account that must run PostgreSQL cannot get at its files. */
   | "not_reachable"
+  /** A file of the configuration cannot be used. */
+  | "bad_file"
   /** The volume of the folder is too full. */
   | "no_space"
   /** Another major version of PostgreSQL made the data. */

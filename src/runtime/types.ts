@@ -149,6 +149,11 @@ export interface ActorKind {
   /** What its events say to subscribers; without it, only states and causes. */
   readonly content?: KindContent;
   readonly tables?: { readonly [name: string]: OwnTable };
+  /**
+   * Members of events, by type, that the history leaves out: large ones that a row of an own table has, and on which the
+   * machine's state does not depend.
+   */
+  readonly unlogged?: { readonly [type: string]: readonly string[] };
   readonly effects?: { readonly [name: string]: EffectRun };
   readonly builds?: { readonly [name: string]: Build };
   /** Converts a persisted snapshot of the older machine version `from` to this version. */

@@ -14,6 +14,11 @@ export const walletMigrations: readonly Migration[] = [{
       birth_slot bigint not null, birth_hash text not null,
       one_change boolean not null, selection text not null, created_at timestamptz not null);
     create index on wallet (kind, created_at, id);`,
+}, {
+  id: "wallet-2",
+  sql: `
+    -- searched in the order of names
+    create index wallet_name on wallet (name, id);`,
 }];
 
 /** How a spending passphrase protects the root key. */
@@ -107,4 +112,28 @@ export async function readWallets(
   }
     order by created_at, id ${page.limit === undefined ? sql`` : sql`limit ${page.limit}`}`;
   return rows.map(walletOf);
+}
+
+/** A wallet by its name, as a search lists it. */
+export interface NamedWallet {
+  readonly id: string;
+  readonly kind: WalletRow["kind"];
+  readonly name: string;
+}
+
+/**
+ * Wallets with a text in their names, in any case, in the order of names; at most `most`. A database of the locale C
+ * knows the case of ASCII letters only: of other letters, all of the text in one case is found.
+ */
+export async function findWalletsByName(sql: Queries, text: string, most: number): Promise<readonly NamedWallet[]> {
+  return await sql<NamedWallet[]>`
+    select id, kind, name from wallet
+    where position(lower(${text.toLowerCase()}) in lower(name)) > 0
+      or position(lower(${text.toUpperCase()}) in lower(name)) > 0
+    order by name, id limit ${most}`;
+}
+
+/** Names and kinds of some wallets. */
+export async function readWalletNames(sql: Queries, ids: readonly string[]): Promise<readonly NamedWallet[]> {
+  return await sql<NamedWallet[]>`select id, kind, name from wallet where id = any(${sql.array([...ids])}::text[])`;
 }

@@ -6,6 +6,7 @@ import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchChain } from "./chain.ts";
 import { benchDevnet } from "./devnet.ts";
+import { benchDisk } from "./disk.ts";
 import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
 import { benchPlutus } from "./plutus.ts";
@@ -30,6 +31,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   chain: benchChain,
   service: benchService,
   devnet: benchDevnet,
+  disk: benchDisk,
   embedded: embeddedBench,
   runtime: benchRuntime,
   replay: benchReplay,

@@ -26,7 +26,7 @@ describe.skipIf(!hasNatsServer())("a nats-server with the shipped configuration"
   beforeAll(async () => {
     [infra, server] = await Promise.all([
       sharedInfra(),
-      startNatsServer(true, ["-c", CONFIGURATION], { SERVICE_PASSWORD: TOKEN }),
+      startNatsServer(true, ["-c", CONFIGURATION], { SERVICE_PASSWORD: TOKEN, READER_PASSWORD: "a-password" }),
     ]);
     arbor = await Arbor.start({
       infra: { ...infra, natsUrl: server.url, natsToken: TOKEN },
@@ -83,7 +83,7 @@ describe.skipIf(!hasNatsServer())("a nats-server with the shipped configuration"
     },
   );
 
-  test.each([">", "arbor.>", "arbor.worker.>", "_INBOX.>", "$JS.>", "*.event.>"])(
+  test.each([">", "arbor.>", "arbor.worker.>", "arbor.content.>", "$JS.>", "*.event.>"])(
     "a guest may not subscribe to %s",
     async (subject) => {
       const spy = await connect({ servers: server.url, reconnect: false });

@@ -7,6 +7,7 @@ import { ok } from "#src/base/result.ts";
 import { created, origin, type Point, type ScannedBlock, spent, type Tip } from "#src/cardano/block.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
+import { MempoolReader } from "#src/chain/provider/mempool.ts";
 import { withoutLedger } from "#src/chain/provider/ledgerPort.ts";
 import type { RawChainPort, RawStep } from "#src/chain/provider/port.ts";
 import { encodeBlock } from "#src/devnet/blocks/block.ts";
@@ -20,6 +21,8 @@ interface Kept {
 /** A chain whose blocks and rollbacks are made by the test. */
 export class MemoryChain {
   readonly blocks: Kept[] = [];
+  /** Transactions that no block holds, by hash, in CBOR. */
+  readonly mempool = new Map<string, Uint8Array>();
   private slot = 0;
 
   /** Adds a block of transactions (complete, in CBOR); returns it scanned. */
@@ -119,7 +122,12 @@ export function memoryPort(chain: MemoryChain, moods: ChainFaults): RawChainPort
     },
     tip: () => Promise.resolve(ok(chain.tip)),
     submit: () => Promise.resolve(ok({ outcome: "accepted" } as const)),
-    inMempool: () => Promise.resolve(ok(false)),
+    inMempool: (hash) => Promise.resolve(ok(chain.mempool.has(hash))),
+    mempool: async (known) => {
+      const reader = new MempoolReader(known);
+      for (const [hash, cbor] of chain.mempool) if (reader.add(hash)) await reader.read(hash, cbor);
+      return ok(reader.result());
+    },
     async utxosByAddress(addresses) {
       const point = pointOf(chain.tip);
       const value = [...chain.utxos().values()].filter(({ output }) => addresses.includes(output.address));

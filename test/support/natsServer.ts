@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { connect } from "nats";
+import { connect, type ConnectionOptions } from "nats";
 import { sleep } from "#src/base/clock.ts";
 import { freePort } from "#src/embedded/ports.ts";
 import { endChild, runScript } from "./child.ts";
@@ -43,6 +43,7 @@ async function serverOf(
   token: string | undefined,
   spawned: (jetstream: boolean) => ChildProcess,
   jetstream: boolean,
+  client: ConnectionOptions = {},
 ): Promise<NatsServer> {
   const url = `nats://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
@@ -54,6 +55,7 @@ async function serverOf(
           servers: url,
           reconnect: false,
           timeout: 1_000,
+          ...client,
           ...(token === undefined ? {} : { token }),
         });
         await connection.close();
@@ -88,14 +90,22 @@ export async function startNatsServer(
   jetstream = true,
   more: readonly string[] = [],
   variables: Readonly<Record<string, string>> = {},
+  /** With what its readiness is checked, where a client without credentials cannot connect. */
+  client: ConnectionOptions = {},
 ): Promise<NatsServer> {
   const folder = await mkdtemp(join(tmpdir(), "arbor-nats-"));
   const port = await freePort();
-  const server = await serverOf(port, undefined, (withStream) => {
-    const stream = withStream ? ["-js", "-sd", folder] : [];
-    const args = ["-a", "127.0.0.1", "-p", String(port), ...stream, ...more];
-    return spawn("nats-server", args, { stdio: ["ignore", "ignore", output], env: { ...env, ...variables } });
-  }, jetstream);
+  const server = await serverOf(
+    port,
+    undefined,
+    (withStream) => {
+      const stream = withStream ? ["-js", "-sd", folder] : [];
+      const args = ["-a", "127.0.0.1", "-p", String(port), ...stream, ...more];
+      return spawn("nats-server", args, { stdio: ["ignore", "ignore", output], env: { ...env, ...variables } });
+    },
+    jetstream,
+    client,
+  );
   return {
     ...server,
     stop: async () => {

@@ -5,6 +5,7 @@ import type { ZodType } from "zod";
 import { parseJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
 import { operatorApi } from "#src/edge/operator/api.ts";
+import type { Lookups } from "#src/edge/operator/lookups.ts";
 import { operatorApp, type OperatorOptions } from "#src/edge/operator/app.ts";
 import { serve } from "#src/edge/serve.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
@@ -70,8 +71,9 @@ export async function startOperator(
   { store, bus, ask }: { store: Store; bus: Bus; ask: Ask },
   kinds: readonly ActorKind[],
   guard: OperatorOptions["guard"] = { loopback: true },
+  index?: Lookups,
 ): Promise<OperatorClient> {
-  const parts = [operatorApi({ store, bus, ask: ask.ask, kinds, aliveMs: 1_500, log: silentLog })];
+  const parts = [operatorApi({ store, bus, ask: ask.ask, kinds, aliveMs: 1_500, log: silentLog, index })];
   const listener = await serve(operatorApp({ guard, parts, log: silentLog }), { host: "127.0.0.1", port: 0 });
   return operatorClient(`http://127.0.0.1:${listener.port}`, listener.stop);
 }

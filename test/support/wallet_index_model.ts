@@ -42,6 +42,7 @@ export interface Parts {
   readonly withdrawals?: ReadonlyMap<string, bigint>;
   readonly certificates?: readonly Encodable[];
   readonly valid?: boolean;
+  readonly validTo?: number;
 }
 
 /** CBOR of a whole transaction. */
@@ -52,6 +53,7 @@ export function transactionOf(parts: Parts): Uint8Array {
     [1, parts.outputs.map((output) => new Encoded(encodeOutput(output)))],
     [2, parts.fee],
   ]);
+  if (parts.validTo !== undefined) body.set(3, parts.validTo);
   if (parts.certificates?.length) body.set(4, new Tagged(258, parts.certificates));
   if (parts.withdrawals?.size) {
     body.set(5, new Map([...parts.withdrawals].map(([account, amount]) => [fromHex(account), amount])));

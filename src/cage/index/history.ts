@@ -84,6 +84,14 @@ export async function readHistory(
   return { requests, ...(last && rows.length > limit ? { next: last.ref } : {}) };
 }
 
+/** One request of a token, open or ended. */
+export async function readPastRequest(sql: Queries, token: string, ref: string): Promise<PastRequest | undefined> {
+  const [row] = await sql<Row[]>`
+    select r.*, e.status, e.tx from token_request r left join token_request_end e on e.ref = r.ref
+    where r.ref = ${ref} and r.token = ${token}`;
+  return row && pastRequest(row);
+}
+
 function pastRequest(row: Row): PastRequest {
   return {
     ref: text(row, "ref"),

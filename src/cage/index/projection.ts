@@ -30,6 +30,7 @@ import {
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { decodeDatum, EMPTY_ROOT, type Request, type State } from "#src/cage/datum.ts";
 import { FactTable } from "#src/cage/index/facts.ts";
+import { eventChange, partsOf } from "#src/cage/index/changes.ts";
 import { operationOf } from "#src/cage/index/read.ts";
 import { bytes, flag, number, text, texts } from "#src/cage/index/rows.ts";
 import { CUT_ABOVE } from "#src/cage/index/trie.ts";
@@ -95,6 +96,7 @@ function rollbackEvents(point: Point, affected: Rows, rows: Rows): Touched[] {
       event: {
         type: "ROLLED_BACK",
         slot: point.slot,
+        ...(point.hash === "" ? {} : { block: point.hash }),
         to: !state ? (past.has(token) ? "ended" : "absent") : reason === null ? "live" : "quarantined",
         owner: state ? text(state, "owner") : null,
         root: state ? text(state, "root") : null,
@@ -220,7 +222,10 @@ class BlockFold {
       const token = text(row, "token");
       const isApplied = modified.has(token) && redeemers?.get(text(row, "ref")) === "contribute";
       if (isApplied) applied.set(token, [...(applied.get(token) ?? []), row]);
-      else this.notify(token, { type: "RETRACTED", slot: this.block.slot, request: text(row, "ref") });
+      else {
+        const request = { request: text(row, "ref"), requester: text(row, "owner") };
+        this.notify(token, { type: "RETRACTED", ...this.placeOf(transaction), ...request });
+      }
       this.recordRequestEnd(row, isApplied ? "applied" : "retracted", transaction, place);
     }
     const next = this.statesOf(transaction);
@@ -229,15 +234,15 @@ class BlockFold {
       const asset = assetOf(row, token, next) ?? "";
       const after = next.get(asset);
       next.delete(asset);
-      const queries = after ? this.updateToken(row, after, applied.get(token) ?? []) : [];
+      const queries = after ? this.updateToken(row, after, applied.get(token) ?? [], transaction) : [];
       if (queries.length > 0) return queries;
-      if (!after) this.notify(token, { type: "ENDED", slot: this.block.slot });
+      if (!after) this.notify(token, { type: "ENDED", ...this.placeOf(transaction) });
     }
     const bootedStates = this.bootedStates(next);
     if (bootedStates.queries.length > 0) return bootedStates.queries;
-    for (const [token, after] of bootedStates.tokens) this.bootToken(token, after);
+    for (const [token, after] of bootedStates.tokens) this.bootToken(token, after, transaction);
     for (const { ref, output, request } of requestsIn(transaction, this.scripts)) {
-      this.addRequest(ref, output, request, positionOf(transaction, ref.index));
+      this.addRequest(ref, output, request, transaction);
     }
     return [];
   }
@@ -310,19 +315,30 @@ class BlockFold {
       to_slot: null,
     };
     this.put(this.states, "token_state", row);
-    return { slot: this.block.slot, owner: row.owner, root: row.root, ref: row.ref };
+    return { owner: row.owner, root: row.root, ref: row.ref };
   }
 
-  private bootToken(token: string, next: StateOutput): void {
+  /** Where the events of a transaction take place. */
+  private placeOf({ hash }: ScannedTransaction) {
+    const { slot, hash: block, height } = this.block;
+    return { slot, transaction: hash, block, height };
+  }
+
+  private bootToken(token: string, next: StateOutput, transaction: ScannedTransaction): void {
     const data = this.stateRow(token, next, 0, false);
     this.facts.addEmpty(token);
     this.known.add(token);
-    this.notify(token, { type: "BOOTED", ...data });
-    if (next.state.root !== EMPTY_ROOT) this.quarantine(token, "it was booted with facts");
+    this.notify(token, { type: "BOOTED", ...this.placeOf(transaction), ...data });
+    if (next.state.root !== EMPTY_ROOT) this.quarantine(token, "it was booted with facts", transaction);
   }
 
   /** Records a token's next state; gives the queries for rows that this needs first. */
-  private updateToken(row: Row, next: StateOutput, applied: readonly Row[]): readonly RowQuery[] {
+  private updateToken(
+    row: Row,
+    next: StateOutput,
+    applied: readonly Row[],
+    transaction: ScannedTransaction,
+  ): readonly RowQuery[] {
     const token = text(row, "token");
     const quarantine = unanswered(this.rows, [{ table: "token_quarantine", column: "token", in: [token] }]);
     if (quarantine.length > 0) return quarantine;
@@ -334,8 +350,15 @@ class BlockFold {
     const reason = isTrusted ? this.applyRequests(before, applied, next.state.root, text(row, "root")) : undefined;
     const size = this.facts.sizeOf(before);
     const data = this.stateRow(token, next, size.facts, size.cut);
-    this.notify(token, { type: "UPDATED", ...data, applied: applied.length });
-    if (reason !== undefined) this.quarantine(token, reason);
+    const explained = isTrusted && reason === undefined ? {} : { unexplained: true };
+    const parts = partsOf(applied.map(eventChange));
+    for (const [i, changes] of parts.entries()) {
+      const place = this.placeOf(transaction);
+      const part = { ...(parts.length > 1 ? { parts: parts.length } : {}), changes: [...changes], ...explained };
+      if (i < parts.length - 1) this.notify(token, { type: "APPLIED", ...place, part: i + 1, ...part });
+      else this.notify(token, { type: "UPDATED", ...place, ...data, applied: applied.length, ...part });
+    }
+    if (reason !== undefined) this.quarantine(token, reason, transaction);
     return [];
   }
 
@@ -359,15 +382,15 @@ class BlockFold {
     return done.ok ? undefined : done.error.message;
   }
 
-  private quarantine(token: string, reason: string): void {
+  private quarantine(token: string, reason: string, transaction: ScannedTransaction): void {
     this.quarantined.add(token);
     this.insert("token_quarantine", { token, reason, to_slot: null });
-    this.notify(token, { type: "QUARANTINED", slot: this.block.slot, reason });
+    this.notify(token, { type: "QUARANTINED", ...this.placeOf(transaction), reason });
   }
 
-  private addRequest(ref: OutRef, output: Output, request: Request, position: number): void {
+  private addRequest(ref: OutRef, output: Output, request: Request, transaction: ScannedTransaction): void {
     const { operation } = request;
-    this.put(this.requests, "token_request", {
+    const row = {
       ref: refKey(ref),
       token: request.name,
       owner: request.refund.payment,
@@ -380,11 +403,13 @@ class BlockFold {
       new_value: operation.type === "delete" ? null : operation.value,
       lovelace: output.value.lovelace,
       output: output.raw,
-      position,
+      position: positionOf(transaction, ref.index),
       to_slot: null,
-    });
+    };
+    this.put(this.requests, "token_request", row);
     if (!this.known.has(request.name)) return;
-    this.notify(request.name, { type: "REQUESTED", slot: this.block.slot, request: refKey(ref) });
+    const lovelace = row.lovelace.toString();
+    this.notify(request.name, { type: "REQUESTED", ...this.placeOf(transaction), ...eventChange(row), lovelace });
   }
 
   /** Records how a request ended. */

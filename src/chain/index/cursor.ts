@@ -51,6 +51,16 @@ export async function readCursor(sql: Queries): Promise<Cursor> {
   return cursorOf(row);
 }
 
+/**
+ * Locks the main cursor until the commit and reads it. A writer that appends to the input log of entities that the indexer
+ * writes to holds this lock, so that the order of the log is the order of commits.
+ */
+export async function lockCursor(sql: Queries): Promise<Tip> {
+  const [row] = await sql<JsonRow[]>`select slot, hash, height from chain_cursor where id = ${MAIN} for update`;
+  if (!row) throw new Error("there is no main cursor");
+  return tipOf(row);
+}
+
 /** Whether a point that the index has read is still on the chain and recent enough to be kept. */
 export async function isKeptPoint(sql: Queries, { slot, hash }: Point): Promise<boolean> {
   if (slot < 0) return true;

@@ -4,6 +4,7 @@ import type { Projection, Row, RowQuery, Touched, Want } from "#src/cardano/proj
 import type { ForwardStep } from "#src/chain/index/lookAhead.ts";
 import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { Catalog } from "#src/chain/index/catalog.ts";
+import { MAIN } from "#src/chain/index/cursor.ts";
 import { PrefetchedRows, StagedRows } from "#src/chain/index/stagedRows.ts";
 import { type LaterStarts, startsLater } from "#src/chain/index/groups.ts";
 import { type CursorScope, fetchOne, mergeRows, rowsOf } from "#src/chain/index/rows.ts";
@@ -60,7 +61,7 @@ export async function foldBlocks(steps: readonly FoldStep[], options: BatchOptio
     if (queries.some((query) => overlay.defers(query))) return undefined;
     let rows = rowsOf(queries, queries.map((query) => answer(query, prefetched.get(query), step)));
     for (;;) {
-      const folded = projection.fold(step.block, rows, options.isFinal(step));
+      const folded = projection.fold(step.block, rows, options.isFinal(step), scope.cursor !== MAIN);
       if (folded.type === "done") return folded;
       if (folded.type === "want") {
         wants.set(projection.name, folded.wants);

@@ -10,6 +10,7 @@ import { reason } from "#src/base/log.ts";
 import type { Failure } from "#src/base/result.ts";
 import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { Utxo } from "#src/cardano/output.ts";
+import type { Rows } from "#src/cardano/projection.ts";
 import { lapseReservations } from "#src/chain/pending/spendable.ts";
 import { MAIN, readCursor, readPoints } from "#src/chain/index/cursor.ts";
 import { markFork } from "#src/chain/index/groups.ts";
@@ -40,6 +41,8 @@ export interface FollowerOptions extends
   > {
   /** What is queried from the network because no block contains it. */
   readonly networkQueries?: readonly NetworkQuery[];
+  /** Called in the transaction of a rollback of the main cursor to a slot, with the rows that it undoes. */
+  readonly onUndo?: (sql: Queries, slot: number, affected: Rows) => Promise<void>;
   /** Called when the main cursor has moved. */
   readonly onMoved?: (at: Tip) => void;
   /** Gets a line every few seconds while the index is far behind the network's tip. */
@@ -90,6 +93,7 @@ export class Follower {
         await noteRolledBack(sql, slot, affected);
         await undoWatches(sql, slot);
         await markFork(sql, slot);
+        await options.onUndo?.(sql, slot, affected);
       },
       onMoved: (at, blocks) => this.moved(at, blocks),
     });

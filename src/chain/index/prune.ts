@@ -23,7 +23,8 @@ export async function prune(sql: Queries, keepBlocks: number): Promise<boolean> 
   if (oldest === undefined) return false;
   const transactions = await sql`delete from chain_transaction where hash = any(array(
     select hash from chain_transaction t where from_slot < ${oldest}
-      and not exists (select 1 from submission s where s.hash = t.hash) limit ${BATCH})) returning 1`;
+      and not exists (select 1 from submission s where s.hash = t.hash)
+      and not exists (select 1 from submission_status s where s.hash = t.hash) limit ${BATCH})) returning 1`;
   // a wallet that listed it has it in its own rows from now on
   await sql`delete from submission_wallet where (hash, wallet) in (
     select w.hash, w.wallet from submission_wallet w join chain_transaction t on t.hash = w.hash

@@ -63,7 +63,8 @@ export const transactionProjection: Projection = {
   ],
   undo(point: Point, _affected: Rows, rows: Rows) {
     const back = ["submission", "submission_open", "submission_status"].flatMap((table) => hashes(rows.get(table)));
-    return [...new Set(back)].map((hash) => touched(hash, { type: "ROLLED_BACK", slot: point.slot }));
+    const event = { type: "ROLLED_BACK", slot: point.slot, ...(point.hash === "" ? {} : { block: point.hash }) };
+    return [...new Set(back)].map((hash) => touched(hash, event));
   },
 };
 
@@ -136,4 +137,22 @@ export async function noticeTransaction(
     }),
   ]);
   return true;
+}
+
+/** A block that the index still has. */
+export interface KnownBlock {
+  readonly slot: number;
+  readonly hash: string;
+  readonly height: number;
+}
+
+/** The blocks of some slots, by slot; blocks that no rollback reaches any more are missing. */
+export async function readBlocks(sql: Queries, slots: readonly number[]): Promise<ReadonlyMap<number, KnownBlock>> {
+  const rows = slots.length === 0 ? [] : await sql<{ slot: bigint; hash: string; height: bigint }[]>`
+    select slot, hash, height from chain_block where slot = any(${sql.array([...slots])}::bigint[])`;
+  return new Map(rows.map(({ slot, hash, height }) => [Number(slot), {
+    slot: Number(slot),
+    hash,
+    height: Number(height),
+  }]));
 }

@@ -83,6 +83,25 @@ export async function readSubmissionStatus(sql: Queries, hash: string): Promise<
   return row?.status;
 }
 
+/**
+ * Deletes the submitted transactions that nothing needs any more: not pending, listed by no wallet, in a block that no
+ * rollback reaches or in none, and expired for good. Resolves to their hashes, with those of which there is no row.
+ * Their status stays, so that they are found in the index.
+ */
+export async function releaseSubmissions(sql: Queries, hashes: readonly string[]): Promise<readonly string[]> {
+  const rows = await sql<{ hash: string }[]>`
+    select x.hash from unnest(${sql.array([...hashes])}::text[]) as x(hash)
+    where not exists (select 1 from submission_open o where o.hash = x.hash)
+      and not exists (select 1 from submission_wallet w where w.hash = x.hash)
+      and not exists (select 1 from submission_status s where s.hash = x.hash and s.lapsed_until is not null)
+      and not exists (select 1 from chain_rolled_back r where r.hash = x.hash)
+      and not exists (select 1 from chain_transaction t where t.hash = x.hash
+        and t.from_slot >= coalesce((select min(slot) from chain_block), -1))`;
+  const free = rows.map(({ hash }) => hash);
+  await sql`delete from submission where hash = any(${sql.array(free)}::text[])`;
+  return free;
+}
+
 /** The query whether wallets list anything (one row if so), to be read together with others. */
 export function listedQuery(sql: Queries, wallets: readonly string[]): Fragment {
   return sql`select 1 as listed from ${listedRows(sql, wallets)} w limit 1`;

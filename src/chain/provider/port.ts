@@ -11,9 +11,10 @@ import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
-import type { At, Unreachable } from "#src/chain/provider/answer.ts";
+import type { At, Unanswered, Unreachable } from "#src/chain/provider/answer.ts";
 import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import type { LedgerPort } from "#src/chain/provider/ledgerPort.ts";
+import type { MempoolRead } from "#src/chain/provider/mempool.ts";
 
 export type { At, Unanswered, Unreachable, Unsupported } from "#src/chain/provider/answer.ts";
 
@@ -57,6 +58,8 @@ export interface ChainPort extends LedgerPort {
   submit(transaction: Uint8Array): Promise<Result<Submission, Unreachable>>;
   /** Whether the network's mempool holds a transaction. */
   inMempool(txHash: string): Promise<Result<boolean, Unreachable>>;
+  /** Reads the network's mempool: all hashes, and the transactions whose hashes are not in `known`. */
+  mempool(known: ReadonlySet<string>): Promise<Result<MempoolRead, Unanswered>>;
   /** Unspent outputs at addresses (bytes in hexadecimal). */
   utxosByAddress(addresses: readonly string[]): Promise<Result<At<readonly Utxo[]>, Unreachable>>;
   /** The unspent ones of some outputs. */

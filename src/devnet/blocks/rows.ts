@@ -145,6 +145,22 @@ export async function isInMempool(sql: Queries, hash: string): Promise<boolean> 
   return (await sql`select 1 from devnet_mempool where hash = ${hash}`).length > 0;
 }
 
+/** Hashes of the first transactions in the mempool, in its order. */
+export async function readMempoolHashes(sql: Queries, limit: number): Promise<string[]> {
+  const rows = await sql<{ hash: string }[]>`select hash from devnet_mempool order by position limit ${limit}`;
+  return rows.map(({ hash }) => hash);
+}
+
+/** The CBOR of transactions in the mempool, in its order; those that have left it are missing. */
+export async function readMempoolCbor(
+  sql: Queries,
+  hashes: readonly string[],
+): Promise<{ hash: string; cbor: Uint8Array }[]> {
+  const rows = await sql<{ hash: string; cbor: Uint8Array }[]>`
+    select hash, cbor from devnet_mempool where hash = any(${sql.array([...hashes])}) order by position`;
+  return rows.map(({ hash, cbor }) => ({ hash, cbor: new Uint8Array(cbor) }));
+}
+
 /** Whether a transaction is in a block of the chain. */
 export async function isInLedger(sql: Queries, hash: string): Promise<boolean> {
   return (await sql`select 1 from devnet_transaction where hash = ${hash}`).length > 0;

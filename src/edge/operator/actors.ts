@@ -3,26 +3,33 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/api/operator.ts";
 import { page, readCursor } from "#src/edge/operator/cursor.ts";
-import { refusal } from "#src/edge/operator/status.ts";
+import { describeHistory } from "#src/edge/operator/history.ts";
+import type { Lookups } from "#src/edge/operator/lookups.ts";
+import { answered, refusal } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { Control } from "#src/runtime/operations/control.ts";
 import { allowedIn } from "#src/runtime/operations/graph.ts";
 import { hasReminder, inspectActor, listActors, readHistory, readPaused } from "#src/runtime/operations/inspect.ts";
+import { readPast } from "#src/runtime/operations/past.ts";
 import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface ActorEndpoints {
   readonly store: Store;
-  readonly kinds: ReadonlyMap<string, Pick<ActorKind, "kind" | "version" | "machine">>;
+  readonly kinds: ReadonlyMap<string, OperatorKind>;
   readonly control: Control;
+  readonly index: Lookups | undefined;
 }
+
+/** What this service needs of a kind. */
+export type OperatorKind = Pick<ActorKind, "kind" | "version" | "machine" | "content" | "migrate">;
 
 const entityPlace = z.object(api.actorPath);
 const versionPlace = z.int().min(0);
 const UNKNOWN = { 404: "`actor_unknown`: the actor has never applied an event" };
 
 /** Adds `/actors`, `/actors/{kind}/{id}` and the paths below. One function, since it only declares endpoints. */
-export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: ActorEndpoints): void {
+export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index }: ActorEndpoints): void {
   const unknown = ({ kind, id }: EntityRef) => refusal({ code: "actor_unknown", message: `No ${kind} ${id} exists.` });
   const known = async (entity: EntityRef) => {
     const row = await readPaused(store, entity);
@@ -67,10 +74,33 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
     answer: api.history,
     refusals: { 400: "`bad_request`, `bad_cursor`", ...UNKNOWN },
   }, async ({ params: entity, query: { before, limit } }) => {
-    const place = readCursor(before, versionPlace);
+    // References in events name the version.
+    const place = before !== undefined && /^\d{1,15}$/.test(before) ? Number(before) : readCursor(before, versionPlace);
     await known(entity);
     const rows = await readHistory(store, entity, place, limit);
-    return { transitions: rows, next: page(rows, limit, ({ version }) => version) };
+    const transitions = await describeHistory({ store, kind: kinds.get(entity.kind), index }, entity, rows);
+    return { transitions, next: page(rows, limit, ({ version }) => version) };
+  });
+
+  endpoint(app, "get", "/actors/:kind/:id/at", {
+    summary: "The state of an actor at a version",
+    description: "Computed from the retained history, in which every 64th state is stored.",
+    params: api.actorPath,
+    query: api.pastQuery,
+    answer: api.past,
+    refusals: {
+      400: "`bad_request`",
+      404: "`actor_unknown`, `version_unknown`, `kind_unknown`",
+      409: "`history_foreign`: another version of the machine wrote the history; `version_far`",
+      410: "`history_pruned`; `details.oldest` is the oldest version whose state can be computed",
+    },
+  }, async ({ params: entity, query: { version } }) => {
+    const kind = kinds.get(entity.kind);
+    if (kind === undefined) {
+      throw refusal({ code: "kind_unknown", message: `This service does not know the kind ${entity.kind}.` });
+    }
+    const { at = null, ...past } = answered(await readPast(store, kind, entity, version));
+    return { entity, ...past, at };
   });
 
   const pausing = (path: string, summary: string, paused: boolean) =>

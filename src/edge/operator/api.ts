@@ -1,15 +1,16 @@
 /** The JSON endpoints of the operator service. */
 import type { OperatorPart } from "#src/edge/operator/app.ts";
-import { actorEndpoints } from "#src/edge/operator/actors.ts";
+import { actorEndpoints, type OperatorKind } from "#src/edge/operator/actors.ts";
 import { countEndpoints } from "#src/edge/operator/counts.ts";
 import { letterEndpoints } from "#src/edge/operator/letters.ts";
+import type { Lookups } from "#src/edge/operator/lookups.ts";
+import { searchEndpoint } from "#src/edge/operator/search.ts";
 import { placeEndpoints } from "#src/edge/operator/places.ts";
 import type { Log } from "#src/base/log.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { createControl } from "#src/runtime/operations/control.ts";
 import { createDeadLetters } from "#src/runtime/operations/deadLetters.ts";
-import type { ActorKind } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface OperatorApiOptions {
@@ -17,21 +18,24 @@ export interface OperatorApiOptions {
   readonly bus: Bus;
   readonly ask: Ask["ask"];
   /** The kinds that workers of this version run. */
-  readonly kinds: readonly Pick<ActorKind, "kind" | "version" | "machine">[];
+  readonly kinds: readonly OperatorKind[];
   /** After so many milliseconds without a sign of life a worker counts as dead. */
   readonly aliveMs: number;
   readonly log: Log;
+  /** The index of the chain; without it history has no blocks and search finds ids only. */
+  readonly index?: Lookups | undefined;
 }
 
 /** Actors, workers, dead letters and the rest, for `operatorApp`. */
-export function operatorApi({ store, bus, ask, kinds, aliveMs, log }: OperatorApiOptions): OperatorPart {
+export function operatorApi({ store, bus, ask, kinds, aliveMs, log, index }: OperatorApiOptions): OperatorPart {
   return (app) => {
     const known = new Map(kinds.map((kind) => [kind.kind, kind]));
     const control = createControl({ store, bus, log });
     const letters = createDeadLetters({ store, ask, control });
     const places = placeEndpoints(app, { store, bus, control, aliveMs });
     countEndpoints(app, { store, kinds: known, letters, places });
-    actorEndpoints(app, { store, kinds: known, control });
+    actorEndpoints(app, { store, kinds: known, control, index });
+    searchEndpoint(app, { store, index });
     letterEndpoints(app, letters);
   };
 }

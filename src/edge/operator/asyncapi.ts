@@ -12,6 +12,7 @@ import { eventsQuery, resetEvent, transitionEventOf } from "#src/api/events.ts";
 import { testEvent, webhookHeaders } from "#src/api/webhooks.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { respond } from "#src/edge/json.ts";
+import examples from "#src/edge/operator/eventExamples.json" with { type: "json" };
 import { endpoint } from "#src/edge/route.ts";
 import { kebab } from "#src/runtime/events/transition.ts";
 import { eventsOf, statesOf } from "#src/runtime/operations/graph.ts";
@@ -150,10 +151,11 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
         "webhook-headers": schemaOf(webhookHeaders),
       },
       messages: {
-        ...of(({ kind }) => [kind, {
+        ...of(({ kind, transitions }) => [kind, {
           name: "transition",
           title: `A transition of a ${kind}`,
           payload: ref("components", "schemas", `${kind}-event`),
+          ...examplesOf(kind, transitions),
         }]),
         reset: {
           name: "reset",
@@ -178,6 +180,17 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
         : {}),
     },
   };
+}
+
+/** Events that a service sent, one of each transition. */
+const sent: Part = examples;
+
+function examplesOf(kind: string, transitions: readonly string[]): Part {
+  const found = transitions.flatMap((transition) => {
+    const payload = sent[`${kind}.${transition}`];
+    return payload === undefined ? [] : [{ name: transition, payload }];
+  });
+  return found.length === 0 ? {} : { examples: found };
 }
 
 function parametersOf(transitions: readonly string[]): Part {

@@ -4,6 +4,7 @@ import { answeredBy, refusalOf } from "#src/edge/errors.ts";
 /** A failure as what is thrown to answer with it. */
 export const refusal = refusalOf({
   bad_cursor: 400,
+  bad_request: 400,
   actor_unknown: 404,
   kind_unknown: 404,
   letter_unknown: 404,
@@ -11,6 +12,7 @@ export const refusal = refusalOf({
   reminder_unknown: 404,
   token_ended: 404,
   token_unknown: 404,
+  version_unknown: 404,
   worker_unknown: 404,
   lapsed: 409,
   no_other_worker: 409,
@@ -20,6 +22,9 @@ export const refusal = refusalOf({
   paused: 409,
   rollback_impossible: 409,
   superseded: 409,
+  history_foreign: 409,
+  version_far: 409,
+  history_pruned: 410,
   failed: 422,
   invalid: 422,
   no_devnet: 422,

@@ -2,20 +2,21 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "zod";
-import { factHistory, factHistoryQuery, historyQuery, tokenHistory } from "#src/api/tokenFacts.ts";
+import { factHistory, factHistoryQuery, historyQuery, pastRequest, tokenHistory } from "#src/api/tokenFacts.ts";
 import * as api from "#src/api/tokens.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
 import { readTokenPoint } from "#src/cage/index/factPages.ts";
-import { type HistoryQuery, type PastRequest, readHistory } from "#src/cage/index/history.ts";
+import { type HistoryQuery, type PastRequest, readHistory, readPastRequest } from "#src/cage/index/history.ts";
 import { bytesText } from "#src/cage/text.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { afterIn, linkNext } from "#src/edge/paging.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { factKeyIn, queryBytes } from "#src/edge/tokens/factKey.ts";
 import { rolledBack } from "#src/edge/tokens/factRoutes.ts";
-import { changeView, refView, type WriteBytes } from "#src/edge/tokens/view.ts";
+import { changeView, refRow, refView, type WriteBytes } from "#src/edge/tokens/view.ts";
 import { digest } from "#src/forestry/hash.ts";
 
 const refusals = {
@@ -23,7 +24,7 @@ const refusals = {
   409: "`rolled_back`: the state of `after` is no longer on the chain",
 };
 
-/** Adds `/token/{tokenId}/history` and `/token/{tokenId}/facts/{key}/history`. */
+/** Adds `/token/{tokenId}/history`, `/token/{tokenId}/requests/{outputRef}` and `/token/{tokenId}/facts/{key}/history`. */
 export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
   /** A page of a token's requests, with the token's status; adds the `Link` to the next page. */
   const pageOf = async (
@@ -55,6 +56,18 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
     const found = await pageOf(context, wanted, query);
     const write = query.encoding === "hex" ? toHex : bytesText;
     return { tokenId, status: found.status, requests: found.requests.map((one) => requestView(one, write)) };
+  });
+
+  endpoint(app, "get", "/token/:tokenId/requests/:outputRef", {
+    summary: "A request, open or ended",
+    params: { tokenId: api.tokenId, outputRef: api.outputRef },
+    query: { encoding: historyQuery.encoding },
+    answer: pastRequest,
+    refusals: { 404: "`request_unknown`" },
+  }, async ({ params: { tokenId, outputRef }, query: { encoding } }) => {
+    const found = await readPastRequest(store.sql, tokenId, refRow(outputRef));
+    if (!found) throw new HttpFailure(404, "request_unknown", `Token ${tokenId} has no request ${outputRef}.`);
+    return requestView(found, encoding === "hex" ? toHex : bytesText);
   });
 
   for (const path of ["/token/:tokenId/facts/:key/history", "/token/:tokenId/facts//history"]) {

@@ -21,6 +21,7 @@ import { migrationRoutes } from "#src/edge/wallets/migrations.ts";
 import { networkRoutes } from "#src/edge/wallets/network.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { poolRoutes } from "#src/edge/wallets/pools.ts";
+import { seenRoutes } from "#src/edge/wallets/seen.ts";
 import { servedShared, sharedWalletRoutes } from "#src/edge/wallets/shared.ts";
 import { sharedKeyRoutes } from "#src/edge/wallets/sharedKeys.ts";
 import { buildRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transactions.ts";
@@ -46,6 +47,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   for (const kind of [sequential, random, shared]) {
     holdingRoutes(app, service, kind);
     historyRoutes(app, service, kind);
+    seenRoutes(app, service, kind);
   }
   for (const kind of [sequential, shared]) buildRoutes(app, service, kind);
   for (const kind of [sequential, random]) {

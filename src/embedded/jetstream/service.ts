@@ -28,6 +28,7 @@ import { Gate, Turns } from "#src/embedded/jetstream/turns.ts";
 import type { ClientConnection } from "#src/embedded/nats/clientConnection.ts";
 import type { EndpointHub } from "#src/embedded/nats/endpoint.ts";
 import type { EndpointService, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import { maySubscribe } from "#src/embedded/nats/rights.ts";
 import { isSubscription, isWithin, overlap } from "#src/embedded/nats/subjects.ts";
 
 const API = "$JS.API.";
@@ -171,7 +172,9 @@ export class JetStreamService implements EndpointService {
   publish(from: ClientConnection, message: PublishedMessage): boolean {
     const { subject, reply } = message;
     if (!subject.startsWith("$JS.")) return reply !== "" && this.refuseMessage(from, subject, reply);
-    const outlet = from.rights === "all" ? this.members : this.guestState(from).outlet;
+    // What a client asks for goes only where it may listen itself.
+    if (!from.rights.guest && reply !== "" && !maySubscribe(from.rights, reply)) return true;
+    const outlet = from.rights.guest ? this.guestState(from).outlet : this.members;
     const body = Buffer.from(message.body.subarray(message.headerLength));
     if (subject.startsWith(API)) {
       void this.answer({ from, outlet, tokens: subject.slice(API.length).split("."), body, reply });
@@ -182,6 +185,7 @@ export class JetStreamService implements EndpointService {
     if (kind !== "ACK" && kind !== "FC") return false;
     const consumer = this.consumerOf(stream, name);
     if (consumer === undefined || consumer.guest !== outlet.guest) return false;
+    if (this.readerFor(from, stream) === undefined) return false;
     if (kind === "FC") consumer.flow(subject);
     else if (tokens.length === 9) this.acknowledge(consumer, tokens, reply, body);
     return true;
@@ -189,7 +193,7 @@ export class JetStreamService implements EndpointService {
 
   /** A message to a subject of a stream whose sender wants to know that it is stored. */
   private refuseMessage(from: ClientConnection, subject: string, reply: string): boolean {
-    if (from.rights !== "all") return false;
+    if (from.rights.guest) return false;
     const tokens = subject.split(".");
     const stream = this.options.streams.find((one) => overlap(one.subject.split("."), tokens));
     if (stream === undefined) return false;
@@ -257,7 +261,10 @@ export class JetStreamService implements EndpointService {
   }
 
   private readerFor(from: ClientConnection, name: string | undefined): StreamReader | undefined {
-    return this.readers.find((one) => one.name === name && (from.rights === "all" || one.stream.forGuests));
+    const { rights } = from;
+    return this.readers.find(({ name: own, stream }) =>
+      own === name && (rights.guest ? stream.forGuests : maySubscribe(rights, stream.subject))
+    );
   }
 
   private consumerOf(stream = "", name = ""): Consumer | undefined {
@@ -267,13 +274,13 @@ export class JetStreamService implements EndpointService {
   /** The consumers of a stream that a client may know. */
   private visible(from: ClientConnection, reader: StreamReader): Consumer[] {
     return [...this.consumers.values()]
-      .filter((one) => one.options.reader === reader && (from.rights === "all" || one.guest === from))
+      .filter((one) => one.options.reader === reader && (!from.rights.guest || one.guest === from))
       .sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
   private async answer(request: ApiRequest): Promise<void> {
     const { from, reply, outlet } = request;
-    if (from.rights === "all") return await this.answerNow(request);
+    if (!from.rights.guest) return await this.answerNow(request);
     const state = this.guestState(from);
     if (state.waiting >= this.limits.guestRequests) return;
     state.waiting++;
@@ -291,7 +298,7 @@ export class JetStreamService implements EndpointService {
   private async answerNow(request: ApiRequest): Promise<void> {
     const { tokens, reply, outlet, from, body } = request;
     if (tokens[0] === "CONSUMER" && tokens[1] === "MSG" && tokens[2] === "NEXT" && tokens.length === 5) {
-      const consumer = this.consumerOf(tokens[3], tokens[4]);
+      const consumer = this.readerFor(from, tokens[3]) && this.consumerOf(tokens[3], tokens[4]);
       if (consumer !== undefined && consumer.guest === outlet.guest) return consumer.pull(reply, body);
       return outlet.status(reply, "503");
     }
@@ -299,7 +306,7 @@ export class JetStreamService implements EndpointService {
     let members: object;
     try {
       const work = () => this.perform(request);
-      const [given, answered] = from.rights === "all" ? await work() : await this.guestGate.run(work);
+      const [given, answered] = from.rights.guest ? await this.guestGate.run(work) : await work();
       type = given === "" ? type : given;
       members = answered;
     } catch (error) {
@@ -332,7 +339,7 @@ export class JetStreamService implements EndpointService {
       case "INFO":
       case "DELETE": {
         const consumer = this.consumerOf(this.consumersReader(from, rest).name, rest[1]);
-        if (consumer === undefined || (from.rights !== "all" && consumer.guest !== from)) {
+        if (consumer === undefined || (from.rights.guest && consumer.guest !== from)) {
           throw errors.consumerNotFound();
         }
         if (action === "INFO") return ["", await consumer.info()];
@@ -393,8 +400,8 @@ export class JetStreamService implements EndpointService {
         max_memory: -1,
         max_storage: -1,
         max_streams: streams.length,
-        max_consumers: from.rights === "all" ? this.limits.consumers : this.limits.guestConsumers,
-        max_ack_pending: (from.rights === "all" ? BOUNDS : GUEST_BOUNDS).maxAckPending,
+        max_consumers: from.rights.guest ? this.limits.guestConsumers : this.limits.consumers,
+        max_ack_pending: (from.rights.guest ? GUEST_BOUNDS : BOUNDS).maxAckPending,
         memory_max_stream_bytes: -1,
         storage_max_stream_bytes: -1,
         max_bytes_required: false,
@@ -511,9 +518,13 @@ export class JetStreamService implements EndpointService {
     if (filter !== "" && given.filter_subject !== filter) throw errors.filterMismatch();
     const reader = this.readerFor(from, stream);
     if (reader === undefined) throw errors.streamNotFound();
-    const guest = from.rights === "all" ? undefined : from;
+    const guest = from.rights.guest ? from : undefined;
     const named = name === undefined || durable ? given : { ...given, name };
     const config = checkedConfig(named, reader.stream.subject, guest === undefined ? BOUNDS : GUEST_BOUNDS);
+    const { deliver_subject: to } = config;
+    if (guest === undefined && to !== undefined && !maySubscribe(from.rights, to)) {
+      throw errors.consumerFailed("the deliver subject is not permitted");
+    }
     const existing = name === undefined ? undefined : this.consumerOf(reader.name, name);
     if (existing !== undefined) return await this.change(existing, config, json.action, guest);
     if (json.action === "update") throw errors.consumerMissing();

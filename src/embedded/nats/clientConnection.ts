@@ -1,20 +1,36 @@
 /** A client of the NATS endpoint: its rights, its subscriptions, and its outgoing data. */
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
+import { type Account, ANYBODY, SERVICE } from "#src/embedded/nats/authenticator.ts";
+import { credentialsOf } from "#src/embedded/nats/credentials.ts";
 import type { EndpointHub } from "#src/embedded/nats/endpoint.ts";
 import type { ClientSubscription, PublishedMessage } from "#src/embedded/nats/hub.ts";
 import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 import { OutputBuffer } from "#src/embedded/nats/outputBuffer.ts";
 import { NatsParser, type ParserOperations } from "#src/embedded/nats/parser.ts";
-import { credentialsOf, isInbox, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
-import { isLiteral, isSubscription, overlap } from "#src/embedded/nats/subjects.ts";
+import { deniedPart, isInbox, mayPublish, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
+import { isLiteral, isSubscription, isWithin, overlap } from "#src/embedded/nats/subjects.ts";
 
 /** The answer to a request without subscribers. */
 const NO_RESPONDERS = Buffer.from("NATS/1.0 503\r\n\r\n");
 
+/** How a connection was accepted. */
+export interface AcceptedSocket {
+  /** The connection; with TLS, its decrypted side. */
+  readonly socket: Socket;
+  /** Stops and continues reading. */
+  readonly input: { hold(): void; release(): void };
+  /** The client's address. */
+  readonly address: string | undefined;
+  /** The INFO line, unless it was sent already. */
+  readonly info: string;
+  /** Whether only this service's own processes may use it. */
+  readonly serviceOnly: boolean;
+}
+
 /** A client connection. The endpoint calls `tick` about once a second. */
 export class ClientConnection implements ParserOperations {
-  rights: Rights = "events";
+  account: Account = ANYBODY;
   echo = true;
   private verbose = true;
   private pedantic = true;
@@ -45,8 +61,15 @@ export class ClientConnection implements ParserOperations {
   /** Since when outgoing data waits that the client does not read. */
   private stalledSince: number | undefined;
   private closedAt: number | undefined;
+  /** Whether a password is being checked; nothing is read in the meantime. */
+  private checking = false;
+  /** Whether nothing is read for now. */
+  private held = false;
+  private readonly socket: Socket;
 
-  constructor(private readonly hub: EndpointHub, private readonly socket: Socket, info: Record<string, unknown>) {
+  constructor(private readonly hub: EndpointHub, private readonly origin: AcceptedSocket) {
+    const { socket } = origin;
+    this.socket = socket;
     this.parser = new NatsParser(hub.limits, this);
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.data(chunk));
@@ -61,7 +84,11 @@ export class ClientConnection implements ParserOperations {
       this.leave();
       hub.gone(this);
     });
-    this.send(`INFO ${JSON.stringify(info)}\r\n`);
+    this.send(origin.info);
+  }
+
+  get rights(): Rights {
+    return this.account.rights;
   }
 
   /** Bytes that wait for the client to read. */
@@ -70,7 +97,7 @@ export class ClientConnection implements ParserOperations {
   }
 
   get isGuest(): boolean {
-    return this.greeted && this.rights === "events";
+    return this.greeted && this.rights.guest;
   }
 
   get isOpen(): boolean {
@@ -82,9 +109,20 @@ export class ClientConnection implements ParserOperations {
     this.heard = performance.now();
     this.hub.stats.bytesIn += chunk.length;
     this.parser.read(chunk);
-    if (this.rights === "all") return;
+    if (!this.rights.guest) return;
     this.taken += chunk.length;
-    if (this.taken > this.hub.guestInput) this.socket.pause();
+    if (this.taken > this.hub.guestInput) this.hold();
+  }
+
+  private hold(): void {
+    if (!this.held) this.origin.input.hold();
+    this.held = true;
+  }
+
+  private release(): void {
+    if (!this.held || this.checking) return;
+    this.held = false;
+    this.origin.input.release();
   }
 
   private leave(): void {
@@ -98,7 +136,7 @@ export class ClientConnection implements ParserOperations {
   /** Whether the endpoint's service may send another message; if not, `whenRoom` is called when that may have changed. */
   takes(whenRoom: () => void): boolean {
     if (!this.isOpen) return true;
-    if (this.rights === "all" ? this.pending < this.hub.limits.serviceWindow : this.hasRoom()) return true;
+    if (this.rights.guest ? this.hasRoom() : this.pending < this.hub.limits.serviceWindow) return true;
     this.waiting.add(whenRoom);
     return false;
   }
@@ -117,7 +155,7 @@ export class ClientConnection implements ParserOperations {
   private gathered(): void {
     const { pending, guestWindow } = this.hub.limits;
     // a guest is only sent events that it has room for, so what else waits are answers
-    const over = this.rights === "all" ? this.pending > pending : this.pending - this.unconfirmed > guestWindow;
+    const over = this.rights.guest ? this.pending - this.unconfirmed > guestWindow : this.pending > pending;
     if (over) return this.cutSlow();
     if (this.flushing) return;
     this.flushing = true;
@@ -152,7 +190,7 @@ export class ClientConnection implements ParserOperations {
     if (this.output.length === 0 || this.socket.destroyed || this.socket.writableEnded) return;
     this.hub.stats.bytesOut += this.output.length;
     if (!this.socket.write(this.output.take())) this.stalledSince ??= performance.now();
-    else if (this.rights === "all") this.roomAgain();
+    else if (!this.rights.guest) this.roomAgain();
   }
 
   /** Sends an error and then ends the connection. */
@@ -182,7 +220,7 @@ export class ClientConnection implements ParserOperations {
     if (!this.isOpen) return;
     this.hub.stats.slowConsumers++;
     this.hub.log.warn("a slow NATS client was disconnected", {
-      client: `${this.socket.remoteAddress}:${this.socket.remotePort}`,
+      client: this.origin.address,
       pending: this.pending,
     });
     this.output.take();
@@ -202,7 +240,7 @@ export class ClientConnection implements ParserOperations {
       this.sendPing();
     }
     this.taken = Math.max(0, this.taken - this.hub.guestInput);
-    if (this.taken <= this.hub.guestInput && this.socket.isPaused()) this.socket.resume();
+    if (this.taken <= this.hub.guestInput) this.release();
   }
 
   private acknowledge(): void {
@@ -217,6 +255,10 @@ export class ClientConnection implements ParserOperations {
   }
 
   private greet(): boolean {
+    if (this.origin.serviceOnly && this.account !== SERVICE) {
+      this.violation();
+      return false;
+    }
     if (this.greeted) return true;
     if (!this.hub.admits(this)) {
       this.close("maximum connections exceeded");
@@ -234,12 +276,37 @@ export class ClientConnection implements ParserOperations {
     } catch {
       return this.broken();
     }
-    const { token, foreign } = credentialsOf(fields);
-    if (token === undefined ? foreign : !this.hub.isToken(token)) {
-      this.hub.stats.refused++;
-      return this.close("Authorization Violation");
+    const found = this.hub.authenticator.check(credentialsOf(fields), this.origin.address, () => this.isOpen);
+    if (!(found instanceof Promise)) return this.authenticated(found, fields);
+    this.checking = true;
+    this.parser.hold();
+    this.hold();
+    void found.then((account) => {
+      this.checking = false;
+      if (!this.isOpen) return;
+      this.authenticated(account, fields);
+      this.parser.resume();
+      this.release();
+    });
+  }
+
+  private violation(): void {
+    this.hub.stats.refused++;
+    this.close("Authorization Violation");
+  }
+
+  /** Ends the connection if its account no longer exists as it was. */
+  revoke(): void {
+    if (!this.hub.authenticator.isCurrent(this.account)) this.close("Authorization Violation");
+  }
+
+  private authenticated(account: Account | undefined, fields: Record<string, unknown>): void {
+    if (account === undefined) return this.violation();
+    if (account.rights !== this.rights) {
+      // another CONNECT on the same connection: what the earlier account was subscribed to may not be this one's
+      for (const subscription of [...this.subscriptions.values()]) this.drop(subscription);
     }
-    if (token !== undefined) this.rights = "all";
+    this.account = account;
     if (!this.greet()) return;
     this.verbose = fields.verbose === true;
     this.pedantic = fields.pedantic === true;
@@ -269,14 +336,14 @@ export class ClientConnection implements ParserOperations {
 
   subscribe(subject: string, queue: string, sid: string): void {
     if (!isSubscription(subject) || (queue !== "" && !isLiteral(queue))) return this.send("-ERR 'Invalid Subject'\r\n");
-    const inbox = this.rights !== "all" && this.hub.service !== undefined && isInbox(subject);
+    const inbox = this.rights.guest && this.hub.service !== undefined && isInbox(subject);
     if (!inbox && !maySubscribe(this.rights, subject)) {
       const using = queue ? ` using queue "${queue}"` : "";
       return this.refuse(`Permissions Violation for Subscription to "${subject}"${using}`);
     }
     if (!this.greet()) return;
     if (!this.subscriptions.has(sid)) {
-      const guest = this.rights !== "all";
+      const { guest } = this.rights;
       const tokens = subject.split(".");
       const others = this.overlapping(tokens);
       if (guest && !this.mayAdd(others)) return this.refuse("maximum subscriptions exceeded");
@@ -285,6 +352,7 @@ export class ClientConnection implements ParserOperations {
         connection: this,
         subject,
         tokens,
+        denied: deniedPart(this.rights, tokens),
         overlaps: others.length,
         // guests may not join queue groups: they would take messages from clients with the token
         queue: queue && guest ? `\n${queue}` : queue,
@@ -314,7 +382,7 @@ export class ClientConnection implements ParserOperations {
 
   /** A guest's subscriptions that may match the same message as one with these tokens. */
   private overlapping(tokens: readonly string[]): ClientSubscription[] {
-    if (this.rights === "all") return [];
+    if (!this.rights.guest) return [];
     return [...this.subscriptions.values()].filter((other) => overlap(other.tokens, tokens));
   }
 
@@ -335,8 +403,9 @@ export class ClientConnection implements ParserOperations {
 
   accepts(subject: string, length: number): boolean {
     const { service, limits } = this.hub;
-    const served = this.greeted && length <= limits.guestPayload && (service?.allows(this, subject) ?? false);
-    this.accepted = this.rights === "all" || served;
+    const served = this.rights.guest && this.greeted && length <= limits.guestPayload &&
+      (service?.allows(this, subject) ?? false);
+    this.accepted = served || mayPublish(this.rights, subject);
     if (this.accepted) return true;
     this.refuse(`Permissions Violation for Publish to "${subject}"`);
     return false;
@@ -349,7 +418,7 @@ export class ClientConnection implements ParserOperations {
     this.acknowledge();
     const message = { subject, reply, headerLength, body };
     const served = this.hub.service?.publish(this, message) ?? false;
-    if (this.rights !== "all") return;
+    if (!mayPublish(this.rights, subject)) return;
     const delivered = this.hub.route(this, message);
     if (served || delivered > 0 || !reply || !this.noResponders) return;
     for (const subscription of this.hub.routes.match(reply).plain) {
@@ -363,10 +432,11 @@ export class ClientConnection implements ParserOperations {
     }
   }
 
-  /** Sends a message to one of this client's subscriptions; false if the client is gone. */
+  /** Sends a message to one of this client's subscriptions; false if the client is gone or may not get it. */
   deliver(subscription: ClientSubscription, message: PublishedMessage): boolean {
     if (!this.isOpen) return false;
     const { subject, headerLength } = message;
+    if (subscription.denied.some((pattern) => isWithin(subject, pattern))) return false;
     const before = this.output.length;
     const body = this.headers ? message.body : message.body.subarray(headerLength);
     const to = message.reply ? `${subject} ${subscription.sid} ${message.reply}` : `${subject} ${subscription.sid}`;
@@ -377,7 +447,7 @@ export class ClientConnection implements ParserOperations {
     );
     this.output.raw(body);
     this.output.text("\r\n");
-    if (this.rights === "events") this.sent += this.output.length - before;
+    if (this.rights.guest) this.sent += this.output.length - before;
     if (++subscription.delivered >= subscription.max) this.drop(subscription);
     this.gathered();
     return true;

@@ -11,11 +11,11 @@ import { Buffer } from "node:buffer";
 import type { ClientConnection } from "#src/embedded/nats/clientConnection.ts";
 import type { ClientSubscription, EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
 import type { EndpointLimits } from "#src/embedded/nats/limits.ts";
-import { EVENTS } from "#src/embedded/nats/rights.ts";
+import { GUEST } from "#src/embedded/nats/rights.ts";
 import { type SubjectMatches, SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 
-/** Prefix of every subject that guests may receive. */
-const PREFIX = EVENTS.slice(0, -">".length);
+/** Prefixes of every subject that guests may receive. */
+const PREFIXES = GUEST.subscribe.allow.map((pattern) => pattern.replace(/[*>].*$/, ""));
 /** Memory of a message beside its bytes. */
 const EVENT_OVERHEAD = 256;
 /** Milliseconds that events are collected before guests are served. */
@@ -60,7 +60,7 @@ export class GuestDelivery {
 
   /** Stores an event for its guests; gives their number. */
   offer(message: PublishedMessage): number {
-    if (this.places.size === 0 || !message.subject.startsWith(PREFIX)) return 0;
+    if (this.places.size === 0 || !PREFIXES.some((one) => message.subject.startsWith(one))) return 0;
     const to = this.recipientsOf(message.subject);
     if (to.size === 0) return 0;
     const size = message.body.length + message.subject.length + EVENT_OVERHEAD;

@@ -23,6 +23,8 @@ export interface ClientSubscription extends RoutedSubscription {
   readonly sid: string;
   /** The tokens of its subject. */
   readonly tokens: readonly string[];
+  /** Patterns of messages that it matches and its connection must not get. */
+  readonly denied: readonly string[];
   /** How many other subscriptions of the same guest may match the same message. */
   overlaps: number;
   /** The set to which it was added. */

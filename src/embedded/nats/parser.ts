@@ -3,7 +3,8 @@
  *
  * Assumptions: the bytes are hostile. Between two reads at most one control line and one payload are stored, each
  * within its limit, in buffers that grow with the data received and not with the announced size; bytes of the stream
- * are never retained. Subjects are latin1 text, one character per byte, so that any bytes are passed on unchanged.
+ * are never retained, but for those that arrive during a `hold`. Subjects are latin1 text, one character per byte, so
+ * that any bytes are passed on unchanged.
  */
 import { Buffer } from "node:buffer";
 
@@ -65,6 +66,8 @@ export class NatsParser {
   /** Remaining bytes of a payload that is skipped. */
   private skipping = 0;
   private stopped = false;
+  /** The bytes after a `hold`. */
+  private later: Buffer | undefined;
 
   constructor(private readonly limits: ParserLimits, private readonly operations: ParserOperations) {}
 
@@ -72,13 +75,30 @@ export class NatsParser {
   read(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length && !this.stopped) {
+      if (this.later) {
+        this.later = Buffer.concat([this.later, chunk.subarray(at)]);
+        return;
+      }
       at = this.announced ? this.payload(this.announced, chunk, at) : this.line(chunk, at);
     }
+  }
+
+  /** Parses nothing more until `resume`; the caller sees to it that not many bytes arrive in the meantime. */
+  hold(): void {
+    this.later ??= EMPTY;
+  }
+
+  /** Parses what has arrived since `hold`, and continues. */
+  resume(): void {
+    const { later } = this;
+    this.later = undefined;
+    if (later) this.read(later);
   }
 
   /** Stops parsing permanently. */
   stop(): void {
     this.stopped = true;
+    this.later = undefined;
     this.kept = EMPTY;
     this.announced = undefined;
   }

@@ -70,7 +70,7 @@ export function actorsPage({ query, signal, link, go }) {
     kind.element,
     state.element,
     paused.element,
-    h("div", { class: "field grow" }, h("label", { for: "q" }, "Id begins with"), q),
+    h("div", { class: "field grow" }, h("label", { for: "q" }, "Beginning of the id, address, hash or wallet name"), q),
     h("button", { type: "submit" }, "Filter"),
   );
 
@@ -109,6 +109,19 @@ export function actorsPage({ query, signal, link, go }) {
     signal,
   );
 
+  const hits = h("ul", { class: "rows", "aria-label": "Found otherwise" });
+  if ([...chosen.q].length > 1) {
+    void get(`/search${queryOf({ q: chosen.q })}`, signal).then((answer) => {
+      const { results } = /** @type {import("./types.ts").Search} */ (answer);
+      for (const { kind, id, label, why, href } of results) {
+        if (why === "id") continue;
+        hits.append(
+          h("li", {}, href ? actorLink(kind, id) : h("span", { class: "mono" }, id), " ", label !== id && label),
+        );
+      }
+    }).catch(() => {});
+  }
+
   const head = ["Actor", "State", "Version", "Changed", "Owner", "Partition"];
   const element = h(
     "div",
@@ -116,6 +129,7 @@ export function actorsPage({ query, signal, link, go }) {
     h("h1", {}, "Actors"),
     form,
     alert.element,
+    hits,
     note,
     h(
       "table",

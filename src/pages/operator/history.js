@@ -4,7 +4,7 @@
 import { get, queryOf } from "./api.js";
 import { kebab } from "./chart.js";
 import { h, keyed, setText } from "./dom.js";
-import { alertBox, clock, panel, step } from "./parts.js";
+import { alertBox, clock, panel, sentenceOf, step, valueTree } from "./parts.js";
 
 /** @typedef {import("./types.ts").History} History */
 /** @typedef {import("./types.ts").Machine} Machine */
@@ -47,7 +47,7 @@ export function createHistory(at, signal) {
   const draw = () => {
     note.hidden = entries.length > 0;
     setText(note, "No transitions yet.");
-    keyed(list, entries, (entry) => String(entry.version), entryRow);
+    keyed(list, entries, (entry) => String(entry.version), (entry) => entryRow(entry, at));
     more.hidden = next === null;
     setText(more, cut ? "Show the newest again" : "Load more");
   };
@@ -118,8 +118,32 @@ export function createHistory(at, signal) {
   };
 }
 
-/** @param {Entry} entry */
-function entryRow({ version, from, to, event, cause, at }) {
+/** What an event said, what it concerns, and the state after it. @param {number} version @param {string} actor */
+function detailsOf(version, actor) {
+  const list = h("p", { class: "note" }, "Loading");
+  const element = h("details", {}, h("summary", { "data-key": `v${version}` }, "Details"), list);
+  element.addEventListener("toggle", async () => {
+    try {
+      const [{ transitions: [one] }, past] = await Promise.all([
+        get(`${actor}/history?limit=1&before=${version + 1}`),
+        get(`${actor}/at?version=${version}`).catch((error) => sentenceOf(error)),
+      ]);
+      const links = one.links.map((/** @type {Transition["links"][number]} */ { rel, id, href }) =>
+        h("li", {}, `${rel} `, h(href ? "a" : "span", { class: "mono", href: href && `/ui${href}` }, id))
+      );
+      list.replaceWith(
+        h("ul", { class: "rows" }, ...links),
+        valueTree({ payload: one.payload, causes: one.causes, past }),
+      );
+    } catch (error) {
+      setText(list, sentenceOf(error));
+    }
+  }, { once: true });
+  return element;
+}
+
+/** @param {Entry} entry @param {string} actor path of the actor */
+function entryRow({ version, from, to, event, cause, at }, actor) {
   const caused = /^effect:([a-z0-9-]+)\/(.+):(\d+)$/.exec(cause);
   return h(
     "li",
@@ -142,6 +166,7 @@ function entryRow({ version, from, to, event, cause, at }) {
       ),
       h("span", { class: "cause mono", title: cause }, caused ? `effect #${caused[3]}` : cause),
     ),
+    detailsOf(version, actor),
   );
 }
 

@@ -15,6 +15,7 @@ export type Actors = z.output<typeof api.actors>;
 export type Actor = z.output<typeof api.actor>;
 export type Transition = z.output<typeof api.transition>;
 export type History = z.output<typeof api.history>;
+export type Search = z.output<typeof api.search>;
 export type Worker = z.output<typeof api.worker>;
 export type Workers = z.output<typeof api.workers>;
 export type PartitionLine = z.output<typeof api.partitionLine>;

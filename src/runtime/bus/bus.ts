@@ -3,7 +3,7 @@
  * delivered twice; nothing in the runtime depends on its delivery.
  */
 import { setImmediate } from "node:timers";
-import { connect, createInbox, type MsgHdrs, type NatsConnection } from "nats";
+import { connect, type ConnectionOptions, createInbox, type MsgHdrs, type NatsConnection } from "nats";
 import { inTime } from "#src/base/clock.ts";
 import { type Json, parseWritten, toJson } from "#src/base/json.ts";
 import { memberOf } from "#src/base/member.ts";
@@ -79,12 +79,25 @@ function credentials({ token, user }: BusOptions) {
   return token === undefined ? {} : { token };
 }
 
+/** Certificates of a connection with TLS, in PEM. */
+export interface BusTls {
+  /** Certificates that sign those of the servers; the system's by default. */
+  readonly ca?: string;
+  /** Certificate of this client and its key, for servers that require one. */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
 export interface BusOptions {
-  /** URLs of the servers, separated by commas; any of them is used. */
+  /**
+   * URLs of the servers, separated by commas; any of them is used. If one is `tls://…`, or with `tls`, nothing is sent
+   * to a server without TLS.
+   */
   readonly url: string;
   /** The server's token, or with `user` its password. */
   readonly token?: string | undefined;
   readonly user?: string | undefined;
+  readonly tls?: BusTls | undefined;
   readonly name?: string;
   readonly log?: Log;
 }
@@ -106,8 +119,11 @@ export interface BusOptions {
  */
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const log = options.log ?? silentLog;
+  const servers = options.url.split(",").map((url) => url.trim());
+  const tls = options.tls ?? (servers.some((url) => url.startsWith("tls://")) ? {} : undefined);
   const connection = {
-    servers: options.url.split(",").map((url) => url.trim()),
+    servers,
+    ...(tls === undefined ? {} : { tls }),
     ...credentials(options),
     name: options.name ?? "arbor",
     maxReconnectAttempts: -1,
@@ -117,6 +133,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     pingInterval: 5_000,
     maxPingOut: 3,
   };
+  if (tls !== undefined) await warnOfRefusal(connection, log);
   // A first connection reports wrong credentials at once. The second one ignores refusals after that: credentials that
   // worked may work again later, and the client would close the connection permanently at the second refusal.
   await (await connect(connection)).close();
@@ -200,6 +217,18 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     },
   };
   return bus;
+}
+
+/**
+ * Tries once to connect, and logs why that fails: a certificate that is not valid is not distinguished from a server
+ * that is away, for which the client waits without a limit.
+ */
+async function warnOfRefusal(connection: ConnectionOptions, log: Log): Promise<void> {
+  try {
+    await (await connect({ ...connection, waitOnFirstConnect: false })).close();
+  } catch (error) {
+    log.warn("no connection with TLS to the NATS server yet", { reason: reason(error) });
+  }
 }
 
 function handOver(handle: Handle, body: Json, respond: Respond | undefined, subject: string, log: Log): void {

@@ -43,11 +43,20 @@ export function contentsOf(kinds: Iterable<Pick<ActorKind, "kind" | "content">>)
 
 /** The content of one event of a kind, as `Contents.of`. */
 export function contentOf(content: KindContent | undefined, event: Json | Event | undefined): EventContent | undefined {
+  const members = wholeContentOf(content, event);
+  if (members === undefined) return undefined;
+  return utf8(toJson(members)).length > CONTENT_BYTES ? "large" : members;
+}
+
+/** The content of one event of a kind, of any size; `undefined` as `Contents.of`. */
+export function wholeContentOf(
+  content: KindContent | undefined,
+  event: Json | Event | undefined,
+): { readonly [name: string]: Json } | undefined {
   if (content === undefined || !isEvent(event) || !Object.hasOwn(content.schemas, event.type)) return undefined;
   const parsed = content.schemas[event.type]?.safeParse(event);
   if (parsed === undefined || !parsed.success) return undefined;
-  const members = contentMembers.parse(parsed.data);
-  return utf8(toJson(members)).length > CONTENT_BYTES ? "large" : members;
+  return contentMembers.parse(parsed.data);
 }
 
 const contentMembers = z.record(z.string(), z.custom<Json>());

@@ -13,7 +13,7 @@ import { published, publishFailures } from "#src/runtime/metrics.ts";
 import { publishSpan } from "#src/runtime/spans.ts";
 import { createEventStream, type EventStream } from "#src/runtime/events/jetStream.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
-import type { Store } from "#src/store/store.ts";
+import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
 const BATCH = 512;
 /** Most transitions in memory; beyond them the rows are the queue. */
@@ -169,11 +169,39 @@ class Marker {
 
 async function mark({ sql }: Store, transitions: readonly Transition[]): Promise<void> {
   await sql`
-      update outbox o set published = true
-      from unnest(${transitions.map(({ entity }) => entity.kind)}::text[],
-        ${transitions.map(({ entity }) => entity.id)}::text[], ${transitions.map(({ version }) => version)}::bigint[])
-        as x(kind, id, version)
+      delete from outbox_unpublished o using ${keysOf(sql, transitions)}
       where o.kind = x.kind and o.id = x.id and o.version = x.version`;
+}
+
+/** Marks transitions that workers of earlier versions wrote. */
+async function markOld({ sql }: Store, transitions: readonly Transition[]): Promise<void> {
+  await sql`
+      update outbox o set published = true from ${keysOf(sql, transitions)}
+      where o.kind = x.kind and o.id = x.id and o.version = x.version and not published`;
+}
+
+/** The keys of transitions as the relation `x`. */
+function keysOf(sql: Queries, transitions: readonly Transition[]): Fragment {
+  return sql`unnest(${transitions.map(({ entity }) => entity.kind)}::text[],
+    ${transitions.map(({ entity }) => entity.id)}::text[], ${transitions.map(({ version }) => version)}::bigint[])
+    as x(kind, id, version)`;
+}
+
+/** Unpublished transitions in each entity's order, also those of workers of earlier versions. */
+async function readUnpublished(
+  { store: { sql }, contents }: Pick<PublisherOptions, "store" | "contents">,
+  conditions: (table: Fragment) => Fragment,
+  limit: number,
+): Promise<Transition[]> {
+  const order = (table: Fragment) => sql`order by ${table}.partition, ${table}.kind, ${table}.id, ${table}.version`;
+  const [u, o] = [sql`u`, sql`o`];
+  const rows = await sql<TransitionRow[]>`
+    select o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at, o.body from (
+      (select partition, kind, id, version from outbox_unpublished u where ${conditions(u)} ${order(u)} limit ${limit})
+      union (select partition, kind, id, version from outbox o where not published and ${conditions(o)}
+        ${order(o)} limit ${limit})) u
+    join outbox o using (kind, id, version) ${order(u)} limit ${limit}`;
+  return rows.map((row) => transitionOf(row, contents));
 }
 
 /** Publishes and marks unmarked transitions, as `Publisher.sweep`. */
@@ -185,19 +213,18 @@ async function sweepRows(
 ): Promise<number> {
   let count = 0;
   for (;;) {
-    const rows = await store.sql<TransitionRow[]>`
-        select kind, id, version, from_state, to_state, type, cause, at, body from outbox
-        where not published and partition = any(${[
-      ...partitions,
-    ]}::int[]) and created <= now() - ${olderMs} * interval '1 ms'
-        order by partition, kind, id, version limit ${BATCH}`;
-    const transitions = rows.map((row) => transitionOf(row, contents));
-    if (rows.length > 0) {
+    const { sql } = store;
+    const due = (table: Fragment) =>
+      sql`${table}.partition = any(${sql.array([...partitions])}::int[])
+        and ${table}.created <= now() - ${olderMs} * interval '1 ms'`;
+    const transitions = await readUnpublished({ store, contents }, due, BATCH);
+    if (transitions.length > 0) {
       await sender.publish(transitions);
       await mark(store, transitions);
+      await markOld(store, transitions);
     }
-    count += rows.length;
-    if (rows.length < BATCH) return count;
+    count += transitions.length;
+    if (transitions.length < BATCH) return count;
   }
 }
 
@@ -262,10 +289,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
   return {
     push,
     pushUnpublished: async ({ kind, id }, after) => {
-      const rows = await store.sql<TransitionRow[]>`
-        select kind, id, version, from_state, to_state, type, cause, at, body from outbox
-        where kind = ${kind} and id = ${id} and version > ${after} and not published order by version`;
-      push(rows.map((row) => transitionOf(row, contents)));
+      const { sql } = store;
+      const later = (table: Fragment) =>
+        sql`${table}.kind = ${kind} and ${table}.id = ${id} and ${table}.version > ${after}`;
+      push(await readUnpublished({ store, contents }, later, MOST));
     },
     sweep,
     behind: () => overflown || queue.length > BATCH,

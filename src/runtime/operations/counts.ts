@@ -99,7 +99,7 @@ export async function readBacklog(store: Store): Promise<Backlog> {
   const [outbox, inputs, effects, reminders] = await Promise.all([
     onlyRow(
       sql<{ unpublished: number; oldestMs: number | null }[]>`select count(*)::int as unpublished, ${age} as "oldestMs"
-      from (select created from outbox where not published limit ${MOST}) x`,
+      from (select created from outbox_unpublished union all select created from outbox where not published limit ${MOST}) x`,
     ),
     onlyRow(sql<{ unread: number; oldestMs: number | null }[]>`select count(*)::int as unread, ${age} as "oldestMs"
       from (select created from input_log where not read limit ${MOST}) x`),

@@ -3,8 +3,8 @@
  * page.
  */
 import type { Json } from "#src/base/json.ts";
-import { NO_CONTENTS } from "#src/runtime/events/content.ts";
-import { transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
+import type { TransitionRow } from "#src/runtime/events/transition.ts";
+import { entityKey } from "#src/runtime/placement/partitions.ts";
 import { stateName } from "#src/runtime/turns/machine.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
@@ -201,6 +201,8 @@ export interface HistoryEntry {
   readonly event: string;
   readonly cause: string;
   readonly at: Date;
+  /** The machine's event, not for readers: what they may see of it is its content. */
+  readonly body: Json;
 }
 
 /** An actor's transitions below the version `before`, newest first, at most `limit`. */
@@ -214,10 +216,28 @@ export async function readHistory(
     select kind, id, version, from_state, to_state, type, cause, at, body from outbox
     where kind = ${kind} and id = ${id} and version < ${before ?? Number.MAX_SAFE_INTEGER}
     order by version desc limit ${limit}`;
-  return rows.map((row) => {
-    const { version, from, to, type: event, cause } = transitionOf(row, NO_CONTENTS);
-    return { version, from, to, event, cause, at: row.at };
-  });
+  return rows.map(({ version, from_state: from, to_state: to, type: event, cause, at, body }) => (
+    { version: Number(version), from, to, event, cause, at, body }
+  ));
+}
+
+/** Which of some actors exist, as `<kind>/<id>`. */
+export async function readKnownActors({ sql }: Store, actors: readonly EntityRef[]): Promise<ReadonlySet<string>> {
+  const rows = actors.length === 0 ? [] : await sql<EntityRef[]>`
+    select a.kind, a.id from unnest(${sql.array(actors.map(({ kind }) => kind))}::text[],
+      ${sql.array(actors.map(({ id }) => id))}::text[]) as x(kind, id) join actor a on a.kind = x.kind and a.id = x.id`;
+  return new Set(rows.map(entityKey));
+}
+
+/** The names of some effects of an actor, by number; those whose rows were deleted are missing. */
+export async function readEffectNames(
+  { sql }: Store,
+  { kind, id }: EntityRef,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = numbers.length === 0 ? [] : await sql<{ n: bigint; name: string }[]>`
+    select n, name from effect where kind = ${kind} and id = ${id} and n = any(${sql.array([...numbers])}::bigint[])`;
+  return new Map(rows.map(({ n, name }) => [Number(n), name]));
 }
 
 /** Whether an actor is paused; `undefined` when it has no row. */

@@ -1,6 +1,6 @@
 /**
- * Deletes old rows: results of commands, history, ended effects, read inputs, dead letters. It works in small batches
- * by indexes, so that no deletion delays a turn for long.
+ * Deletes old rows: results of commands, history, ended effects, read inputs, dead letters, actors that have ended. It
+ * works in small batches by indexes, so that no deletion delays a turn for long.
  *
  * Open rows stay regardless of their age: open replies, open effects, unread inputs, unpublished transitions. A command
  * repeated after its result was deleted is a new command.
@@ -9,9 +9,10 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { holdLease, type Lease } from "#src/runtime/placement/namedLease.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
-import type { Store } from "#src/store/store.ts";
+import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
 /** Retention times, in hours. */
 export interface RetentionHours {
@@ -19,15 +20,37 @@ export interface RetentionHours {
   readonly results: number;
   /** Transitions, for history and replay. */
   readonly history: number;
-  /** Ended effects, from their last attempt, and read inputs, from when they were written. */
+  /** Ended effects, from their last attempt, and inputs that failed, from when they were written. */
   readonly effects: number;
   readonly deadLetters: number;
+  /** Actors of transactions, from their last event, once their history is deleted. */
+  readonly transactions: number;
 }
 
-export const RETENTION_HOURS: RetentionHours = { results: 24, history: 30 * 24, effects: 24, deadLetters: 30 * 24 };
+export const RETENTION_HOURS: RetentionHours = {
+  results: 24,
+  history: 30 * 24,
+  effects: 24,
+  deadLetters: 30 * 24,
+  transactions: 30 * 24,
+};
+
+/** Actors of a kind that may be deleted once they have ended. */
+export interface EndedActors {
+  /** SQL that selects them among the actors `a`; the index `actor_ended` has to follow from it. */
+  which(sql: Queries): Fragment;
+  /** Age of their last event, in hours. */
+  readonly hours: number;
+  /**
+   * Deletes the kind's own rows of those actors that nothing needs any more, in the transaction that deletes the
+   * actors. Resolves to their ids.
+   */
+  release(sql: Queries, ids: readonly string[]): Promise<readonly string[]>;
+}
 
 /** Numbers of deleted rows. */
 export interface Pruned {
+  actors: number;
   results: number;
   history: number;
   effects: number;
@@ -42,10 +65,15 @@ const PAUSE_MS = 10;
 const WORKER_HOURS = 5 / 60;
 
 /** Deletes everything past its retention time, until nothing is left or the signal aborts. */
-export async function prune(store: Store, keep: RetentionHours, signal?: AbortSignal): Promise<Pruned> {
+export async function prune(
+  store: Store,
+  keep: RetentionHours,
+  signal?: AbortSignal,
+  ended: readonly EndedActors[] = [],
+): Promise<Pruned> {
   const { sql } = store;
   const before = (hours: number) => sql`now() - ${hours} * interval '1 hour'`;
-  const pruned: Pruned = { results: 0, history: 0, effects: 0, inputs: 0, deadLetters: 0 };
+  const pruned: Pruned = { results: 0, history: 0, effects: 0, inputs: 0, deadLetters: 0, actors: 0 };
   const batches = async (what: keyof Pruned, batch: () => Promise<number>) => {
     while (signal?.aborted !== true) {
       const count = await batch();
@@ -82,10 +110,76 @@ export async function prune(store: Store, keep: RetentionHours, signal?: AbortSi
     })
         order by n limit ${BATCH} for update skip locked) x
       where d.n = x.n`).count);
+  if (pruned.history > 0) await pruneSnapshots(store);
+  for (const kind of ended) {
+    let after: Place | undefined = FIRST;
+    while (after !== undefined && signal?.aborted !== true) {
+      const slice: Slice = await pruneActors(store, kind, after);
+      pruned.actors += slice.deleted;
+      after = slice.last;
+      await sleep(PAUSE_MS, signal);
+    }
+  }
   await sql`
     delete from worker w where seen < ${before(WORKER_HOURS)}
       and not exists (select 1 from partition p where p.owner = w.id and p.expires > now())`;
   return pruned;
+}
+
+/** Deletes snapshots of actors from which no retained version is computed: a later one precedes all retained ones. */
+async function pruneSnapshots({ sql }: Store): Promise<void> {
+  await sql`
+    delete from actor_snapshot s where exists (
+      select 1 from actor_snapshot later where later.kind = s.kind and later.id = s.id and later.version > s.version
+        and not exists (select 1 from outbox o where o.kind = s.kind and o.id = s.id and o.version <= later.version))`;
+}
+
+/** Place of an actor in the order in which they ended; `changed` has the database's precision. */
+interface Place {
+  readonly changed: string;
+  readonly id: string;
+}
+
+interface Slice {
+  readonly deleted: number;
+  /** The last actor that was considered; `undefined` when none is left. */
+  readonly last: Place | undefined;
+}
+
+const FIRST: Place = { changed: "-infinity", id: "" };
+/** Actors that one transaction deletes at most. */
+const SLICE = 200;
+
+/**
+ * Deletes some actors that have ended. Those with history stay: a later life would repeat its versions. So do those with
+ * open work. A worker that still has a deleted actor in memory notices it when it writes its next turn.
+ */
+async function pruneActors(
+  store: Store,
+  { which, hours, release }: EndedActors,
+  after: Place,
+): Promise<Slice> {
+  const slices: Slice[] = [];
+  await store.sql.begin(async (sql) => {
+    const of = (table: string) => sql`select 1 from ${sql(table)} x where x.kind = a.kind and x.id = a.id`;
+    const due = await sql<(Place & { kind: string })[]>`
+      select a.kind, a.id, a.changed::text as changed from actor a
+      where ${which(sql)} and a.changed < now() - ${hours} * interval '1 hour'
+        and (a.changed, a.id) > (${after.changed}::text::timestamptz, ${after.id}) and not a.paused
+        and not exists (${of("outbox")}) and not exists (${of("effect")} and not x.done)
+        and not exists (${of("reminder")}) and not exists (${of("command_result")} and x.result is null)
+        and not exists (${of("input_log")} and x.partition = a.partition and not x.read)
+      order by a.changed, a.id limit ${SLICE} for update of a skip locked`;
+    const ids = due.length === 0 ? [] : await release(sql, due.map(({ id }) => id));
+    const gone = due.filter(({ id }) => ids.includes(id));
+    await sql`
+      with gone as (select * from unnest(${sql.array(gone.map(({ kind }) => kind))}::text[],
+          ${sql.array(gone.map(({ id }) => id))}::text[]) as x(kind, id)),
+        snapshots as (delete from actor_snapshot s using gone g where s.kind = g.kind and s.id = g.id)
+      delete from actor a using gone g where a.kind = g.kind and a.id = g.id`;
+    slices.push({ deleted: gone.length, last: due.length < SLICE ? undefined : due.at(-1) });
+  });
+  return onlyOf(slices);
 }
 
 export interface HousekeeperOptions {
@@ -93,6 +187,7 @@ export interface HousekeeperOptions {
   /** Name of this process in the lease, unique. */
   readonly owner: string;
   readonly keep?: RetentionHours;
+  readonly ended?: readonly EndedActors[];
   /** Interval, in milliseconds; 60,000 by default. */
   readonly everyMs?: number;
   readonly ttlMs: number;
@@ -110,7 +205,7 @@ export interface HousekeeperOptions {
  * ```
  */
 export function startHousekeeper(options: HousekeeperOptions): Lease {
-  const { store, owner, keep = RETENTION_HOURS, everyMs = 60_000, ttlMs, log = silentLog } = options;
+  const { store, owner, keep = RETENTION_HOURS, ended = [], everyMs = 60_000, ttlMs, log = silentLog } = options;
   return holdLease({
     store,
     name: "housekeeper",
@@ -120,7 +215,7 @@ export function startHousekeeper(options: HousekeeperOptions): Lease {
     onHeld: async (_, signal) => {
       while (!signal.aborted) {
         try {
-          const pruned = await prune(store, keep, signal);
+          const pruned = await prune(store, keep, signal, ended);
           if (Object.values(pruned).some((count) => count > 0)) log.info("old rows deleted", { ...pruned });
         } catch (error) {
           log.warn("old rows could not be deleted", { reason: reason(error) });

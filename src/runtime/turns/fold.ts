@@ -185,6 +185,13 @@ function turnOf(item: TurnItem, at: number): Turn {
   return item.from === "input" ? { at, input: item.seq } : { at };
 }
 
+/** An event as the history keeps it. */
+function logged({ unlogged }: ActorKind, event: Event): Event {
+  const without = unlogged !== undefined && Object.hasOwn(unlogged, event.type) ? unlogged[event.type] : undefined;
+  if (without === undefined) return event;
+  return { ...Object.fromEntries(Object.entries(event).filter(([name]) => !without.includes(name))), type: event.type };
+}
+
 /** The lists and maps of `TurnRows` that are filled event by event. */
 type Filling = {
   [Name in Exclude<keyof TurnRows, "next" | "text" | "ownRows">]: TurnRows[Name] extends ReadonlyMap<infer K, infer V>
@@ -244,10 +251,11 @@ class TurnRowsBuilder {
     for (const [key, row] of rows) this.ownRows.set(key, row);
     const cause = causeOf(this.entity, item);
     const { entity, at, rows: { transitions } } = this;
-    const content = contentOf(this.kind.content, item.event);
-    const transition = { entity, version, from, to, type: item.event.type, cause, at };
+    const event = logged(this.kind, item.event);
+    const content = contentOf(this.kind.content, event);
+    const transition = { entity, version, from, to, type: event.type, cause, at };
     transitions.push(content === undefined ? transition : { ...transition, content });
-    this.rows.bodies.push(toJson(item.event));
+    this.rows.bodies.push(toJson(event));
   }
 
   /** Whether an earlier event of this turn set, deleted or consumed the reminder of that name. */

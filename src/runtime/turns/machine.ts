@@ -107,7 +107,11 @@ export function unreadableFailure({ kind }: ActorKind, error: Error): { ok: fals
  *
  * @throws Error when it is of a later version, or of an older one and the kind has no `migrate`.
  */
-export function hydrate(kind: ActorKind, json: Json, version: number): AnyMachineSnapshot {
+export function hydrate(
+  kind: Pick<ActorKind, "kind" | "version" | "machine" | "migrate">,
+  json: Json,
+  version: number,
+): AnyMachineSnapshot {
   let snapshot = json;
   if (version !== kind.version) {
     const what = `a snapshot of version ${version} of the machine "${kind.kind}", which is at ${kind.version}`;

@@ -86,6 +86,7 @@ export function turnStatement(turns: readonly TurnWrite[]): { text: string; para
   actors(sql, skipped);
   commands(sql, collect);
   transitions(sql, collect);
+  checkpoints(sql, turns);
   effects(sql, collect);
   reminders(sql, collect);
   inputs(sql, collect);
@@ -224,18 +225,45 @@ function commands(sql: StatementBuilder, collect: Collect): void {
 
 function transitions(sql: StatementBuilder, collect: Collect): void {
   const events = collect((rows) => rows.transitions.map((event, i) => ({ ...event, body: rows.bodies[i] })));
-  writeRows(sql, "log", events, {
-    version: ["bigint", ({ version }) => version],
-    from_state: ["text", ({ from }) => from],
-    to_state: ["text", ({ to }) => to],
-    type: ["text", ({ type }) => type],
-    cause: ["text", ({ cause }) => cause],
-    body: ["text", ({ body }) => body],
-    at: ["float8", ({ at }) => at],
-  }, (source) =>
-    `insert into outbox (kind, id, partition, version, from_state, to_state, type, cause, body, at)
+  writeRows(
+    sql,
+    "log",
+    events,
+    {
+      version: ["bigint", ({ version }) => version],
+      from_state: ["text", ({ from }) => from],
+      to_state: ["text", ({ to }) => to],
+      type: ["text", ({ type }) => type],
+      cause: ["text", ({ cause }) => cause],
+      body: ["text", ({ body }) => body],
+      at: ["float8", ({ at }) => at],
+    },
+    (source) =>
+      `insert into outbox (kind, id, partition, version, from_state, to_state, type, cause, body, at, published)
       select w.kind, w.id, w.partition, x.version, x.from_state, x.to_state, x.type, x.cause, x.body::jsonb,
-        to_timestamp(x.at / 1000.0) from ${source}`);
+        to_timestamp(x.at / 1000.0), true from ${source} returning kind, id, version, partition`,
+  );
+  if (events.length === 0) return;
+  sql.write(
+    "queued",
+    `insert into outbox_unpublished (kind, id, version, partition) select kind, id, version, partition from log`,
+  );
+}
+
+/** Versions from one stored snapshot of an actor to the next. */
+const CHECKPOINT = 64;
+
+/** Snapshots from which the state at any later version is computed without reading all transitions before it. */
+function checkpoints(sql: StatementBuilder, turns: readonly TurnWrite[]): void {
+  const passed = ({ was, rows }: TurnWrite) =>
+    Math.floor(rows.next.version / CHECKPOINT) > Math.floor(was / CHECKPOINT);
+  if (!turns.some(passed)) return;
+  sql.write(
+    "checkpoints",
+    `insert into actor_snapshot (kind, id, version, machine_version, snapshot)
+      select g.kind, g.id, g.version, g.machine_version, g.snapshot::jsonb from good g join w using (place)
+      where g.version / ${CHECKPOINT} > g.was / ${CHECKPOINT} on conflict do nothing`,
+  );
 }
 
 function effects(sql: StatementBuilder, collect: Collect): void {
@@ -277,11 +305,25 @@ function reminders(sql: StatementBuilder, collect: Collect): void {
   );
 }
 
+/** An input that failed stays, for the retry of its dead letter. */
 function inputs(sql: StatementBuilder, collect: Collect): void {
-  writeRows(sql, "inputs", collect((rows) => rows.inputs), {
-    seq: ["bigint", ({ seq }) => seq],
-    outcome: ["text", ({ outcome }) => outcome],
-  }, (source) => `update input_log i set read = true, outcome = x.outcome from ${source} where i.seq = x.seq`);
+  const read = collect((rows) => rows.inputs);
+  const seq = { seq: ["bigint", ({ seq }: { readonly seq: number }) => seq] } as const;
+  const failed = ([, { outcome }]: Placed<TurnRows["inputs"][number]>) => outcome === "failed";
+  writeRows(
+    sql,
+    "inputs",
+    read.filter((row) => !failed(row)),
+    seq,
+    (source) => `delete from input_log i using ${source} where i.seq = x.seq`,
+  );
+  writeRows(
+    sql,
+    "inputs_failed",
+    read.filter(failed),
+    seq,
+    (source) => `update input_log i set read = true, outcome = 'failed' from ${source} where i.seq = x.seq`,
+  );
 }
 
 function deadLetters(sql: StatementBuilder, collect: Collect): void {

@@ -1,10 +1,17 @@
 /** The event that carries the whole state of a stake credential to its actor. */
 import { kept } from "#machines/delegation.ts";
+import type { Point } from "#src/cardano/block.ts";
 import type { Rows, Touched } from "#src/cardano/projection.ts";
 import { rowsOf } from "#src/wallet/index/indexRows.ts";
 
-/** The event with the whole state of a credential, from its rows. */
-export function wholeStateEvent(type: "TOLD" | "ROLLED_BACK", credential: string, epoch: number, rows: Rows): Touched {
+/** The event with the whole state of a credential at a block, from its rows. */
+export function wholeStateEvent(
+  type: "TOLD" | "ROLLED_BACK",
+  credential: string,
+  at: Point & { readonly epoch: number },
+  rows: Rows,
+): Touched {
+  const { epoch, slot, hash } = at;
   const history = rowsOf(rows, "wallet_delegation_history").filter((row) => row.credential === credential)
     .sort((a, b) => Number(a.from_slot) - Number(b.from_slot));
   // several wallets with this credential have the same history
@@ -22,6 +29,7 @@ export function wholeStateEvent(type: "TOLD" | "ROLLED_BACK", credential: string
       history: kept(mine.map(({ epoch, pool, drep }) => ({ epoch: Number(epoch), pool, drep })), epoch)
         .map((one) => ({ ...one })),
       rewards: String(account?.rewards ?? 0),
+      block: { slot, hash },
     },
   };
 }

@@ -4,7 +4,8 @@
  * Assumptions: `wallet_index.stake` says who owns a credential. A certificate counts whoever made its transaction.
  * Earned rewards are in no block, so only withdrawals change them here; `rewards.ts` queries the network for them.
  */
-import { LAG } from "#machines/delegation.ts";
+import { LAG, MOST_TRANSACTIONS } from "#machines/delegation.ts";
+import type { Json } from "#src/base/json.ts";
 import { addTo } from "#src/base/maps.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { certified, type Point, type ScannedBlock, withdrawn } from "#src/cardano/block.ts";
@@ -14,6 +15,7 @@ import type { AccountCertificate } from "#src/cardano/encodeCertificate.ts";
 import { wholeStateEvent } from "#src/wallet/delegation/accountFacts.ts";
 import { ownedCredential } from "#src/wallet/index/credential.ts";
 import { type IndexTables, rowsOf } from "#src/wallet/index/indexRows.ts";
+import { stakesIn } from "#src/wallet/index/walletEffect.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 
 /** The epoch of a slot. */
@@ -38,7 +40,8 @@ export function delegationProjection(epochOf: EpochOf): Projection {
       ],
       joined: (_, at, rows) => {
         const credentials = new Set(rowsOf(rows, HISTORY).map((row) => row.credential));
-        return [...credentials].map((credential) => wholeStateEvent("TOLD", credential, epochOf(at.slot), rows));
+        const place = { ...at, epoch: epochOf(at.slot) };
+        return [...credentials].map((credential) => wholeStateEvent("TOLD", credential, place, rows));
       },
     },
     keys(block): RowQuery[] {
@@ -63,8 +66,8 @@ export function delegationProjection(epochOf: EpochOf): Projection {
       ];
     },
     undo(point: Point, affected: Rows, rows: Rows): Touched[] {
-      const epoch = epochOf(point.slot);
-      return [...credentialsIn(affected)].map((credential) => wholeStateEvent("ROLLED_BACK", credential, epoch, rows));
+      const place = { ...point, epoch: epochOf(point.slot) };
+      return [...credentialsIn(affected)].map((credential) => wholeStateEvent("ROLLED_BACK", credential, place, rows));
     },
   };
 }
@@ -121,6 +124,21 @@ function apply(before: CertifiedAccount, certificates: readonly AccountCertifica
 
 const UNREGISTERED: CertifiedAccount = { registered: false, deposit: null, pool: null, drep: null };
 
+/** Where changes of credentials in a block come from, for events. */
+function sourcesIn(block: ScannedBlock): (credential: string) => { readonly [field: string]: Json } {
+  const { slot, hash, height } = block;
+  let hashes: Map<string, string[]> | undefined;
+  return (credential) => {
+    if (hashes === undefined) {
+      hashes = new Map();
+      for (const transaction of block.transactions) {
+        for (const stake of new Set(stakesIn(transaction))) addTo(hashes, stake, transaction.hash);
+      }
+    }
+    return { block: { slot, hash, height }, transactions: (hashes.get(credential) ?? []).slice(-MOST_TRANSACTIONS) };
+  };
+}
+
 function grouped<R, K>(rows: readonly R[], keyOf: (row: R) => K): ReadonlyMap<K, readonly R[]> {
   const found = new Map<K, R[]>();
   for (const row of rows) addTo(found, keyOf(row), row);
@@ -133,6 +151,8 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
   const { slot } = block;
   const touch = (credential: string, event: Touched["event"]) =>
     touched.push({ entity: { kind: "delegation", id: credential }, event });
+
+  const sourceOf = sourcesIn(block);
 
   const begun = new Set<string>();
   for (const row of rowsOf(rows, DUE)) {
@@ -166,6 +186,7 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
         epoch,
         ...whom,
         deposit: deposit === null ? null : String(deposit),
+        ...sourceOf(credential),
       });
     });
   }
@@ -182,7 +203,15 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
     writes.push({ type: "insert", table: REWARD, row: { wallet, credential, epoch: row.epoch, rewards: rest } });
     if (rewarded.has(credential)) continue;
     rewarded.add(credential);
-    touch(credential, { type: "REWARDED", slot, epoch, rewards: String(rest) });
+    const amount = withdrawals.get(credential);
+    touch(credential, {
+      type: "REWARDED",
+      slot,
+      epoch,
+      rewards: String(rest),
+      ...(amount === undefined ? {} : { withdrawn: String(amount) }),
+      ...sourceOf(credential),
+    });
   }
   return { type: "done", writes, touched };
 }

@@ -7,7 +7,7 @@ import { parseDrepKey } from "#src/cardano/drepText.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
 import { column, isBoolean, isInteger, isText, orNull } from "#src/store/column.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
-import { type JsonRow, readTogether } from "#src/store/readTogether.ts";
+import type { JsonRow } from "#src/store/readTogether.ts";
 import type { StakeAccount } from "#src/wallet/build/types.ts";
 import { parseCredential } from "#src/wallet/index/credential.ts";
 
@@ -34,8 +34,9 @@ export async function readAccounts(
   sql: Queries,
   wallets: readonly string[],
 ): Promise<ReadonlyMap<string, WalletAccount>> {
-  const { accounts, certified } = await readTogether(sql, accountQueries(sql, wallets));
-  return accountsOf(accounts, certified);
+  const { accounts, certified } = accountQueries(sql, wallets);
+  const [rows, histories] = await Promise.all([sql`${accounts}`, sql`${certified}`]);
+  return accountsOf(rows, histories);
 }
 
 /** SQL of `readAccounts`, to be combined with other reads; `accountsOf` reads the rows of both. */

@@ -145,7 +145,7 @@ async function eventsOf(
       ["wallet_delegation_history", await sql`select * from wallet_delegation where credential = any(${list})`],
       ["wallet_reward", await sql`select * from wallet_reward where credential = any(${list}) and to_slot is null`],
     ]);
-    whole.push(...[...wholly].map((stake) => wholeStateEvent("TOLD", stake, epoch, rows)));
+    whole.push(...[...wholly].map((stake) => wholeStateEvent("TOLD", stake, { ...at, epoch }, rows)));
   }
   const changed = new Set(
     mine.flatMap(({ stake, rewards }) => wholly.has(stake) || (rewards ?? 0n) === now.get(stake) ? [] : [stake]),

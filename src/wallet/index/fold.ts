@@ -21,7 +21,14 @@ import { AddressPool } from "#src/wallet/index/addressPool.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
 import { type IndexTables, rowsOf } from "#src/wallet/index/indexRows.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
-import { addressesIn, stakesIn, walletEffect } from "#src/wallet/index/walletEffect.ts";
+import {
+  addressesIn,
+  type OwnSide,
+  stakesIn,
+  type WalletEffect,
+  walletEffect,
+} from "#src/wallet/index/walletEffect.ts";
+import { transactionEvents } from "#src/wallet/index/walletEvents.ts";
 
 /** A wallet that owns a credential, and its place there. */
 interface CredentialClaim {
@@ -70,7 +77,8 @@ export class BlockFold {
   constructor(
     private readonly block: ScannedBlock,
     private readonly rows: Rows,
-    private readonly settled: boolean,
+    /** Whether transactions give no event: the event at the end of a restoration has the whole balance. */
+    private readonly silent: boolean,
     private readonly keyDeposit: bigint,
   ) {}
 
@@ -311,25 +319,15 @@ export class BlockFold {
         addresses: addressesIn(transaction, own),
       },
     });
-    this.touch(wallet, transaction.hash, effect.net);
+    if (!this.silent) this.touch(wallet, transaction, own, effect);
   }
 
-  /** Adds an event for the wallet, except for settled blocks (initial sync): nothing waits for those. */
-  private touch(wallet: string, hash: string, net: bigint): void {
-    if (this.settled) return;
-    const { slot } = this.block;
-    const amount = String(net < 0n ? -net : net);
-    this.touched.push({
-      entity: { kind: entityKind(this.facts.get(wallet)?.kind), id: wallet },
-      event: {
-        type: "TRANSACTION",
-        slot,
-        hash,
-        direction: net < 0n ? "outgoing" : "incoming",
-        amount,
-        ...this.facts.get(wallet)?.life,
-      },
-    });
+  private touch(wallet: string, transaction: ScannedTransaction, own: OwnSide, effect: WalletEffect): void {
+    const facts = this.facts.get(wallet);
+    const entity = { kind: entityKind(facts?.kind), id: wallet };
+    for (const event of transactionEvents(transaction, this.block, own, effect, facts?.life ?? {})) {
+      this.touched.push({ entity, event });
+    }
   }
 }
 

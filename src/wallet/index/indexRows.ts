@@ -49,6 +49,9 @@ export interface IndexTables {
   };
   readonly wallet_holding: {
     readonly entry: string;
+    readonly wallet: string;
+    /** Empty for lovelace. */
+    readonly asset: string;
     /** `numeric`, which the database client gives as a text. */
     readonly quantity: string | number | bigint;
   };

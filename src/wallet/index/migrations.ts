@@ -1,5 +1,6 @@
 /** Tables of the wallets' index. */
 import type { Migration } from "#src/store/migrations.ts";
+import { seenMigrations } from "#src/wallet/seen/migrations.ts";
 
 export const walletIndexMigrations: readonly Migration[] = [{
   id: "wallet-index-1",
@@ -111,4 +112,4 @@ export const walletIndexMigrations: readonly Migration[] = [{
     -- how often the wallet was created, so that what its actor hears too late is not taken for something of a later life; null for those
     -- that were begun before
     alter table wallet_index add column life int;`,
-}];
+}, ...seenMigrations];

@@ -9,14 +9,16 @@
  *   nor the number of blocks folded together matters.
  * - The derived credentials reach over every pool at every block; otherwise the fold requests more.
  */
-import { created, type ScannedBlock, spent } from "#src/cardano/block.ts";
+import { created, type Point, type ScannedBlock, spent } from "#src/cardano/block.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Projection, RowQuery, Rows, Touched } from "#src/cardano/projection.ts";
+import { lovelace } from "#src/cardano/value.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
 import { BlockFold, entityKind, lifeOf } from "#src/wallet/index/fold.ts";
 import { rowsOf } from "#src/wallet/index/indexRows.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 import { stakesIn } from "#src/wallet/index/walletEffect.ts";
+import { balanceEvents } from "#src/wallet/index/walletEvents.ts";
 
 interface WalletProjectionOptions {
   /** Deposit of a stake key in lovelace, for certificates that do not state it. */
@@ -31,7 +33,7 @@ const PASSING = ["wallet_pool", "wallet_holding"] as const;
  * Tables that a rollback does not touch, in the order of erasure: without its row in `wallet_stock` a wallet gets no
  * new credentials.
  */
-const KEPT = ["wallet_stock", "wallet_address", "wallet_forged", "wallet_index"] as const;
+const KEPT = ["wallet_seen", "wallet_stock", "wallet_address", "wallet_forged", "wallet_index"] as const;
 
 /** The projection of wallets. */
 export function walletProjection(options: WalletProjectionOptions): Projection {
@@ -43,13 +45,15 @@ export function walletProjection(options: WalletProjectionOptions): Projection {
       column: "wallet",
       tables: [...TABLES, ...KEPT],
       kept: KEPT,
-      joinedKeys: (members) => [{ table: "wallet_index", column: "wallet", in: members }],
-      joined: (members, at, rows) => touchedBy(members, rows, { type: "RESTORED", slot: at.slot }),
+      joinedKeys: stateKeys,
+      joined: (members, at, rows) => stateEvents(members, rows, "RESTORED", at),
     },
     keys,
-    fold: (block, rows, settled) => new BlockFold(block, rows, settled, options.keyDeposit).run(),
-    undoKeys: (affected) => [{ table: "wallet_index", column: "wallet", in: walletsOf(affected) }],
-    undo: (point, affected, rows) => touchedBy(walletsOf(affected), rows, { type: "ROLLED_BACK", slot: point.slot }),
+    // the event at the end of a restoration has the whole balance, and no rollback reaches settled blocks
+    fold: (block, rows, settled, apart = false) =>
+      new BlockFold(block, rows, settled && apart, options.keyDeposit).run(),
+    undoKeys: (affected) => stateKeys(walletsOf(affected)),
+    undo: (point, affected, rows) => stateEvents(walletsOf(affected), rows, "ROLLED_BACK", point),
   };
 }
 
@@ -80,11 +84,32 @@ function walletsOf(affected: Rows): string[] {
   return [...new Set(TABLES.flatMap((table) => (affected.get(table) ?? []).map((row) => String(row.wallet))))];
 }
 
-function touchedBy(wallets: readonly string[], rows: Rows, event: Touched["event"]): Touched[] {
+/** Rows for `stateEvents`. */
+function stateKeys(wallets: readonly string[]): RowQuery[] {
+  return ["wallet_index", "wallet_holding"].map((table) => ({ table, column: "wallet", in: wallets }));
+}
+
+/** Events that carry the whole balance of wallets at a point. */
+function stateEvents(
+  wallets: readonly string[],
+  rows: Rows,
+  type: "RESTORED" | "ROLLED_BACK",
+  { slot, hash }: Point,
+): Touched[] {
   const known = new Map(rowsOf(rows, "wallet_index").map((row) => [row.wallet, row]));
+  const held = new Map<string, { lovelace: bigint; readonly assets: Map<string, bigint> }>();
+  for (const { wallet, asset, quantity } of rowsOf(rows, "wallet_holding")) {
+    let value = held.get(wallet);
+    if (!value) held.set(wallet, value = { lovelace: 0n, assets: new Map() });
+    const sum = BigInt(quantity);
+    if (asset === "") value.lovelace = sum;
+    else if (sum > 0n) value.assets.set(asset, sum);
+  }
   return wallets.flatMap((id) => {
     const row = known.get(id);
     if (row === undefined) return [];
-    return [{ entity: { kind: entityKind(row.kind), id }, event: { ...event, ...lifeOf(row) } }];
+    const head = { type, slot, block: { slot, hash }, ...(row.stake === null ? {} : { stake: row.stake }) };
+    const entity = { kind: entityKind(row.kind), id };
+    return balanceEvents(head, held.get(id) ?? lovelace(0n), lifeOf(row)).map((event) => ({ entity, event }));
   });
 }

@@ -193,3 +193,21 @@ export async function readBuildable(sql: Queries, wallet: string, view: BuildVie
     change: await readChange(sql, own, open?.addresses ?? new Set(), view),
   };
 }
+
+/** The wallets that some transactions concern, with the transactions; at most `most`. */
+export async function readWalletsOf(
+  sql: Queries,
+  hashes: readonly string[],
+  most: number,
+): Promise<readonly { readonly wallet: string; readonly hash: string }[]> {
+  return await sql<{ wallet: string; hash: string }[]>`
+    select wallet, hash from wallet_transaction where hash = any(${sql.array([...hashes])}::text[]) and to_slot is null
+    limit ${most}`;
+}
+
+/** The wallets that a stake credential (`ownedCredential`) belongs to; at most `most`. */
+export async function readWalletsOfStake(sql: Queries, stake: string, most: number): Promise<readonly string[]> {
+  const rows = await sql<{ wallet: string }[]>`
+    select wallet from wallet_index where stake = ${stake} limit ${most}`;
+  return rows.map(({ wallet }) => wallet);
+}

@@ -15,7 +15,7 @@ export interface OwnSide {
   readonly stake: OwnedCredential | undefined;
 }
 
-interface WalletEffect {
+export interface WalletEffect {
   /** Lovelace that the wallet gains; negative where it loses. Its own withdrawals count as inputs. */
   readonly net: bigint;
   /**
@@ -24,6 +24,8 @@ interface WalletEffect {
   readonly fee: bigint | undefined;
   readonly depositTaken: bigint;
   readonly depositReturned: bigint;
+  /** Lovelace that it withdraws from the wallet's own account. */
+  readonly ownWithdrawal: bigint;
   /** The largest withdrawal of the transaction, of any account. */
   readonly withdrawal: bigint | undefined;
 }
@@ -58,11 +60,13 @@ export function walletEffect(transaction: ScannedTransaction, own: OwnSide, keyD
   let net = 0n;
   for (const { value } of own.outputs.values()) net += value.lovelace;
   for (const { value } of own.inputs.values()) net -= value.lovelace;
+  let ownWithdrawal = 0n;
   let withdrawal: bigint | undefined;
   for (const [account, amount] of withdrawals) {
-    if (stakeOf(account) === own.stake) net -= amount;
+    if (stakeOf(account) === own.stake) ownWithdrawal += amount;
     if (withdrawal === undefined || amount > withdrawal) withdrawal = amount;
   }
+  net -= ownWithdrawal;
   let depositTaken = 0n;
   let depositReturned = 0n;
   for (const certificate of certified(transaction)) {
@@ -73,7 +77,7 @@ export function walletEffect(transaction: ScannedTransaction, own: OwnSide, keyD
     else if (certificate.kind === "unregister drep") depositReturned += certificate.refund;
   }
   const values = spent(transaction).flatMap((ref) => own.inputs.get(refKey(ref))?.value ?? []);
-  return { net, fee: paidFee(transaction, values), depositTaken, depositReturned, withdrawal };
+  return { net, fee: paidFee(transaction, values), depositTaken, depositReturned, ownWithdrawal, withdrawal };
 }
 
 /** Addresses by which a wallet's history is filtered: those of all outputs and of the wallet's inputs. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import type { Result } from "#src/base/result.ts";
 import type { Credential } from "#src/cardano/address.ts";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { genesisOutputs, readGenesis } from "#src/devnet/genesis/genesis.ts";
@@ -112,6 +113,24 @@ describe("tokens on a Blockfrost service", () => {
     });
     expect(sent.status).toBe(422);
     expect(JSON.stringify(sent.body)).toContain("transaction submit error");
+  });
+
+  it("does not list payments in the mempool, and says so", async () => {
+    const { body: health } = await http(service.health, "GET", "/health");
+    expect(health.network.answers).toContainEqual({
+      question: "mempool",
+      holds: "not at all",
+      note: "a service lists only what was submitted through it",
+    });
+    const created = await http(service.wallets, "POST", "/wallets", {
+      name: "Wallet",
+      passphrase: "correct horse",
+      mnemonic_sentence: newMnemonic(15),
+    });
+    expect(created.status).toBe(201);
+    const { status, body } = await http(service.wallets, "GET", `/wallets/${created.body.id}/transactions-seen`);
+    expect([status, body.code]).toEqual([501, "query_unsupported"]);
+    expect(served.requests.filter((path) => /\/mempool($|\?)/.test(path))).toEqual([]);
   });
 
   it("does not start with another project id or for another network, and says why", async () => {

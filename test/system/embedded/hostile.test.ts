@@ -253,3 +253,43 @@ test("a guest that floods its connection with commands is read at its share, and
   expect(endpoint.stats().bytesIn).toBeGreaterThan(DEFAULT_LIMITS.guestsInput);
   await member.close();
 });
+
+test("guests get no guarded content, whatever they subscribe to, in whatever order", async () => {
+  const roll = dice(20_261_123);
+  const words = ["arbor", "event", "content", "wallet", "w1", "live", "*", ">", "*", "Arbor", "CONTENT", "."];
+  const subject = () => Array.from({ length: 1 + roll(6) }, () => words[roll(words.length)]!).join(".");
+  const hellos = [
+    "",
+    "CONNECT {}\r\n",
+    'CONNECT {"user":"","pass":""}\r\n',
+    'CONNECT {"verbose":false,"echo":false}\r\n',
+  ];
+  const guests = await Promise.all(Array.from({ length: 20 }, () => client("")));
+  for (const one of guests) {
+    for (let i = 0; i < 200; i++) {
+      const queue = roll(4) ? "" : "workers ";
+      one.send(`SUB ${subject()} ${queue}${roll(50)}\r\n`);
+      if (roll(5) === 0) one.send(`UNSUB ${roll(50)} ${roll(3)}\r\n`);
+      if (roll(20) === 0) one.send(hellos[roll(hellos.length)]!);
+    }
+    for (const wide of [">", "arbor.>", "arbor.*.>", "*.content.>", "arbor.*.wallet.w1.live", "arbor.content.>"]) {
+      one.send(`SUB ${wide} 60\r\nSUB ${wide} workers 61\r\n`);
+    }
+    one.send("UNSUB 99\r\nSUB arbor.event.> 99\r\nPING\r\n");
+  }
+  const [publisher, reader] = await Promise.all([
+    connect({ servers: endpoint.url, token: TOKEN }),
+    connect({ servers: endpoint.url, token: TOKEN }),
+  ]);
+  let content = 0;
+  reader.subscribe("arbor.content.>", { queue: "workers", callback: () => void content++ });
+  await reader.flush();
+  await expect.poll(() => guests.every((one) => one.received().includes("PONG")), { timeout: 30_000 }).toBe(true);
+  for (let i = 0; i < 50; i++) publisher.publish("arbor.content.wallet.w1.live", new TextEncoder().encode("guarded"));
+  publisher.publish("arbor.event.wallet.w1.live", new TextEncoder().encode("public"));
+  await publisher.flush();
+  for (const one of guests) await one.until("public");
+  expect(content).toBe(50);
+  for (const one of guests) expect(one.received()).not.toMatch(/guarded|MSG arbor\.content/);
+  await Promise.all([publisher.close(), reader.close()]);
+});

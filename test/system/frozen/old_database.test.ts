@@ -206,7 +206,7 @@ describe("a database of an earlier release", () => {
       const [row] = await store.sql<Record<string, number>[]>`select
         (select count(*)::int from effect where not done) as effects,
         (select count(*)::int from input_log where not read) as inputs,
-        (select count(*)::int from outbox where not published) as transitions,
+        (select count(*)::int from outbox_unpublished) + (select count(*)::int from outbox where not published) as transitions,
         (select count(*)::int from webhook_delivery where status = 'pending') as deliveries,
         (select count(*)::int from actor where kind = 'transaction' and state in ('submitting', 'pending')) as pending`;
       return Object.values(row!).every((n) => n === 0);

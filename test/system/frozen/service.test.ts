@@ -83,9 +83,12 @@ it("the NATS subjects", async () => {
           .replace(/^(arbor\.alive\.lease)\..+$/, "$1.<lease>")
           // within one process most replies do not use the server
           .replace(/^_INBOX\..*$/, "_INBOX.<inbox>")
-          .replace(/^(arbor\.event)\.[^.>]+\.[^.]+\.[^.]+$/, "$1.<kind>.<id>.<transition>")
+          .replace(/^(arbor\.(?:event|content))\.[^.>]+\.[^.]+\.[^.]+$/, "$1.<kind>.<id>.<transition>")
       )
     );
-  await until("a transition is published", async () => subjects().includes("arbor.event.<kind>.<id>.<transition>"));
+  for (const part of ["event", "content"]) {
+    const subject = `arbor.${part}.<kind>.<id>.<transition>`;
+    await until(`${part} is published`, async () => subjects().includes(subject));
+  }
   await expectFrozenLines("subjects.txt", subjects());
 });

@@ -1,5 +1,6 @@
 /** The operator's endpoints over HTTP, in front of two worker processes. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import * as api from "#src/api/operator.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { partitionOf } from "#src/runtime/placement/partitions.ts";
@@ -21,7 +22,8 @@ beforeAll(async () => {
   await migrate(cluster.store, chainMigrations);
   workers = await Promise.all([cluster.start("one"), cluster.start("two")]);
   await cluster.settled(workers);
-  const kinds = [accountKind(wire(cluster.store))];
+  const schemas = { ADD: z.object({ amount: z.number() }), NOTE: z.object({ text: z.string() }) };
+  const kinds = [{ ...accountKind(wire(cluster.store)), content: { schemas } }];
   operator = await startOperator(cluster, kinds);
   guarded = await startOperator(cluster, kinds, { loopback: false, token: TOKEN });
 });
@@ -165,6 +167,9 @@ describe("one actor", () => {
       to: "open",
       event: "ADD",
       cause: `told-${version - 1}`,
+      payload: { amount: 1 },
+      causes: [{ type: "command", id: `told-${version - 1}` }],
+      links: [],
     })));
     const seen = first.transitions.map(({ version }) => version);
     for (let before = first.next; before !== null;) {
@@ -177,6 +182,45 @@ describe("one actor", () => {
     }
     expect(seen).toEqual([7, 6, 5, 4, 3, 2, 1]);
     expect(Math.abs(Date.parse(first.transitions[0]!.at) - Date.now())).toBeLessThan(60_000);
+  });
+
+  test("has the whole content of each event, causes as data, and the states of all versions", async () => {
+    const text = "x".repeat(12_000);
+    await ask("said", { type: "ADD", amount: 10 }, "said-add");
+    await ask("said", { type: "NOTE", text }, "said-note");
+    await ask("said", { type: "PAY", amount: 4 }, "said-pay");
+    await until("it is paid", async () => (await operator.read("/actors/account/said", api.actor)).version === 4);
+    const { transitions } = await operator.read("/actors/account/said/history", api.history);
+    expect(transitions.map(({ event, payload, causes }) => ({ event, payload, causes }))).toEqual([
+      {
+        event: "PAID",
+        payload: null,
+        causes: [{
+          type: "effect",
+          kind: "account",
+          id: "said",
+          n: 192,
+          name: "wire",
+          href: "/actors/account/said",
+        }],
+      },
+      { event: "PAY", payload: null, causes: [{ type: "command", id: "said-pay" }] },
+      { event: "NOTE", payload: { text }, causes: [{ type: "command", id: "said-note" }] },
+      { event: "ADD", payload: { amount: 10 }, causes: [{ type: "command", id: "said-add" }] },
+    ]);
+    const at = async (version: number) => {
+      const { state, context } = await operator.read(`/actors/account/said/at?version=${version}`, api.past);
+      return [state, context.balance, context.note === text, context.payments, context.asked];
+    };
+    expect([await at(1), await at(2), await at(3), await at(4)]).toEqual([
+      ["open", 10, false, 0, ""],
+      ["open", 10, true, 0, ""],
+      ["paying", 6, true, 0, "said-pay"],
+      ["open", 6, true, 1, "said-pay"],
+    ]);
+    await cluster.store.sql`delete from outbox where id = 'said' and version < 3`;
+    const { status, body } = await operator.get("/actors/account/said/at?version=3");
+    expect([status, body]).toMatchObject([410, { code: "history_pruned", details: { oldest: 4 } }]);
   });
 
   test("is found with any characters in its id", async () => {
@@ -412,6 +456,7 @@ test("the OpenAPI document has every endpoint, with the guard's requirements", a
     "delete /dead-letters/{n}",
     "get /actors",
     "get /actors/{kind}/{id}",
+    "get /actors/{kind}/{id}/at",
     "get /actors/{kind}/{id}/history",
     "get /dead-letters",
     "get /kinds",
@@ -420,6 +465,7 @@ test("the OpenAPI document has every endpoint, with the guard's requirements", a
     "get /leases",
     "get /overview",
     "get /partitions",
+    "get /search",
     "get /workers",
     "post /actors/{kind}/{id}/passivate",
     "post /actors/{kind}/{id}/pause",

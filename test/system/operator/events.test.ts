@@ -196,7 +196,7 @@ describe("GET /events", () => {
     const [old] = await take("/events?from=start", 1, isTransition);
     await until(
       "all are marked as published",
-      async () => (await cluster.store.sql`select 1 from outbox where not published`).length === 0,
+      async () => (await cluster.store.sql`select 1 from outbox_unpublished`).length === 0,
     );
     const [{ n }] = await cluster.store.sql<[{ n: bigint }]>`select count(*) as n from outbox`;
     const gone = await pruneEvents(cluster.store, 0, 3_000);

@@ -259,7 +259,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.getByRole("link", { name: "Actors" }).click();
     await page.getByLabel("Kind").selectOption("token");
     await page.waitForURL(/\/ui\/actors\?kind=token$/);
-    await page.getByLabel("Id begins with").fill(token.slice(0, 12));
+    await page.getByLabel("Beginning of the id").fill(token.slice(0, 12));
     await page.keyboard.press("Enter");
     await page.waitForURL(new RegExp(`q=${token.slice(0, 12)}`));
     const rows = page.locator("tbody tr");
@@ -271,12 +271,25 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.goBack();
     await page.waitForURL(/q=/);
     await until("one row again", async () => await rows.count() === 1);
-    expect(await page.getByLabel("Id begins with").inputValue()).toBe(token.slice(0, 12));
+    expect(await page.getByLabel("Beginning of the id").inputValue()).toBe(token.slice(0, 12));
     await page.goBack();
     await page.goBack();
     await page.goBack();
     await page.locator("h1", { hasText: "Overview" }).waitFor();
     expect(await isTheSame(page)).toBe(true);
+  });
+
+  it("shows what an event concerns and the state after it, and finds a token by its owner's address", async () => {
+    const token = await someToken();
+    const page = await open(`/ui/actors/token/${token}`, PHONE);
+    const first = page.locator(".timeline > li", { hasText: "BOOTED" });
+    await first.locator("summary").first().click();
+    await first.locator(".tree", { hasText: "root" }).first().waitFor();
+    await first.locator("a[href^='/ui/actors/transaction/']").first().waitFor();
+    await narrow(page);
+    await page.goto(`${arbor.operator}/ui/actors?q=${user.address}`);
+    await page.locator(`[aria-label="Found otherwise"] a[href="/ui/actors/token/${token}"]`).waitFor();
+    await narrow(page);
   });
 
   it("fits a phone, and does not shift as responses arrive", async () => {

@@ -217,7 +217,7 @@ describe("webhooks", () => {
     await add("gone");
     await until(
       "all are published",
-      async () => (await cluster.store.sql`select 1 from outbox where not published`).length === 0,
+      async () => (await cluster.store.sql`select 1 from outbox_unpublished`).length === 0,
     );
     await pruneEvents(cluster.store, 0);
     await add("kept");

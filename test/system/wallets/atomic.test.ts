@@ -213,15 +213,12 @@ describe("a change of a wallet", () => {
     );
     await create(mnemonic);
     const rows = await until("all is read", async () => {
-      const rows = await store.sql<{ life: number; outcome: string | null }[]>`
-        select (event->>'life')::int as life, outcome from input_log
-        where kind = 'wallet' and id = ${id} and event->>'type' = 'RESTORED' order by seq`;
-      return rows.length === 3 && rows.every(({ outcome }) => outcome !== null) && [...rows];
+      const unread = await store.sql`select 1 from input_log where kind = 'wallet' and id = ${id}`;
+      const rows = await store.sql<{ life: number }[]>`
+        select (body->>'life')::int as life from outbox
+        where kind = 'wallet' and id = ${id} and type = 'RESTORED' order by version`;
+      return unread.length === 0 && rows.length >= 2 && [...rows];
     });
-    expect(rows).toEqual([
-      { life: 1, outcome: "applied" },
-      { life: 1, outcome: "skipped" },
-      { life: 2, outcome: "applied" },
-    ]);
+    expect(rows).toEqual([{ life: 1 }, { life: 2 }]);
   });
 });

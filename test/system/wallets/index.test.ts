@@ -8,7 +8,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { createLog, silentLog } from "#src/base/log.ts";
 import { fromHex } from "#src/base/bytes.ts";
-import { origin, type Point } from "#src/cardano/block.ts";
+import { toJson } from "#src/base/json.ts";
+import { hexAddressText } from "#src/cardano/address.ts";
+import { origin, type Point, type ScannedBlock } from "#src/cardano/block.ts";
 import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import type { Touched } from "#src/cardano/projection.ts";
 import { lovelace, type Value } from "#src/cardano/value.ts";
@@ -17,6 +19,7 @@ import { Follower, type FollowerOptions } from "#src/chain/index/follower.ts";
 import { dismiss, enrol } from "#src/chain/index/groups.ts";
 import { memberPosition } from "../../support/member_position.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
+import { BalanceReplica } from "#src/client/balances.ts";
 import { prune, pruneTransientRows } from "#src/chain/index/prune.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
@@ -26,6 +29,7 @@ import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
+import { heldBy, Publisher } from "../../support/balance_events.ts";
 import { type ChainFaults, MemoryChain, memoryPort } from "../../support/chain.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { seeded } from "../../support/random.ts";
@@ -53,6 +57,7 @@ beforeEach(async () => {
   store = openStore(infra.databaseUrl);
   made = deriver();
   await migrate(store, [...runtimeMigrations, ...chainMigrations, ...walletIndexMigrations]);
+  await store.sql`create table heard (n bigint generated always as identity, body jsonb)`;
 });
 afterEach(async () => {
   await store?.close();
@@ -230,6 +235,44 @@ class Payer {
   }
 }
 
+/** The events that were committed, in the order of the input log. */
+const written: FollowerOptions["append"] = async (sql, touched) => {
+  for (const one of touched) await sql`insert into heard (body) values (${toJson(one)}::text::jsonb)`;
+};
+
+/** A replica after all events that were committed, and one that was saved and loaded half way. */
+async function replicas(): Promise<readonly [BalanceReplica, BalanceReplica]> {
+  const rows = await store.sql<{ body: Touched }[]>`select body from heard order by n`;
+  const publisher = new Publisher();
+  const events = rows.flatMap(({ body }) => publisher.events(body));
+  const whole = new BalanceReplica();
+  let resumed = new BalanceReplica();
+  events.forEach((event, i) => {
+    whole.apply(event);
+    resumed.apply(event);
+    if (i === Math.floor(events.length / 2)) {
+      resumed = new BalanceReplica(JSON.parse(JSON.stringify(resumed.save())));
+      // a stream may deliver again what was applied
+      for (const again of events.slice(Math.max(0, i - 5), i + 1)) resumed.apply(again);
+    }
+  });
+  return [whole, resumed];
+}
+
+/** Expects that events alone give the balances of wallets that the index has. */
+async function expectReplicas(wallets: readonly ModelWallet[], blocks: readonly ScannedBlock[]): Promise<void> {
+  for (const replica of await replicas()) {
+    for (const wallet of wallets) {
+      const { holdings } = replayWallet(wallet, blocks);
+      const held = Object.entries(holdings).filter(([asset, quantity]) => asset === "" || quantity > 0n);
+      expect([wallet.wallet, heldBy(replica, wallet.wallet)]).toEqual([wallet.wallet, {
+        "": 0n,
+        ...Object.fromEntries(held),
+      }]);
+    }
+  }
+}
+
 describe("compared with a plain model", () => {
   it.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (run) => {
     // the events are the same in every run of a seed, their timing is not
@@ -241,7 +284,10 @@ describe("compared with a plain model", () => {
     let calm = false;
     let crashes = 0;
     const { follower, settled, end } = follow(chain, { random: luck, drop: 0.02, ...(run % 2 ? { lagMs: 2 } : {}) }, {
-      append: async (_, touched) => void events.push(...touched),
+      append: async (sql, touched) => {
+        events.push(...touched);
+        await written(sql, touched);
+      },
       near: run % 2 ? 20 : 0,
       keepBlocks: 30,
       onStep: (step) => {
@@ -291,6 +337,7 @@ describe("compared with a plain model", () => {
         expect([wallet.wallet, state]).toEqual([wallet.wallet, replayWallet(wallet, blocks)]);
         seen += state.transactions.length;
       }
+      await expectReplicas(wallets, blocks);
       console.log(
         `run ${run}: ${blocks.length} blocks stand, ${rollbacks} rollbacks, ${crashes} crashes, ${seen} transactions, ` +
           `${made.state.orders} orders of stock`,
@@ -313,8 +360,168 @@ describe("compared with a plain model", () => {
             replayWallet(wallet, left),
           ]);
         }
+        await expectReplicas(wallets, left);
       }
       expect(events.some(({ event }) => event.type === "ROLLED_BACK")).toBe(true);
+    } finally {
+      await end();
+    }
+  });
+});
+
+describe("events", () => {
+  const wallet: ModelWallet = { wallet: walletId("one"), account: "one", gap: 20, birth: origin };
+  const late: ModelWallet = { ...wallet, wallet: walletId("late") };
+  const calm: ChainFaults = { random: () => 0 };
+  const receive = (index: number) => baseAddress(wallet.account, 0, index);
+  const scannedOf = (chain: MemoryChain) => chain.blocks.map(({ scanned }) => scanned);
+
+  it("say everything of wallets that are read with all others, however far the tip is", async () => {
+    const chain = new MemoryChain();
+    await begin(wallet);
+    const first = follow(chain, calm, { append: written });
+    await first.settled();
+    await first.end();
+    for (let i = 0; i < 60; i++) chain.add(paying(receive(i)));
+    const { follower, settled, end } = follow(chain, calm, { keepBlocks: 10, append: written });
+    try {
+      await settled();
+      await begin(late);
+      follower.wake();
+      await settled();
+      await expectReplicas([wallet, late], scannedOf(chain));
+      const counts = await store.sql<{ wallet: string; n: number }[]>`
+        select body->'entity'->>'id' as wallet, count(*)::int as n from heard
+        where body->'event'->>'type' = 'TRANSACTION' group by 1 order by 1 desc`;
+      expect(counts[0]).toEqual({ wallet: wallet.wallet, n: 60 });
+      // what a restoration reads is in its whole balance at the end
+      expect(counts[1]?.n ?? 0).toBeLessThan(20);
+    } finally {
+      await end();
+    }
+  });
+
+  it("have at most 8,000 bytes each: more assets and addresses follow, or are counted", async () => {
+    const chain = new MemoryChain();
+    await begin(wallet);
+    const { follower, settled, end } = follow(chain, calm, { append: written });
+    const assets = new Map(
+      Array.from({ length: 300 }, (_, i) => [`${"ab".repeat(28)}${i.toString(16).padStart(64, "0")}`, 2n ** 63n - 1n]),
+    );
+    const minted = transactionOf({
+      inputs: [seed()],
+      outputs: [
+        { address: receive(0), value: { lovelace: 50_000_000n, assets } },
+        ...Array.from({ length: 90 }, (_, i) => ({ address: receive(i % 45), value: lovelace(1_000_000n) })),
+      ],
+      fee: 200_000n,
+    });
+    try {
+      await settled();
+      chain.add(paying(receive(19), receive(38)));
+      chain.add(minted);
+      await settled();
+      const { transactions: [mint] } = chain.blocks.at(-1)!.scanned;
+      await expectReplicas([wallet], scannedOf(chain));
+      const heard = async (type: string) =>
+        (await store.sql<{ body: Touched }[]>`select body from heard where body->'event'->>'type' = ${type}
+          order by n desc`).map(({ body }) => body.event);
+      const [transaction] = await heard("TRANSACTION");
+      expect(transaction).toMatchObject({
+        hash: mint!.hash,
+        direction: "incoming",
+        amount: "140000000",
+        lovelace: "140000000",
+        fee: "200000",
+        block: { hash: chain.tip.hash, height: chain.tip.height, slot: chain.tip.slot },
+      });
+      expect(transaction).not.toHaveProperty("withdrawal");
+      const { received, receivedLeftOut, assets: first, following } = transaction as unknown as {
+        readonly received: readonly { readonly address: string; readonly lovelace: string }[];
+        readonly receivedLeftOut: number;
+        readonly assets: Readonly<Record<string, string>>;
+        readonly following: number;
+      };
+      // the first address has all the assets, so it is left out
+      expect(received[0]).toEqual({ address: hexAddressText(receive(1)), lovelace: "2000000" });
+      expect([received.length, receivedLeftOut]).toEqual([17, 28]);
+      const parts = (await heard("ASSETS")).reverse();
+      expect(following).toBe(parts.length);
+      expect(parts.map((part) => part.following ?? 0)).toEqual(parts.map((_, i) => parts.length - 1 - i));
+      const all = parts.map((part) => part.assets as Readonly<Record<string, string>>).concat(first).map(
+        Object.entries,
+      );
+      expect(new Map(all.flat())).toEqual(new Map([...assets].map(([asset, quantity]) => [asset, String(quantity)])));
+      expect(all.flat()).toHaveLength(300);
+      // whole balances have them too
+      await begin(late);
+      follower.wake();
+      chain.add(paying(receive(1)));
+      await settled();
+      await expectReplicas([wallet, late], scannedOf(chain));
+      chain.rollback(1);
+      chain.add();
+      await settled();
+      await expectReplicas([wallet, late], scannedOf(chain));
+      // down to before the restoration of the second
+      chain.rollback(2);
+      chain.add();
+      await settled();
+      await expectReplicas([wallet, late], scannedOf(chain));
+    } finally {
+      await end();
+    }
+  });
+
+  it("list the wallet's own addresses with what they received, change among them", async () => {
+    const chain = new MemoryChain();
+    await begin(wallet);
+    const { settled, end } = follow(chain, calm, { append: written });
+    const asset = `${"cd".repeat(28)}00`;
+    try {
+      await settled();
+      chain.add(transactionOf({
+        inputs: [seed()],
+        outputs: [{ address: receive(0), value: { lovelace: 9_000_000n, assets: new Map([[asset, 5n]]) } }],
+        fee: 1n,
+      }));
+      const { transactions: [first] } = chain.blocks.at(-1)!.scanned;
+      // lovelace stays the same, an asset goes; rewards pay the fee
+      chain.add(transactionOf({
+        inputs: [{ txHash: first!.hash, index: 0 }],
+        outputs: [
+          {
+            address: baseAddress(wallet.account, 1, 0),
+            value: { lovelace: 4_000_000n, assets: new Map([[asset, 2n]]) },
+          },
+          { address: baseAddress("other", 0, 0), value: { lovelace: 1_500_000n, assets: new Map([[asset, 3n]]) } },
+          { address: baseAddress(wallet.account, 1, 0), value: lovelace(5_000_000n) },
+        ],
+        fee: 500_000n,
+        withdrawals: new Map([[`e0${stakeKey(wallet.account)}`, 2_000_000n]]),
+      }));
+      await settled();
+      await expectReplicas([wallet], scannedOf(chain));
+      const rows = await store.sql<{ body: Touched }[]>`
+        select body from heard where body->'event'->>'type' = 'TRANSACTION' order by n desc`;
+      const { transactions: [second] } = chain.blocks.at(-1)!.scanned;
+      expect(rows[0]?.body.event).toEqual({
+        type: "TRANSACTION",
+        slot: chain.tip.slot,
+        hash: second!.hash,
+        direction: "outgoing",
+        amount: "2000000",
+        block: { hash: chain.tip.hash, height: chain.tip.height, slot: chain.tip.slot },
+        lovelace: "0",
+        fee: "500000",
+        withdrawal: "2000000",
+        assets: { [asset]: "-3" },
+        received: [{
+          address: hexAddressText(baseAddress(wallet.account, 1, 0)),
+          lovelace: "9000000",
+          assets: { [asset]: "2" },
+        }],
+      });
     } finally {
       await end();
     }

@@ -1,12 +1,12 @@
 /**
- * Random blocks of a hostile chain, with rollbacks: after every block and every rollback the index and the events of
- * tokens are those of a plain model. Outputs next to a token do not change it, and nothing stops the index.
+ * Random blocks of a hostile chain, with rollbacks: after every block and every rollback the index, the events of tokens
+ * and a subscriber's replica from the events are those of a plain model. Outputs next to a token do not change it, and nothing stops the index.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createActor } from "xstate";
-import { tokenInputs, tokenMachine } from "#machines/token.ts";
-import { toHex, utf8 } from "#src/base/bytes.ts";
+import { type FactText, tokenInputs, tokenMachine } from "#machines/token.ts";
+import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { created, origin } from "#src/cardano/block.ts";
 import { encodeData } from "#src/cardano/data.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
@@ -17,10 +17,13 @@ import { lovelace, policyOf } from "#src/cardano/value.ts";
 import { encodeRequest, encodeState } from "#src/cage/datum.ts";
 import { operationOf } from "#src/cage/index/read.ts";
 import { spendData } from "#src/cage/redeemer.ts";
+import { bytesText } from "#src/cage/text.ts";
+import { type ActorEvent, FactReplica } from "#src/client/factReplica.ts";
 import { MemoryChain } from "../../support/chain.ts";
 import { blank, Hostile, type Model, operationText, trieOf, VERSIONS } from "../../support/hostile_blocks.ts";
 import { MemoryIndex } from "../../support/memory_index.ts";
 import { seeded } from "../../support/random.ts";
+import { TokenEvents } from "../../support/token_events.ts";
 import { vectors } from "../../support/vectors.ts";
 import { newRef } from "../../support/wallet.ts";
 
@@ -57,6 +60,28 @@ function expectModel(index: MemoryIndex, model: Model): void {
   expect(new Map(index.live("token_request_end").map((row) => [row.ref, row.status]))).toEqual(model.ended);
 }
 
+/** A subscriber's replica has the model's live tokens, their owners, roots and facts. */
+function expectReplica(replica: FactReplica, model: Model): void {
+  for (const { name, owner, root, ref, facts, status } of model.tokens.values()) {
+    const held = replica.token(name);
+    expect([name, held?.status, held?.complete]).toEqual([name, status, true]);
+    if (status !== "ended") expect(held).toMatchObject({ owner, root, ref: refKey(ref) });
+    const expected = [...facts].map(([key, value]) => [bytesText(fromHex(key)), bytesText(fromHex(value))]);
+    expect(status === "live" ? textsOf(replica, name) : undefined).toEqual(
+      status === "live" ? new Map(expected as [string, string][]) : undefined,
+    );
+    expect(replica.facts(name) === undefined).toBe(status !== "live");
+    expect(replica.verify(name)).toBe(status === "live");
+  }
+  const alive = [...model.tokens.values()].filter(({ status }) => status !== "ended").map(({ name }) => name);
+  expect(replica.tokens().sort()).toEqual(alive.sort());
+}
+
+const written = (text: FactText) =>
+  typeof text === "string" ? text : "hex" in text ? bytesText(fromHex(text.hex)) : "?";
+const textsOf = (replica: FactReplica, token: string) =>
+  new Map(replica.facts(token)?.map(({ key, value }) => [written(key), written(value)]));
+
 /** The actors' states after all events are those of the model. */
 function expectActors(events: readonly Touched[], model: Model): void {
   const actors = new Map<string, ReturnType<typeof createActor<typeof tokenMachine>>>();
@@ -85,24 +110,42 @@ describe("a hostile chain", () => {
     const chain = new MemoryChain();
     const index = new MemoryIndex({ scripts: VERSIONS, network: 0, cutAbove: seed % 2 === 0 ? 2 : 1_000 });
     const models: Model[] = [blank];
+    const chance = seeded(100 + seed);
+    const published = new TokenEvents();
+    const log: ActorEvent[] = [];
+    let replica = new FactReplica();
+    /** Publishes events, some of them twice; the subscriber continues from its saved state, if it ends. */
+    const publish = (touched: readonly Touched[]) => {
+      for (const event of published.publish(touched)) {
+        expect(replica.apply(event)).toBe(true);
+        log.push(event);
+        if (chance() < 0.3) expect(replica.apply(log[Math.floor(chance() * log.length)]!)).toBe(false);
+      }
+      if (chance() < 0.2) replica = FactReplica.from(JSON.parse(JSON.stringify(replica)));
+    };
     for (let i = 0; i < BLOCKS; i++) {
       if (chain.blocks.length > 2 && random() < 0.15) {
         const count = 1 + Math.floor(random() * Math.min(8, chain.blocks.length - 1));
         chain.rollback(count);
         models.splice(models.length - count, count);
-        index.rollback(chain.tip);
+        publish(index.rollback(chain.tip));
         seen.rollbacks++;
         expectModel(index, models.at(-1)!);
+        expectReplica(replica, models.at(-1)!);
       }
       const next = hostile.block(models.at(-1)!);
       const block = chain.add(...next.transactions);
       seen.crowds += block.transactions.filter(({ outputs }) => outputs.length >= 100).length;
-      index.follow(block);
+      publish(index.follow(block));
       models.push(next.model);
       expectModel(index, next.model);
+      expectReplica(replica, next.model);
     }
     const model = models.at(-1)!;
     expectActors(index.events, model);
+    const fromStart = new FactReplica();
+    for (const event of log) fromStart.apply(event);
+    expectReplica(fromStart, model);
     for (const status of model.ended.values()) seen[status]++;
     for (const { status } of model.tokens.values()) if (status !== "live") seen[status]++;
     seen.twins += model.twins.length;

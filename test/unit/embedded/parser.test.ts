@@ -186,4 +186,39 @@ describe("the parser", () => {
     }
     expect(kept(parser)).toBeLessThanOrEqual(4_096);
   });
+
+  test("parses nothing between hold and resume, wherever the stream is cut, and loses nothing", () => {
+    const stream = Buffer.from("PING\r\nCONNECT {}\r\nPUB a 4\r\nab\r\n\r\nCONNECT {}\r\nSUB a 1\r\n");
+    fc.assert(fc.property(fc.array(fc.nat()), fc.array(fc.nat()), (places, resumed) => {
+      const parsed: string[] = [];
+      const note = (operation: string) => void parsed.push(held ? `${operation} while held` : operation);
+      let held = false;
+      const parser = new NatsParser(LIMITS, {
+        connect: () => {
+          note("connect");
+          held = true;
+          parser.hold();
+        },
+        ping: () => note("ping"),
+        pong: () => note("pong"),
+        subscribe: () => note("subscribe"),
+        unsubscribe: () => note("unsubscribe"),
+        accepts: () => true,
+        publish: (_subject, _reply, _length, body) => note(`publish ${body.toString("hex")}`),
+        broken: note,
+      });
+      const resume = () => {
+        held = false;
+        parser.resume();
+      };
+      let chunks = 0;
+      for (const chunk of cut(stream, places)) {
+        parser.read(chunk);
+        if (held && resumed.includes(chunks++)) resume();
+      }
+      resume();
+      resume();
+      expect(parsed).toEqual(["ping", "connect", `publish ${hex("ab\r\n")}`, "connect", "subscribe"]);
+    }));
+  });
 });

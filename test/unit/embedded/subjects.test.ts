@@ -1,7 +1,7 @@
 /** Subjects and routing, compared with a plain definition of matching. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { maySubscribe } from "#src/embedded/nats/rights.ts";
+import { ALL, deniedPart, GUEST, mayPublish, maySubscribe } from "#src/embedded/nats/rights.ts";
 import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 import { isLiteral, isSubscription, isWithin, overlap } from "#src/embedded/nats/subjects.ts";
 
@@ -84,9 +84,40 @@ describe("subjects", () => {
     ["Arbor.event.x", false],
     ["_INBOX.>", false],
     ["w.1.cmd", false],
+    ["arbor.content.>", false],
+    ["arbor.content.wallet.x.live", false],
+    ["arbor.*.wallet.>", false],
+    ["*.content.>", false],
+    ["*.*.*.*.*", false],
   ])("without the token %j may be subscribed to: %j", (subject, allowed) => {
-    expect(maySubscribe("events", subject)).toBe(allowed);
-    expect(maySubscribe("all", subject)).toBe(true);
+    expect(maySubscribe(GUEST, subject)).toBe(allowed);
+    expect(maySubscribe(ALL, subject)).toBe(true);
+  });
+});
+
+describe("rights", () => {
+  const patterns = fc.array(pattern, { maxLength: 3 });
+
+  test("what a permitted subscription delivers is what is allowed and not denied, and no allowed subject is lost", () => {
+    fc.assert(fc.property(patterns, patterns, pattern, (allow, deny, subscription) => {
+      const rights = { subscribe: { allow, deny }, publish: { allow: [], deny: [] }, guest: false };
+      if (!maySubscribe(rights, subscription)) return;
+      const denied = deniedPart(rights, subscription.split("."));
+      for (const subject of every.filter((one) => matches(subscription, one))) {
+        const delivered = !denied.some((one) => matches(one, subject));
+        expect(allow.some((one) => matches(one, subject))).toBe(true);
+        expect(delivered).toBe(!deny.some((one) => matches(one, subject)));
+      }
+    }));
+  });
+
+  test("a literal subject may be subscribed to or published to exactly if it is allowed and not denied", () => {
+    fc.assert(fc.property(patterns, patterns, literal, (allow, deny, subject) => {
+      const set = { allow, deny };
+      const expected = allow.some((one) => matches(one, subject)) && !deny.some((one) => matches(one, subject));
+      expect(maySubscribe({ subscribe: set, publish: GUEST.publish, guest: false }, subject)).toBe(expected);
+      expect(mayPublish({ subscribe: GUEST.subscribe, publish: set, guest: false }, subject)).toBe(expected);
+    }));
   });
 });
 

@@ -38,6 +38,14 @@ const creation = (attempt: string | null) => ({
   oneChange: false,
   selection: "per-output",
 });
+const whole = {
+  slot: 5,
+  block: { slot: 5, hash: hex("cd", 32) },
+  lovelace: "9",
+  assets: { [hex("ef", 28)]: "3" },
+  following: 1,
+  stake: `key-${hex("12", 28)}`,
+};
 const common: readonly Sample[] = [
   ["command", () => ({ type: "RENAME", name: "x" })],
   ["command", () => ({ type: "SETTINGS", oneChange: true })],
@@ -48,7 +56,46 @@ const common: readonly Sample[] = [
   ["outcome", ({ life }) => ({ type: "ENDED", life: Math.max(1, life) })],
   ["input", ({ life }) => ({ type: "RESTORED", slot: 5, life: Math.max(1, life) })],
   ["input", () => ({ type: "TRANSACTION", slot: 6, hash: hex("ab", 32), direction: "incoming", amount: "7" })],
+  ["input", ({ life }) => ({
+    type: "TRANSACTION",
+    slot: 6,
+    hash: hex("ab", 32),
+    direction: "incoming",
+    amount: "7",
+    block: { slot: 6, hash: hex("cd", 32), height: 3 },
+    lovelace: "9",
+    fee: "1",
+    depositTaken: "2",
+    depositReturned: "2",
+    withdrawal: "2",
+    received: [{ address: "addr_test1", lovelace: "9", assets: { [hex("ef", 28)]: "3" } }],
+    receivedLeftOut: 1,
+    assets: { [hex("ef", 28)]: "3" },
+    following: 1,
+    life: Math.max(1, life),
+  })],
+  ["input", ({ life }) => ({
+    type: "ASSETS",
+    slot: 6,
+    assets: { [hex("ef", 28)]: "-3" },
+    following: 1,
+    life: Math.max(1, life),
+  })],
   ["input", () => ({ type: "ROLLED_BACK", slot: 5 })],
+  ["input", ({ life }) => ({ type: "ROLLED_BACK", ...whole, life: Math.max(1, life) })],
+  ["input", ({ life }) => ({ type: "RESTORED", ...whole, life: Math.max(1, life) })],
+  ["input", () => ({
+    type: "SEEN",
+    hash: hex("ab", 32),
+    direction: "incoming",
+    amount: "7",
+    assets: {},
+    addresses: ["addr_test1"],
+    cut: true,
+    validTo: 9,
+    at: { slot: 5, height: 5 },
+  })],
+  ["input", () => ({ type: "WITHDRAWN", hash: hex("ab", 32), reason: "left" })],
 ];
 const template = (known: Record<string, string>) => ({
   script: '{"all":["cosigner#0","cosigner#1"]}',
@@ -64,6 +111,16 @@ const shared = (attempt: string | null, known: Record<string, string>, delegatio
   delegation: delegation ? template(known) : null,
 });
 const caged = { owner: hex("cd", 28), root: hex("00", 32), ref: `${hex("ef", 32)}#0` };
+const placed = { transaction: hex("12", 32), block: hex("34", 32), height: 1 };
+const change = {
+  request: `${hex("ab", 32)}#0`,
+  requester: hex("cd", 28),
+  key: "k",
+  operation: "update",
+  oldValue: { hex: "00" },
+  newValue: { size: 3_000, digest: hex("56", 32), href: "/token/t/requests/r" },
+};
+const applied = [change];
 const gone = { owner: null, root: null, ref: null, reason: null };
 const submit = (more: object) => ({
   type: "SUBMIT",
@@ -86,12 +143,21 @@ const certified = (context: Context) => ({
   registered: true,
   deposit: "2000000",
 });
+const block = { block: { slot: 9, hash: hex("cd", 32), height: 3 } };
+const source = { ...block, transactions: [hex("ab", 32)] };
 
 const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
   [tokenActor(notCalled("token")), [
     ["input", () => ({ type: "BOOTED", slot: 1, ...caged })],
     ["input", () => ({ type: "UPDATED", slot: 2, ...caged, applied: 1 })],
+    ["input", () => ({ type: "APPLIED", slot: 2, ...placed, part: 1, parts: 2, changes: applied })],
+    ["input", () => ({ type: "UPDATED", slot: 2, ...caged, ...placed, applied: 2, parts: 2, changes: applied })],
+    [
+      "input",
+      () => ({ type: "UPDATED", slot: 2, ...caged, ...placed, applied: 1, changes: applied, unexplained: true }),
+    ],
     ["input", () => ({ type: "REQUESTED", slot: 2, request: `${hex("ab", 32)}#0` })],
+    ["input", () => ({ type: "REQUESTED", slot: 2, ...placed, ...change, lovelace: "2000000" })],
     ["input", () => ({ type: "RETRACTED", slot: 3, request: `${hex("ab", 32)}#0` })],
     ["input", () => ({ type: "ENDED", slot: 4 })],
     ["input", () => ({ type: "QUARANTINED", slot: 4, reason: "not explained" })],
@@ -117,6 +183,7 @@ const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
       type: "REFUSED",
       attempt: Math.max(1, attempt),
       failures: [{ name: "BadInputsUTxO", message: "spent", inputs: [] }],
+      causes: [{ name: "BadInputsUTxO", message: "spent" }],
     })],
     ["input", () => ({ type: "IN_LEDGER", slot: 100, block: hex("ab", 32), height: 10, valid: true })],
     ["input", () => ({ type: "EXPIRED", slot: 200 })],
@@ -143,16 +210,30 @@ const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
   [delegationActor(), [
     ...outcomes.map(([pool, drep]): Sample => [
       "input",
-      (context) => ({ type: "CERTIFIED", ...certified(context), pool, drep }),
+      (context) => ({ type: "CERTIFIED", ...certified(context), pool, drep, ...(pool === null ? {} : source) }),
     ]),
     ...outcomes.flatMap(([pool, drep]) =>
       (["TOLD", "ROLLED_BACK"] as const).map((type): Sample => [
         "input",
-        (context) => ({ type, ...certified(context), rewards: "5", history: [{ epoch: context.epoch, pool, drep }] }),
+        (context) => ({
+          type,
+          ...certified(context),
+          rewards: "5",
+          history: [{ epoch: context.epoch, pool, drep }],
+          ...(pool === null ? {} : block),
+        }),
       ])
     ),
     ["input", (context) => ({ type: "EPOCH", slot: slotAfter(context), epoch: context.epoch + 1 })],
     ["input", (context) => ({ type: "REWARDED", slot: slotAfter(context), epoch: context.epoch, rewards: "5" })],
+    ["input", (context) => ({
+      type: "REWARDED",
+      slot: slotAfter(context),
+      epoch: context.epoch,
+      rewards: "5",
+      withdrawn: "2",
+      ...source,
+    })],
     ["intent", () => ({ type: "JOIN", pool: hex("11", 28) })],
     ["intent", () => ({ type: "CAST", drep: "abstain" })],
     ["intent", () => ({ type: "QUIT", withdrawing: true })],

@@ -51,6 +51,7 @@ function after(view: View, input: Input): View | undefined {
     const { owner, root, ref } = input;
     return caged ? { ...view, owner, root, ref, slot } : undefined;
   }
+  if (input.type === "APPLIED") return caged ? { ...view, slot } : undefined;
   if (input.type === "REQUESTED" || input.type === "RETRACTED") {
     return state === "absent" ? undefined : { ...view, slot };
   }
@@ -76,6 +77,13 @@ const reason = fc.string({ maxLength: 40 });
 const anyInput: fc.Arbitrary<Input> = fc.oneof(
   fc.record({ type: fc.constant("BOOTED" as const), ...caged }),
   fc.record({ type: fc.constant("UPDATED" as const), ...caged, applied: fc.nat(9) }),
+  fc.record({
+    type: fc.constant("APPLIED" as const),
+    slot,
+    part: fc.integer({ min: 1, max: 9 }),
+    parts: fc.nat(9),
+    changes: fc.constant<never[]>([]),
+  }),
   fc.record({ type: fc.constant("REQUESTED" as const), slot, request: word }),
   fc.record({ type: fc.constant("RETRACTED" as const), slot, request: word }),
   fc.record({ type: fc.constant("ENDED" as const), slot }),

@@ -22,6 +22,7 @@ import { BlockfrostMempool } from "#src/chain/provider/blockfrost/mempool.ts";
 import { BlockfrostOutputs } from "#src/chain/provider/blockfrost/outputs.ts";
 import { parametersOf } from "#src/chain/provider/blockfrost/parameters.ts";
 import { BlockfrostQueries } from "#src/chain/provider/blockfrost/queries.ts";
+import { unsupported } from "#src/chain/provider/answer.ts";
 import { mapParallel } from "#src/base/parallel.ts";
 import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import { withoutLedger } from "#src/chain/provider/ledgerPort.ts";
@@ -66,6 +67,7 @@ const GUARANTEES: readonly Guarantee[] = [
   { query: "epoch", holds: "at the tip" },
   { query: "eras", holds: "at the tip" },
   { query: "genesis", holds: "at the tip", note: "the hash of public networks alone" },
+  { query: "mempool", holds: "not at all", note: "a service lists only what was submitted through it" },
   { query: "pools", holds: "not at all" },
   { query: "poolRanking", holds: "not at all" },
   { query: "dreps", holds: "not at all" },
@@ -132,6 +134,8 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
       return await queries.query(() => mempool.submit(Uint8Array.from(transaction)));
     },
     inMempool: (hash) => queries.query(() => mempool.holds(hash)),
+    mempool: () =>
+      Promise.resolve(unsupported("A Blockfrost service lists only transactions that were submitted through it.")),
     utxosByAddress: (wanted) =>
       queries.atTip(async (): Promise<readonly Utxo[]> => {
         const found = await mapParallel([...new Set(wanted)], PARALLEL, (address) => outputs.atAddress(address));

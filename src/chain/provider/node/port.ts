@@ -2,7 +2,8 @@
  * Port adapter for a node, over the node-to-client protocol at a UNIX socket.
  *
  * Assumptions: a node restarts and its socket is gone meanwhile, so a query reconnects if the connection broke.
- * Following has its own connection, so that blocks arrive during a query. Queries of one session hold at one point.
+ * Following has its own connection, so that blocks arrive during a query, and so has reading the whole mempool. Queries
+ * of one session hold at one point.
  */
 import { sleep } from "#src/base/clock.ts";
 import { ok, type Result } from "#src/base/result.ts";
@@ -23,6 +24,7 @@ import {
 import { NodeQueries, type NodeQueriesSettings } from "#src/chain/provider/node/nodeQueries.ts";
 import {
   isPending,
+  readMempool,
   readNetwork,
   readParameters,
   readTip,
@@ -54,6 +56,7 @@ const NEWER_NODES = "where the node's version has the query";
 const GUARANTEES: readonly Guarantee[] = [
   { query: "tip", holds: "at a point" },
   { query: "inMempool", holds: "at the tip", note: "the node's own mempool" },
+  { query: "mempool", holds: "at the tip", note: "the node's own mempool" },
   { query: "utxosByAddress", holds: "at a point" },
   { query: "utxosByRef", holds: "at a point" },
   { query: "parameters", holds: "at a point" },
@@ -74,6 +77,8 @@ const GUARANTEES: readonly Guarantee[] = [
 export function nodePort(settings: NodePortSettings): NodePort {
   const { address, magic, log, firstWaitMs = 250 } = settings;
   const queries = new NodeQueries(settings);
+  // a large mempool takes many messages: other queries of the mempool do not wait for it
+  const mempoolQueries = new NodeQueries(settings);
   const { node, closed } = queries;
   let network: Network | undefined;
   let cachedGenesis: NetworkGenesis | undefined;
@@ -127,6 +132,7 @@ export function nodePort(settings: NodePortSettings): NodePort {
     },
     inMempool: (txHash) =>
       queries.ofMempool((connection, signal, support) => isPending(connection, txHash, signal, support)),
+    mempool: (known) => mempoolQueries.query((connection, signal) => readMempool(connection, known, signal)),
     utxosByAddress: (wanted) => {
       const addresses = [...new Set(wanted)];
       return queries.atTip((ledger) => ledger.queryEra((era) => ({ kind: "utxoByAddress", era, addresses })));
@@ -143,7 +149,10 @@ export function nodePort(settings: NodePortSettings): NodePort {
     epoch: () => queries.ofLedger(queryEpoch),
     eras: () => queries.ofLedger(queryEras),
     genesis,
-    close: () => queries.close(),
+    close: () => {
+      mempoolQueries.close();
+      queries.close();
+    },
   };
 }
 

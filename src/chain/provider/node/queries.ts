@@ -9,6 +9,7 @@ import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { AnsweredQueries } from "#src/chain/provider/node/answeredQueries.ts";
 import type { LedgerSession } from "#src/chain/provider/ledgerQueries.ts";
+import { type MempoolRead, MempoolReader } from "#src/chain/provider/mempool.ts";
 import type { At, Network, Submission } from "#src/chain/provider/port.ts";
 import type { NodeConnection } from "#src/node/client/connection.ts";
 import { NodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
@@ -116,6 +117,37 @@ async function findInSnapshot(snapshot: MempoolSession, hash: string, signal: Ab
     const next = valueOf(await snapshot.next(signal));
     if (!next) return false;
     if (next.era !== 0 && scanTransaction(next.bytes).hash === hash) return true;
+  }
+}
+
+/** Reads the whole mempool: a node gives its transactions one by one, whether the caller knows them or not. */
+export async function readMempool(
+  connection: NodeConnection,
+  known: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<MempoolRead> {
+  const snapshot = valueOf(await connection.mempool(signal));
+  const reader = new MempoolReader(known);
+  try {
+    for (let next = valueOf(await snapshot.next(signal)); next; next = valueOf(await snapshot.next(signal))) {
+      const hash = next.era === 0 ? undefined : transactionHash(next.bytes);
+      if (hash === undefined) continue;
+      if (!reader.add(hash)) break;
+      await reader.read(hash, next.bytes);
+    }
+    return reader.result();
+  } finally {
+    snapshot.release();
+  }
+}
+
+/** The hash of a transaction; undefined for bytes that this release cannot read. */
+function transactionHash(bytes: Uint8Array): string | undefined {
+  try {
+    return scanTransaction(bytes).hash;
+  } catch (error) {
+    if (error instanceof CborError) return undefined;
+    throw error;
   }
 }
 

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { ok } from "#src/base/result.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { fetchRows, scopeOf } from "#src/chain/index/rows.ts";
-import { resubmitPending } from "#src/chain/pending/submissions.ts";
-import { transactionProjection } from "#src/chain/index/transactions.ts";
+import { readSubmissionStatus, releaseSubmissions, resubmitPending } from "#src/chain/pending/submissions.ts";
+import { prune } from "#src/chain/index/prune.ts";
+import { findTransaction, transactionProjection } from "#src/chain/index/transactions.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { sharedInfra } from "../../../support/infra.ts";
@@ -70,4 +71,45 @@ it("reads at a rollback only the transactions concerned, not all pending ones", 
   expect([hashes("submission_open"), hashes("submission_status")]).toEqual([[expired], [lapsed]]);
   const events = transactionProjection.undo({ slot: 1_000, hash: "" }, new Map(), rows);
   expect(events.map(({ entity }) => entity.id).sort()).toEqual([expired, lapsed]);
+});
+
+it("releases the transactions that nothing needs any more, and the index still finds those in blocks", async () => {
+  const { sql } = store;
+  await sql`truncate submission, submission_open, submission_status, chain_block`;
+  await sql`insert into chain_block (slot, hash, height) values (1000, 'b', 100), (1020, 'c', 101)`;
+  await sql`update chain_cursor set slot = 1020, height = 101 where id = 'main'`;
+  const add = async (name: string, status: string | null, lapsed: number | null = null) => {
+    await sql`insert into submission (hash, cbor, inputs, addresses) values (${name}, '\\x00', '{}', '{}')`;
+    if (status !== null) {
+      await sql`insert into submission_status (hash, status, lapsed_until) values (${name}, ${status}, ${lapsed})`;
+    }
+  };
+  const inBlock = (name: string, slot: number) =>
+    sql`insert into chain_transaction (hash, block_hash, height, index, valid, fee, from_slot)
+      values (${name}, 'b', 100, 0, true, 1, ${slot})`;
+  await add("deep", "in_ledger");
+  await inBlock("deep", 999);
+  await add("shallow", "in_ledger");
+  await inBlock("shallow", 1000);
+  await add("listed", "in_ledger");
+  await inBlock("listed", 999);
+  await sql`insert into submission_wallet (hash, wallet, since_slot, since_height) values ('listed', 'w', 1, 1)`;
+  await add("pending", "pending");
+  await sql`insert into submission_open (hash, open_until) values ('pending', null)`;
+  await add("expired", "expired");
+  await add("expired-now", "expired", 1010);
+  await add("refused", null);
+  await add("undone", "pending");
+  await sql`insert into chain_rolled_back (hash, slot) values ('undone', 1005)`;
+  const all = (await sql<{ hash: string }[]>`select hash from submission`).map(({ hash }) => hash);
+  const free = ["deep", "expired", "gone", "refused"];
+  expect([...await releaseSubmissions(sql, [...all, "gone"])].sort()).toEqual(free);
+  const left = (await sql<{ hash: string }[]>`select hash from submission order by hash`).map(({ hash }) => hash);
+  expect(left).toEqual(all.filter((name) => !free.includes(name)).sort());
+  // What is deleted with old blocks spares it.
+  await inBlock("foreign", 900);
+  await prune(sql, 0);
+  expect(await findTransaction(sql, "foreign")).toBeUndefined();
+  expect(await findTransaction(sql, "deep")).toMatchObject({ slot: 999 });
+  expect(await readSubmissionStatus(sql, "expired")).toBe("expired");
 });

@@ -63,7 +63,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
   const marked = () =>
     until(
       "all are marked as published",
-      async () => (await cluster.store.sql`select 1 from outbox where not published limit 1`).length === 0,
+      async () => (await cluster.store.sql`select 1 from outbox_unpublished limit 1`).length === 0,
       40_000,
     );
 

@@ -30,7 +30,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await store.sql`update partition set epoch = 5, owner = 'me', expires = now() + interval '1 hour'`;
-  await store.sql`truncate actor, command_result, outbox, effect, reminder, input_log, dead_letter, test_balance`;
+  await store
+    .sql`truncate actor, command_result, outbox, outbox_unpublished, actor_snapshot, effect, reminder, input_log, dead_letter, test_balance`;
 });
 
 function add(id: string, amount = 1): TurnItem {

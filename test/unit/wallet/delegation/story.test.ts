@@ -11,7 +11,9 @@ import type { Certificate, DRep } from "#src/cardano/certificates.ts";
 import { drepKey } from "#src/cardano/drepText.ts";
 import { askedKey, type Row, type RowQuery, type Touched } from "#src/cardano/projection.ts";
 import { together } from "#src/cardano/projections.ts";
+import { BalanceReplica } from "#src/client/balances.ts";
 import { delegationProjection } from "#src/wallet/delegation/projection.ts";
+import { Publisher } from "../../../support/balance_events.ts";
 import { DelegationActor } from "../../../support/delegation.ts";
 
 const EPOCH = 5;
@@ -61,6 +63,8 @@ const delegation = ({ pool, drep }: { pool?: number; drep?: number }) => ({
   ...(drep === undefined ? {} : { drep: DREPS[drep]! }),
 });
 
+const hashOf = (n: number) => n.toString(16).padStart(64, "0");
+
 function transaction({ of, act, valid }: Deed, index: number, paid: bigint): ScannedTransaction {
   const credential = STAKES[of]!;
   const certificates: Certificate[] = act.is === "register"
@@ -76,7 +80,15 @@ function transaction({ of, act, valid }: Deed, index: number, paid: bigint): Sca
     ? [{ kind: "delegate", credential, to: delegation(act) }]
     : [];
   const withdrawals = act.is === "withdraw" ? new Map([[rewardAddress(0, credential).hex, paid]]) : new Map();
-  return { index, valid, certificates, withdrawals, inputs: [], outputs: [] } as unknown as ScannedTransaction;
+  return {
+    index,
+    hash: hashOf(index),
+    valid,
+    certificates,
+    withdrawals,
+    inputs: [],
+    outputs: [],
+  } as unknown as ScannedTransaction;
 }
 
 /** The state of a credential in the model. */
@@ -212,9 +224,17 @@ describe("a stake credential", () => {
       fc.property(fc.array(step, { maxLength: 30 }), (story) => {
         const tables = new Tables();
         const actors = [0, 1].map((of) => new DelegationActor(keyOf(of)));
+        const publisher = new Publisher();
+        const replica = new BalanceReplica();
+        for (const { wallet, of } of WALLETS) {
+          const event = { type: "RESTORED", slot: -1, lovelace: "0", stake: keyOf(of) };
+          const entity = { kind: "wallet", id: wallet };
+          for (const published of publisher.events({ entity, event })) replica.apply(published);
+        }
         const hear = (touched: readonly Touched[]) => {
           for (const { entity, event } of touched) {
             expect(entity.kind).toBe("delegation");
+            for (const published of publisher.events({ entity, event })) replica.apply(published);
             actors.find(({ id }) => id === entity.id)!.receive(event);
           }
         };
@@ -228,6 +248,8 @@ describe("a stake credential", () => {
             const slot = tip.slot + one.skip;
             const block = {
               slot,
+              hash: hashOf(slot),
+              height: blocks.length,
               transactions: one.deeds.map((deed, i) => transaction(deed, i, 2n)),
             } as unknown as ScannedBlock;
             hear(tables.forward(block));
@@ -246,7 +268,11 @@ describe("a stake credential", () => {
           } else if (one.is === "told") {
             // the answer belongs to a block of its own, so that a rollback removes it
             const slot = tip.slot + 1;
-            hear(tables.forward({ slot, transactions: [] } as unknown as ScannedBlock));
+            hear(
+              tables.forward(
+                { slot, hash: hashOf(slot), height: blocks.length, transactions: [] } as unknown as ScannedBlock,
+              ),
+            );
             tables.reward(slot, one.of, one.rewards);
             const event = { type: "REWARDED", slot, epoch: epochOf(slot), rewards: String(one.rewards) };
             hear([{ entity: { kind: "delegation", id: keyOf(one.of) }, event }]);
@@ -290,6 +316,12 @@ describe("a stake credential", () => {
             if (!view) {
               expect(truth.slot).toBe(-1);
               continue;
+            }
+            for (const { wallet } of WALLETS.filter((one) => one.of === index)) {
+              expect(replica.balance(wallet)).toMatchObject({
+                rewards: BigInt(view.context.rewards as string),
+                exact: true,
+              });
             }
             seen.add(view.state);
             if (changes.length > 0) seen.add(`${changes.length} next`);

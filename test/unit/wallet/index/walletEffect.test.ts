@@ -35,6 +35,7 @@ describe("the effect of a transaction on a wallet", () => {
       fee: 170_000n,
       depositTaken: 0n,
       depositReturned: 0n,
+      ownWithdrawal: 0n,
       withdrawal: undefined,
     });
     expect(weighed({ outputs: [out(mine, 5n)] }, [[ref, 9n]]).weight.net).toBe(-4n);
@@ -43,7 +44,7 @@ describe("the effect of a transaction on a wallet", () => {
   it("counts own withdrawals as spent, and reports the largest of all", () => {
     const withdrawals = new Map([[`e0${hash}`, 10n], [`f0${hash}`, 30n]]);
     const { weight, transaction } = weighed({ outputs: [out(mine, 15n)], withdrawals }, [[ref, 9n]]);
-    expect(weight).toMatchObject({ net: -4n, withdrawal: 30n });
+    expect(weight).toMatchObject({ net: -4n, ownWithdrawal: 10n, withdrawal: 30n });
     expect(stakesIn(transaction)).toEqual([`key-${hash}`, `script-${hash}`]);
   });
 
@@ -75,7 +76,14 @@ describe("the effect of a transaction on a wallet", () => {
     };
     const { weight, transaction, own } = weighed(parts, [[other, 100n]]);
     // the fee follows from the collateral
-    expect(weight).toEqual({ net: -40n, fee: 40n, depositTaken: 0n, depositReturned: 0n, withdrawal: undefined });
+    expect(weight).toEqual({
+      net: -40n,
+      fee: 40n,
+      depositTaken: 0n,
+      depositReturned: 0n,
+      ownWithdrawal: 0n,
+      withdrawal: undefined,
+    });
     expect(stakesIn(transaction)).toEqual([]);
     expect(addressesIn(transaction, own)).toEqual([mine]);
     expect(weighed(parts).weight.fee).toBeUndefined();
