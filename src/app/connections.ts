@@ -47,8 +47,8 @@ export async function connect(start: StartContext): Promise<AppContext> {
   const nats = options.natsUrl === undefined || options.natsUrl === "" ? await startEmbeddedNats(start) : {
     url: options.natsUrl,
     token: options.natsToken,
-    tls: await clientTls(options.natsFiles),
     endpoint: undefined,
+    tls: await clientTls(options.natsFiles),
   };
   const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...options.roles].join("+")}` });
   stops.push(() => store.close());
@@ -82,9 +82,9 @@ async function startEmbeddedDatabase(
 interface NatsServer {
   readonly url: string;
   readonly token: string | undefined;
-  readonly tls?: BusTls | undefined;
   /** The embedded one. */
   readonly endpoint: NatsEndpoint | undefined;
+  readonly tls?: BusTls | undefined;
 }
 
 /** Reads the certificates for an external NATS server. Throws `StartError`. */

@@ -406,14 +406,26 @@ export class Consumer {
     const last = this.filters.length === 0 ? reader.state.last : Math.min(this.countedTo, reader.state.last);
     if (seq > last) return;
     const part = reader.part(seq);
-    if (part !== undefined) return this.hold(part.messages, part.at, part.to);
+    if (part !== undefined) {
+      this.hold(part.messages, part.at, part.to);
+      return this.loadNext(part.to + 1, last);
+    }
     await gate.run(async () => {
       if (this.filters.length === 0 || last - seq < NEAR) return await reader.load(seq);
       const { found, to } = await reader.source.find(seq, last, this.subjects, FOUND);
       this.hold(found, 0, to);
     });
     const loaded = reader.part(seq);
-    if (this.aheadTo < seq && loaded !== undefined) this.hold(loaded.messages, loaded.at, loaded.to);
+    if (this.aheadTo >= seq || loaded === undefined) return;
+    this.hold(loaded.messages, loaded.at, loaded.to);
+    this.loadNext(loaded.to + 1, last);
+  }
+
+  /** Has the next page read while one is sent. */
+  private loadNext(from: number, last: number): void {
+    const { reader, gate } = this.options;
+    // A failure shows when the page is needed.
+    if (from <= last && reader.part(from) === undefined) void gate.run(() => reader.load(from)).catch(() => {});
   }
 
   private hold(messages: readonly StoredMessage[], at: number, to: number): void {

@@ -12,21 +12,43 @@ function headerBlock(status: string, fields: Readonly<Record<string, string | nu
   return Buffer.from(`NATS/1.0 ${status}\r\n${lines.join("")}\r\n`, "latin1");
 }
 
+/** Subscriptions of which one gets a message: a single one, or the members of a queue group. */
+type Receivers = readonly ClientSubscription[];
+
+/** Subjects whose receivers are remembered until subscriptions change. */
+const REMEMBERED = 4_096;
+const NONE: readonly Receivers[] = [];
+
+const isOpen = ({ connection }: ClientSubscription) => connection.isOpen;
+
 /** Sends for the consumers and requests of one guest, or with `undefined` for those of clients with rights. */
 export class Outlet {
+  private readonly remembered = new Map<string, readonly Receivers[]>();
+  private changes = -1;
+
   constructor(private readonly hub: EndpointHub, readonly guest: ClientConnection | undefined) {}
 
   /** Whether a subject has subscribers. */
   hasInterest(subject: string, group = ""): boolean {
-    for (const _ of this.candidates(subject, group)) return true;
-    return false;
+    return this.receivers(subject, group).some((members) => members.some(isOpen));
   }
 
-  private *candidates(subject: string, group: string): Generator<readonly ClientSubscription[]> {
-    for (const members of this.hub.recipients(this.guest, subject)) {
-      const open = members.filter(({ connection }) => connection.isOpen);
-      if (open.length > 0 && (group === "" || open[0]?.queue === group)) yield open;
+  /** Who gets the messages for a subject: of a guest its own inboxes, otherwise all subscribers with rights. */
+  private receivers(subject: string, group: string): readonly Receivers[] {
+    const routes = this.guest === undefined ? this.hub.routes : this.guest.inboxes;
+    if (routes === undefined) return NONE;
+    if (routes.changes !== this.changes || this.remembered.size >= REMEMBERED) this.remembered.clear();
+    this.changes = routes.changes;
+    const key = group === "" ? subject : `${group}\n${subject}`;
+    let receivers = this.remembered.get(key);
+    if (receivers === undefined) {
+      const { plain, groups } = routes.match(subject);
+      receivers = group === ""
+        ? [...plain.map((one) => [one]), ...groups]
+        : groups.filter(([member]) => member?.queue === group);
+      this.remembered.set(key, receivers);
     }
+    return receivers;
   }
 
   /**
@@ -34,20 +56,20 @@ export class Outlet {
    * changed.
    */
   hasRoom(subject: string, group: string, whenRoom: () => void): boolean {
-    for (const members of this.candidates(subject, group)) {
-      if (!members.some(({ connection }) => connection.takes(whenRoom))) return false;
-    }
-    return true;
+    return this.receivers(subject, group).every((members) =>
+      !members.some(isOpen) || members.some(({ connection }) => connection.isOpen && connection.takes(whenRoom))
+    );
   }
 
   /** Delivers a message to the subscribers of a subject, which may differ from the message's; gives their number. */
   send(to: string, message: PublishedMessage, group = ""): number {
     let sent = 0;
-    for (const members of [...this.candidates(to, group)]) {
+    for (const members of this.receivers(to, group)) {
       const first = members.length === 1 ? 0 : Math.floor(Math.random() * members.length);
       for (let i = 0; i < members.length; i++) {
         const member = members[(first + i) % members.length];
-        if (member === undefined || !member.connection.deliver(member, message)) continue;
+        if (member === undefined || member.delivered >= member.max) continue;
+        if (!member.connection.deliver(member, message)) continue;
         sent++;
         break;
       }

@@ -171,7 +171,7 @@ export class JetStreamService implements EndpointService {
   publish(from: ClientConnection, message: PublishedMessage): boolean {
     const { subject, reply } = message;
     if (!subject.startsWith("$JS.")) return reply !== "" && this.refuseMessage(from, subject, reply);
-    // What a user may not receive is not sent to others either: the answer would be a message in the user's name.
+    // What a client asks for goes only where it may listen itself.
     if (!from.rights.guest && reply !== "" && !from.mayReceive(reply)) return true;
     const outlet = from.rights.guest ? this.guestState(from).outlet : this.members;
     const body = Buffer.from(message.body.subarray(message.headerLength));
@@ -184,6 +184,7 @@ export class JetStreamService implements EndpointService {
     if (kind !== "ACK" && kind !== "FC") return false;
     const consumer = this.consumerOf(stream, name);
     if (consumer === undefined || consumer.guest !== outlet.guest) return false;
+    if (this.readerFor(from, stream) === undefined) return false;
     if (kind === "FC") consumer.flow(subject);
     else if (tokens.length === 9) this.acknowledge(consumer, tokens, reply, body);
     return true;
@@ -259,8 +260,8 @@ export class JetStreamService implements EndpointService {
   }
 
   private readerFor(from: ClientConnection, name: string | undefined): StreamReader | undefined {
-    return this.readers.find(({ name: own, stream: { subject, forGuests } }) =>
-      own === name && (from.rights.guest ? forGuests : from.mayReceive(subject))
+    return this.readers.find(({ name: own, stream }) =>
+      own === name && (from.rights.guest ? stream.forGuests : from.mayReceive(stream.subject))
     );
   }
 
@@ -295,7 +296,7 @@ export class JetStreamService implements EndpointService {
   private async answerNow(request: ApiRequest): Promise<void> {
     const { tokens, reply, outlet, from, body } = request;
     if (tokens[0] === "CONSUMER" && tokens[1] === "MSG" && tokens[2] === "NEXT" && tokens.length === 5) {
-      const consumer = this.consumerOf(tokens[3], tokens[4]);
+      const consumer = this.readerFor(from, tokens[3]) && this.consumerOf(tokens[3], tokens[4]);
       if (consumer !== undefined && consumer.guest === outlet.guest) return consumer.pull(reply, body);
       return outlet.status(reply, "503");
     }
@@ -518,8 +519,10 @@ export class JetStreamService implements EndpointService {
     const guest = from.rights.guest ? from : undefined;
     const named = name === undefined || durable ? given : { ...given, name };
     const config = checkedConfig(named, reader.stream.subject, guest === undefined ? BOUNDS : GUEST_BOUNDS);
-    const { deliver_subject: target } = config;
-    if (guest === undefined && target !== undefined && !from.mayReceive(target)) throw errors.badRequest();
+    const { deliver_subject: to } = config;
+    if (guest === undefined && to !== undefined && !from.mayReceive(to)) {
+      throw errors.consumerFailed("the deliver subject is not permitted");
+    }
     const existing = name === undefined ? undefined : this.consumerOf(reader.name, name);
     if (existing !== undefined) return await this.change(existing, config, json.action, guest);
     if (json.action === "update") throw errors.consumerMissing();

@@ -423,7 +423,7 @@ export class ClientConnection implements ParserOperations {
     this.acknowledge();
     const message = { subject, reply, headerLength, body };
     const served = this.hub.service?.publish(this, message) ?? false;
-    if (this.rights.guest) return;
+    if (!mayPublish(this.rights, subject)) return;
     const delivered = this.hub.route(this, message);
     if (served || delivered > 0 || !reply || !this.noResponders) return;
     for (const subscription of this.hub.routes.match(reply).plain) {

@@ -4,7 +4,7 @@
  * Assumptions: messages are notifications and answers, never the only copy of anything, so nothing is stored here.
  * JetStream's API to read events is a service that the program attaches. Clients with the token belong to this service;
  * users of a file have the rights that it states; all others are guests, which may subscribe to `arbor.event.>`, may
- * send what the attached service allows, and are not trusted.
+ * send what that service allows, and are not trusted.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -174,18 +174,6 @@ export class EndpointHub {
     }
     this.stats.messagesOut += delivered;
     return delivered + this.guests.offer(message);
-  }
-
-  /**
-   * The subscriptions that get a message of the endpoint's service for a guest, or with `undefined` for clients with
-   * the token: those of the guest's own inboxes, or all of the subject; of a queue group one member.
-   */
-  *recipients(guest: ClientConnection | undefined, subject: string): Generator<readonly ClientSubscription[]> {
-    const routes = guest === undefined ? this.routes : guest.inboxes;
-    if (routes === undefined) return;
-    const { plain, groups } = routes.match(subject);
-    for (const subscription of plain) if (subscription.delivered < subscription.max) yield [subscription];
-    yield* groups;
   }
 
   tick(now: number): void {

@@ -45,14 +45,6 @@ export function maySubscribe(rights: Rights, subject: string): boolean {
   return contains(rights.subscribe, subject);
 }
 
-/** An inbox: its first token after `_INBOX` cannot be guessed. */
-const INBOX = /^_INBOX\.[A-Za-z0-9_-]{16,}(\.|$)/;
-
-/** Whether a subject is an inbox of a client, or of some of its requests. */
-export function isInbox(subject: string): boolean {
-  return INBOX.test(subject);
-}
-
 /** Whether a connection may publish to a subject. */
 export function mayPublish(rights: Rights, subject: string): boolean {
   return contains(rights.publish, subject);
@@ -61,4 +53,12 @@ export function mayPublish(rights: Rights, subject: string): boolean {
 /** The patterns of messages that a permitted subscription matches and its connection must not get. */
 export function deniedPart({ subscribe }: Rights, tokens: readonly string[]): readonly string[] {
   return subscribe.deny.filter((pattern) => overlap(pattern.split("."), tokens));
+}
+
+/** An inbox: its first token after `_INBOX` cannot be guessed. */
+const INBOX = /^_INBOX\.[A-Za-z0-9_-]{16,}(\.|$)/;
+
+/** Whether a subject is an inbox of a client, or of some of its requests. */
+export function isInbox(subject: string): boolean {
+  return INBOX.test(subject);
 }

@@ -36,6 +36,8 @@ export class SubscriptionRoutes<S extends RoutedSubscription> {
   private readonly remembered = new Map<string, SubjectMatches<S>>();
   /** Number of subscriptions. */
   size = 0;
+  /** Number of changes: what was matched before a change may be out of date. */
+  changes = 0;
 
   /** Adds a subscription; its subject must be valid. */
   add(subscription: S): void {
@@ -78,6 +80,7 @@ export class SubscriptionRoutes<S extends RoutedSubscription> {
 
   private changed(by: number): void {
     this.size += by;
+    this.changes++;
     if (this.remembered.size) this.remembered.clear();
   }
 

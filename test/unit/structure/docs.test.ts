@@ -19,6 +19,7 @@ const PRIVATE_WORDS = /\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud
 /** Options of other programs: the benchmarks, vitest, Deno, curl, nats. */
 const OPTIONS_OF_OTHERS = [
   ...["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"],
+  ...["all", "stream", "last-for", "pull", "deliver", "ack", "defaults", "count"],
   ...["server", "tlsca", "inbox-prefix"],
 ];
 /** Pages that every service has in addition to the operations of its document. */
