@@ -83,7 +83,7 @@ test("no answer and no stored message goes where the user may not receive", asyn
     "$JS.API.CONSUMER.CREATE.ARBOR_EVENTS",
     JSON.stringify({ stream_name: "ARBOR_EVENTS", config }),
   );
-  expect(made.json()).toMatchObject({ error: { code: 400 } });
+  expect(made.json()).toMatchObject({ error: { err_code: 10_012 } });
   const own = { ...config, deliver_subject: "_INBOX_both.events" };
   const received = user.subscribe(own.deliver_subject, { max: 1 });
   await user.request(
