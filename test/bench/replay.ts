@@ -64,9 +64,13 @@ async function embedded(events: number): Promise<Server> {
   await until("the endpoint serves the stream", async () => {
     try {
       const connection = await connect({ servers: url, token, reconnect: false });
-      const { jetstream } = connection.info ?? {};
+      // The first request waits until the whole log has numbers.
+      const known = await connection.jetstreamManager({ timeout: 2_000 }).then((manager) =>
+        manager.streams.info(STREAM)
+      )
+        .then(() => true, () => false);
       await connection.close();
-      return jetstream === true;
+      return known;
     } catch {
       return false;
     }

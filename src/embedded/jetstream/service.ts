@@ -71,6 +71,8 @@ const NAMES_PAGE = 1_024;
 const LIST_PAGE = 256;
 /** How often abandoned consumers are looked for, in milliseconds. */
 const TICK_MS = 250;
+/** How often the state of the streams is read, whether or not there are clients: a long log is numbered in time. */
+const NUMBER_MS = 60_000;
 
 export interface JetStreamOptions {
   readonly streams: readonly ServedStream[];
@@ -111,6 +113,7 @@ export class JetStreamService implements EndpointService {
   private readonly gate: Gate;
   private readonly guestGate: Gate;
   private readonly timer: ReturnType<typeof setInterval>;
+  private readonly numbering: ReturnType<typeof setInterval>;
   private wakingAll = false;
   private stopped = false;
 
@@ -123,6 +126,8 @@ export class JetStreamService implements EndpointService {
       new StreamReader(stream, options.log, () => this.wake((consumer) => consumer.options.reader.stream === stream))
     );
     this.timer = setInterval(() => this.tick(), TICK_MS);
+    this.numbering = setInterval(() => this.number(), NUMBER_MS);
+    this.number();
   }
 
   /** Attaches the service to an endpoint, with the durable consumers that are stored. */
@@ -153,6 +158,7 @@ export class JetStreamService implements EndpointService {
     if (this.stopped) return;
     this.stopped = true;
     clearInterval(this.timer);
+    clearInterval(this.numbering);
     for (const reader of this.readers) reader.watch(false);
     for (const consumer of this.consumers.values()) consumer.close();
     await this.options.durables?.stop();
@@ -229,6 +235,13 @@ export class JetStreamService implements EndpointService {
 
   private wake(which: (consumer: Consumer) => boolean): void {
     for (const consumer of this.consumers.values()) if (which(consumer)) consumer.wake();
+  }
+
+  private number(): void {
+    for (const reader of this.readers) {
+      // The next request shows a failure.
+      void reader.refresh().catch(() => {});
+    }
   }
 
   private tick(): void {
