@@ -74,8 +74,9 @@ function causeOf(cause: string, body: Json): Cause {
   const input = /^input:(\d+)$/.exec(cause)?.[1];
   if (input !== undefined) {
     const seq = Number(input);
-    const { slot, type, block, height } = isObject(body) ? body : {};
+    const { slot, type, block: named, ...rest } = isObject(body) ? body : {};
     if (typeof slot !== "number") return { type: "input", seq };
+    const { hash: block, height } = isObject(named) ? named : { hash: named, height: rest.height };
     return {
       type: type === "ROLLED_BACK" ? "rollback" : "block",
       seq,
@@ -102,7 +103,10 @@ function linksIn(body: Json, depth: number): Link[] {
   return Object.entries(body).flatMap(([name, value]): Link[] => {
     const values = Array.isArray(value) ? value.slice(0, LINKS) : [value];
     const texts = values.filter((one) => typeof one === "string").flatMap((text) => linksOf(name, text));
-    return texts.length > 0 ? texts : linksIn(value, depth - 1);
+    if (texts.length > 0) return texts;
+    // In these members `hash` is that of a block.
+    if (isObject(value) && /^(block|birth)$/.test(name)) return linksIn({ block: value.hash ?? null }, 2);
+    return linksIn(value, depth - 1);
   });
 }
 

@@ -21,8 +21,8 @@ export function searchEndpoint(app: OpenAPIHono, { store, index }: { store: Stor
   endpoint(app, "get", "/search", {
     summary: "Actors by id, address, transaction or wallet name",
     description:
-      "The text is the beginning of an id (at least four characters), an address, the hash of a transaction, or a " +
-      "part of a wallet's name in any case.",
+      "The text is the beginning of an id (at least four characters), an address, the hash of a transaction, the id " +
+      "of a request, or a part of a wallet's name in any case.",
     query: api.searchQuery,
     answer: api.search,
     refusals: { 400: "`bad_request`" },
@@ -54,9 +54,11 @@ async function find(store: Store, index: Lookups | undefined, text: string): Pro
     return distinct(byAddress.map((one) => ({ ...one, why: /wallet/.test(one.kind) ? "address" : "owner" })));
   }
   const id = /^[0-9a-f]+$/i.test(text) ? text.toLowerCase() : text;
+  // of a transaction, or of the one that made a request: `<hash>#<index>`
+  const hash = /^([0-9a-f]{64})(#\d+)?$/i.exec(text)?.[1]?.toLowerCase();
   const [actors, touched, named] = await Promise.all([
     text.length < FEWEST.id ? [] : listActors(store, { prefix: id }, undefined, most),
-    /^[0-9a-f]{64}$/.test(id) ? index?.touchedBy([id], most) : undefined,
+    hash === undefined ? undefined : index?.touchedBy([hash], most),
     index?.named(text, most),
   ]);
   const byId = actors.map(({ kind, id }) => ({ kind, id }));

@@ -93,7 +93,9 @@ export function actorsPage({ query, signal, link, go }) {
         keyed(body, actors, (actor) => JSON.stringify([actor.kind, actor.id]), row);
         setText(
           note,
-          actors.length === 0 ? "No actor matches." : `${count(actors.length)} ${after ? "more" : "shown"}`,
+          actors.length === 0
+            ? chosen.q ? "No actor's id begins with this." : "No actor matches."
+            : `${count(actors.length)} ${after ? "more" : "shown"}`,
         );
         pages.show([
           ["First page", after && `/ui/actors${queryOf(chosen)}`],
@@ -116,7 +118,13 @@ export function actorsPage({ query, signal, link, go }) {
       for (const { kind, id, label, why, href } of results) {
         if (why === "id") continue;
         hits.append(
-          h("li", {}, href ? actorLink(kind, id) : h("span", { class: "mono" }, id), " ", label !== id && label),
+          h(
+            "li",
+            {},
+            href ? actorLink(kind, id) : h("span", { class: "mono" }, `${kind} ${id}`),
+            label === id ? "" : ` ${label}`,
+            ` (by ${why})`,
+          ),
         );
       }
     }).catch(() => {});

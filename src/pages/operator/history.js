@@ -133,7 +133,7 @@ function detailsOf(version, actor) {
       );
       list.replaceWith(
         h("ul", { class: "rows" }, ...links),
-        valueTree({ payload: one.payload, causes: one.causes, past }),
+        valueTree({ payload: one.payload, causes: one.causes, "state after it": past }),
       );
     } catch (error) {
       setText(list, sentenceOf(error));

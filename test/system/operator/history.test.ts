@@ -106,6 +106,20 @@ describe("history", () => {
     expect(landed!.links).toContainEqual({ rel: "request", kind: "request", id: request, href: null });
   });
 
+  it("of a wallet links the block of a transaction as a block only", async () => {
+    const { transitions } = await history("wallet", wallet);
+    const paying = transitions.find(({ event }) => event === "TRANSACTION")!;
+    const { block } = paying.payload as { block: { slot: number; hash: string; height: number } };
+    expect(paying.links).toEqual([
+      { rel: "transaction", kind: "transaction", id: paid, href: null },
+      { rel: "block", kind: "block", id: block.hash, href: null },
+    ]);
+    expect(paying.causes).toMatchObject([{ type: "block", ...block }]);
+    for (const { links } of transitions) {
+      expect(links.filter(({ kind }) => kind === "transaction").map(({ id }) => id)).not.toContain(block.hash);
+    }
+  });
+
   it("keeps what is secret or stored elsewhere out of payloads and rows", async () => {
     const { transitions } = await history("wallet", wallet);
     const { key, attempt } = (await store.sql<{ key: string; attempt: string }[]>`
@@ -164,6 +178,7 @@ describe("search", () => {
     expect(results).toContainEqual(found("transaction", request.slice(0, 64), "id"));
     expect(results).toContainEqual(found("token", token, "transaction"));
     expect(results).toContainEqual({ kind: "request", id: request, label: request, why: "transaction", href: null });
+    expect((await search(request)).results).toEqual(results.filter(({ why }) => why !== "id"));
     expect((await search(paid)).results).toContainEqual(found("wallet", wallet, "transaction", NAME));
   });
 

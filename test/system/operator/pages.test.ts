@@ -285,10 +285,13 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     const first = page.locator(".timeline > li", { hasText: "BOOTED" });
     await first.locator("summary").first().click();
     await first.locator(".tree", { hasText: "root" }).first().waitFor();
+    await first.locator(".name", { hasText: "state after it:" }).waitFor();
     await first.locator("a[href^='/ui/actors/transaction/']").first().waitFor();
     await narrow(page);
     await page.goto(`${arbor.operator}/ui/actors?q=${user.address}`);
-    await page.locator(`[aria-label="Found otherwise"] a[href="/ui/actors/token/${token}"]`).waitFor();
+    const hits = page.locator(`[aria-label="Found otherwise"] li`, { hasText: "(by owner)" });
+    await hits.locator(`a[href="/ui/actors/token/${token}"]`).waitFor();
+    await page.getByText("No actor's id begins with this.").waitFor();
     await narrow(page);
   });
 

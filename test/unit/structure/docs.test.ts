@@ -20,7 +20,7 @@ const PRIVATE_WORDS = /\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud
 const OPTIONS_OF_OTHERS = [
   ...["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"],
   ...["all", "stream", "last-for", "pull", "deliver", "ack", "defaults", "count"],
-  ...["server", "tlsca", "inbox-prefix"],
+  ...["server", "tlsca", "inbox-prefix", "js-domain"],
 ];
 /** Pages that every service has in addition to the operations of its document. */
 const PAGES_OF_SERVICES = ["/", "/docs", "/openapi.json", "/v2/docs", "/v2/openapi.json"];
