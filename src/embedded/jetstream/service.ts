@@ -542,9 +542,9 @@ export class JetStreamService implements EndpointService {
     this.checkRoom(config, guest);
     const state = await reader.refresh();
     const start = await this.startOf(reader, state, config);
+    if (!from.isOpen && guest !== undefined) throw errors.consumerNotFound();
     const outlet = guest === undefined ? this.members : this.guestState(guest).outlet;
     const own = name ?? randomBytes(6).toString("base64url").replaceAll(/[-_]/g, "x");
-    if (!from.isOpen && guest !== undefined) throw errors.consumerNotFound();
     // Another request may have made one meanwhile.
     const made = this.consumerOf(reader.name, own);
     if (made !== undefined) return await this.change(made, config, json.action, guest);
@@ -559,6 +559,8 @@ export class JetStreamService implements EndpointService {
     }
     // As the server does, the answer tells what there was before the first delivery.
     const info = await consumer.info();
+    // Its guest may have left, or another request may have deleted it, meanwhile.
+    if (this.consumers.get(keyOf(consumer)) !== consumer) throw errors.consumerNotFound();
     this.add(consumer);
     return ["", info];
   }

@@ -191,6 +191,30 @@ test("a consumer goes on with the oldest message when those before it were delet
   }
 });
 
+test("a consumer begins at any time that a client can name", async () => {
+  await write(3);
+  const manager = await (await member()).jetstreamManager();
+  const begin = async (opt_start_time: string) =>
+    (await manager.consumers.add(STREAM, { deliver_policy: DeliverPolicy.StartTime, opt_start_time })).num_pending;
+  expect(await begin("-271820-01-01T00:00:00Z")).toBe(3);
+  expect(await begin("+275760-09-13T00:00:00Z")).toBe(0);
+});
+
+test("a delay without end does not make a durable consumer unreadable", async () => {
+  await write(2);
+  const connection = await member();
+  const manager = await connection.jetstreamManager();
+  await manager.consumers.add(STREAM, { durable_name: "d", ack_policy: AckPolicy.Explicit });
+  const message = await (await connection.jetstream().consumers.get(STREAM, "d")).next();
+  await connection.request(message!.reply, `-NAK {"delay": ${"9".repeat(400)}}`);
+  await connection.close();
+  connections = [];
+  await served.stop();
+  served = await serveDatabase(store, TOKEN);
+  const { consumers } = await (await member()).jetstreamManager();
+  expect(await consumers.info(STREAM, "d")).toMatchObject({ num_ack_pending: 1 });
+});
+
 test("nothing is skipped or delivered early while transactions are open", async () => {
   await write(5);
   const connection = await member();
@@ -423,6 +447,10 @@ describe("a guest", () => {
     await client.until('"err_code":10153');
     create(0, { max_ack_pending: 100_000, ack_policy: "explicit" });
     await client.until('"err_code":10121');
+    // Any number of open messages would be all of the stream.
+    request(client, `$JS.API.CONSUMER.DELETE.${STREAM}.c2`);
+    create(21, { max_ack_pending: -1, ack_policy: "explicit" });
+    await client.until('"max_ack_pending":1000,');
     const pull = '{"batch":1,"expires":60000000000}';
     create(20, { deliver_policy: "new" });
     request(client, `$JS.API.CONSUMER.DELETE.${STREAM}.c0`);
@@ -455,6 +483,38 @@ describe("a guest", () => {
     request(client, `$JS.API.CONSUMER.CREATE.${STREAM}.z.`, "{}");
     request(client, "$JS.API.INFO");
     await client.until("account_info_response");
+    client.socket.destroy();
+  });
+
+  test("gets its answers while others ask for the same", async () => {
+    for (let i = 0; i < 3; i++) await write(1_000);
+    const clients = await Promise.all(Array.from({ length: 8 }, hostile));
+    const config = { filter_subject: "arbor.event.token.*.updated" };
+    for (const client of clients) {
+      client.send(`SUB ${INBOX}.* 1\r\n`);
+      for (let i = 0; i < 8; i++) {
+        request(client, `$JS.API.CONSUMER.CREATE.${STREAM}.c${i}`, JSON.stringify({ stream_name: STREAM, config }));
+      }
+    }
+    for (const client of clients) {
+      await client.until('"name":"c7"');
+      client.socket.destroy();
+    }
+  });
+
+  test("gets the heartbeats of a request at the interval of push consumers at most", async () => {
+    await write(3);
+    const client = await hostile();
+    client.send(`SUB ${INBOX}.* 1\r\n`);
+    const config = { deliver_policy: "new" };
+    request(client, `$JS.API.CONSUMER.CREATE.${STREAM}.c`, JSON.stringify({ stream_name: STREAM, config }));
+    await client.until("consumer_create_response");
+    // The first wants a heartbeat in each nanosecond until the second ends.
+    const next = (body: object) => request(client, `$JS.API.CONSUMER.MSG.NEXT.${STREAM}.c`, JSON.stringify(body));
+    next({ batch: 1, expires: nanos(60_000), idle_heartbeat: 1 });
+    next({ batch: 2, expires: nanos(1_000) });
+    await client.until("408 Request Timeout");
+    expect(client.received().match(/100 Idle Heartbeat/g)?.length).toBeLessThanOrEqual(10);
     client.socket.destroy();
   });
 
