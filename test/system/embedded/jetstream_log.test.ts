@@ -496,6 +496,11 @@ describe("a guest", () => {
         request(client, `$JS.API.CONSUMER.CREATE.${STREAM}.c${i}`, JSON.stringify({ stream_name: STREAM, config }));
       }
     }
+    // A guest's names are its own: they take none from others.
+    await clients[0]!.until('"name":"c0"');
+    const manager = await (await member()).jetstreamManager();
+    await manager.consumers.add(STREAM, { durable_name: "c0", ack_policy: AckPolicy.Explicit });
+    expect(await manager.consumers.list(STREAM).next()).toMatchObject([{ name: "c0" }]);
     for (const client of clients) {
       await client.until('"name":"c7"');
       client.socket.destroy();
