@@ -3,9 +3,11 @@ import { hash } from "@node-rs/bcrypt";
 import { AckPolicy, connect, consumerOpts, DeliverPolicy, type JsMsg, nanos, type NatsConnection } from "nats";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { eventStreams } from "#src/app/eventSource.ts";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { NO_CONTENTS } from "#src/runtime/events/content.ts";
+import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { createEventStream } from "#src/runtime/events/jetStream.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
 import { eventSubject, type Transition } from "#src/runtime/events/transition.ts";
@@ -205,8 +207,10 @@ test("a delay without end does not make a durable consumer unreadable", async ()
   const connection = await member();
   const manager = await connection.jetstreamManager();
   await manager.consumers.add(STREAM, { durable_name: "d", ack_policy: AckPolicy.Explicit });
-  const message = await (await connection.jetstream().consumers.get(STREAM, "d")).next();
-  await connection.request(message!.reply, `-NAK {"delay": ${"9".repeat(400)}}`);
+  const inbox = connection.subscribe("an.inbox", { max: 1 });
+  connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${STREAM}.d`, "1", { reply: "an.inbox" });
+  const { value: message } = await inbox[Symbol.asyncIterator]().next();
+  await connection.request(message.reply, `-NAK {"delay": ${"9".repeat(400)}}`);
   await connection.close();
   connections = [];
   await served.stop();
@@ -484,6 +488,42 @@ describe("a guest", () => {
     request(client, "$JS.API.INFO");
     await client.until("account_info_response");
     client.socket.destroy();
+  });
+
+  test("that leaves while its consumer is made leaves no consumer behind", async () => {
+    for (let i = 0; i < 3; i++) await write(1_000);
+    const events = createEventLog({ store, bus: served.bus, log: silentLog });
+    const [counting, counted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // A database that takes its time to count.
+    const streams = eventStreams(store, events, [], 86_400_000).map((stream) => ({
+      ...stream,
+      source: {
+        ...stream.source,
+        count: async (...range: Parameters<typeof stream.source.count>) => {
+          counting.resolve();
+          await counted.promise;
+          return await stream.source.count(...range);
+        },
+      },
+    }));
+    const { stop } = served;
+    served = await serveDatabase(store, TOKEN, {}, { streams, limits: { guestsConsumers: 1 } });
+    const config = { filter_subject: "arbor.event.token.*.updated", inactive_threshold: nanos(3_600_000) };
+    const create = JSON.stringify({ stream_name: STREAM, config });
+    const client = await hostile();
+    request(client, `$JS.API.CONSUMER.CREATE.${STREAM}.c`, create);
+    await counting.promise;
+    client.socket.destroy();
+    await until("the guest has left", async () => served.endpoint.stats().connections === 1);
+    counted.resolve();
+    const next = await hostile();
+    next.send(`SUB ${INBOX}.* 1\r\n`);
+    request(next, `$JS.API.CONSUMER.CREATE.${STREAM}.d`, create);
+    expect(await next.until("consumer_create_response")).toContain('"name":"d"');
+    next.socket.destroy();
+    await served.service.stop();
+    events.close();
+    await stop();
   });
 
   test("gets its answers while others ask for the same", async () => {
