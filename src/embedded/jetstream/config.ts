@@ -11,8 +11,8 @@ import {
 } from "#src/embedded/jetstream/errors.ts";
 import { isLiteral, isSubscription, overlap } from "#src/embedded/nats/subjects.ts";
 
-/** A count or a duration in nanoseconds; an exact integer may be a `bigint`. */
-const integer = z.union([z.number().int(), z.bigint()]).transform(Number);
+/** A count or a duration in nanoseconds, of 64 bits as a server's; an exact integer may be a `bigint`. */
+const integer = z.union([z.number().int(), z.int64()]).transform(Number);
 const text = z.string();
 
 const schema = z.object({
@@ -98,6 +98,8 @@ export function checkedConfig(given: ConsumerConfig, streamSubject: string, boun
   if (acks) config.ack_wait ??= ACK_WAIT;
   config.max_deliver ??= -1;
   if (acks) config.max_ack_pending ??= MAX_ACK_PENDING;
+  // Any number means as many as may be: open messages are held in memory.
+  if (acks && (config.max_ack_pending ?? 0) < 0) config.max_ack_pending = bounds.maxAckPending;
   const refusal = refusalOf(config, streamSubject) ?? startRefusal(config) ?? boundRefusal(config, bounds);
   if (refusal !== undefined) throw refusal;
   return config;

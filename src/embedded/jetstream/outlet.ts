@@ -23,6 +23,9 @@ const isOpen = ({ connection }: ClientSubscription) => connection.isOpen;
 
 /** Sends for the consumers and requests of one guest, or with `undefined` for those of clients with rights. */
 export class Outlet {
+  private static made = 0;
+  /** Another one for each. */
+  readonly number = Outlet.made++;
   private readonly remembered = new Map<string, readonly Receivers[]>();
   private changes = -1;
 

@@ -20,6 +20,8 @@ export interface PullRequest {
 }
 
 const NANOSECONDS = 1e-6;
+/** Shortest interval of heartbeats in milliseconds, that of push consumers: shorter ones cost a request nothing. */
+const MIN_HEARTBEAT_MS = 100;
 
 function numberOf(json: Json | undefined): number {
   return typeof json === "number" || typeof json === "bigint" ? Number(json) : 0;
@@ -37,6 +39,7 @@ export function parseRequest(reply: string, body: Buffer, now: number): PullRequ
   const expires = numberOf(fields.expires) * NANOSECONDS;
   const heartbeat = numberOf(fields.idle_heartbeat) * NANOSECONDS;
   if (heartbeat > 0 && heartbeat * 2 > expires) return "heartbeat value too large";
+  const heartbeatMs = heartbeat > 0 ? Math.max(heartbeat, MIN_HEARTBEAT_MS) : undefined;
   const bytes = Math.max(0, numberOf(fields.max_bytes));
   return {
     reply,
@@ -46,8 +49,8 @@ export function parseRequest(reply: string, body: Buffer, now: number): PullRequ
     delivered: 0,
     noWait: fields.no_wait === true,
     expires: expires > 0 ? now + expires : undefined,
-    heartbeatMs: heartbeat > 0 ? heartbeat : undefined,
-    heartbeatAt: heartbeat > 0 ? now + heartbeat : undefined,
+    heartbeatMs,
+    heartbeatAt: heartbeatMs === undefined ? undefined : now + heartbeatMs,
   };
 }
 

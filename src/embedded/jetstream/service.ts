@@ -106,12 +106,14 @@ export class JetStreamService implements EndpointService {
   private readonly readers: readonly StreamReader[];
   private readonly members: Outlet;
   private readonly guests = new Map<ClientConnection, GuestState>();
-  /** By stream and name. */
+  /** By owner, stream and name: the names of a guest's consumers are its own. */
   private readonly consumers = new Map<string, Consumer>();
   private readonly turns = new Turns(0);
   private readonly guestTurns = new Turns(GUEST_PAUSE_MS);
   private readonly gate: Gate;
   private readonly guestGate: Gate;
+  /** For whole requests of guests. One that runs may wait for `guestGate`, so it is another gate. */
+  private readonly requestGate: Gate;
   private readonly timer: ReturnType<typeof setInterval>;
   private readonly numbering: ReturnType<typeof setInterval>;
   private wakingAll = false;
@@ -122,6 +124,7 @@ export class JetStreamService implements EndpointService {
     this.members = new Outlet(hub, undefined);
     this.gate = new Gate(this.limits.jobs);
     this.guestGate = new Gate(this.limits.guestJobs);
+    this.requestGate = new Gate(this.limits.guestJobs);
     this.readers = options.streams.map((stream) =>
       new StreamReader(stream, options.log, () => this.wake((consumer) => consumer.options.reader.stream === stream))
     );
@@ -168,7 +171,7 @@ export class JetStreamService implements EndpointService {
     const tokens = subject.split(".");
     const [root, kind, ...rest] = tokens;
     if (root !== "$JS") return false;
-    if (kind === "ACK" || kind === "FC") return this.consumerOf(rest[0], rest[1])?.guest === guest;
+    if (kind === "ACK" || kind === "FC") return this.consumerOf(guest, rest[0], rest[1]) !== undefined;
     if (kind !== "API") return false;
     const place = streamToken(rest);
     return place === undefined ? PUBLIC.has(rest.join(".")) : this.readerFor(guest, rest[place]) !== undefined;
@@ -179,7 +182,7 @@ export class JetStreamService implements EndpointService {
     if (!subject.startsWith("$JS.")) return reply !== "" && this.refuseMessage(from, subject, reply);
     // What a client asks for goes only where it may listen itself.
     if (!from.rights.guest && reply !== "" && !from.mayReceive(reply)) return true;
-    const outlet = from.rights.guest ? this.guestState(from).outlet : this.members;
+    const outlet = this.outletOf(from);
     const body = Buffer.from(message.body.subarray(message.headerLength));
     if (subject.startsWith(API)) {
       void this.answer({ from, outlet, tokens: subject.slice(API.length).split("."), body, reply });
@@ -188,8 +191,8 @@ export class JetStreamService implements EndpointService {
     const tokens = subject.split(".");
     const [, kind, stream, name] = tokens;
     if (kind !== "ACK" && kind !== "FC") return false;
-    const consumer = this.consumerOf(stream, name);
-    if (consumer === undefined || consumer.guest !== outlet.guest) return false;
+    const consumer = this.consumerOf(from, stream, name);
+    if (consumer === undefined) return false;
     if (this.readerFor(from, stream) === undefined) return false;
     if (kind === "FC") consumer.flow(subject);
     else if (tokens.length === 9) this.acknowledge(consumer, tokens, reply, body);
@@ -278,14 +281,19 @@ export class JetStreamService implements EndpointService {
     );
   }
 
-  private consumerOf(stream = "", name = ""): Consumer | undefined {
-    return this.consumers.get(`${stream}.${name}`);
+  private outletOf(from: ClientConnection): Outlet {
+    return from.rights.guest ? this.guestState(from).outlet : this.members;
+  }
+
+  /** A consumer that a client may use: a guest one of its own, others one that is no guest's. */
+  private consumerOf(from: ClientConnection, stream = "", name = ""): Consumer | undefined {
+    return this.consumers.get(keyOf(this.outletOf(from), stream, name));
   }
 
   /** The consumers of a stream that a client may know. */
   private visible(from: ClientConnection, reader: StreamReader): Consumer[] {
     return [...this.consumers.values()]
-      .filter((one) => one.options.reader === reader && (!from.rights.guest || one.guest === from))
+      .filter((one) => one.options.reader === reader && one.guest === (from.rights.guest ? from : undefined))
       .sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
@@ -309,15 +317,15 @@ export class JetStreamService implements EndpointService {
   private async answerNow(request: ApiRequest): Promise<void> {
     const { tokens, reply, outlet, from, body } = request;
     if (tokens[0] === "CONSUMER" && tokens[1] === "MSG" && tokens[2] === "NEXT" && tokens.length === 5) {
-      const consumer = this.readerFor(from, tokens[3]) && this.consumerOf(tokens[3], tokens[4]);
-      if (consumer !== undefined && consumer.guest === outlet.guest) return consumer.pull(reply, body);
+      const consumer = this.readerFor(from, tokens[3]) && this.consumerOf(from, tokens[3], tokens[4]);
+      if (consumer !== undefined) return consumer.pull(reply, body);
       return outlet.status(reply, "503");
     }
     let type = `${typeOf(tokens)}_response`;
     let members: object;
     try {
       const work = () => this.perform(request);
-      const [given, answered] = from.rights.guest ? await this.guestGate.run(work) : await work();
+      const [given, answered] = from.rights.guest ? await this.requestGate.run(work) : await work();
       type = given === "" ? type : given;
       members = answered;
     } catch (error) {
@@ -349,10 +357,8 @@ export class JetStreamService implements EndpointService {
         return await this.list(this.consumersReader(from, rest), from, action === "LIST", offsetOf(json));
       case "INFO":
       case "DELETE": {
-        const consumer = this.consumerOf(this.consumersReader(from, rest).name, rest[1]);
-        if (consumer === undefined || (from.rights.guest && consumer.guest !== from)) {
-          throw errors.consumerNotFound();
-        }
+        const consumer = this.consumerOf(from, this.consumersReader(from, rest).name, rest[1]);
+        if (consumer === undefined) throw errors.consumerNotFound();
         if (action === "INFO") return ["", await consumer.info()];
         this.remove(consumer, "409 Consumer Deleted");
         if (consumer.isDurable) await this.options.durables?.remove(consumer);
@@ -536,29 +542,31 @@ export class JetStreamService implements EndpointService {
     if (guest === undefined && to !== undefined && !from.mayReceive(to)) {
       throw errors.consumerFailed("the deliver subject is not permitted");
     }
-    const existing = name === undefined ? undefined : this.consumerOf(reader.name, name);
-    if (existing !== undefined) return await this.change(existing, config, json.action, guest);
+    const existing = name === undefined ? undefined : this.consumerOf(from, reader.name, name);
+    if (existing !== undefined) return await this.change(existing, config, json.action);
     if (json.action === "update") throw errors.consumerMissing();
     this.checkRoom(config, guest);
     const state = await reader.refresh();
     const start = await this.startOf(reader, state, config);
-    const outlet = guest === undefined ? this.members : this.guestState(guest).outlet;
-    const own = name ?? randomBytes(6).toString("base64url").replaceAll(/[-_]/g, "x");
     if (!from.isOpen && guest !== undefined) throw errors.consumerNotFound();
+    const outlet = this.outletOf(from);
+    const own = name ?? randomBytes(6).toString("base64url").replaceAll(/[-_]/g, "x");
     // Another request may have made one meanwhile.
-    const made = this.consumerOf(reader.name, own);
-    if (made !== undefined) return await this.change(made, config, json.action, guest);
+    const made = this.consumerOf(from, reader.name, own);
+    if (made !== undefined) return await this.change(made, config, json.action);
     this.checkRoom(config, guest);
     const consumer = this.make(reader, own, config, start, outlet, Date.now());
-    this.consumers.set(keyOf(consumer), consumer);
+    this.consumers.set(keyOfConsumer(consumer), consumer);
     try {
       if (consumer.isDurable) await this.options.durables?.put(consumer);
     } catch (error) {
-      this.consumers.delete(keyOf(consumer));
+      this.consumers.delete(keyOfConsumer(consumer));
       throw error;
     }
     // As the server does, the answer tells what there was before the first delivery.
     const info = await consumer.info();
+    // Its guest may have left, or another request may have deleted it, meanwhile.
+    if (this.consumers.get(keyOfConsumer(consumer)) !== consumer) throw errors.consumerNotFound();
     this.add(consumer);
     return ["", info];
   }
@@ -568,9 +576,7 @@ export class JetStreamService implements EndpointService {
     existing: Consumer,
     config: ConsumerConfig,
     action: Json | undefined,
-    guest: ClientConnection | undefined,
   ): Promise<Answer> {
-    if (existing.guest !== guest) throw errors.consumerNameUsed();
     if (!sameJson(existing.config, config)) {
       if (action === "create") throw errors.consumerExists();
       checkUpdate(existing.config, config);
@@ -653,14 +659,14 @@ export class JetStreamService implements EndpointService {
 
   private add(consumer: Consumer): void {
     if (this.stopped) return;
-    this.consumers.set(keyOf(consumer), consumer);
+    this.consumers.set(keyOfConsumer(consumer), consumer);
     consumer.options.reader.watch(true);
     consumer.start();
   }
 
   private remove(consumer: Consumer, status?: string): void {
     consumer.close(status);
-    if (this.consumers.get(keyOf(consumer)) === consumer) this.consumers.delete(keyOf(consumer));
+    if (this.consumers.get(keyOfConsumer(consumer)) === consumer) this.consumers.delete(keyOfConsumer(consumer));
     const { reader } = consumer.options;
     if (![...this.consumers.values()].some((one) => one.options.reader === reader)) reader.watch(false);
   }
@@ -705,8 +711,12 @@ function offsetOf(json: Json | undefined): number {
   return typeof offset === "number" && offset > 0 ? Math.floor(offset) : 0;
 }
 
-function keyOf(consumer: Consumer): string {
-  return `${consumer.options.reader.name}.${consumer.name}`;
+function keyOf(owner: Outlet, stream: string, name: string): string {
+  return `${owner.number}.${stream}.${name}`;
+}
+
+function keyOfConsumer({ name, options: { outlet, reader } }: Consumer): string {
+  return keyOf(outlet, reader.name, name);
 }
 
 function sameJson(a: object, b: object): boolean {

@@ -139,12 +139,17 @@ export async function numberOf(store: Store, { tx, entity, version }: Transition
   return row?.found === true ? Number(row.seq) : undefined;
 }
 
+/** The end of the year 9999, in milliseconds since 1970. */
+const MAX_TIME = Date.UTC(10_000, 0) - 1;
+
 /**
  * The lowest number, up to `last`, of a row that was written at a time or later; `last + 1` when there is none. Rows are
  * in the order of their transactions' ids, so their times are not quite in order: it looks back by `SKEW_MS`.
  */
-export async function numberAt(store: Store, at: number, last: number): Promise<number> {
+export async function numberAt(store: Store, time: number, last: number): Promise<number> {
   const { sql } = store;
+  // Beyond this PostgreSQL does not read what a Date is written as; rows have the time of a clock.
+  const at = Math.min(Math.max(time, 0), MAX_TIME);
   const start = await onlyRow(sql<{ before: bigint }[]>`${base(sql, sql`at < ${new Date(at - SKEW_MS)}`)}`);
   for (let from = Number(start.before) + 1; from <= last;) {
     const rows = await readNumbered(store, NO_CONTENTS, from, last, SCAN);

@@ -3,9 +3,11 @@ import { hash } from "@node-rs/bcrypt";
 import { AckPolicy, connect, consumerOpts, DeliverPolicy, type JsMsg, nanos, type NatsConnection } from "nats";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { eventStreams } from "#src/app/eventSource.ts";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { NO_CONTENTS } from "#src/runtime/events/content.ts";
+import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { createEventStream } from "#src/runtime/events/jetStream.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
 import { eventSubject, type Transition } from "#src/runtime/events/transition.ts";
@@ -189,6 +191,32 @@ test("a consumer goes on with the oldest message when those before it were delet
       async () => (await manager.consumers.info(STREAM, name)).num_pending === 0,
     );
   }
+});
+
+test("a consumer begins at any time that a client can name", async () => {
+  await write(3);
+  const manager = await (await member()).jetstreamManager();
+  const begin = async (opt_start_time: string) =>
+    (await manager.consumers.add(STREAM, { deliver_policy: DeliverPolicy.StartTime, opt_start_time })).num_pending;
+  expect(await begin("-271820-01-01T00:00:00Z")).toBe(3);
+  expect(await begin("+275760-09-13T00:00:00Z")).toBe(0);
+});
+
+test("a delay without end does not make a durable consumer unreadable", async () => {
+  await write(2);
+  const connection = await member();
+  const manager = await connection.jetstreamManager();
+  await manager.consumers.add(STREAM, { durable_name: "d", ack_policy: AckPolicy.Explicit });
+  const inbox = connection.subscribe("an.inbox", { max: 1 });
+  connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${STREAM}.d`, "1", { reply: "an.inbox" });
+  const { value: message } = await inbox[Symbol.asyncIterator]().next();
+  await connection.request(message.reply, `-NAK {"delay": ${"9".repeat(400)}}`);
+  await connection.close();
+  connections = [];
+  await served.stop();
+  served = await serveDatabase(store, TOKEN);
+  const { consumers } = await (await member()).jetstreamManager();
+  expect(await consumers.info(STREAM, "d")).toMatchObject({ num_ack_pending: 1 });
 });
 
 test("nothing is skipped or delivered early while transactions are open", async () => {
@@ -423,6 +451,10 @@ describe("a guest", () => {
     await client.until('"err_code":10153');
     create(0, { max_ack_pending: 100_000, ack_policy: "explicit" });
     await client.until('"err_code":10121');
+    // Any number of open messages would be all of the stream.
+    request(client, `$JS.API.CONSUMER.DELETE.${STREAM}.c2`);
+    create(21, { max_ack_pending: -1, ack_policy: "explicit" });
+    await client.until('"max_ack_pending":1000,');
     const pull = '{"batch":1,"expires":60000000000}';
     create(20, { deliver_policy: "new" });
     request(client, `$JS.API.CONSUMER.DELETE.${STREAM}.c0`);
@@ -455,6 +487,79 @@ describe("a guest", () => {
     request(client, `$JS.API.CONSUMER.CREATE.${STREAM}.z.`, "{}");
     request(client, "$JS.API.INFO");
     await client.until("account_info_response");
+    client.socket.destroy();
+  });
+
+  test("that leaves while its consumer is made leaves no consumer behind", async () => {
+    for (let i = 0; i < 3; i++) await write(1_000);
+    const events = createEventLog({ store, bus: served.bus, log: silentLog });
+    const [counting, counted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // A database that takes its time to count.
+    const streams = eventStreams(store, events, [], 86_400_000).map((stream) => ({
+      ...stream,
+      source: {
+        ...stream.source,
+        count: async (...range: Parameters<typeof stream.source.count>) => {
+          counting.resolve();
+          await counted.promise;
+          return await stream.source.count(...range);
+        },
+      },
+    }));
+    const { stop } = served;
+    served = await serveDatabase(store, TOKEN, {}, { streams, limits: { guestsConsumers: 1 } });
+    const config = { filter_subject: "arbor.event.token.*.updated", inactive_threshold: nanos(3_600_000) };
+    const create = JSON.stringify({ stream_name: STREAM, config });
+    const client = await hostile();
+    request(client, `$JS.API.CONSUMER.CREATE.${STREAM}.c`, create);
+    await counting.promise;
+    client.socket.destroy();
+    await until("the guest has left", async () => served.endpoint.stats().connections === 1);
+    counted.resolve();
+    const next = await hostile();
+    next.send(`SUB ${INBOX}.* 1\r\n`);
+    request(next, `$JS.API.CONSUMER.CREATE.${STREAM}.d`, create);
+    expect(await next.until("consumer_create_response")).toContain('"name":"d"');
+    next.socket.destroy();
+    await served.service.stop();
+    events.close();
+    await stop();
+  });
+
+  test("gets its answers while others ask for the same", async () => {
+    for (let i = 0; i < 3; i++) await write(1_000);
+    const clients = await Promise.all(Array.from({ length: 8 }, hostile));
+    const config = { filter_subject: "arbor.event.token.*.updated" };
+    for (const client of clients) {
+      client.send(`SUB ${INBOX}.* 1\r\n`);
+      for (let i = 0; i < 8; i++) {
+        request(client, `$JS.API.CONSUMER.CREATE.${STREAM}.c${i}`, JSON.stringify({ stream_name: STREAM, config }));
+      }
+    }
+    // A guest's names are its own: they take none from others.
+    await clients[0]!.until('"name":"c0"');
+    const manager = await (await member()).jetstreamManager();
+    await manager.consumers.add(STREAM, { durable_name: "c0", ack_policy: AckPolicy.Explicit });
+    expect(await manager.consumers.list(STREAM).next()).toMatchObject([{ name: "c0" }]);
+    for (const client of clients) {
+      await client.until('"name":"c7"');
+      client.socket.destroy();
+    }
+  });
+
+  test("gets the heartbeats of a request at the interval of push consumers at most", async () => {
+    await write(3);
+    const client = await hostile();
+    client.send(`SUB ${INBOX}.* 1\r\n`);
+    const config = { deliver_policy: "new" };
+    request(client, `$JS.API.CONSUMER.CREATE.${STREAM}.c`, JSON.stringify({ stream_name: STREAM, config }));
+    await client.until("consumer_create_response");
+    // The first wants a heartbeat in each nanosecond until the second ends.
+    const next = (body: object) => request(client, `$JS.API.CONSUMER.MSG.NEXT.${STREAM}.c`, JSON.stringify(body));
+    next({ batch: 1, expires: nanos(60_000), idle_heartbeat: 1 });
+    next({ batch: 2, expires: nanos(1_000) });
+    await client.until("408 Request Timeout");
+    expect(client.received().match(/100 Idle Heartbeat/g)?.length).toBeLessThanOrEqual(10);
     client.socket.destroy();
   });
 
