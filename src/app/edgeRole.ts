@@ -16,6 +16,7 @@ import { PREFIX } from "#src/edge/wallets/route.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
 import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
+import type { ActorKind } from "#src/runtime/types.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { partitionsCheck } from "#src/app/health.ts";
 import { type AppContext, listen, NETWORK_ID, tokenBuildOptions, tokenKinds, urlOf } from "#src/app/context.ts";
@@ -27,19 +28,15 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   const ask = createAsk({ bus, store, log });
   stops.push(() => Promise.resolve(ask.close()));
   context.health.checks.set("partitions", () => partitionsCheck(store));
-  const events = createEventLog({
-    store,
-    bus,
-    log,
-    contents: contentsOf([...tokenKinds(context), ...walletKinds(context)]),
-  });
+  const kinds = [...tokenKinds(context), ...walletKinds(context)];
+  const events = createEventLog({ store, bus, log, contents: contentsOf(kinds) });
   const shared = { ask, events, health: healthRoutes({ health: context.health }) };
   const tokens = await listen(context, tokenService(context, shared), {
     service: "the token service",
     port: options.tokenPort,
     option: "--token-port",
   });
-  const operator = await listen(context, operatorService(context, shared), {
+  const operator = await listen(context, operatorService(context, shared, kinds), {
     service: "the operator service",
     host: options.operatorHost,
     port: options.operatorPort,
@@ -91,9 +88,12 @@ function tokenService(context: AppContext, { ask, events, health }: EdgeServices
   });
 }
 
-function operatorService(context: AppContext, { ask: { ask }, events, health }: EdgeServices) {
+function operatorService(
+  context: AppContext,
+  { ask: { ask }, events, health }: EdgeServices,
+  kinds: readonly ActorKind[],
+) {
   const { options, store, bus, log } = context;
-  const kinds = [...tokenKinds(context), ...walletKinds(context)];
   const parts: OperatorPart[] = [
     health,
     metricsRoutes({ store, log }),

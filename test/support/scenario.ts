@@ -117,6 +117,27 @@ export class Scenario {
     ]);
   }
 
+  /** Creates a Byron wallet with an address (`byron`), and a shared wallet of one owner. They may not be ready yet. */
+  async createOtherKinds() {
+    const old = await this.client.createByron({
+      style: "random",
+      name: "Old",
+      mnemonic_sentence: newMnemonic(12),
+      passphrase: PASSPHRASE,
+    });
+    const { id: byron } = await this.client.send<{ id: string }>("POST", `/byron-wallets/${old.id}/addresses`, {
+      passphrase: PASSPHRASE,
+    });
+    const shared = await this.client.send<{ id: string }>("POST", "/shared-wallets", {
+      name: "Shared",
+      mnemonic_sentence: newMnemonic(15),
+      passphrase: PASSPHRASE,
+      account_index: "0H",
+      payment_script_template: { cosigners: { "cosigner#0": "self" }, template: { all: ["cosigner#0"] } },
+    });
+    return { old, byron, shared };
+  }
+
   /** Ends the service, after every event that it sent to subscribers was found to be as its AsyncAPI document says. */
   async stop(): Promise<void> {
     const faults = await this.eventFaults();

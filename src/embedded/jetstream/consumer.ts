@@ -1,5 +1,5 @@
 /**
- * A consumer of a stream: sends its messages, from some number on, to whoever pulls them or to one subject.
+ * A consumer of a stream: sends its messages, from some number on, to clients that pull them, or to one subject.
  *
  * One loop does all work of a consumer, in slices of `SLICE_MS`; between two slices others run. It holds at most a few
  * hundred messages of its own, and sends nothing to a client that has no room for it.
@@ -27,7 +27,7 @@ const NEAR = 2_048;
 /** Bytes in flight under flow control, at first and at most. */
 const FLOW_START = 2 * 1024 * 1024;
 const FLOW_MOST = 32 * 1024 * 1024;
-/** How long a consumer without a name of its own is kept while nobody uses it, in milliseconds. */
+/** How long a consumer without a name of its own is kept while no client uses it, in milliseconds. */
 const INACTIVE_MS = 5_000;
 /** Pause after a failed read, in milliseconds. */
 const RETRY_MS = 1_000;
@@ -203,7 +203,7 @@ export class Consumer {
 
   private take(request: Parameters<PullRequests["add"]>[0]): void {
     if (!this.requests.add(request)) {
-      // Those that nobody listens to any more make room.
+      // Requests without a subscriber make room.
       this.checkRequests(false);
       if (!this.requests.add(request)) return this.options.outlet.status(request.reply, "409 Exceeded MaxWaiting");
     }

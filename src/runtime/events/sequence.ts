@@ -3,7 +3,7 @@
  *
  * The number of a row is not stored with it, because it is final only when all earlier transactions have ended.
  * `outbox_sequence` has a checkpoint for about every 256th row: how many rows the transactions before it wrote. Below
- * the settled edge (`settledEdge`) nothing is added any more, so a checkpoint is the same whoever computes it.
+ * the settled edge (`settledEdge`) nothing is added any more, so every process computes the same checkpoint.
  * `outbox_pruned` counts the deleted rows: numbers outlive what they numbered.
  */
 import { type Position } from "#src/runtime/events/position.ts";

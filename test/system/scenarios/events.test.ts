@@ -3,7 +3,6 @@
  * missed ones), paginated lists that stay consistent while blocks arrive, and idempotent requests.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, type Prefix, type Transaction, WalletClient, type WalletEvent } from "#src/client/wallets.ts";
 import { startProxy } from "../../support/proxy.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
@@ -120,22 +119,7 @@ describe("events, pages and idempotent requests", () => {
   });
 
   it("report both sides of a payment, also to wallets of other kinds", async () => {
-    const old = await client.createByron({
-      style: "random",
-      name: "Old",
-      mnemonic_sentence: newMnemonic(12),
-      passphrase: PASSPHRASE,
-    });
-    const { id: byron } = await client.send<{ id: string }>("POST", `/byron-wallets/${old.id}/addresses`, {
-      passphrase: PASSPHRASE,
-    });
-    const shared = await client.send<{ id: string }>("POST", "/shared-wallets", {
-      name: "Shared",
-      mnemonic_sentence: newMnemonic(15),
-      passphrase: PASSPHRASE,
-      account_index: "0H",
-      payment_script_template: { cosigners: { "cosigner#0": "self" }, template: { all: ["cosigner#0"] } },
-    });
+    const { old, byron, shared } = await scenario.createOtherKinds();
     for (const path of [`/byron-wallets/${old.id}`, `/shared-wallets/${shared.id}`]) {
       const ready = async () => (await client.get<{ state: { status: string } }>(path)).state.status === "ready";
       await until(`${path} is ready`, ready, 60_000);

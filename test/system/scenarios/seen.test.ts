@@ -39,22 +39,7 @@ describe.each(PROVIDERS)("payments that are seen, over a %s", (provider) => {
   it("are listed until a block holds them, on both sides and in wallets of all kinds", async () => {
     const { id: payer } = await scenario.createWallet({ coins: [50n * ADA, 50n * ADA] });
     const before = await story(payer);
-    const old = await client.createByron({
-      style: "random",
-      name: "Old",
-      mnemonic_sentence: newMnemonic(12),
-      passphrase: PASSPHRASE,
-    });
-    const { id: byron } = await client.send<{ id: string }>("POST", `/byron-wallets/${old.id}/addresses`, {
-      passphrase: PASSPHRASE,
-    });
-    const shared = await client.send<{ id: string }>("POST", "/shared-wallets", {
-      name: "Shared",
-      mnemonic_sentence: newMnemonic(15),
-      passphrase: PASSPHRASE,
-      account_index: "0H",
-      payment_script_template: { cosigners: { "cosigner#0": "self" }, template: { all: ["cosigner#0"] } },
-    });
+    const { old, byron, shared } = await scenario.createOtherKinds();
     for (const path of [`/byron-wallets/${old.id}`, `/shared-wallets/${shared.id}`]) {
       const ready = async () => (await client.get<{ state: { status: string } }>(path)).state.status === "ready";
       await until(`${path} is ready`, ready);
