@@ -235,7 +235,7 @@ const parts = {
   burn: minted,
   metadata: metadata.optional(),
   script_validity: z.enum(["valid", "invalid"]).nullable(),
-  validity_interval: z.object({ invalid_before: slots, invalid_hereafter: slots }).partial().optional(),
+  validity_interval: z.object({ invalid_before: slots, invalid_hereafter: slots }).optional(),
   script_integrity: z.string().optional(),
   extra_signatures: z.array(z.string()),
 };
