@@ -185,7 +185,20 @@ describe("a wallet's stake", () => {
     expect((await scenario.client.stakeKeys(staker)).ours[0]!.delegation).toEqual(await delegation(staker));
     const joined = [403, "pool_already_joined"];
     expect(await scenario.refused(ask(staker, join(first!)))).toEqual(joined);
-    expect(await scenario.refused(scenario.client.joinPool(staker, first!, PASSPHRASE))).toEqual(joined);
+  });
+
+  it("abstains when it joins its pool again and has never voted, and is refused after that", async () => {
+    const [first] = pools;
+    const { id } = await scenario.createWallet({ coins: [100n * ADA, 100n * ADA] });
+    await scenario.land(id, join(first!));
+    expect((await ledger(id)).drep).toBeUndefined();
+    const again = await scenario.client.joinPool(id, first!, PASSPHRASE);
+    expect(again).toMatchObject({ status: "pending", deposit_taken: { quantity: 0 } });
+    await paced.block();
+    await scenario.untilInLedger(id, again.id);
+    expect(await ledger(id)).toMatchObject({ pool: first, drep: "abstain" });
+    expect(await scenario.refused(scenario.client.joinPool(id, first!, PASSPHRASE)))
+      .toEqual([403, "pool_already_joined_same_vote"]);
   });
 
   it("joins in one call, once for all repetitions, and abstains with it", async () => {
