@@ -62,7 +62,7 @@ export interface Conventions {
   readonly refusals: Refusals;
   readonly limits: BodyLimits;
   /** Checks the headers of a request; throws the refusal. */
-  headers(context: Context, spec: { readonly consumes: string | undefined }): void;
+  headers(context: Context, spec: { readonly consumes: string | undefined; readonly status: number }): void;
   /** The refusal of a body that is no JSON. */
   readonly malformedJson: JsonRefusal;
   /** The refusal of a part of a request that its schema rejects; it must not contain `value`, which may be a secret. */
@@ -141,7 +141,7 @@ export function addEndpoint<P extends Shape, Q extends Shape, B extends ZodType 
   app[method](conventions.prefix + path, async (c) => {
     const given = queryOf(c, names, conventions);
     const params = part(inPath, c.req.param(), "path");
-    conventions.headers(c, { consumes });
+    conventions.headers(c, { consumes, status });
     const query = part(inQuery, given, "query");
     const body = spec.body ? part(spec.body, await read(c), "body") : undefined;
     const make = async () => {

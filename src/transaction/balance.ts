@@ -231,7 +231,9 @@ function balanceWith(balancing: Balancing, units: UnitsBySubject): Result<Round,
         "The outputs at this address are too small: the payment needs more inputs than a transaction can have.",
         { what: "inputs", limit: most },
       );
+    case "no_coins":
     case "not_enough": {
+      if (failure.missing === undefined) break;
       const missing = missingOf(failure.missing, parameters);
       if (missing.assets.size > 0 || coins.length > most) {
         return { ok: false, error: notEnough("transaction", missing) };

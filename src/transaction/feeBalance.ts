@@ -58,13 +58,15 @@ export interface FeeBalanced<C extends Coin> {
 
 /**
  * Why there is none. `not_enough`: all coins together hold too little, the fee not counted (`missing` is negative);
- * `no_coins`: a transaction needs an input; `depleted`: payments cannot be paid from coins of their own; `crowded`:
- * more inputs than it can take; `too_large`: `size` as the ledger counts it; `fee`: what is left covers neither the fee
- * nor change; `collateral`: the coins give too little collateral.
+ * `no_coins`: a transaction needs an input, whatever else is `missing`; `depleted`: payments cannot be paid from coins of their own; `crowded`:
+ * more inputs than it can take; `too_large`: `size` as the ledger counts it; `fee`: what is left covers neither
+ * `fee`, in lovelace, nor change; `collateral`: the coins give too little collateral.
  */
 export type FeeBalanceFailure =
   | { readonly reason: "not_enough"; readonly missing: ValueSum }
-  | { readonly reason: "no_coins" | "depleted" | "crowded" | "fee" }
+  | { readonly reason: "no_coins"; readonly missing: ValueSum | undefined }
+  | { readonly reason: "depleted" | "crowded" }
+  | { readonly reason: "fee"; readonly fee: bigint }
   | { readonly reason: "too_large"; readonly size: number }
   | { readonly reason: "collateral"; readonly missing: bigint };
 
@@ -116,8 +118,8 @@ export function balanceFee<C extends Coin>(
   const { coins, change, strategy, seed, most = Math.floor(parameters.maxTxSize / INPUT_BYTES) } = funds;
   const { attempts, tiered, minimum } = STRATEGIES[strategy];
   const missing = shortfall(coins, needs);
+  if (coins.length === 0 && !needs.hasInputs) return { failure: { reason: "no_coins", missing } };
   if (missing) return { failure: { reason: "not_enough", missing } };
-  if (coins.length === 0 && !needs.hasInputs) return { failure: { reason: "no_coins" } };
   const random = randomIndex(seed);
   let failure: FeeBalanceFailure = { reason: "depleted" };
   const steps = tiered ? tiers(coins) : [coins];
@@ -196,8 +198,10 @@ function balanceChoice<C extends Coin>(
     const more = choice.add(groups, missing);
     if (typeof more !== "string") groups = more;
     else if (groups.length > 1) groups = mergedFor(groups, missing, plan);
-    else {return withoutChange(write, coins, plan, maxTxSize) ??
-        { failure: { reason: more === "crowded" ? more : "fee" } };}
+    else {
+      return withoutChange(write, coins, plan, maxTxSize) ??
+        { failure: more === "crowded" ? { reason: more } : { reason: "fee", fee: balanced.fee } };
+    }
   }
 }
 

@@ -1,15 +1,6 @@
 /** Representatives in answers; safe in a browser. */
 import { z } from "zod";
 import { amount, whole } from "#src/api/wallets/text.ts";
-import { drep } from "#src/api/wallets/transactions.ts";
-import type { Credential } from "#src/cardano/address.ts";
-
-/** A representative with a credential: not one of the two predefined votes. */
-export const drepParam = drep.transform((one, context): Credential => {
-  if ("hash" in one) return { kind: one.kind, hash: one.hash };
-  context.addIssue({ code: "custom", message: "Invalid DRep id: expecting the id of a key or of a script." });
-  return z.NEVER;
-}).meta({ type: "string", description: "Id of a DRep: `drep1…`, `drep_vkh1…` or `drep_script1…`." });
 
 /** A decimal text: sums of stake exceed the integers that JavaScript programs read exactly. */
 const votingPower = z.object({ quantity: z.string().regex(/^\d+$/), unit: z.literal("lovelace") });

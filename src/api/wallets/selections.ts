@@ -35,5 +35,5 @@ export const migrationPlan = z.object({
   balance_leftover: balance.describe(
     "Balance of the outputs that are not migrated because their fee exceeds their value.",
   ),
-  balance_selected: balance.describe("Balance of the migrated outputs, before fees."),
+  balance_selected: balance.describe("Balance of the migrated outputs and the withdrawn rewards, before fees."),
 }).meta({ id: "MigrationPlan" });

@@ -123,8 +123,13 @@ const feeBody = {
 export const paymentFeesBody = z.object(feeBody).meta({ id: "PaymentFeesBody" });
 export type PaymentFeesBody = z.output<typeof paymentFeesBody>;
 export const sendBody = z.object({ ...feeBody, passphrase }).meta({ id: "SendBody" });
-export const byronFeesBody = z.object({ payments: feeBody.payments }).meta({ id: "ByronPaymentFeesBody" });
-export const byronSendBody = z.object({ payments: feeBody.payments, passphrase }).meta({ id: "ByronSendBody" });
+const byronBody = {
+  payments: feeBody.payments,
+  withdrawal: feeBody.withdrawal.describe("Refused: Byron wallets have no rewards."),
+};
+export const byronFeesBody = z.object(byronBody).meta({ id: "ByronPaymentFeesBody" });
+export type ByronFeesBody = z.output<typeof byronFeesBody>;
+export const byronSendBody = z.object({ ...byronBody, passphrase }).meta({ id: "ByronSendBody" });
 
 export const signBody = z.object({ transaction: cbor, passphrase, encoding }).meta({ id: "SignBody" });
 export const submitBody = z.object({ transaction: cbor }).meta({ id: "SubmitBody" });
@@ -235,7 +240,7 @@ const parts = {
   burn: minted,
   metadata: metadata.optional(),
   script_validity: z.enum(["valid", "invalid"]).nullable(),
-  validity_interval: z.object({ invalid_before: slots, invalid_hereafter: slots }).partial().optional(),
+  validity_interval: z.object({ invalid_before: slots, invalid_hereafter: slots }).optional(),
   script_integrity: z.string().optional(),
   extra_signatures: z.array(z.string()),
 };

@@ -13,7 +13,7 @@ import { route } from "#src/edge/wallets/route.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { BUILD } from "#src/edge/wallets/transactions.ts";
-import { paymentIntent, sendIntent } from "#src/edge/wallets/paymentIntent.ts";
+import { byronIntent, sendIntent } from "#src/edge/wallets/paymentIntent.ts";
 import type { PaymentIntent } from "#src/wallet/build/types.ts";
 
 /** Adds it for sequential wallets and those of the first era. */
@@ -38,7 +38,7 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
       "post",
       path,
       { ...spec, operation: "byronSelectCoins", body: api.byronSelectBody },
-      ({ params, body }) => selected(params.walletId, () => paymentIntent(body, service.networkId)),
+      ({ params, body }) => selected(params.walletId, () => byronIntent(body, service.networkId)),
     );
     return;
   }

@@ -21,6 +21,9 @@ import { fromNative } from "#src/wallet/shared/script.ts";
 import { type MetadataForm, metadataJson } from "#src/wallet/metadata/json.ts";
 import { decodeMetadata, type Metadata } from "#src/wallet/metadata/metadatum.ts";
 
+/** The slot that stands for no end of a validity interval: the largest number of 64 bits. */
+const NO_END = (1n << 64n) - 1n;
+
 /** Metadata of a decoded transaction; undefined where it has none. */
 export function metadataIn({ metadata }: Pick<Messaged<DecodedTransaction>, "metadata">): Metadata | undefined {
   return metadata === undefined ? undefined : decodeMetadata(fromHex(metadata));
@@ -46,9 +49,7 @@ export function partsView(
     script_validity: decoded.scriptValidity ?? null,
     validity_interval: {
       invalid_before: { quantity: jsonInteger(validity.from ?? 0), unit: "slot" },
-      invalid_hereafter: validity.before === undefined
-        ? undefined
-        : { quantity: jsonInteger(validity.before), unit: "slot" },
+      invalid_hereafter: { quantity: jsonInteger(validity.before ?? NO_END), unit: "slot" },
     },
     script_integrity: scriptIntegrity && toBech32("script_data", fromHex(scriptIntegrity)),
     extra_signatures: decoded.extraSigners.map((hash) => toBech32("req_signer_vkh", fromHex(hash))),

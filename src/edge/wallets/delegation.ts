@@ -67,7 +67,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     headers: onceHeader,
     status: 202,
     answer: transaction,
-    refusals: { ...ONCE, 403: `\`pool_already_joined\`, ${locked}`, 404: "`no_such_wallet`, `no_such_pool`" },
+    refusals: { ...ONCE, 403: `\`pool_already_joined_same_vote\`, ${locked}`, 404: "`no_such_wallet`, `no_such_pool`" },
   }, async ({ params: { stakePoolId: pool, walletId: id }, body, context }) => {
     const account = await accountOf(id);
     return await send(id, body.passphrase, { join: pool }, context, async () => {
@@ -95,7 +95,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     summary: "Estimate the fee and deposit of joining a pool",
     params: { walletId },
     answer: fees,
-    refusals: { 403: "`not_enough_money`, `cannot_cover_fee`" },
+    refusals: { 403: "`no_utxos_available`, `not_enough_money`" },
   }, async ({ params: { walletId: id } }) => {
     const account = await accountOf(id);
     // the fee is the same for any pool
@@ -153,10 +153,13 @@ const onlyAny = () =>
 
 const ANY_POOL = "00".repeat(28);
 
-/** A wallet without a vote abstains when it joins a pool: without a vote rewards could not be withdrawn. */
+/**
+ * A wallet without a vote abstains when it joins a pool: without a vote rewards could not be withdrawn. One that joins
+ * its own pool again keeps its vote, which the build refuses as `pool_already_joined_same_vote`.
+ */
 function votingWith(account: WalletAccount | undefined, pool: string): Pick<PaymentIntent, "vote"> {
-  // joining the same pool again is refused as that
-  return account?.drep === undefined && account?.pool !== pool ? { vote: { kind: "abstain" } } : {};
+  if (account?.drep === undefined) return { vote: { kind: "abstain" } };
+  return account.pool === pool ? { vote: account.drep } : {};
 }
 
 /** Throws 404 `no_such_pool` where no such pool is registered. */

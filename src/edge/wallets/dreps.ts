@@ -1,8 +1,10 @@
 /** Representatives over HTTP: all, one, their number, and suggestions. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/wallets/dreps.ts";
+import { drep } from "#src/api/wallets/transactions.ts";
 import { page } from "#src/api/wallets/wallets.ts";
 import { drepId } from "#src/cardano/drepId.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { lovelace } from "#src/edge/wallets/amountViews.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
@@ -81,14 +83,16 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", "/dreps/:drepId", {
     operation: "getDRep",
     summary: "A representative",
-    params: { drepId: api.drepParam },
+    params: { drepId: drep },
     answer: api.drepInfo,
     refusals: { ...away, 404: "`no_such_drep`" },
-  }, async ({ params: { drepId: { kind, hash } } }) => {
-    const { epoch, all } = answered(await book.all());
-    const found = all.find(({ credential }) => credential.kind === kind && credential.hash === hash);
+  }, async ({ params: { drepId: wanted } }) => {
+    // the two predefined votes are no representatives
+    const credential = "hash" in wanted ? { kind: wanted.kind, hash: wanted.hash } : undefined;
+    const { at } = await readCursor(store.sql);
+    const { epoch, found } = answered(await book.find(credential, at.hash));
     if (found === undefined) {
-      const id = drepId({ kind, hash });
+      const id = credential === undefined ? wanted.kind : drepId(credential);
       throw new HttpFailure(404, "no_such_drep", `I couldn't find any DRep with the given id: ${id}`, { drep_id: id });
     }
     await learn([found]);

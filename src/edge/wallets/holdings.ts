@@ -5,6 +5,7 @@ import { readUnspent, readUnspentLovelace } from "#actors/walletReads.ts";
 import { minUtxo } from "#src/transaction/minUtxo.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { refKey } from "#src/cardano/output.ts";
+import { readListedPending } from "#src/chain/pending/submissions.ts";
 import { type AssetId, nameOf, policyOf } from "#src/cardano/value.ts";
 import * as addresses from "#src/api/wallets/addresses.ts";
 import { asset } from "#src/api/wallets/assets.ts";
@@ -40,17 +41,18 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
   route(app, "get", at("/addresses"), {
     operation: `list${named}Addresses`,
     cache: service.cache,
-    summary: "Addresses of the wallet: receiving addresses, then used change addresses",
+    summary: "Addresses of the wallet: receiving addresses, then change addresses that are used or pending",
     params,
     query: { ...addresses.addressesQuery, ...page },
     answer: addresses.walletAddress.array(),
   }, async ({ params, query, context }) => {
     const { state, limit } = query;
     const after = afterIn(query.after, z.object({ role: z.int(), index: z.int() }));
-    const [, found] = await Promise.all([
+    const [, pending] = await Promise.all([
       served.require(params.walletId),
-      readAddresses(store.sql, params.walletId, { state, limit, after }),
+      readListedPending(store.sql, params.walletId),
     ]);
+    const found = await readAddresses(store.sql, params.walletId, { state, limit, after, pending });
     linkNext(context, found.next && { ...found.next });
     return await respondList(context, found.addresses, walletAddressView);
   });

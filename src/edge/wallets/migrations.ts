@@ -89,7 +89,11 @@ async function planned(
 }
 
 function planView({ transactions, left }: MigrationTransactions) {
-  const sum = (coins: readonly OwnCoin[]) => balanceView(sumValues(coins.map(({ utxo }) => utxo.output.value)));
+  const sum = (coins: readonly OwnCoin[], rewards: readonly bigint[] = []) =>
+    balanceView(sumValues([
+      ...coins.map(({ utxo }) => utxo.output.value),
+      ...rewards.map((reward) => ({ lovelace: reward, assets: new Map() })),
+    ]));
   return {
     selections: transactions.map(({ scanned, coins }) =>
       selectionView(
@@ -111,7 +115,10 @@ function planView({ transactions, left }: MigrationTransactions) {
     ),
     total_fee: lovelace(transactions.reduce((fees, { scanned }) => fees + (scanned.fee ?? 0n), 0n)),
     balance_leftover: sum(left),
-    balance_selected: sum(transactions.flatMap(({ coins }) => coins)),
+    balance_selected: sum(
+      transactions.flatMap(({ coins }) => coins),
+      transactions.flatMap(({ scanned }) => [...scanned.withdrawals ?? []].map(([, amount]) => amount)),
+    ),
   };
 }
 

@@ -3,7 +3,7 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Address, NetworkId } from "#src/cardano/address.ts";
 import { HARD } from "#src/cardano/derivation.ts";
-import type { ConstructBody, PaymentFeesBody } from "#src/api/wallets/transactions.ts";
+import type { ByronFeesBody, ConstructBody, PaymentFeesBody } from "#src/api/wallets/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import type { MintBurn, Payment, PaymentIntent } from "#src/wallet/build/types.ts";
@@ -58,6 +58,17 @@ export async function sendIntent(body: PaymentFeesBody, network: NetworkId): Pro
     { ...rest, withdrawal, validity_interval: bound && { invalid_hereafter: bound } },
     network,
   );
+}
+
+/** The intent of a Byron wallet's body; throws 403 `invalid_wallet_type` for a withdrawal. */
+export async function byronIntent({ payments, withdrawal }: ByronFeesBody, network: NetworkId): Promise<PaymentIntent> {
+  if (withdrawal === undefined) return await paymentIntent({ payments }, network);
+  throw refusal({
+    code: "invalid_wallet_type",
+    message:
+      "It is regrettable but you've just attempted an operation that is invalid for this type of wallet. Only new 'Shelley' wallets can do " +
+      "something with rewards and this one isn't.",
+  });
 }
 
 type PaymentEntry = NonNullable<ConstructBody["payments"]>[number];

@@ -23,8 +23,9 @@ const CONVENTIONS: Conventions = {
   },
   // thousands of addresses are imported in one body
   limits: { bytes: 4_194_304, depth: 128 },
-  headers: (c, { consumes }) => {
-    accepts(c);
+  headers: (c, { consumes, status }) => {
+    // cardano-wallet does not look at what a client accepts where it answers with nothing
+    if (status !== 204) accepts(c);
     if (consumes !== undefined) isOfType(c, consumes);
   },
   malformedJson: (fault) => new HttpFailure(400, "bad_request", NOT_JSON[fault]),

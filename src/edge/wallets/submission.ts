@@ -1,7 +1,8 @@
 /** Submission of signed transactions, for a wallet or for none. */
 import type { Failure } from "#src/base/result.ts";
 import type { Messaged } from "#src/base/json.ts";
-import { CborError } from "#src/cardano/cbor.ts";
+import { as, CborError, decode } from "#src/cardano/cbor.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
 import { transactionHash } from "#src/cardano/transaction.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -18,6 +19,25 @@ export function hashOf(transaction: Uint8Array): string {
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
     throw notATransaction(error.message);
+  }
+}
+
+/** Throws 403 `unsupported_era` for a transaction in the form of the eras before Alonzo: body, witnesses, metadata. */
+export function requireAlonzo(transaction: Uint8Array): void {
+  if (!isOfThree(transaction)) return;
+  throw refusal({
+    code: "unsupported_era",
+    message: "The submitted transaction is of an era before Alonzo, which the network does not accept any more.",
+  });
+}
+
+function isOfThree(bytes: Uint8Array): boolean {
+  try {
+    scanTransaction(bytes);
+    return as(decode(bytes), "array").value.length === 3;
+  } catch (error) {
+    if (error instanceof CborError) return false;
+    throw error;
   }
 }
 

@@ -12,8 +12,8 @@ import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { sender } from "#src/edge/wallets/send.ts";
 import { signTransaction } from "#src/edge/wallets/sign.ts";
 import { answered } from "#src/edge/wallets/status.ts";
-import { requireOwnSignatures, submitFor } from "#src/edge/wallets/submission.ts";
-import { constructIntent, paymentIntent, sendIntent } from "#src/edge/wallets/paymentIntent.ts";
+import { requireAlonzo, requireOwnSignatures, submitFor } from "#src/edge/wallets/submission.ts";
+import { byronIntent, constructIntent, sendIntent } from "#src/edge/wallets/paymentIntent.ts";
 import type { NetworkId } from "#src/cardano/address.ts";
 import type { GivenRedeemer, PaymentIntent } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
@@ -54,7 +54,11 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
   }, async ({ params, body }) => {
     await served.require(params.walletId);
     const intent = await constructIntent(body, networkId);
-    for (const { pool } of intent.delegations ?? []) if (pool !== undefined) await requirePool(service, pool);
+    const [delegation, ...others] = intent.delegations ?? [];
+    // several delegations, or one of another account, are refused as that by the build, whatever their pools
+    if (delegation?.pool !== undefined && delegation.index === 0 && others.length === 0) {
+      await requirePool(service, delegation.pool);
+    }
     const built = answered(await builds.construct(entity(params.walletId), intent, LONGEST_MS));
     return constructedView(built, body.encoding);
   });
@@ -164,7 +168,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
     payRoutes(
       { operation: "postByronTransactionFee", body: api.byronFeesBody },
       { operation: "postByronTransaction", body: api.byronSendBody },
-      paymentIntent,
+      byronIntent,
     );
   } else {
     payRoutes(
@@ -200,8 +204,9 @@ export function proxyRoutes(app: OpenAPIHono, service: WalletService): void {
     headers: onceHeader,
     status: 202,
     answer: api.submitted,
-    refusals: { ...SUBMIT, ...ONCE },
+    refusals: { ...SUBMIT, ...ONCE, 403: `${SUBMIT[403]}; \`unsupported_era\`` },
   }, async ({ body, context }) => {
+    requireAlonzo(body);
     const transaction = await madeOnce(service, context, "proxy", { transaction: body }, () => Promise.resolve(body));
     return { id: await submitFor(service, transaction) };
   });

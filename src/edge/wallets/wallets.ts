@@ -13,7 +13,7 @@ import { route } from "#src/edge/wallets/route.ts";
 import { afterIn, firstOf, type PageQuery } from "#src/edge/paging.ts";
 import { byronView, lastSlot, walletView } from "#src/edge/wallets/walletView.ts";
 import { walletId as idOf } from "#src/wallet/keys/account.ts";
-import { accountPath } from "#src/wallet/keys/paths.ts";
+import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
 import type { PutKey, RecordSealChange, SealChange } from "#src/vault/vault.ts";
 import { appendInputs } from "#src/runtime/turns/inputLog.ts";
 import type { WalletStyle } from "#src/wallet/keys/types.ts";
@@ -53,8 +53,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     kind: WalletRow["kind"],
     id: string,
     settings: NewWalletSettings,
-    key: string,
-    put?: PutKey,
+    { key, policyKey = null, put }: { key: string; policyKey?: string | null | undefined; put?: PutKey },
   ) => {
     await createWallet(service, entityOf(id), settings.restoration_mode, {
       type: "CREATE",
@@ -62,7 +61,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
       name: settings.name,
       gap: settings.address_pool_gap,
       key,
-      policyKey: null,
+      policyKey,
       attempt: put?.attempt ?? null,
       passphrase: put ? { at: put.state.updatedAt, method: put.state.method } : null,
       oneChange: settings.one_change_address_mode,
@@ -79,8 +78,11 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     await withRootKey(service, {
       mnemonic: { style, words: sentence, ...(second ? { secondFactor: second } : {}) },
       passphrase,
-      paths: style === "random" ? [] : [accountPath(style)],
-    }, (put) => createAndShow(kind, idOf(fromHex(put.root)), settings, put.keys[0] ?? put.root, put));
+      paths: style === "random" ? [] : [accountPath(style), policyPath()],
+    }, (put) => {
+      const [key = put.root, policyKey] = put.keys;
+      return createAndShow(kind, idOf(fromHex(put.root)), settings, { key, policyKey, put });
+    });
 
   route(app, "post", "/wallets", {
     operation: "postWallet",
@@ -95,7 +97,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
       return await fromMnemonic("shelley", "shelley", body, { sentence, second, passphrase });
     }
     const key = body.account_public_key;
-    return await createAndShow("shelley", idOf(fromHex(key)), body, key);
+    return await createAndShow("shelley", idOf(fromHex(key)), body, { key });
   });
 
   route(app, "post", "/byron-wallets", {

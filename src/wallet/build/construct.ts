@@ -59,16 +59,20 @@ export function construct(input: ConstructInput): Result<ConstructedTransaction,
 /** Number of coin choices that a fee estimate is made from. */
 const TRIALS = 8;
 
-/** Range of fees of the transaction: the fee depends on the coins, which are chosen at random. */
+/**
+ * Range of fees of the transaction: the fee depends on the coins, which are chosen at random. Where the coins cover the
+ * payments but not the fee, the fee that they would have to cover.
+ */
 export function estimateFees(input: ConstructInput): Result<FeeEstimate, ConstructFailure> {
   const plan = planOf(input);
   if (!plan.ok) return plan;
   const { parameters, intent, seed = 0 } = input;
   const fees: bigint[] = [];
   for (let trial = 0; trial < TRIALS; trial++) {
-    const built = build(input, plan.value, seed + trial);
-    if (!built.ok) return built;
-    fees.push(built.value.fee);
+    const { balanced, failure } = balance(input, plan.value, seed + trial);
+    if (balanced) fees.push(balanced.fee);
+    else if (failure.reason === "fee") fees.push(failure.fee);
+    else return { ok: false, error: balanceRefusal(failure) };
   }
   return ok({
     least: fees.reduce((a, b) => a < b ? a : b),
@@ -85,8 +89,7 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
   const { payments = [], mintBurn = [], delegations = [] } = intent;
   if (
     payments.length + mintBurn.length + delegations.length === 0 && !intent.metadata && !intent.vote &&
-    !intent.withdrawal &&
-    !intent.validity
+    !intent.withdrawal
   ) {
     return fail(
       "created_invalid_transaction",
@@ -169,7 +172,12 @@ function build(
   plan: Plan,
   seed: number | undefined,
 ): Result<ConstructedTransaction, ConstructFailure> {
-  const { means, parameters } = input;
+  const { balanced, failure } = balance(input, plan, seed);
+  return balanced ? ok(constructed(input, plan, balanced)) : { ok: false, error: balanceRefusal(failure) };
+}
+
+/** Finds coins, change and fee of a plan. */
+function balance({ means, parameters }: ConstructInput, plan: Plan, seed: number | undefined) {
   const known = knownScripts(means.scripts);
   // encoded once: a transaction is drafted many times until coins, change and fee agree
   const outputs = plan.outputs.map((output) => new Encoded(encodeOutput(output)));
@@ -183,10 +191,7 @@ function build(
       encodeTransaction({ ...plan.parts, inputs, outputs: [...outputs, ...change], fee, nativeScripts }),
   });
   const coins = means.coins.filter(isSpendable(known));
-  const outcome = balanceFee(fundsOf(means, coins, seed), plan.needs, parameters, write);
-  return outcome.balanced
-    ? ok(constructed(input, plan, outcome.balanced))
-    : { ok: false, error: balanceRefusal(outcome.failure) };
+  return balanceFee(fundsOf(means, coins, seed), plan.needs, parameters, write);
 }
 
 function constructed(

@@ -7,7 +7,8 @@ import { setBounded } from "#src/base/maps.ts";
 import { mapParallel } from "#src/base/parallel.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { type DrepMetadata, fetchDrepMetadata } from "#src/wallet/dreps/metadata.ts";
-import type { DrepAnchor, DrepsPort, DrepsUnknown, ListedDreps } from "#src/wallet/dreps/types.ts";
+import type { Credential } from "#src/cardano/address.ts";
+import type { DrepAnchor, DrepsPort, DrepsUnknown, ListedDrep, ListedDreps } from "#src/wallet/dreps/types.ts";
 import type { FetchOptions } from "#src/wallet/outside/fetch.ts";
 
 interface DrepBookOptions {
@@ -26,6 +27,8 @@ const MOST_CACHED = 5_000;
 
 export class DrepBook {
   private list: { readonly at: number; readonly value: ListedDreps } | undefined;
+  /** Hash of the newest block when a representative was last missing. */
+  private missedIn: string | undefined;
   private query: Promise<Result<ListedDreps, DrepsUnknown>> | undefined;
   private readonly texts = new Map<string, { readonly metadata: DrepMetadata | undefined; readonly at: number }>();
 
@@ -36,6 +39,28 @@ export class DrepBook {
     const { freshMs = FRESH_MS } = this.options;
     if (this.list && performance.now() - this.list.at < freshMs) return ok(this.list.value);
     return await (this.query ??= this.queryAll().finally(() => this.query = undefined));
+  }
+
+  /**
+   * A representative, and the epoch of the list that it is in. One that the cached list lacks may have registered in
+   * `block`, the hash of the newest block: for the first such request in a block the list is queried again.
+   */
+  async find(
+    wanted: Credential | undefined,
+    block: string,
+  ): Promise<Result<{ readonly epoch: number; readonly found: ListedDrep | undefined }, DrepsUnknown>> {
+    const foundIn = ({ epoch, all }: ListedDreps) => ({
+      epoch,
+      found: all.find(({ credential }) => credential.kind === wanted?.kind && credential.hash === wanted.hash),
+    });
+    const listed = await this.all();
+    if (!listed.ok) return listed;
+    const result = foundIn(listed.value);
+    if (result.found || wanted === undefined || this.missedIn === block) return ok(result);
+    const again = await this.queryAll();
+    if (!again.ok) return again;
+    this.missedIn = block;
+    return ok(foundIn(again.value));
   }
 
   private async queryAll(): Promise<Result<ListedDreps, DrepsUnknown>> {

@@ -1,8 +1,10 @@
 /** Reads and stores the addresses of wallets. */
+import { mustGet } from "#src/base/maps.ts";
+import { created, type ScannedTransaction } from "#src/cardano/block.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
-import { ownAddress, pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
+import { ownAddress, pathOf, readClaims, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
 import type { WalletAddress } from "#src/wallet/index/types.ts";
 
 export { ownersOf } from "#src/wallet/index/owners.ts";
@@ -12,6 +14,8 @@ interface AddressQuery {
   readonly limit?: number | undefined;
   /** `next` of the previous page. */
   readonly after?: AddressCursor | undefined;
+  /** Pending transactions of the wallet: the change addresses that they pay are listed too, as unused. */
+  readonly pending?: readonly ScannedTransaction[] | undefined;
 }
 
 interface AddressCursor {
@@ -33,11 +37,15 @@ interface AddressRow {
   readonly used: boolean;
 }
 
+/** Role of change addresses. */
+const CHANGE = 1;
+
 /** Position before the first page. */
 const START: AddressCursor = { role: -1, index: -1 };
 
 /**
- * Addresses of a wallet in the order of the API: receiving addresses of the pool by index, then used change addresses.
+ * Addresses of a wallet in the order of the API: receiving addresses of the pool by index, then change addresses that
+ * are used or that pending transactions pay.
  * A random wallet has all that it made, imported or found on the chain, by path.
  */
 export async function readAddresses(sql: Queries, wallet: string, query: AddressQuery): Promise<AddressPage> {
@@ -48,7 +56,7 @@ export async function readAddresses(sql: Queries, wallet: string, query: Address
   // one more than requested shows whether there is a next page
   const rows = facts.kind === "random"
     ? await randomRows(sql, wallet, query.state, after, limit + 1)
-    : await sequentialRows(sql, wallet, query.state, after, limit + 1);
+    : await sequentialRows(sql, facts, query, after, limit + 1);
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return {
@@ -63,19 +71,42 @@ function addressOfRow(facts: WalletFacts, { role, index, credential, address, us
 
 async function sequentialRows(
   sql: Queries,
-  wallet: string,
-  state: AddressQuery["state"],
+  facts: WalletFacts,
+  { state, pending = [] }: AddressQuery,
   after: AddressCursor,
   limit: number,
 ): Promise<AddressRow[]> {
-  const [rows, change] = await Promise.all([
+  const { wallet } = facts;
+  const from = after.role === CHANGE ? after.index : -1;
+  const [rows, used, paid] = await Promise.all([
     after.role > 0 ? [] : externalRows(sql, wallet, state, after.role === 0 ? after.index : -1, limit),
     state === "unused" ? [] : sql<AddressRow[]>`
       select role, index, credential, null as address, true as used from wallet_use
-      where wallet = ${wallet} and role = 1 and index > ${after.role === 1 ? after.index : -1}
+      where wallet = ${wallet} and role = ${CHANGE} and index > ${from}
       order by index limit ${limit}`,
+    state === "used" || pending.length === 0 ? [] : pendingChange(sql, facts, pending, from),
   ]);
+  const change = [...used, ...paid].sort((a, b) => a.index < b.index ? -1 : 1);
   return [...rows, ...change].slice(0, limit);
+}
+
+/** Change addresses that pending transactions pay and that are not used yet, from the index after `from` on. */
+async function pendingChange(
+  sql: Queries,
+  facts: WalletFacts,
+  pending: readonly ScannedTransaction[],
+  from: number,
+): Promise<AddressRow[]> {
+  const { wallet } = facts;
+  const paid = pending.flatMap(created).map(({ output }) => output.address);
+  const claims = mustGet(await readClaims(sql, new Map([[wallet, facts]]), paid), wallet);
+  const indices = [...claims.values()].flatMap((path) => path.at(-2) === CHANGE ? [path.at(-1)] : []);
+  if (indices.length === 0) return [];
+  return await sql<AddressRow[]>`
+    select role, index, credential, null as address, false as used from wallet_address a
+    where wallet = ${wallet} and role = ${CHANGE} and index = any(${sql.array(indices)}::bigint[]) and index > ${from}
+      and not exists (
+        select 1 from wallet_use u where u.wallet = a.wallet and u.role = a.role and u.index = a.index)`;
 }
 
 /**

@@ -8,6 +8,7 @@ import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { CslAccount } from "../../support/csl_account.ts";
 import { paymentKey } from "../../support/read_by_csl.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { until } from "../../support/until.ts";
 
 describe("addresses", () => {
   let scenario: Scenario;
@@ -99,6 +100,22 @@ describe("addresses", () => {
     expect(await ids(id, "used")).toEqual([...first, ...rest.reverse()].map((index) => account.address(index)));
     expect(await client.transactions(id)).toHaveLength(7);
     expect(await ids(id)).toHaveLength(154);
+  });
+
+  it("for change are listed once a pending transaction pays them", async () => {
+    const { id, account } = await created();
+    await scenario.fund(id, [20n * ADA]);
+    const payments = [{ address: account.address(5), amount: lovelace(2n * ADA) }];
+    await client.pay(id, { payments, passphrase: PASSPHRASE });
+    const change = account.address(0, 1);
+    const [first, ...others] = [...run(account, 21), change];
+    expect(await ids(id)).toEqual([first, ...others]);
+    expect([await ids(id, "used"), await ids(id, "unused")]).toEqual([[first], others]);
+    const { entries, after } = await client.addressPage(id, { limit: 21 });
+    expect([entries.length, (await client.addressPage(id, { limit: 21, after })).entries.map((one) => one.id)])
+      .toEqual([21, [change]]);
+    await scenario.blocks();
+    await until("it is used", async () => (await ids(id, "used")).includes(change));
   });
 
   it("for change are listed once they are used", async () => {

@@ -68,29 +68,33 @@ describe("assets and policies", () => {
     await registry?.stop();
   });
 
-  it("need a policy key, which a wallet has after a request for it", async () => {
+  it("need a policy key, which a wallet from a mnemonic has from the start", async () => {
     const { client } = scenario;
+    const key = toBech32("policy_vk", policyKey.as_bytes());
+    expect(await client.policyKey(mine)).toBe(key);
+    expect(await client.get(`/wallets/${mine}/policy-key?hash=true`))
+      .toBe(toBech32("policy_vkh", policyKey.hash().to_bytes()));
+    for (let i = 0; i < 2; i++) expect(await client.makePolicyKey(mine, PASSPHRASE)).toBe(key);
+    expect(await client.policyKey(mine)).toBe(key);
+    expect(await scenario.refused(client.makePolicyKey(mine, "another passphrase")))
+      .toEqual([403, "wrong_encryption_passphrase"]);
+  });
+
+  it("need a policy key, which a wallet without a root key lacks", async () => {
+    const { client } = scenario;
+    const { id } = await client.create({ name: "Watched", account_public_key: "0".repeat(128) });
     for (
       const request of [
-        () => client.policyKey(mine),
-        () => client.policyId(mine, "cosigner#0"),
-        () => construct(mine, { mint_burn: [mint(KNOWN, 1n)] }),
+        () => client.policyKey(id),
+        () => client.policyId(id, "cosigner#0"),
+        () => construct(id, { mint_burn: [mint(KNOWN, 1n)] }),
       ]
     ) {
       const { status, code, message } = await scenario.refusal(request());
       expect([status, code]).toEqual([403, "missing_policy_public_key"]);
       expect(message).toMatch(/POST \S*\/policy-key/);
     }
-    expect(await scenario.refused(client.makePolicyKey(mine, "another passphrase")))
-      .toEqual([403, "wrong_encryption_passphrase"]);
-    const key = await client.makePolicyKey(mine, PASSPHRASE);
-    expect(key).toBe(toBech32("policy_vk", policyKey.as_bytes()));
-    expect(await client.policyKey(mine)).toBe(key);
-    expect(await client.get(`/wallets/${mine}/policy-key?hash=true`))
-      .toBe(toBech32("policy_vkh", policyKey.hash().to_bytes()));
-    const account_public_key = "0".repeat(128);
-    const watched = await client.create({ name: "Watched", account_public_key });
-    expect(await scenario.refused(client.makePolicyKey(watched.id, PASSPHRASE))).toEqual([403, "no_root_key"]);
+    expect(await scenario.refused(client.makePolicyKey(id, PASSPHRASE))).toEqual([403, "no_root_key"]);
   });
 
   it("have the id of the script of a template", async () => {

@@ -127,6 +127,16 @@ describe("a wallet's stake", () => {
         "method_not_allowed",
       ],
       [() => ask(staker, join(none)), 404, "no_such_pool"],
+      [
+        () => ask(staker, { delegations: [...join(none).delegations, ...quit.delegations] }),
+        403,
+        "created_multidelegation_transaction",
+      ],
+      [
+        () => ask(staker, { delegations: [{ join: { pool: none, stake_key_index: "1H" } }] }),
+        403,
+        "created_multiaccount_transaction",
+      ],
       [() => ask(staker, quit), 403, "not_delegating_to"],
       [() => ask(staker, { ...quit, withdrawal: "self" }), 403, "not_delegating_to"],
       [
@@ -185,7 +195,20 @@ describe("a wallet's stake", () => {
     expect((await scenario.client.stakeKeys(staker)).ours[0]!.delegation).toEqual(await delegation(staker));
     const joined = [403, "pool_already_joined"];
     expect(await scenario.refused(ask(staker, join(first!)))).toEqual(joined);
-    expect(await scenario.refused(scenario.client.joinPool(staker, first!, PASSPHRASE))).toEqual(joined);
+  });
+
+  it("abstains when it joins its pool again and has never voted, and is refused after that", async () => {
+    const [first] = pools;
+    const { id } = await scenario.createWallet({ coins: [100n * ADA, 100n * ADA] });
+    await scenario.land(id, join(first!));
+    expect((await ledger(id)).drep).toBeUndefined();
+    const again = await scenario.client.joinPool(id, first!, PASSPHRASE);
+    expect(again).toMatchObject({ status: "pending", deposit_taken: { quantity: 0 } });
+    await paced.block();
+    await scenario.untilInLedger(id, again.id);
+    expect(await ledger(id)).toMatchObject({ pool: first, drep: "abstain" });
+    expect(await scenario.refused(scenario.client.joinPool(id, first!, PASSPHRASE)))
+      .toEqual([403, "pool_already_joined_same_vote"]);
   });
 
   it("joins in one call, once for all repetitions, and abstains with it", async () => {
@@ -300,6 +323,12 @@ describe("a wallet's stake", () => {
 
   it("withdraws and changes its vote in one transaction, which ends with the epoch", async () => {
     await scenario.land(staker, { vote: "abstain" });
+    // a migration's balance includes the rewards that it withdraws
+    const plan = await scenario.client.migrationPlan(staker, [await scenario.address(voter)]);
+    const parts = plan.selections.flatMap(({ inputs, withdrawals }) => [...inputs, ...withdrawals]);
+    expect(plan.selections.flatMap(({ withdrawals }) => withdrawals)).toHaveLength(1);
+    expect(BigInt(plan.balance_selected.ada.quantity))
+      .toBe(parts.reduce((sum, { amount }) => sum + BigInt(amount.quantity), 0n));
     const { due, sent: { built, signed }, listed } = await withdrawing(
       staker,
       () => scenario.constructSignSubmit(staker, { withdrawal: "self", vote: "no_confidence" }),

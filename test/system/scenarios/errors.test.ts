@@ -10,6 +10,8 @@ interface Operation {
   readonly path: string;
   /** The type of the body, if it has one. */
   readonly consumes: string | undefined;
+  /** Whether the answer has a body. */
+  readonly produces: boolean;
 }
 
 const JSON_TYPE = "application/json";
@@ -44,15 +46,16 @@ describe("a service that gets wrong requests", () => {
     await scenario.blocks();
     wallet = (await scenario.createWallet()).id;
     const document = await scenario.client.get<{
-      paths: Record<string, Record<string, { requestBody?: { content: Record<string, unknown> } }>>;
+      paths: Record<string, Record<string, { requestBody?: { content: Record<string, unknown> }; responses: object }>>;
     }>("/openapi.json");
     // some are not under the prefix
     const paths = Object.entries(document.paths).filter(([, methods]) => !("servers" in methods));
     operations = paths.flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { requestBody }]) => ({
+      Object.entries(methods).map(([method, { requestBody, responses }]) => ({
         method: method.toUpperCase(),
         path,
         consumes: requestBody && Object.keys(requestBody.content)[0],
+        produces: !("204" in responses),
       }))
     );
     expect(operations.length).toBeGreaterThan(80);
@@ -81,13 +84,16 @@ describe("a service that gets wrong requests", () => {
   });
 
   it("answers with JSON to clients that accept it, and accepts each endpoint's content type", async () => {
-    for (const { method, path, consumes } of operations) {
-      const body = consumes === undefined ? {} : { body: "{}" };
-      const accepted = await refused(method, filled(path), {
-        ...body,
-        headers: { accept: "plain/text", ...(consumes ? { "content-type": consumes } : {}) },
-      });
-      expect([accepted.status, accepted.code], accepted.where).toEqual([406, "not_acceptable"]);
+    for (const { method, path, consumes, produces } of operations) {
+      // an answer without a body suits every client
+      if (produces) {
+        const body = consumes === undefined ? {} : { body: "{}" };
+        const accepted = await refused(method, filled(path), {
+          ...body,
+          headers: { accept: "plain/text", ...(consumes ? { "content-type": consumes } : {}) },
+        });
+        expect([accepted.status, accepted.code], accepted.where).toEqual([406, "not_acceptable"]);
+      }
       if (consumes === undefined) continue;
       const typed = await refused(method, filled(path), json("{}", "plain/text"));
       expect([typed.status, typed.code, typed.message], typed.where).toEqual([

@@ -123,6 +123,12 @@ describe("a history", () => {
       const { depth, ...again } = await client.transaction(mine, one.id);
       expect(again).toEqual(withoutDepth);
       expect(depth!.unit).toBe("block");
+      // the largest number of 64 bits stands for no end
+      const ends = one.expires_at === undefined ? 2n ** 64n - 1n : BigInt(one.expires_at.absolute_slot_number);
+      expect(one.validity_interval).toEqual({
+        invalid_before: { quantity: 0, unit: "slot" },
+        invalid_hereafter: { quantity: ends > 2n ** 53n ? ends : Number(ends), unit: "slot" },
+      });
     }
   });
 

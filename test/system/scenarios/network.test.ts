@@ -126,6 +126,9 @@ describe("the network of a wallet service", () => {
     for (const bytes of [Uint8Array.of(), Uint8Array.of(0x80), signed.slice(0, -1), new Uint8Array(100)]) {
       expect(await scenario.refused(client.proxy(bytes))).toEqual([400, "bad_request"]);
     }
+    // without the mark of validity, as before Alonzo
+    const old = Uint8Array.of(0x83, ...signed.slice(1, -2), ...signed.slice(-1));
+    expect(await scenario.refused(client.proxy(old))).toEqual([403, "unsupported_era"]);
     expect(await scenario.refused(client.send("POST", "/proxy/transactions", { transaction: "" })))
       .toEqual([415, "unsupported_media_type"]);
     expect(await scenario.mempool()).toEqual([]);

@@ -91,9 +91,20 @@ describe("coins", () => {
       { shortfall: { ada: lovelace(2_000_000), assets: [] } },
     ]);
     expect(await scenario.refused(client.construct(id, to(10n * ADA)))).toEqual([403, "cannot_cover_fee"]);
-    expect((await scenario.refusal(client.construct(await of(), to(ADA)))).status).toBe(403);
-    expect(await scenario.refused(client.construct(await of(), { metadata: { "0": { int: 1 } } })))
-      .toEqual([403, "no_utxos_available"]);
+    // an estimate says what the fee would be
+    const { estimated_min: low, estimated_max: high } = await client.fees(id, to(10n * ADA));
+    expect(Number(low.quantity)).toBeGreaterThan(150_000);
+    expect(Number(high.quantity)).toBeLessThan(1_000_000);
+    const empty = await of();
+    for (
+      const request of [
+        () => client.construct(empty, to(ADA)),
+        () => client.construct(empty, { metadata: { "0": { int: 1 } } }),
+        () => client.fees(empty, to(ADA)),
+        () => client.pay(empty, { ...to(ADA), passphrase: PASSPHRASE }),
+        () => client.delegationFees(empty),
+      ]
+    ) expect(await scenario.refused(request())).toEqual([403, "no_utxos_available"]);
 
     const small = await scenario.refusal(client.construct(id, to(ADA, 500_000n)));
     const { tx_output_lovelace_required_minimum: least, ...info } = small.details as Record<

@@ -179,6 +179,15 @@ describe("a change of a wallet", () => {
     expect((await row(id))!.policy).not.toBeNull();
   });
 
+  it("made by an older release, without a policy key, sets the key by a request for it", async () => {
+    const id = await create();
+    const key = await client.policyKey(id);
+    await store.sql`update wallet set policy_key = null where id = ${id}`;
+    expect(await send("GET", `/wallets/${id}/policy-key`)).toEqual({ status: 403, code: "missing_policy_public_key" });
+    expect(await client.makePolicyKey(id, PASSPHRASE)).toBe(key);
+    expect(await client.policyKey(id)).toBe(key);
+  });
+
   it("that creates it leaves no key if the actor refuses, and everything when it succeeds later", async () => {
     const mnemonic = words();
     const id = await create(mnemonic);

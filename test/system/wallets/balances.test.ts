@@ -186,7 +186,6 @@ it("a replica of events has the balances that the service answers", async () => 
     for (let i = 0; i < 4; i++) await scenario.faucet(await address(wallet), 50n * ADA);
   }
   await check();
-  await client.makePolicyKey(staker.id, PASSPHRASE);
   const [pool] = await client.stakePools(900_000n * ADA);
   await client.joinPool(staker.id, pool!.id, PASSPHRASE);
   await check();

@@ -73,7 +73,10 @@ describe("representatives", () => {
     });
     expect(await client.suggestedDreps()).toEqual([]);
     expect(await refused(client.drep(drepId({ kind: "key", hash: key })))).toEqual([404, "no_such_drep"]);
-    expect(await refused(client.drep("abstain"))).toEqual([400, "bad_request"]);
+    for (const vote of ["abstain", "no_confidence"]) {
+      expect(await refused(client.drep(vote))).toEqual([404, "no_such_drep"]);
+    }
+    expect(await refused(client.drep("nobody"))).toEqual([400, "bad_request"]);
     expect(await refused(client.suggestedDreps(0))).toEqual([400, "bad_request"]);
   });
 
@@ -92,6 +95,8 @@ describe("representatives", () => {
     await landed((await client.submit(id, signed.transaction)).id);
 
     const drep = drepId({ kind: "key", hash: key });
+    // it is found at once, although the list was read before
+    expect(await client.drep(drep)).toMatchObject({ id: drep, status: "active" });
     const voted = await client.joinDrep(id, drep, PASSPHRASE);
     await landed(voted.id);
     // the network is not queried for its list again at once

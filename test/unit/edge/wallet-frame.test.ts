@@ -104,6 +104,11 @@ describe("headers", () => {
     expect(await statusFor("application/*")).toBe(200);
   });
 
+  test("an answer without a body suits every client", async () => {
+    const response = await app.request("/v2/things", { method: "DELETE", headers: { accept: "text/plain" } });
+    expect(response.status).toBe(204);
+  });
+
   const file = vectors("wallet-malformed-bodies.json");
   test("have the messages that clients know", async () => {
     const { headers } = JSON.parse(readFileSync(file, "utf8"));

@@ -399,7 +399,7 @@ describe("a partial transaction", () => {
     );
     expect(codeOf(partial(pay(5n)), own)).toBe("utxo_too_small");
     expect(codeOf(partial(pay(500n * ada)), own)).toBe("not_enough_money");
-    expect(codeOf(plain, meansOf([]))).toBe("not_enough_money");
+    expect(codeOf(plain, meansOf([]))).toBe("no_utxos_available");
   });
 
   it("is refused if its script refuses, its data is invalid, or nothing can be collateral", () => {

@@ -12,7 +12,7 @@ import { ledgerSize, minFee } from "#src/transaction/fee.ts";
 import { valueSize } from "#src/transaction/output.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
-import { construct } from "#src/wallet/build/construct.ts";
+import { construct, estimateFees } from "#src/wallet/build/construct.ts";
 import type {
   ConstructedTransaction,
   ConstructInput,
@@ -177,12 +177,17 @@ describe("a payment that the wallet cannot make", () => {
   });
 
   it("has the fee as its shortfall", () => {
-    expect(refused({ payments: [pay(10n * ada)] }, meansOf(coins(10n * ada))).code).toBe("cannot_cover_fee");
+    const intent = { payments: [pay(10n * ada)] };
+    const means = meansOf(coins(10n * ada));
+    expect(refused(intent, means).code).toBe("cannot_cover_fee");
+    // an estimate gives the fee that is lacking
+    const { fee } = build({ payments: [pay(5n * ada)] }, means);
+    expect(estimateFees({ ...setting, intent, means, seed: 1 })).toMatchObject({ value: { least: fee, most: fee } });
   });
 
   it("is any payment if it has no coin", () => {
     expect(refused({ metadata: "a100a0" }, meansOf([])).code).toBe("no_utxos_available");
-    expect(refused({ payments: [pay(ada)] }, meansOf([])).code).toBe("not_enough_money");
+    expect(refused({ payments: [pay(ada)] }, meansOf([])).code).toBe("no_utxos_available");
   });
 
   it("is one that is too small, too large or has too many assets", () => {
@@ -219,6 +224,8 @@ describe("a payment that the wallet cannot make", () => {
 
   it("is an empty one", () => {
     expect(refused({}, meansOf(coins(5n * ada))).code).toBe("created_invalid_transaction");
+    const validity = { before: { quantity: 9n, unit: "second" as const } };
+    expect(refused({ validity }, meansOf(coins(5n * ada))).code).toBe("created_invalid_transaction");
   });
 });
 

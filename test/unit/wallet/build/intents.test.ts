@@ -281,7 +281,10 @@ describe("validity", () => {
   it("must begin before it ends", () => {
     const code = (from: bigint, before: bigint) =>
       codeOf(
-        { validity: { from: { quantity: from, unit: "slot" }, before: { quantity: before, unit: "slot" } } },
+        {
+          metadata: "a0",
+          validity: { from: { quantity: from, unit: "slot" }, before: { quantity: before, unit: "slot" } },
+        },
         meansOf(threeCoins()),
       );
     expect(code(400n, 600n)).toBe("built");
