@@ -72,6 +72,7 @@ describe("transactions", () => {
     const read = readByCsl(built.transaction);
     expect([unsigned.id, seen.id]).toEqual([read.id, read.id]);
     expect([unsigned.fee, unsigned.witness_count.verification_key]).toEqual([built.fee, 0]);
+    expect([unsigned.script_validity, seen.script_validity]).toEqual(["valid", "valid"]);
     expect(unsigned.inputs).toMatchObject(
       built.coin_selection.inputs.map(({ id, index, amount, derivation_path }) => ({
         id,
