@@ -359,7 +359,7 @@ describe("a wallet of two", () => {
     await lists(alice, id);
   });
 
-  it("is refused if its scripts are invalid, or not recommended where that is required", async () => {
+  it("is refused if its scripts are invalid, or not recommended unless the request says so", async () => {
     const create = (template: unknown, more: Body = {}) =>
       carol.create({
         name: "Another",
@@ -369,7 +369,7 @@ describe("a wallet of two", () => {
         payment_script_template: { cosigners: { "cosigner#0": "self" }, template },
         ...more,
       });
-    const recommended = { script_validation: "recommended" };
+    const required = { script_validation: "required" };
     const some = (least: number, ...from: unknown[]) => ({ some: { at_least: least, from } });
     const invalid = [403, "shared_wallet_script_template_invalid"];
     const cases: readonly (readonly [template: unknown, answer: readonly unknown[], more?: Body])[] = [
@@ -378,9 +378,9 @@ describe("a wallet of two", () => {
       ["cosigner#1", invalid],
       [some(3, "cosigner#0", { any: ["cosigner#0"] }), invalid],
       [{ all: ["cosigner#0", { any: [] }] }, invalid],
-      [{ all: ["cosigner#0", "cosigner#0"] }, invalid, recommended],
-      [some(0, "cosigner#0"), invalid, recommended],
-      [{ all: ["cosigner#0", { active_from: 9 }, { active_until: 5 }] }, invalid, recommended],
+      [{ all: ["cosigner#0", "cosigner#0"] }, invalid],
+      [some(0, "cosigner#0"), invalid],
+      [{ all: ["cosigner#0", { active_from: 9 }, { active_until: 5 }] }, invalid],
       ["cosigner#0", [403, "hardened_derivation_required"], { account_index: "0" }],
       [{ all: ["cosigner"] }, [400, "bad_request"]],
       [{ every: ["cosigner#0"] }, [400, "bad_request"]],
@@ -390,10 +390,11 @@ describe("a wallet of two", () => {
       expect(await refused(create(template, more)), JSON.stringify(template)).toEqual(answer);
     }
     // a script that is not recommended passes `required`, and one that can never be satisfied passes `none`
-    const unwise = { all: ["cosigner#0", { any: ["cosigner#0", { active_from: 5 }] }] };
-    const { id, payment_script_template: template } = await create(unwise);
+    const unwise = { all: ["cosigner#0", { some: { at_least: 0, from: ["cosigner#0", { active_from: 5 }] } }] };
+    expect(await refused(create(unwise))).toEqual(invalid);
+    const { id, payment_script_template: template } = await create(unwise, required);
     expect(template.template).toEqual(unwise);
-    expect(await refused(create(unwise))).toEqual([409, "wallet_already_exists"]);
+    expect(await refused(create(unwise, required))).toEqual([409, "wallet_already_exists"]);
     await create({ all: ["cosigner#0", { any: [] }] }, { script_validation: "none" });
     const alone = await create({ all: ["cosigner#0", "cosigner#1"] });
     const keys = { "cosigner#1": await key(alice) };
