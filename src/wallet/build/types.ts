@@ -50,8 +50,8 @@ export interface MintBurn {
 }
 
 /**
- * Delegation to a pool (its id), or its end. Account 0 is the only one: another index gives
- * `created_multiaccount_transaction`.
+ * Delegation to a pool (its id), or its end. Stake key 0 is the only one, whatever the wallet's account index is:
+ * another index gives `created_multiaccount_transaction`.
  */
 interface DelegationIntent {
   readonly pool?: string | undefined;

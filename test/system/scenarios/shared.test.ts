@@ -252,8 +252,9 @@ describe("a wallet of two", () => {
   it("delegates; one alone signs for the stake, both for the coins", async () => {
     const [pool] = await alice.client.stakePools(ADA);
     const join = (index: string) => ({ delegations: [{ join: { pool: pool!.id, stake_key_index: index } }] });
-    expect(await refused(carol.construct(join("0H")))).toEqual([403, "created_multiaccount_transaction"]);
-    const { transaction, coin_selection: selection } = await carol.construct({ ...join("30H"), vote: "abstain" });
+    // a wallet has one stake key, with index 0H, whatever its account index is
+    expect(await refused(carol.construct(join("30H")))).toEqual([403, "created_multiaccount_transaction"]);
+    const { transaction, coin_selection: selection } = await carol.construct({ ...join("0H"), vote: "abstain" });
     const account = [...ACCOUNT, "2", "0"];
     expect(selection.certificates!.map((one) => one.reward_account_path)).toEqual([account, account, account]);
     const decoded = await alice.decode(transaction);
@@ -278,7 +279,7 @@ describe("a wallet of two", () => {
     }
     const ledger = await http(scenario.devnet, "GET", `/accounts/${addresses[0]!.id}`);
     expect(ledger.body).toMatchObject({ registered: true, pool: pool!.id, drep: "abstain" });
-    expect(await refused(alice.construct(join("30H")))).toEqual([403, "pool_already_joined"]);
+    expect(await refused(alice.construct(join("0H")))).toEqual([403, "pool_already_joined"]);
   });
 
   it("detects the other owner's competing spend before its own transaction expires", async () => {
@@ -334,10 +335,17 @@ describe("a wallet of two", () => {
     const [one] = await alice.client.addresses(seen.id, {}, SHARED);
     // without a template for delegation it has no stake
     expect(one!.id).toMatch(/^addr_test1w/);
-    expect(await refused(alice.client.construct(seen.id, { vote: "abstain" } as never, SHARED))).toEqual([
-      500,
-      "missing_reward_account",
-    ]);
+    const [pool] = await alice.client.stakePools(ADA);
+    const acts: readonly Body[] = [
+      { delegations: [{ join: { pool: pool!.id, stake_key_index: "0H" } }] },
+      { delegations: [{ quit: { stake_key_index: "0H" } }] },
+      { vote: "abstain" },
+      { withdrawal: "self" },
+    ];
+    for (const body of acts) {
+      expect(await refused(alice.client.construct(seen.id, body as never, SHARED)), JSON.stringify(body))
+        .toEqual([403, "delegation_invalid"]);
+    }
     const paid = await give(one!.id, 5n * ADA);
     const lists = (owner: Owner, hash: string) =>
       until("a transaction in the ledger", async () => {
