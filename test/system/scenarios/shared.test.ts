@@ -155,7 +155,10 @@ describe("a wallet of two", () => {
       .toEqual([403, "shared_wallet_key_already_exists"]);
     expect(await refused(alice.patch("payment", { "cosigner#1": "something" }))).toEqual([400, "bad_request"]);
     for (const type of ["payment", "delegation"] as const) {
-      const { status, code, details } = await scenario.refusal(alice.patch(type, { "cosigner#7": other }));
+      const { status, code, details, message } = await scenario.refusal(alice.patch(type, { "cosigner#7": other }));
+      expect(message).toBe(
+        `It looks like you've tried to add a cosigner key to a shared wallet's ${type} template for a non-existing cosigner index: 7`,
+      );
       expect([status, code, details]).toEqual([
         403,
         "shared_wallet_no_such_cosigner",
