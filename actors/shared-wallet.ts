@@ -88,7 +88,9 @@ async function builder({ store }: SharedWalletActorOptions, id: string): Promise
   if (row.sharing.complete) return ok(row);
   return fail(
     "shared_wallet_incomplete",
-    "The wallet lacks keys of its cosigners, so it cannot build transactions.",
+    "I cannot construct a transaction for a shared wallet that is in the 'incomplete' state. Please update your wallet accordingly with " +
+      "'PATCH /shared-wallets/{walletId}/payment-script-template' or 'PATCH /shared-wallets/{walletId}/delegation-script-template' " +
+      "to make it suitable for constructing transactions.",
   );
 }
 
@@ -99,23 +101,25 @@ const building = ({ id, oneChange, selection, sharing }: SharedWalletRow): Build
   selection,
 });
 
-/** A payment intent whose validity lies within the times of the scripts, and whose account index 0 is the only account. */
+/** Whether an intent acts for the stake account. */
+const actsForStake = ({ delegations, vote, withdrawal }: PaymentIntent) =>
+  delegations !== undefined && delegations.length > 0 || vote !== undefined || withdrawal !== undefined;
+
+/** A payment intent whose validity lies within the times of the scripts. */
 async function within(
   { port, clock }: SharedWalletActorOptions,
   { sharing }: SharedWalletRow,
   intent: PaymentIntent,
 ): Promise<PaymentIntent> {
   const { slots } = await port.network();
-  const acts = intent.delegations?.length || intent.vote || intent.withdrawal;
-  const scripts = [sharing.payment, ...(acts && sharing.delegation ? [sharing.delegation] : [])];
+  const scripts = [
+    sharing.payment,
+    ...(actsForStake(intent) && sharing.delegation ? [sharing.delegation] : []),
+  ];
   const now = { slot: slotAt(slots, clock.now()), slotLengthMs: slots.slotLength };
   return {
     ...intent,
     validity: validityWithin(scripts.map(({ script }) => script), intent.validity, now),
-    // builds count accounts from the wallet's own, whatever its index is
-    ...(intent.delegations
-      ? { delegations: intent.delegations.map((one) => ({ ...one, index: Math.abs(one.index - sharing.account) })) }
-      : {}),
   };
 }
 
@@ -124,9 +128,16 @@ async function prepare(options: SharedWalletActorOptions, wish: Json, { entity, 
   const row = await builder(options, entity.id);
   if (!row.ok) return row;
   const { payment, delegation } = row.value.sharing;
+  const intent = receivePaymentIntent(wish);
+  if (!delegation && actsForStake(intent)) {
+    return fail(
+      "delegation_invalid",
+      "I cannot construct a delegating transaction for a shared wallet that is lacking a delegation script template.",
+    );
+  }
   return ok({
     wallet: building(row.value),
-    intent: await within(options, row.value, receivePaymentIntent(wish)),
+    intent: await within(options, row.value, intent),
     templates: { payment, ...(delegation ? { delegation } : {}) },
     limits: { deadline, affinity: entity.id },
   });

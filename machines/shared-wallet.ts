@@ -99,7 +99,7 @@ export type KeysFailure = Failure<
 
 const active = fail(
   "shared_wallet_active",
-  "The wallet has all its keys; keys can be changed only while it is incomplete.",
+  "It looks like you've tried to add a cosigner key for a shared wallet that is active. This can be done only for an incomplete shared wallet.",
 );
 
 /** A wallet's record with keys added to one of its templates; all keys or none. */
@@ -108,7 +108,8 @@ function withKeys(record: SharedWalletRecord, { credential, keys }: AddKeys): Re
   if (!template) {
     return fail(
       "shared_wallet_no_delegation_template",
-      "The wallet has no script template for delegation to add keys to.",
+      "It looks like you've tried to add a cosigner key to a shared wallet's delegation template. This cannot be done for a wallet that does " +
+        "not define any delegation template.",
     );
   }
   const known = { ...template.keys };
@@ -116,19 +117,23 @@ function withKeys(record: SharedWalletRecord, { credential, keys }: AddKeys): Re
     if (known[name] === record.key) {
       return fail(
         "shared_wallet_cannot_update_key",
-        `${name} is this wallet; only keys of other cosigners can be changed.`,
+        "It looks like you've tried to update the key of a cosigner having a shared wallet's account key. Only other cosigner key(s) can be " +
+          "updated.",
       );
     }
     if (!template.names.includes(name)) {
-      return fail("shared_wallet_no_such_cosigner", `${name} is not in the script template for ${credential}.`, {
-        cosigner_index: Number(name.slice("cosigner#".length)),
-        credential_type: credential,
-      });
+      const index = Number(name.slice("cosigner#".length));
+      return fail(
+        "shared_wallet_no_such_cosigner",
+        `It looks like you've tried to add a cosigner key to a shared wallet's ${credential} template for a non-existing cosigner index: ${index}`,
+        { cosigner_index: index, credential_type: credential },
+      );
     }
     if (Object.values(known).includes(key)) {
       return fail(
         "shared_wallet_key_already_exists",
-        `This key is already in the script template for ${credential}; each cosigner must have a different key.`,
+        `It looks like you've tried to add a cosigner key to a shared wallet's ${credential} template that is already ascribed to another ` +
+          "cosigner. Please make sure to assign a different key to each cosigner.",
       );
     }
     known[name] = key;

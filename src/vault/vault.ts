@@ -184,7 +184,11 @@ export function createVault(
       const made = await builders.run("openRoot", input, until);
       if (!made.ok) return made;
       if (made.value.root !== row.root) {
-        return fail("wrong_mnemonic", "The mnemonic does not belong to this wallet.", { wallet_id: wallet });
+        return fail(
+          "wrong_mnemonic",
+          `The given mnemonic doesn't match the one this wallet was created with : ${wallet}`,
+          { wallet_id: wallet },
+        );
       }
       const changed = await replaceRecorded(store, wallet, row, { next: made.value.sealed, record });
       return changed === undefined ? noRootKey(wallet) : ok(changed);
@@ -256,9 +260,12 @@ function jobsOf(wanted: readonly ToSign[]): ToSign[][] {
 }
 
 function noRootKey(wallet: string) {
-  return fail("no_root_key", `The wallet ${wallet} has only public keys, so it cannot sign.`, {
-    wallet_id: wallet,
-  });
+  return fail(
+    "no_root_key",
+    `I couldn't find a root private key for the given wallet: ${wallet}. However, this operation requires that I do have such a key. ` +
+      "Either there's no such wallet, or I don't fully own it.",
+    { wallet_id: wallet },
+  );
 }
 
 function tooManyWrong(wallet: string, seconds: number) {
@@ -270,6 +277,7 @@ function tooManyWrong(wallet: string, seconds: number) {
 }
 
 function wrongPassphrase(wallet: string) {
-  const message = `The passphrase does not decrypt the keys of the wallet ${wallet}.`;
+  const message =
+    `The given encryption passphrase doesn't match the one I use to encrypt the root private key of the given wallet: ${wallet}`;
   return fail("wrong_encryption_passphrase", message, { wallet_id: wallet });
 }

@@ -58,7 +58,8 @@ export const addressBody = z.object({
   payment: credential.optional(),
   stake: credential.optional(),
   validation: z.enum(["none", "required", "recommended"]).optional().describe(
-    "Validation level of a script. `required` (default): the ledger can accept it. `recommended`: it is also safe to use.",
+    "Validation level of scripts. `none` (default): nothing is checked. `required`: the ledger can accept them, and the keys of one " +
+      "script have one role. `recommended`: they are also safe to use.",
   ),
 }).meta({ id: "AddressBody" });
 

@@ -72,7 +72,7 @@ export const cosignerKeys = z.record(z.string(), z.unknown(), {
 
 /** How strictly a script is validated. */
 export const scriptValidation = z.enum(["none", "required", "recommended"]).describe(
-  "Validation level of the scripts. `required` (default): the ledger can accept them. `recommended`: they are also safe to use.",
+  "Validation level of the scripts. `required`: the ledger can accept them. `recommended` (default): they are also safe to use.",
 );
 
 const common = {
@@ -82,7 +82,7 @@ const common = {
   restoration_mode: restoration,
   payment_script_template: givenTemplate,
   delegation_script_template: givenTemplate.optional(),
-  script_validation: scriptValidation.default("required"),
+  script_validation: scriptValidation.default("recommended"),
   one_change_address_mode: oneChange.default(false),
   selection: selection.default("per-output"),
 };

@@ -41,7 +41,7 @@ export function addressRoutes(app: OpenAPIHono, { networkId }: Pick<WalletEdgeOp
     answer: api.madeAddress,
   }, async ({ body }) => {
     const of = (text: ScriptBody | undefined, keys: RegExp) =>
-      text === undefined ? undefined : credentialOf(text, keys, body.validation ?? "required");
+      text === undefined ? undefined : credentialOf(text, keys, body.validation ?? "none");
     const [payment, stake] = [of(body.payment, /^addr_(xvk|vk|vkh)$/), of(body.stake, /^stake_(xvk|vk|vkh)$/)];
     const address = readAddressHex(addressOf(networkId, payment, stake).hex);
     if (!address.ok) throw new Error(address.error.message);
@@ -67,7 +67,8 @@ const malformed = (why: string) =>
       `keys are expected to be used with possible prefixes: 'stake_xvk', 'addr_xvk', 'stake_vk', 'addr_vk', and their hashes. Here ${why}.`,
   );
 
-const OF_SCRIPTS = /^(stake_shared|addr_shared|policy)_(xvk|vk|vkh)$/;
+/** Keys in scripts; `script_vkh` is the prefix of their hashes before their roles had prefixes. */
+const OF_SCRIPTS = /^((stake_shared|addr_shared|policy)_(xvk|vk|vkh)|script_vkh)$/;
 
 function credentialOf(text: ScriptBody, keys: RegExp, level: ValidationLevel): Credential {
   if (typeof text === "string") {
@@ -89,8 +90,9 @@ function scriptHash(script: ScriptBody, level: ValidationLevel): string {
       return [leaf, hashOf(leaf, OF_SCRIPTS)] as const;
     }),
   );
-  if (prefixes.size > 1) throw malformed("one script has keys of several kinds");
-  const why = scriptFault(script, level);
+  const why = level !== "none" && prefixes.size > 1
+    ? "All keys of a script must have the same role: either payment or delegation."
+    : scriptFault(script, level);
   if (why !== undefined) throw malformed(`the script is not valid: ${why}`);
   return nativeHash(encodeNative(toNative(script, (leaf) => hashes.get(leaf) ?? hashOf(leaf, OF_SCRIPTS))));
 }

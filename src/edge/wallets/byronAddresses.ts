@@ -9,7 +9,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { until, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { walletAddressView } from "#src/edge/wallets/holdings.ts";
-import { answered } from "#src/edge/wallets/status.ts";
+import { answered, hardIndexRequired } from "#src/edge/wallets/status.ts";
 import { makeRandomAddress } from "#src/vault/randomAddresses.ts";
 import { storeRandomAddresses } from "#src/wallet/index/readAddresses.ts";
 import { byronPathKey, openByronPath } from "#src/wallet/keys/byronAddress.ts";
@@ -36,11 +36,15 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
     const row = await service.wallet(id, "random");
     const { address_index: index, passphrase } = body;
     if (index !== undefined && index < HARD) {
-      throw new HttpFailure(403, "hardened_derivation_required", `The index of an address must be at least ${HARD}.`);
+      throw hardIndexRequired();
     }
     const made = answered(await makeRandomAddress(service, row, passphrase, until(), index));
     if (made === undefined) {
-      throw new HttpFailure(409, "address_already_exists", "The wallet already has the address with this index.");
+      throw new HttpFailure(
+        409,
+        "address_already_exists",
+        `I cannot derive a new unused address #${index} because I already know of such address.`,
+      );
     }
     return walletAddressView({ ...made, used: false });
   });
@@ -53,7 +57,11 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
       const encrypted = address.kind === "byron" ? address.byron.derivationPath : undefined;
       const path = encrypted === undefined ? undefined : openByronPath(pathKey, encrypted);
       if (path === undefined) {
-        throw new HttpFailure(403, "key_not_found_for_address", "An address does not belong to this wallet.");
+        throw new HttpFailure(
+          403,
+          "key_not_found_for_address",
+          "I couldn't identify this address as one of mine. It likely belongs to another wallet and I will therefore not import it.",
+        );
       }
       return { account: path[0], index: path[1], address: address.hex };
     });

@@ -2,7 +2,7 @@
 import { fromHex } from "#src/base/bytes.ts";
 import { jsonInteger, type Messaged } from "#src/base/json.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
-import { knownNative, nativeHash } from "#src/cardano/nativeScript.ts";
+import { keysOf, knownNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { poolText } from "#src/edge/wallets/delegationView.ts";
@@ -112,10 +112,12 @@ function mintView(policies: readonly Messaged<DecodedPolicy>[], policyKey: strin
 /** The role of a script's keys, as the bech32 prefix of their hashes. */
 type KeyRole = "addr_shared" | "stake_shared" | "policy";
 
-/** The role of a script in a transaction: to mint, to act for a stake account, otherwise to spend. */
+/** The role of a script in a transaction: a policy, to act for a stake account, otherwise to spend. */
 function roleIn(decoded: Messaged<DecodedTransaction>, script: Messaged<DecodedScript>): KeyRole {
   if (script.kind !== "native") return "addr_shared";
   const hash = nativeHash(fromHex(script.native));
+  const native = knownNative(fromHex(script.native));
+  if (decoded.policyKey !== undefined && native && keysOf(native).includes(decoded.policyKey)) return "policy";
   if ([...decoded.mint, ...decoded.burn].some(({ policy }) => policy === hash)) return "policy";
   const accounts = [...decoded.withdrawals, ...decoded.certificates.filter((one) => one.type !== "other")];
   return accounts.some(({ account }) => account.slice(2) === hash) ? "stake_shared" : "addr_shared";

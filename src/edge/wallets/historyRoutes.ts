@@ -123,7 +123,7 @@ async function historyQueryOf(service: WalletService, query: HistoryParameters):
     );
   }
   if (minWithdrawal !== undefined && minWithdrawal < 1n) {
-    throw new HttpFailure(400, "min_withdrawal_wrong", "The minimum withdrawal value must be at least 1 lovelace.");
+    throw new HttpFailure(400, "min_withdrawal_wrong", "The minimum withdrawal value must be at least 1 Lovelace.");
   }
   const eras = await service.eras();
   const from = start === undefined ? undefined : firstSlotFrom(eras, start);

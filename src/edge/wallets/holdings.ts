@@ -109,7 +109,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     await served.require(id);
     const ever = await readAssets(store.sql, id);
     if (!ever.includes(wanted)) {
-      throw new HttpFailure(404, "asset_not_present", "The wallet has never held this asset.");
+      throw new HttpFailure(404, "asset_not_present", "The requested asset is not associated with this wallet.");
     }
     return (await assetsShown(service, [wanted]))[0];
   };

@@ -10,8 +10,8 @@ import { onlyOf } from "#src/base/present.ts";
 import { entityOf, isGone, noSuchWallet, until, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { accountOf } from "#src/edge/wallets/shared.ts";
-import { answered, refusal } from "#src/edge/wallets/status.ts";
-import { policyKeyHash, policyOfTemplate } from "#src/wallet/build/policy.ts";
+import { answered, refusal, softIndexRequired } from "#src/edge/wallets/status.ts";
+import { NO_POLICY_KEY, policyKeyHash, policyOfTemplate } from "#src/wallet/build/policy.ts";
 import { childOf } from "#src/wallet/keys/account.ts";
 import type { Path, Xpub } from "#src/wallet/keys/types.ts";
 import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
@@ -91,7 +91,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     refusals: { 403: "`missing_policy_public_key`" },
   }, async ({ params, query }) => {
     const { policyKey } = await service.wallet(params.walletId, "shelley");
-    if (policyKey === undefined) throw missingPolicyKey(params.walletId);
+    if (policyKey === undefined) throw missingPolicyKey();
     return policyKeyText(policyKey, query.hash ? "hash" : "key");
   });
 
@@ -122,17 +122,17 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     refusals: { 403: "`missing_policy_public_key`, `created_wrong_policy_script_template`" },
   }, async ({ params, body }) => {
     const row = await service.wallet(params.walletId, "shelley");
-    if (row.policyKey === undefined) throw missingPolicyKey(params.walletId);
-    return { policy_id: answered(policyOfTemplate(body.policy_script_template, policyKeyHash(row))).id };
+    if (row.policyKey === undefined) throw missingPolicyKey();
+    const policy = policyOfTemplate(
+      body.policy_script_template,
+      policyKeyHash(row),
+      "It looks like policy id is requested for a policy script",
+    );
+    return { policy_id: answered(policy).id };
   });
 }
 
-function missingPolicyKey(id: string): Error {
-  return refusal({
-    code: "missing_policy_public_key",
-    message: `The wallet ${id} has no policy key yet. Create one with POST /wallets/${id}/policy-key, then retry.`,
-  });
-}
+const missingPolicyKey = () => refusal(NO_POLICY_KEY);
 
 /** The public key at a path from a wallet's root key; throws 403 where the passphrase does not open that. */
 export async function publicKeyAt(
@@ -158,5 +158,5 @@ export function roleKeyText(
 /** The index of a role; throws 403 for keys that need the root key. */
 function softRole(name: (typeof ROLES)[number], index: number): number {
   if (index < HARD) return ROLES.indexOf(name);
-  throw refusal({ code: "soft_derivation_required", message: "The index of a role's key must be soft, such as 0." });
+  throw softIndexRequired();
 }

@@ -61,18 +61,20 @@ export function newWalletApp(log: Log): OpenAPIHono {
 }
 
 /** The refusal of a path without an endpoint, or without one for the method. */
-function missing({ req }: Context, allowed: readonly string[]): HttpFailure {
+function missing(_: Context, allowed: readonly string[]): HttpFailure {
   if (allowed.length > 0) {
     return new HttpFailure(
       405,
       "method_not_allowed",
-      `This endpoint is there, but not for ${req.method}. Please check the method and the path: one of them is likely to be meant otherwise.`,
+      "You've reached a known endpoint but I don't know how to handle the HTTP method specified. Please double-check both the endpoint and " +
+        "the method: one of them is likely to be incorrect (for example: POST instead of PUT, or GET instead of POST...).",
     );
   }
   return new HttpFailure(
     404,
     "not_found",
-    `There is no ${req.method} ${req.path}. Where a path holds parameters, please check that they are well-formed.`,
+    "I couldn't find the requested endpoint. If the endpoint contains path parameters, please ensure they are well-formed, otherwise I " +
+      "won't be able to route them correctly.",
   );
 }
 

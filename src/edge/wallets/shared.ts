@@ -13,7 +13,7 @@ import { route } from "#src/edge/wallets/route.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { firstOf } from "#src/edge/paging.ts";
 import { SHARED, sharedViews } from "#src/edge/wallets/sharedView.ts";
-import { answered, refusal } from "#src/edge/wallets/status.ts";
+import { answered, hardIndexRequired, refusal } from "#src/edge/wallets/status.ts";
 import { changeOf, pageIn } from "#src/edge/wallets/wallets.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
@@ -50,10 +50,7 @@ export async function completeWallet(service: Pick<WalletService, "store">, id: 
 /** Index of an account out of a hard index; throws 403 for a soft one. */
 export function accountOf(index: number): number {
   if (index >= HARD) return index - HARD;
-  throw refusal({
-    code: "hardened_derivation_required",
-    message: "The index of an account must be hardened, such as 0H.",
-  });
+  throw hardIndexRequired();
 }
 
 function templateOf(given: z.output<typeof api.givenTemplate>, own: Xpub): ScriptTemplate {

@@ -10,8 +10,8 @@ import { route } from "#src/edge/wallets/route.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { publicKeyAt, roleKeyText } from "#src/edge/wallets/keys.ts";
 import { accountOf, completeWallet, sharedWallet } from "#src/edge/wallets/shared.ts";
-import { submitFor } from "#src/edge/wallets/submission.ts";
-import { answered, refusal } from "#src/edge/wallets/status.ts";
+import { foreignTransaction, missingWitnesses, submitFor } from "#src/edge/wallets/submission.ts";
+import { answered } from "#src/edge/wallets/status.ts";
 import { encoded } from "#src/edge/wallets/builtViews.ts";
 import { attempted } from "#src/wallet/build/decode.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
@@ -112,15 +112,8 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
 
 /** Throws 403 for a transaction without a script of the wallet's, or with one that still lacks signatures. */
 function assertSigned({ own, agrees, expected, detected }: SharedSigning & { readonly own: number }): void {
-  if (own === 0) {
-    throw refusal({ code: "foreign_transaction", message: "The transaction has no input of this wallet." });
-  }
-  if (agrees) return;
-  throw refusal({
-    code: "missing_witnesses_in_transaction",
-    message: `The wallet's scripts lack signatures: ${detected} of at most ${expected} are present.`,
-    details: { expected_number_of_key_wits: expected, detected_number_of_key_wits: detected },
-  });
+  if (own === 0) throw foreignTransaction();
+  if (!agrees) throw missingWitnesses(expected, detected);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The HTTP status of every failure code that the wallet service may answer with. */
+import { HARD } from "#src/cardano/derivation.ts";
 import { answeredBy, refusalOf } from "#src/edge/errors.ts";
 
 /** A failure as what is thrown to answer with it. */
@@ -96,3 +97,19 @@ export const refusal = refusalOf({
 
 /** The value of a good answer; throws what another is answered with. */
 export const answered = answeredBy(refusal);
+
+const outOfBound = (kind: "soft" | "hardened") =>
+  "It looks like you've provided a derivation index that is out of bound. The index is well-formed, but I require indexes valid for " +
+  `${kind} derivation only. That is, indexes between`;
+
+/** The refusal of a soft index where a key can only be derived at a hard one. */
+export function hardIndexRequired(): Error {
+  const message = `${outOfBound("hardened")} 0H and ${HARD - 1}H.`;
+  return refusal({ code: "hardened_derivation_required", message });
+}
+
+/** The refusal of a hard index where a key can only be derived at a soft one. */
+export function softIndexRequired(): Error {
+  const message = `${outOfBound("soft")} 0 and ${HARD - 1} without a suffix.`;
+  return refusal({ code: "soft_derivation_required", message });
+}

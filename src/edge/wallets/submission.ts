@@ -71,10 +71,14 @@ function refused({ code, message, details }: Failure): Error {
     case "undecodable":
       return notATransaction(message);
     case "mempool_full":
-      return new HttpFailure(425, "mempool_is_full", "The mempool is full; try again later.");
+      return new HttpFailure(
+        425,
+        "mempool_is_full",
+        "The submitted transaction was rejected by the Cardano node because its mempool was full.",
+      );
     case "refused_by_ledger": {
       const why =
-        `The submitted transaction was rejected by the local node. Here's an error message that may help with debugging: ${message}`;
+        `The submitted transaction was rejected by the local node. Here's an error message that may help with debugging:\n${message}`;
       return namesOf(details).includes(SPENT)
         ? new Conflict(why, details)
         : new HttpFailure(500, "created_invalid_transaction", why, details);
@@ -97,18 +101,26 @@ export async function requireOwnSignatures(
 ): Promise<void> {
   const counted = await countOwnSignatures(store.sql, wallet, decoded, transaction, account);
   const { own, missing, expected, detected } = counted;
-  if (!own) {
-    throw refusal({
-      code: "foreign_transaction",
-      message:
-        "The transaction has no input or withdrawal of this wallet. Submit it through the wallet that it belongs to.",
-    });
-  }
-  if (missing === 0) return;
-  throw new HttpFailure(
-    403,
-    "missing_witnesses_in_transaction",
-    `The transaction requires ${expected} witness(es) of this wallet but has ${detected}; sign it first.`,
-    { expected_number_of_key_wits: expected, detected_number_of_key_wits: detected },
-  );
+  if (!own) throw foreignTransaction();
+  if (missing > 0) throw missingWitnesses(expected, detected);
+}
+
+/** The refusal of a transaction without an input or a withdrawal of the wallet. */
+export function foreignTransaction(): Error {
+  return refusal({
+    code: "foreign_transaction",
+    message:
+      "The transaction to be submitted is foreign to the current wallet and cannot be sent. Submit a transaction that has either " +
+      "an input or a withdrawal belonging to the wallet.",
+  });
+}
+
+/** The refusal of a transaction that lacks signatures of the wallet. */
+export function missingWitnesses(expected: number, detected: number): Error {
+  return refusal({
+    code: "missing_witnesses_in_transaction",
+    message: `The transaction expects ${expected} witness(es) to be fully-signed but ${detected} was provided. ` +
+      "Please submit a fully-signed transaction.",
+    details: { expected_number_of_key_wits: expected, detected_number_of_key_wits: detected },
+  });
 }

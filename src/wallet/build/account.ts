@@ -2,6 +2,7 @@
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { type NetworkId, rewardAddress } from "#src/cardano/address.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
+import { drepId } from "#src/cardano/drepId.ts";
 import type { Withdrawal } from "#src/cardano/transaction.ts";
 import { type AccountCertificate } from "#src/cardano/encodeCertificate.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
@@ -33,11 +34,19 @@ export function accountActions(
 ): Result<AccountActions, ConstructFailure> {
   const { delegations = [], vote, withdrawal } = intent;
   if (delegations.length > 1) {
-    return fail("created_multidelegation_transaction", "A transaction can have only one delegation.");
+    return fail(
+      "created_multidelegation_transaction",
+      "It looks like I've created a transaction with multiple delegations, which is not supported at this moment. Please use at most one " +
+        "delegation action: join, quit or none.",
+    );
   }
   const [delegation] = delegations;
   if (delegation && delegation.index !== 0) {
-    return fail("created_multiaccount_transaction", "The wallet has only one stake key, with index 0H.");
+    return fail(
+      "created_multiaccount_transaction",
+      "It looks like I've created a transaction with a delegation, which uses a stake key for the unsupported account. Please use delegation " +
+        "action engaging '0H' account.",
+    );
   }
   if (!delegation && !vote && !withdrawal) return ok(NOTHING);
   if (!account) return fail("missing_reward_account", "This kind of wallet has no stake account.");
@@ -68,7 +77,8 @@ function withdraw(
   if (protocol >= 10 && credential.kind === "key" && !drep) {
     return fail(
       "withdrawal_not_possible_without_vote",
-      "Rewards can be withdrawn only once the wallet's vote is delegated; cast a vote first, in a transaction of its own.",
+      "I cannot construct a transaction that contains withdrawals if the wallet is not voting in the Conway era onwards. Please delegate " +
+        "again (in that case, the wallet will automatically vote to abstain), or make a vote transaction before the withdrawal transaction.",
     );
   }
   return ok([{ account, amount: rewards }]);
@@ -87,7 +97,10 @@ function delegate(
   const own = { account: address, path };
   if (isDelegation && pool === undefined) {
     if (!account.registered) {
-      return fail("not_delegating_to", "The wallet does not delegate to a pool.");
+      return fail(
+        "not_delegating_to",
+        "It seems that you're trying to retire from delegation although you're not even delegating, nor won't be in an immediate future.",
+      );
     }
     if (vote) {
       return fail("created_invalid_transaction", "A transaction cannot both stop the delegation and cast a vote.");
@@ -95,7 +108,8 @@ function delegate(
     if (account.rewards > 0n && !withdrawal) {
       return fail(
         "non_null_rewards",
-        `The account has rewards of ${account.rewards} lovelace; quit with "withdrawal": "self", so that they are not lost.`,
+        "It seems that you're trying to retire from delegation although you've unspoiled rewards in your rewards account! Make sure to " +
+          `withdraw your ${account.rewards} lovelace first.`,
       );
     }
     return ok({
@@ -108,12 +122,27 @@ function delegate(
   const samePool = pool !== undefined && account.pool === pool;
   const sameVote = vote !== undefined && sameDRep(vote, account.drep);
   if (samePool && vote === undefined) {
-    return fail("pool_already_joined", "The wallet already delegates to this pool.", { pool_id: pool });
+    return fail(
+      "pool_already_joined",
+      `I couldn't join a stake pool with the given id: ${pool}. I have already joined this pool; joining again would incur an unnecessary fee!`,
+      { pool_id: pool },
+    );
   }
   if (samePool && sameVote) {
-    return fail("pool_already_joined_same_vote", "The wallet already delegates to this pool and has this vote.");
+    return fail(
+      "pool_already_joined_same_vote",
+      `I couldn't join a stake pool with the given id: ${pool} and vote. I have already joined this pool, also voted the same last time; ` +
+        "joining/voting again would incur an unnecessary fee!",
+    );
   }
-  if (pool === undefined && sameVote) return fail("same_vote", "The wallet already has this vote.");
+  if (pool === undefined && sameVote) {
+    return fail(
+      "same_vote",
+      `I couldn't cast a vote :  ${
+        drepId(vote)
+      }. I have already voted like that; repeating this action would incur an unnecessary fee!`,
+    );
+  }
   const to = {
     ...(pool === undefined || samePool ? {} : { pool }),
     ...(vote === undefined || sameVote ? {} : { drep: vote }),

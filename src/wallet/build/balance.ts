@@ -56,7 +56,11 @@ export function balanceTransaction(
 function notMeasured(run: MeasureFailure): BalanceTxFailure {
   switch (run.kind) {
     case "refused":
-      return refusal("redeemer_script_failure", `A script rejects the transaction: ${run.message}`, { logs: run.logs });
+      return refusal(
+        "redeemer_script_failure",
+        `I was unable to assign execution units to one of your redeemers; Its execution is failing with the following error: ${run.message}`,
+        { logs: run.logs },
+      );
     case "over_limit":
       return tooBig;
     default:

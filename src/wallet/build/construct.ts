@@ -93,7 +93,8 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
   ) {
     return fail(
       "created_invalid_transaction",
-      "The transaction is empty: it has no payment, metadata, minting, delegation, vote or withdrawal.",
+      "It looks like I've created an empty transaction that does not have any payments, withdrawals, delegations, metadata nor minting. " +
+        "Include at least one of them.",
     );
   }
   const actions = accountActions(intent, means.account, network, parameters);

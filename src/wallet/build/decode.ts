@@ -55,7 +55,7 @@ export function decodeTransaction(input: DecodeInput): Result<DecodedTransaction
 type DecodeContext = Omit<DecodeInput, "transaction">;
 
 /** Byron transactions: their signatures are not counted, and they have no scripts. */
-const NO_WITNESSES: WitnessSummary = { keys: 0, bootstraps: 0, scripts: [], hasRedeemers: false };
+const NO_WITNESSES: WitnessSummary = { keys: 0, bootstraps: 0, scripts: [] };
 
 /**
  * Decodes a scanned transaction of any era.
@@ -82,8 +82,9 @@ export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext)
   const account = owns.account && rewardAddress(input.network, owns.account.credential).hex;
   const certificates = scanned.certificates.flatMap((certificate) => shownCertificates(certificate, input, account));
   const policies = policiesOf(scanned, scripts);
+  const listed = listedScripts(scanned, witnesses.scripts);
   const hasPolicyKey = policyKey !== undefined &&
-    [...policies.mint, ...policies.burn].some(({ script }) => {
+    [...[...policies.mint, ...policies.burn].map(({ script }) => script), ...listed].some((script) => {
       const native = script?.kind === "native" ? knownNative(fromHex(script.native)) : undefined;
       return native !== undefined && keysOf(native).includes(policyKey);
     });
@@ -108,7 +109,7 @@ export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext)
     ...(metadata && metadata.size > 0
       ? { metadata: toHex(encode(new Map([...metadata].map(([label, value]) => [label, new Encoded(value)])))) }
       : {}),
-    ...(witnesses.hasRedeemers ? { scriptValidity: scanned.valid ? "valid" as const : "invalid" as const } : {}),
+    ...(isByron ? {} : { scriptValidity: scanned.valid ? "valid" as const : "invalid" as const }),
     validity: {
       ...(scanned.validFrom === undefined ? {} : { from: BigInt(scanned.validFrom) }),
       ...(scanned.validTo === undefined ? {} : { before: BigInt(scanned.validTo) }),
@@ -118,7 +119,7 @@ export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext)
     witnesses: {
       keys: witnesses.keys,
       bootstrap: witnesses.bootstraps,
-      scripts: [...scripts.values()],
+      scripts: listed,
     },
   };
 }
@@ -128,6 +129,22 @@ function decodedScript(script: TransactionScript, reference?: OutRef): DecodedSc
   return script.language === 0
     ? { kind: "native", native: toHex(script.bytes), ...place }
     : { kind: "plutus", language: script.language, hash: script.hash, ...place };
+}
+
+/**
+ * Scripts that the transaction carries: of its witness set, and of its outputs, where later transactions can refer to
+ * them. By hash in order, each once, as cardano-wallet's `getWitnessCount` has them.
+ */
+function listedScripts(
+  { hash: txHash, outputs }: ScannedTransaction,
+  carried: readonly TransactionScript[],
+): DecodedScript[] {
+  const scripts = new Map(carried.map((script) => [script.hash, decodedScript(script)]));
+  for (const [index, output] of outputs.entries()) {
+    const script = output.script && scriptIn(output.script);
+    if (script && !scripts.has(script.hash)) scripts.set(script.hash, decodedScript(script, { txHash, index }));
+  }
+  return [...scripts].sort(([a], [b]) => a < b ? -1 : 1).map(([, script]) => script);
 }
 
 /** Scripts of the witness set and of inputs and reference inputs, by hash. */

@@ -22,6 +22,12 @@ export function textOf(address: string): string {
   return read.ok ? addressText(read.value) : address;
 }
 
+/** Why an output is refused that has less than the ledger's minimum. */
+export const TOO_LITTLE_ADA =
+  "One of the outputs you've specified has an ada quantity that is below the minimum required. Either increase the ada quantity to at least " +
+  "the minimum, or specify an ada quantity of zero, in which case the wallet will automatically assign the correct minimum ada quantity to " +
+  "the output.";
+
 /** The wallet has less than the payments need; the fee is not counted. */
 function notEnoughMoney(lovelace: bigint, assets: Iterable<readonly [AssetId, bigint]>): SelectionFailure {
   const lacking = [...assets].map(([asset, quantity]) => ({
@@ -29,23 +35,23 @@ function notEnoughMoney(lovelace: bigint, assets: Iterable<readonly [AssetId, bi
     asset_name: nameOf(asset),
     quantity,
   }));
-  const what = [
-    ...(lovelace > 0n ? [`${lovelace} lovelace`] : []),
-    ...(lacking.length > 0 ? [`${lacking.length === 1 ? "an asset" : `${lacking.length} assets`}`] : []),
-  ];
-  return refusal("not_enough_money", `The wallet has too little for this: it lacks ${what.join(" and ")}.`, {
-    shortfall: { ada: ada(lovelace), assets: lacking },
-  });
+  return refusal(
+    "not_enough_money",
+    "I can't process this payment as there are not enough funds available in the wallet.",
+    { shortfall: { ada: ada(lovelace), assets: lacking } },
+  );
 }
 
 const noUtxos: SelectionFailure = refusal(
   "no_utxos_available",
-  "The wallet has no unspent output to spend, and every transaction requires one.",
+  "Unable to create a transaction because the wallet has no unspent transaction outputs (UTxOs) available. A transaction must spend at " +
+    "least one UTxO in order to be accepted for inclusion on the Cardano blockchain.",
 );
 
 const cannotCoverFee: SelectionFailure = refusal(
   "cannot_cover_fee",
-  "The remainder of the wallet's outputs does not cover the fee and a change output. Try a lower amount, or wait for incoming payments.",
+  "I am unable to finalize the transaction, as there is not enough ada available to pay for the fee and also pay for the minimum ada " +
+    "quantities of all change outputs. Try increasing your wallet balance or sending a smaller amount.",
 );
 
 const depleted: SelectionFailure = refusal(
@@ -56,7 +62,7 @@ const depleted: SelectionFailure = refusal(
 
 export const tooBig: SelectionFailure = refusal(
   "transaction_is_too_big",
-  "The transaction would be larger than the network takes. Try fewer payments, less metadata, or a lower amount where the wallet's outputs are small.",
+  "I was not able to balance the transaction without exceeding the maximum transaction size.",
 );
 
 /** Why coins, change and fee cannot be brought into agreement. */
@@ -78,7 +84,9 @@ export function balanceRefusal(failure: FeeBalanceFailure): SelectionFailure {
     case "collateral":
       return refusal(
         "insufficient_collateral",
-        `The wallet has too little for the collateral that scripts ask for: ${failure.missing} lovelace more, best in one output without assets.`,
+        "I'm unable to create this transaction because the balance of pure ada UTxOs in your wallet is insufficient to cover the minimum " +
+          `amount of collateral required. I need ${failure.missing} lovelace more. To fix this, you'll need to add one or more pure ada ` +
+          "UTxOs to your wallet that can cover the minimum amount required.",
       );
   }
 }

@@ -97,7 +97,8 @@ export function migrate(
   if (transactions.length > 0) return ok(transactions);
   return fail(
     "nothing_to_migrate",
-    "The wallet has nothing to migrate: it is empty, or its funds do not cover the fee.",
+    "I wasn't able to construct a migration plan. This could be because your wallet is empty, or it could be because the amount of ada in " +
+      "your wallet is insufficient to pay for any of the funds to be migrated. Try adding some ada to your wallet before trying again.",
   );
 }
 

@@ -42,12 +42,16 @@ export function mintingOf(
   const references = new Map<string, Utxo>();
   for (const { policy, name, quantity, operation, to } of intents) {
     if (name.length > NAME_DIGITS) {
-      return fail("asset_name_too_long", "The name of an asset has at most 32 bytes.");
+      return fail(
+        "asset_name_too_long",
+        "Attempted to create a transaction with an asset name that is too long. The maximum length is 32 bytes.",
+      );
     }
     if (quantity < 1n || quantity > MOST) {
       return fail(
         "mint_or_burn_asset_quantity_out_of_bounds",
-        `Between 1 and ${MOST} of an asset can be minted or burned at once.`,
+        "Attempted to mint or burn an asset quantity that is out of bounds. The asset quantity must be greater than zero and must not " +
+          `exceed ${MOST} (2^63 - 1).`,
       );
     }
     const found = "template" in policy
@@ -68,7 +72,7 @@ export function mintingOf(
   if ([...natives.values()].some((native) => !isWithin(native, from, interval.before))) {
     return fail(
       "validity_interval_not_inside_script_timelock",
-      "The transaction would be valid in slots in which its minting script is not; set a validity_interval that lies inside the script's times.",
+      "Attempted to create a transaction with a validity interval that is not a subinterval of an associated script's timelock interval.",
     );
   }
   return ok({

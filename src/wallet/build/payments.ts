@@ -5,7 +5,7 @@ import type { NewOutput } from "#src/cardano/transaction.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { MAX_QUANTITY } from "#src/transaction/change.ts";
 import { neededLovelace, stableMinimum, valueSize } from "#src/transaction/output.ts";
-import { ada, textOf } from "#src/wallet/build/failures.ts";
+import { ada, textOf, TOO_LITTLE_ADA } from "#src/wallet/build/failures.ts";
 import type { Payment, SelectionFailure } from "#src/wallet/build/types.ts";
 
 type OutputParameters = Pick<Parameters, "utxoCostPerByte" | "maxValueSize">;
@@ -23,7 +23,12 @@ function outputOf(
     if (quantity <= MAX_QUANTITY) continue;
     return fail(
       "output_token_quantity_exceeds_limit",
-      `A payment has more of an asset than one output can hold, which is ${MAX_QUANTITY}.`,
+      "One of the token quantities you've specified is greater than the maximum quantity allowed in a single transaction output. Try " +
+        "splitting this quantity across two or more outputs. " +
+        `Destination address: ${textOf(address)}. Token policy identifier: ${policyOf(asset)}. Asset name: ${
+          nameOf(asset)
+        }. ` +
+        `Token quantity specified: ${quantity}. Maximum allowable token quantity: ${MAX_QUANTITY}.`,
       {
         address: textOf(address),
         policy_id: policyOf(asset),
@@ -38,14 +43,15 @@ function outputOf(
   if (valueSize(complete.value) > parameters.maxValueSize) {
     return fail(
       "output_token_bundle_size_exceeds_limit",
-      `A payment has more assets than one output can hold; divide its ${assets.size} assets over several.`,
+      "One of the outputs you've specified contains too many assets. Try splitting these assets across two or more outputs. " +
+        `Destination address: ${textOf(address)}. Asset count: ${assets.size}.`,
       { address: textOf(address), bundle_size: assets.size },
     );
   }
   if (complete.value.lovelace < neededLovelace(parameters, complete)) {
     return fail(
       "utxo_too_small",
-      `Payment ${index} has ${lovelace} lovelace; with its address and assets it must have at least ${least}.`,
+      TOO_LITTLE_ADA,
       {
         tx_output_index: index,
         tx_output_lovelace_specified: ada(lovelace),

@@ -10,7 +10,7 @@ import { type Redeemer, type RedeemerFor, subjectOf } from "#src/cardano/transac
 import { policyOf, sameValue } from "#src/cardano/value.ts";
 import { minUtxo } from "#src/transaction/minUtxo.ts";
 import { attempted } from "#src/wallet/build/decode.ts";
-import { ada } from "#src/wallet/build/failures.ts";
+import { ada, TOO_LITTLE_ADA } from "#src/wallet/build/failures.ts";
 import { mapOf, type PartialTransaction, readPartial } from "#src/wallet/build/partial.ts";
 import { paymentScriptHash } from "#src/transaction/signers.ts";
 import type { BalanceInput, BalanceTxFailure, GivenRedeemer, OwnCoin } from "#src/wallet/build/types.ts";
@@ -42,7 +42,11 @@ export function resolve(input: BalanceInput): Result<ResolvedTransaction, Balanc
     const key = refKey(utxo.ref);
     const other = given.get(key) ?? own.get(key)?.utxo;
     if (other && !sameOutput(other, utxo)) {
-      return fail("input_resolution_conflicts", `The output ${key} is stated in two ways that contradict each other.`);
+      return fail(
+        "input_resolution_conflicts",
+        "At least one of the inputs you've told me about has an asset quantity or address that is different from that recorded in the wallet's " +
+          `UTxO set.\nThe conflict(s) are:\n- ${key}`,
+      );
     }
     given.set(key, utxo);
   }
@@ -53,9 +57,15 @@ export function resolve(input: BalanceInput): Result<ResolvedTransaction, Balanc
   const found = new Set([...inputs, ...references].map(({ ref }) => refKey(ref)));
   const unknown = [...scanned.inputs, ...scanned.references].filter((ref) => !found.has(refKey(ref)));
   if (unknown.length > 0) {
-    return fail("unresolved_inputs", `The contents of these inputs are unknown: ${unknown.map(refKey).join(", ")}.`, {
-      unresolved: unknown.map(({ txHash, index }) => ({ id: txHash, index })),
-    });
+    return fail(
+      "unresolved_inputs",
+      `There are inputs in the transaction for which corresponding outputs could not be found:\n ${
+        unknown.map(refKey).join(", ")
+      }`,
+      {
+        unresolved: unknown.map(({ txHash, index }) => ({ id: txHash, index })),
+      },
+    );
   }
   const redeemers = redeemersOf(input.redeemers, partial);
   if (!redeemers.ok) return redeemers;
@@ -82,21 +92,26 @@ function sameOutput({ output: a }: Utxo, { output: b }: Utxo): boolean {
 function existing(
   { scanned, isSigned }: PartialTransaction,
 ): { readonly ok: false; readonly error: BalanceTxFailure } | undefined {
-  const said = "and it must not: balancing changes what it depends on";
-  if (isSigned) return fail("balance_tx_existing_key_witnesses", `The transaction has signatures already, ${said}.`);
+  if (isSigned) {
+    return fail(
+      "balance_tx_existing_key_witnesses",
+      "The transaction could not be balanced, because it contains existing key-witnesses which would be invalid after the transaction body " +
+        "is modified. Please sign the transaction after it is balanced instead.",
+    );
+  }
   if (scanned.collateral.length > 0) {
-    return fail("balance_tx_existing_collateral", `The transaction has collateral already, ${said}.`);
+    return fail("balance_tx_existing_collateral", "I cannot balance transactions with pre-defined collateral.");
   }
   if (scanned.collateralReturn) {
     return fail(
       "balance_tx_existing_return_collateral",
-      `The transaction has an output for collateral already, ${said}.`,
+      "Balancing transactions with pre-defined collateral return outputs is not yet supported.",
     );
   }
   if (scanned.totalCollateral !== undefined) {
     return fail(
       "balance_tx_existing_total_collateral",
-      `The transaction states its total collateral already, ${said}.`,
+      "I cannot balance transactions with pre-defined total collateral.",
     );
   }
   return undefined;
@@ -106,7 +121,7 @@ function tooSmall({ parameters }: BalanceInput, { scanned, outputs }: PartialTra
   for (const [index, { value: { lovelace } }] of scanned.outputs.entries()) {
     const least = minUtxo(parameters, elementAt(outputs, index).length);
     if (lovelace >= least) continue;
-    return fail("utxo_too_small", `Output ${index} has ${lovelace} lovelace; it must have at least ${least}.`, {
+    return fail("utxo_too_small", TOO_LITTLE_ADA, {
       tx_output_index: index,
       tx_output_lovelace_specified: ada(lovelace),
       tx_output_lovelace_required_minimum: ada(least),
@@ -131,10 +146,18 @@ function redeemersOf(
       ? policies.has(subject)
       : scanned.withdrawals.has(subject);
     if (!isThere) {
-      return fail("redeemer_target_not_found", `A redeemer is for ${subject}, which is not in the transaction.`);
+      return fail(
+        "redeemer_target_not_found",
+        `I was unable to resolve one of your redeemers to the location indicated in the request payload: ${subject}; Please double-check both ` +
+          "your serialised transaction and the provided redeemers.",
+      );
     }
     if (!isData(redeemer.data)) {
-      return fail("redeemer_invalid_data", `The data of the redeemer for ${subject} is not Plutus data.`);
+      return fail(
+        "redeemer_invalid_data",
+        "It looks like you have provided an invalid 'data' payload for one of your redeemers since I am unable to decode it into a valid " +
+          `Plutus data: ${subject}.`,
+      );
     }
     all.set(subject, { for: target, data: redeemer.data });
   }

@@ -50,8 +50,8 @@ export interface MintBurn {
 }
 
 /**
- * Delegation to a pool (its id), or its end. Account 0 is the only one: another index gives
- * `created_multiaccount_transaction`.
+ * Delegation to a pool (its id), or its end. Stake key 0 is the only one, whatever the wallet's account index is:
+ * another index gives `created_multiaccount_transaction`.
  */
 interface DelegationIntent {
   readonly pool?: string | undefined;
@@ -321,14 +321,14 @@ export interface DecodedTransaction {
   readonly withdrawals: readonly { readonly account: string; readonly lovelace: bigint; readonly path?: Path }[];
   readonly mint: readonly DecodedPolicy[];
   readonly burn: readonly DecodedPolicy[];
-  /** Hash of the wallet's policy key, where a minting script names it. */
+  /** Hash of the wallet's policy key, where a script of the transaction names it. */
   readonly policyKey?: string;
   readonly certificates: readonly DecodedCertificate[];
   readonly depositsTaken: readonly bigint[];
   readonly depositsReturned: readonly bigint[];
   /** CBOR of the metadata map, in hexadecimal. */
   readonly metadata?: string;
-  /** Absent where it has no redeemers. */
+  /** Absent in Byron, whose transactions have no scripts. */
   readonly scriptValidity?: "valid" | "invalid";
   readonly validity: { readonly from?: bigint; readonly before?: bigint };
   /** Hash over redeemers, datums and cost models. */

@@ -31,7 +31,8 @@ export function intervalOf(
   if (bounds.some(({ quantity }) => quantity < 0n) || (from ?? 0n) >= before || before >= 1n << 64n) {
     return fail(
       "invalid_validity_bounds",
-      "The transaction must become valid before it ceases to be, and no time may be negative.",
+      "Attempted to create a transaction with invalid validity bounds. Please make sure that the 'invalid_before' bound precedes the " +
+        "'invalid_hereafter' bound, and that you have not used negative time values.",
     );
   }
   const end = boundary !== undefined && BigInt(boundary) < before ? BigInt(boundary) : before;

@@ -21,7 +21,6 @@ export interface WitnessSummary {
   readonly keys: number;
   readonly bootstraps: number;
   readonly scripts: readonly TransactionScript[];
-  readonly hasRedeemers: boolean;
 }
 
 /** Field of the witness set for each language of Plutus. */
@@ -43,7 +42,6 @@ function native(item: Item): TransactionScript {
 export function witnessesOf(bytes: Uint8Array): WitnessSummary {
   let keys = 0;
   let bootstraps = 0;
-  let hasRedeemers = false;
   const scripts: TransactionScript[] = [];
   for (const [field, value] of as(decodeAll(bytes), "map").value) {
     const number = asInt(field);
@@ -51,10 +49,9 @@ export function witnessesOf(bytes: Uint8Array): WitnessSummary {
     if (number === 0n) keys = asSet(value).length;
     else if (number === 1n) scripts.push(...asSet(value).map(native));
     else if (number === 2n) bootstraps = asSet(value).length;
-    else if (number === 5n) hasRedeemers = true;
     else if (language) scripts.push(...asSet(value).map((one) => plutus(language, as(one, "bytes").value)));
   }
-  return { keys, bootstraps, scripts, hasRedeemers };
+  return { keys, bootstraps, scripts };
 }
 
 /**

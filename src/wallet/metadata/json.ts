@@ -35,7 +35,7 @@ const TAGS = ["int", "string", "bytes", "list", "map"];
  */
 export function readMetadata(json: Json): Result<Metadata, BadMetadata> {
   if (!isObject(json)) {
-    return fail("bad_request", "Error in $.metadata: Metadata must be an object whose keys are labels.");
+    return fail("bad_request", "Error in $.metadata: The JSON metadata top level must be a map (JSON object)");
   }
   const isTagged = Object.values(json).every((value) =>
     isObject(value) && Object.keys(value).length === 1 && Object.keys(value).every((tag) => TAGS.includes(tag))
@@ -67,16 +67,21 @@ function attempt(json: { [key: string]: Json }, read: (json: Json) => Metadatum)
 function labelOf(text: string): bigint {
   const label = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
   if (label < 0n || label > MAX_INTEGER) {
-    throw new InvalidMetadata(`The label ${JSON.stringify(text.slice(0, 80))} is no whole number from 0 to 2^64 - 1.`);
+    throw new InvalidMetadata(
+      `The JSON metadata top level must be a map with unsigned integer keys. Invalid key: ${
+        JSON.stringify(text.slice(0, 80))
+      }`,
+    );
   }
   return label;
 }
 
 function integer(json: Json): bigint {
   const isWhole = typeof json === "bigint" || (typeof json === "number" && Number.isInteger(json));
-  const value = isWhole ? BigInt(json) : MAX_INTEGER + 1n;
+  if (!isWhole) throw new InvalidMetadata("A number is no whole number.");
+  const value = BigInt(json);
   if (value > MAX_INTEGER || value < -MAX_INTEGER) {
-    throw new InvalidMetadata("A number is no whole number from -(2^64 - 1) to 2^64 - 1.");
+    throw new InvalidMetadata(`Numeric metadata value ${value} is outside the range -(2^64-1) .. 2^64-1.`);
   }
   return value;
 }
@@ -91,7 +96,11 @@ function text(json: Json): string {
 function bytes(hex: Json): Uint8Array {
   if (typeof hex !== "string" || !isHex(hex)) throw new InvalidMetadata("Bytes are not hexadecimal.");
   if (hex.length > 2 * MAX_BYTES) {
-    throw new InvalidMetadata(`A byte string has ${hex.length / 2} bytes; at most ${MAX_BYTES} are allowed.`);
+    throw new InvalidMetadata(
+      `Byte string metadata value must consist of at most ${MAX_BYTES} bytes, but it consists of ${
+        hex.length / 2
+      } bytes.`,
+    );
   }
   return fromHex(hex);
 }

@@ -63,5 +63,7 @@ function valueOf(item: Item): Metadatum {
 /** Why a text is too long, or undefined. */
 export function textFault(text: string): string | undefined {
   const { length } = utf8(text);
-  return length <= MAX_BYTES ? undefined : `A text has ${length} bytes in UTF-8; at most ${MAX_BYTES} are allowed.`;
+  return length <= MAX_BYTES
+    ? undefined
+    : `Text string metadata value must consist of at most ${MAX_BYTES} UTF8 bytes, but it consists of ${length} bytes.`;
 }

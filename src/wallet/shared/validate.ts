@@ -37,15 +37,24 @@ function notRecommended(script: ScriptForm): string | undefined {
   const others = children.length - timelocks.length;
   const both = bounds(timelocks);
   const leaves = children.filter((one) => typeof one === "string");
-  if ("all" in script && others === 0) return "A list of the script is empty, or has nothing but times in it.";
-  if ("some" in script) {
-    if (script.some.at_least === 0) return '"at_least" is 0, so that nobody has to agree.';
-    if (others < script.some.at_least) return '"at_least" asks for more than the list has beside times.';
+  if ("all" in script && others === 0) {
+    return "The list inside a script is empty or only contains timelocks (which is not recommended).";
   }
-  if (new Set(leaves).size < leaves.length) return "A list of the script has duplicate keys.";
+  if ("some" in script) {
+    if (script.some.at_least === 0) return "At least's coefficient is 0 (which is not recommended).";
+    if (others < script.some.at_least) {
+      return "At least's coefficient is larger than the number of non-timelock elements in the list " +
+        "(which is not recommended).";
+    }
+  }
+  if (new Set(leaves).size < leaves.length) {
+    return "The list inside a script has duplicate keys (which is not recommended).";
+  }
   const always = "any" in script && (both ? both.until >= both.from : timelocks.length > 1);
-  if (timelocks.length > 2 || always) return "Some times of the script are redundant.";
-  if ("all" in script && both && both.until < both.from) return "The times of the script contradict each other.";
+  if (timelocks.length > 2 || always) return "Some timelocks used are redundant (which is not recommended).";
+  if ("all" in script && both && both.until < both.from) {
+    return "The timelocks used are contradictory when used with 'all' (which is not recommended).";
+  }
   for (const child of children) {
     const why = notRecommended(child);
     if (why !== undefined) return why;
@@ -56,7 +65,7 @@ function notRecommended(script: ScriptForm): string | undefined {
 /** Why a script fails validation, in a sentence; `undefined` where it passes. `none` checks nothing. */
 export function scriptFault(script: ScriptForm, level: ValidationLevel): string | undefined {
   if (level === "none") return undefined;
-  if (!satisfiable(script)) return "Nothing could ever satisfy the script, so the ledger would never accept it.";
+  if (!satisfiable(script)) return "The script is ill-formed and is not going to be accepted by the ledger.";
   return level === "recommended" ? notRecommended(script) : undefined;
 }
 
@@ -64,14 +73,16 @@ export function scriptFault(script: ScriptForm, level: ValidationLevel): string 
 function keysFault({ script, keys }: ScriptTemplate): string | undefined {
   const names = new Set(leavesOf(script));
   const given = Object.values(keys);
-  if (names.size === 0) return "The script has no cosigner in it.";
-  if (given.length === 0) return "At least one cosigner must have an account public key.";
-  if (new Set(given).size < given.length) {
-    return "Two cosigners have the same account public key; each must have their own.";
+  if (names.size === 0) return "The script of a template must have at least one cosigner defined.";
+  if (given.length === 0) {
+    return "The script template must have at least one cosigner with an extended public key.";
   }
-  const unknown = Object.keys(keys).find((name) => !names.has(name));
-  if (unknown !== undefined) return `The key of ${unknown} is given, who is not in the script.`;
-  return undefined;
+  if (new Set(given).size < given.length) {
+    return "The cosigners in a script template must stand behind an unique extended public key.";
+  }
+  return Object.keys(keys).every((name) => names.has(name))
+    ? undefined
+    : "The specified cosigner must be present in the script of the template.";
 }
 
 /** Most bytes of JSON of a wallet's templates with all keys: they are in its actor's snapshot, which is limited. */
@@ -86,7 +97,11 @@ export function validateTemplates(
   level: ValidationLevel,
 ): Result<null, Failure<"shared_wallet_script_template_invalid">> {
   const wrong = (type: CredentialType, why: string) =>
-    fail("shared_wallet_script_template_invalid", `The script template for ${type} does not pass validation. ${why}`);
+    fail(
+      "shared_wallet_script_template_invalid",
+      `It looks like you've tried to create a shared wallet with a template script for ${type} credential that does ` +
+        `not pass validation. The problem is: ${why}`,
+    );
   let text = 0;
   for (const type of ["payment", "delegation"] as const) {
     const template = templates[type];
@@ -94,7 +109,7 @@ export function validateTemplates(
     const why = scriptFault(template.script, level) ?? keysFault(template) ??
       (Object.values(template.keys).includes(own)
         ? undefined
-        : "The wallet's own account public key must be one of the cosigners'.");
+        : "The wallet's account key must be always present for the script template.");
     if (why !== undefined) return wrong(type, why);
     text += JSON.stringify(template.script, (_, value) => typeof value === "bigint" ? String(value) : value).length +
       leavesOf(template.script).length * KEY_TEXT;

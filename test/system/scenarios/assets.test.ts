@@ -92,7 +92,7 @@ describe("assets and policies", () => {
     ) {
       const { status, code, message } = await scenario.refusal(request());
       expect([status, code]).toEqual([403, "missing_policy_public_key"]);
-      expect(message).toMatch(/POST \S*\/policy-key/);
+      expect(message).toMatch(/POST to endpoint \S*\/policy-key/);
     }
     expect(await scenario.refused(client.makePolicyKey(id, PASSPHRASE))).toEqual([403, "no_root_key"]);
   });

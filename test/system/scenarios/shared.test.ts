@@ -155,7 +155,10 @@ describe("a wallet of two", () => {
       .toEqual([403, "shared_wallet_key_already_exists"]);
     expect(await refused(alice.patch("payment", { "cosigner#1": "something" }))).toEqual([400, "bad_request"]);
     for (const type of ["payment", "delegation"] as const) {
-      const { status, code, details } = await scenario.refusal(alice.patch(type, { "cosigner#7": other }));
+      const { status, code, details, message } = await scenario.refusal(alice.patch(type, { "cosigner#7": other }));
+      expect(message).toBe(
+        `It looks like you've tried to add a cosigner key to a shared wallet's ${type} template for a non-existing cosigner index: 7`,
+      );
       expect([status, code, details]).toEqual([
         403,
         "shared_wallet_no_such_cosigner",
@@ -252,8 +255,9 @@ describe("a wallet of two", () => {
   it("delegates; one alone signs for the stake, both for the coins", async () => {
     const [pool] = await alice.client.stakePools(ADA);
     const join = (index: string) => ({ delegations: [{ join: { pool: pool!.id, stake_key_index: index } }] });
-    expect(await refused(carol.construct(join("0H")))).toEqual([403, "created_multiaccount_transaction"]);
-    const { transaction, coin_selection: selection } = await carol.construct({ ...join("30H"), vote: "abstain" });
+    // a wallet has one stake key, with index 0H, whatever its account index is
+    expect(await refused(carol.construct(join("30H")))).toEqual([403, "created_multiaccount_transaction"]);
+    const { transaction, coin_selection: selection } = await carol.construct({ ...join("0H"), vote: "abstain" });
     const account = [...ACCOUNT, "2", "0"];
     expect(selection.certificates!.map((one) => one.reward_account_path)).toEqual([account, account, account]);
     const decoded = await alice.decode(transaction);
@@ -278,7 +282,7 @@ describe("a wallet of two", () => {
     }
     const ledger = await http(scenario.devnet, "GET", `/accounts/${addresses[0]!.id}`);
     expect(ledger.body).toMatchObject({ registered: true, pool: pool!.id, drep: "abstain" });
-    expect(await refused(alice.construct(join("30H")))).toEqual([403, "pool_already_joined"]);
+    expect(await refused(alice.construct(join("0H")))).toEqual([403, "pool_already_joined"]);
   });
 
   it("detects the other owner's competing spend before its own transaction expires", async () => {
@@ -334,10 +338,17 @@ describe("a wallet of two", () => {
     const [one] = await alice.client.addresses(seen.id, {}, SHARED);
     // without a template for delegation it has no stake
     expect(one!.id).toMatch(/^addr_test1w/);
-    expect(await refused(alice.client.construct(seen.id, { vote: "abstain" } as never, SHARED))).toEqual([
-      500,
-      "missing_reward_account",
-    ]);
+    const [pool] = await alice.client.stakePools(ADA);
+    const acts: readonly Body[] = [
+      { delegations: [{ join: { pool: pool!.id, stake_key_index: "0H" } }] },
+      { delegations: [{ quit: { stake_key_index: "0H" } }] },
+      { vote: "abstain" },
+      { withdrawal: "self" },
+    ];
+    for (const body of acts) {
+      expect(await refused(alice.client.construct(seen.id, body as never, SHARED)), JSON.stringify(body))
+        .toEqual([403, "delegation_invalid"]);
+    }
     const paid = await give(one!.id, 5n * ADA);
     const lists = (owner: Owner, hash: string) =>
       until("a transaction in the ledger", async () => {
@@ -359,7 +370,7 @@ describe("a wallet of two", () => {
     await lists(alice, id);
   });
 
-  it("is refused if its scripts are invalid, or not recommended where that is required", async () => {
+  it("is refused if its scripts are invalid, or not recommended unless the request says so", async () => {
     const create = (template: unknown, more: Body = {}) =>
       carol.create({
         name: "Another",
@@ -369,7 +380,7 @@ describe("a wallet of two", () => {
         payment_script_template: { cosigners: { "cosigner#0": "self" }, template },
         ...more,
       });
-    const recommended = { script_validation: "recommended" };
+    const required = { script_validation: "required" };
     const some = (least: number, ...from: unknown[]) => ({ some: { at_least: least, from } });
     const invalid = [403, "shared_wallet_script_template_invalid"];
     const cases: readonly (readonly [template: unknown, answer: readonly unknown[], more?: Body])[] = [
@@ -378,9 +389,9 @@ describe("a wallet of two", () => {
       ["cosigner#1", invalid],
       [some(3, "cosigner#0", { any: ["cosigner#0"] }), invalid],
       [{ all: ["cosigner#0", { any: [] }] }, invalid],
-      [{ all: ["cosigner#0", "cosigner#0"] }, invalid, recommended],
-      [some(0, "cosigner#0"), invalid, recommended],
-      [{ all: ["cosigner#0", { active_from: 9 }, { active_until: 5 }] }, invalid, recommended],
+      [{ all: ["cosigner#0", "cosigner#0"] }, invalid],
+      [some(0, "cosigner#0"), invalid],
+      [{ all: ["cosigner#0", { active_from: 9 }, { active_until: 5 }] }, invalid],
       ["cosigner#0", [403, "hardened_derivation_required"], { account_index: "0" }],
       [{ all: ["cosigner"] }, [400, "bad_request"]],
       [{ every: ["cosigner#0"] }, [400, "bad_request"]],
@@ -390,10 +401,11 @@ describe("a wallet of two", () => {
       expect(await refused(create(template, more)), JSON.stringify(template)).toEqual(answer);
     }
     // a script that is not recommended passes `required`, and one that can never be satisfied passes `none`
-    const unwise = { all: ["cosigner#0", { any: ["cosigner#0", { active_from: 5 }] }] };
-    const { id, payment_script_template: template } = await create(unwise);
+    const unwise = { all: ["cosigner#0", { some: { at_least: 0, from: ["cosigner#0", { active_from: 5 }] } }] };
+    expect(await refused(create(unwise))).toEqual(invalid);
+    const { id, payment_script_template: template } = await create(unwise, required);
     expect(template.template).toEqual(unwise);
-    expect(await refused(create(unwise))).toEqual([409, "wallet_already_exists"]);
+    expect(await refused(create(unwise, required))).toEqual([409, "wallet_already_exists"]);
     await create({ all: ["cosigner#0", { any: [] }] }, { script_validation: "none" });
     const alone = await create({ all: ["cosigner#0", "cosigner#1"] });
     const keys = { "cosigner#1": await key(alice) };

@@ -72,6 +72,7 @@ describe("transactions", () => {
     const read = readByCsl(built.transaction);
     expect([unsigned.id, seen.id]).toEqual([read.id, read.id]);
     expect([unsigned.fee, unsigned.witness_count.verification_key]).toEqual([built.fee, 0]);
+    expect([unsigned.script_validity, seen.script_validity]).toEqual(["valid", "valid"]);
     expect(unsigned.inputs).toMatchObject(
       built.coin_selection.inputs.map(({ id, index, amount, derivation_path }) => ({
         id,
@@ -88,6 +89,9 @@ describe("transactions", () => {
     expect(await scenario.refused(client.submit(mine, built.transaction)))
       .toEqual([403, "missing_witnesses_in_transaction"]);
     const wrong = await scenario.refusal(client.sign(mine, built.transaction, "another passphrase"));
+    expect(wrong.message).toBe(
+      `The given encryption passphrase doesn't match the one I use to encrypt the root private key of the given wallet: ${mine}`,
+    );
     expect([wrong.status, wrong.code, wrong.details]).toEqual([
       403,
       "wrong_encryption_passphrase",

@@ -102,8 +102,11 @@ describe("wallets", () => {
     const wrong = "another passphrase";
     expect(await scenario.refused(client.changePassphrase(id, { old_passphrase: wrong, new_passphrase: wrong })))
       .toEqual([403, "wrong_encryption_passphrase"]);
-    expect(await scenario.refused(client.changePassphrase(id, { mnemonic_sentence: words, new_passphrase: wrong })))
-      .toEqual([403, "wrong_mnemonic"]);
+    const other = await scenario.refusal(
+      client.changePassphrase(id, { mnemonic_sentence: words, new_passphrase: wrong }),
+    );
+    expect([other.status, other.code]).toEqual([403, "wrong_mnemonic"]);
+    expect(other.message).toBe(`The given mnemonic doesn't match the one this wallet was created with : ${id}`);
     await client.changePassphrase(id, { old_passphrase: PASSPHRASE, new_passphrase: wrong });
     const changed = (await client.wallet(id)).passphrase!.last_updated_at;
     expect(Date.parse(changed)).toBeGreaterThan(Date.parse(passphrase!.last_updated_at));
@@ -133,7 +136,12 @@ describe("wallets", () => {
     await scenario.untilAvailable(watched.id, 5n * ADA);
     expect(await client.addresses(watched.id)).toEqual(await client.addresses(id));
     const { transaction } = await client.construct(watched.id, payment(account.address(0), 1n));
-    expect(await scenario.refused(client.sign(watched.id, transaction, PASSPHRASE))).toEqual([403, "no_root_key"]);
+    const keyless = await scenario.refusal(client.sign(watched.id, transaction, PASSPHRASE));
+    expect([keyless.status, keyless.code]).toEqual([403, "no_root_key"]);
+    expect(keyless.message).toBe(
+      `I couldn't find a root private key for the given wallet: ${watched.id}. However, this operation requires that I do have such a key. ` +
+        "Either there's no such wallet, or I don't fully own it.",
+    );
     expect(await scenario.refused(client.makePolicyKey(watched.id, PASSPHRASE))).toEqual([403, "no_root_key"]);
     expect(
       await scenario.refused(

@@ -1,3 +1,4 @@
+import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
@@ -48,13 +49,43 @@ describe("creating an address", () => {
 
   const KEY = "addr_shared_vkh1zxt0uvrza94h3hv4jpv0ttddgnwkvdgeyq8jf9w30mcs6y8w3nq";
   test("validates scripts as strictly as requested", async () => {
-    const twice = { payment: { all: [KEY, KEY] } };
-    expect((await make(twice)).status).toBe(202);
-    const refused = await make({ ...twice, validation: "recommended" });
-    expect(refused.status).toBe(400);
-    expect(await refused.json()).toMatchObject({ code: "bad_request", message: expect.stringContaining("duplicate") });
-    expect((await make({ payment: { some: { at_least: 2, from: [KEY] } } })).status).toBe(400);
-    expect((await make({ payment: { some: { at_least: 2, from: [KEY] } }, validation: "none" })).status).toBe(202);
+    const STAKE = "stake_shared_vkh1nac0awgfa4zjsh4elnjmsscz0huhss8q2g0x3n7m539mwaa5m7s";
+    const said = {
+      impossible: "The script is ill-formed and is not going to be accepted by the ledger.",
+      mixed: "All keys of a script must have the same role: either payment or delegation.",
+      twice: "The list inside a script has duplicate keys (which is not recommended).",
+      zero: "At least's coefficient is 0 (which is not recommended).",
+      trap: "The timelocks used are contradictory when used with 'all' (which is not recommended).",
+    };
+    const cases: readonly (readonly [script: unknown, required: string | undefined, recommended: string])[] = [
+      [{ all: [KEY, KEY] }, undefined, said.twice],
+      [{ some: { at_least: 0, from: [KEY] } }, undefined, said.zero],
+      [{ all: [KEY, { active_from: 120 }, { active_until: 100 }] }, undefined, said.trap],
+      [{ some: { at_least: 2, from: [KEY] } }, said.impossible, said.impossible],
+      [{ some: { at_least: 1, from: [KEY, STAKE] } }, said.mixed, said.mixed],
+    ];
+    for (const [payment, required, recommended] of cases) {
+      // without a level nothing is validated
+      for (const validation of [undefined, "none"]) expect((await make({ payment, validation })).status).toBe(202);
+      for (const [validation, message] of Object.entries({ required, recommended })) {
+        const response = await make({ payment, validation });
+        if (message === undefined) expect(response.status).toBe(202);
+        else {
+          expect(response.status).toBe(400);
+          expect(await response.json()).toMatchObject({
+            code: "bad_request",
+            message: expect.stringContaining(message),
+          });
+        }
+      }
+    }
+  });
+
+  test("accepts keys of scripts under the older prefix", async () => {
+    const old = toBech32("script_vkh", fromBech32(KEY)!.bytes);
+    const address = async (key: string) =>
+      await (await make({ payment: { all: [key] }, validation: "required" })).json();
+    expect(await address(old)).toEqual(await address(KEY));
   });
 
   test("accepts no key of another kind for a part", async () => {

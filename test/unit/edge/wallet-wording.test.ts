@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { distributionOf } from "#src/edge/wallets/holdings.ts";
 import { noSuchWallet, walletAlreadyExists } from "#src/edge/wallets/service.ts";
+import { hardIndexRequired, softIndexRequired } from "#src/edge/wallets/status.ts";
+import { foreignTransaction, missingWitnesses } from "#src/edge/wallets/submission.ts";
 import { historyQuery } from "#src/api/wallets/transactions.ts";
 
 const ID = "2512a00e9653fe49a44a5886202e24d77eeb998f";
@@ -9,6 +11,19 @@ test("clients find a wallet's id in the message that it exists already", () => {
   const { status, code, message } = walletAlreadyExists(ID);
   expect([status, code, message.split(" ")[10]]).toEqual([409, "wallet_already_exists", ID]);
   expect(noSuchWallet(ID).message).toBe(`I couldn't find a wallet with the given id: ${ID}`);
+});
+
+test("refusals of the edge are said in cardano-wallet's words", () => {
+  const bound =
+    "It looks like you've provided a derivation index that is out of bound. The index is well-formed, but I require indexes valid for";
+  const said = [hardIndexRequired(), softIndexRequired(), foreignTransaction(), missingWitnesses(2, 1)];
+  expect(said.map(({ message }) => message)).toEqual([
+    `${bound} hardened derivation only. That is, indexes between 0H and 2147483647H.`,
+    `${bound} soft derivation only. That is, indexes between 0 and 2147483647 without a suffix.`,
+    "The transaction to be submitted is foreign to the current wallet and cannot be sent. Submit a transaction that has either an input or " +
+    "a withdrawal belonging to the wallet.",
+    "The transaction expects 2 witness(es) to be fully-signed but 1 was provided. Please submit a fully-signed transaction.",
+  ]);
 });
 
 test("a histogram has a bucket for each power of ten, its bound included", () => {

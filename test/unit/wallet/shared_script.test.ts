@@ -290,7 +290,7 @@ describe("validation", () => {
     const said = refused.map((templates) => code(templates));
     for (const one of said) {
       expect(one).toMatch(
-        /^shared_wallet_script_template_invalid: The script template for (payment|delegation) does not pass validation\. /,
+        /^shared_wallet_script_template_invalid: It looks like you've tried to create a shared wallet with a template script for (payment|delegation) credential that does not pass validation\. The problem is: /,
       );
     }
     expect(said.slice(-2).every((one) => one.includes("for delegation"))).toBe(true);

@@ -5,6 +5,7 @@
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
+import { messaged } from "#src/base/json.ts";
 import { fromBech32 } from "#src/cardano/bech32.ts";
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
@@ -13,6 +14,7 @@ import { keyHash } from "#src/cardano/keys.ts";
 import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
 import { encodeNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import { addWitness, encodeTransaction, witnessBytes } from "#src/cardano/transaction.ts";
+import { decodedView } from "#src/edge/wallets/decodedView.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { type Account, credentialKey } from "#src/ledger/state.ts";
 import { construct, estimateFees } from "#src/wallet/build/construct.ts";
@@ -235,11 +237,21 @@ describe("minting", () => {
     expect(await judged(signed, [carrier, ...means.coins.map(({ utxo }) => utxo)])).toEqual([]);
   });
 
-  it("puts a reference script into the first payment", () => {
+  it("puts a reference script into the first payment, and decoding lists it with its place", async () => {
     const intent: PaymentIntent = { payments: [{ address: bob.base, lovelace: 0n }], referencePolicy: template };
-    const { transaction } = build(intent, meansOf(threeCoins()));
-    const output = csl.Transaction.from_bytes(transaction).body().outputs().get(0);
+    const { built, decoded } = await live(intent, meansOf(threeCoins()));
+    const output = csl.Transaction.from_bytes(built.transaction).body().outputs().get(0);
     expect(output.script_ref()?.is_native_script()).toBe(true);
+    const policy = policyOfTemplate(template, policyKey);
+    if (!policy.ok) throw new Error("no policy");
+    const native = toHex(policy.value.bytes);
+    const reference = { txHash: decoded.id, index: 0 };
+    expect(decoded.witnesses.scripts).toEqual([{ kind: "native", native, reference }]);
+    // a transaction without Plutus scripts is valid as well
+    expect(decoded.scriptValidity).toBe("valid");
+    const { witness_count: { scripts } } = decodedView(messaged(decoded), undefined);
+    expect(scripts).toMatchObject([{ script_type: "native", reference: { id: decoded.id, index: 0 } }]);
+    expect(JSON.stringify(scripts)).toMatch(/"policy_vkh1/);
     expect(codeOf({ ...intent, payments: [] }, meansOf(threeCoins()))).toBe("created_invalid_transaction");
   });
 
