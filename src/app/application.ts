@@ -7,6 +7,7 @@ import { startEdgeRole } from "#src/app/edgeRole.ts";
 import { startFollowerRole } from "#src/app/followerRole.ts";
 import { continuation } from "#src/app/greeting.ts";
 import { startHealthPort } from "#src/app/health.ts";
+import { startMonitoring } from "#src/app/monitoring.ts";
 import type { Options, Role } from "#src/app/options.ts";
 import { stopAll } from "#src/app/stopAll.ts";
 import { startWorkerRole } from "#src/app/workerRole.ts";
@@ -25,6 +26,7 @@ interface Part {
  */
 const PARTS: readonly Part[] = [
   { start: startHealthPort },
+  { start: startMonitoring },
   { role: "devnet", start: startDevnetRole },
   { role: "follower", start: startFollowerRole },
   { role: "worker", start: startWorkerRole },

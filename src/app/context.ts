@@ -1,4 +1,5 @@
 /** What the parts of one process share, how they listen, and the actor kinds that they serve. */
+import type { TlsOptions } from "node:tls";
 import { tokenActor } from "#actors/token.ts";
 import { transactionActor } from "#actors/transaction.ts";
 import type { Clock } from "#src/base/clock.ts";
@@ -86,10 +87,10 @@ export interface AppContext extends StartContext {
 export async function listen(
   { options, stops }: Pick<StartContext, "options" | "stops">,
   app: Parameters<typeof serve>[0],
-  use: { service: string; port: number; option: string; host?: string },
+  use: { service: string; port: number; option: string; host?: string; tls?: TlsOptions | undefined },
 ): Promise<Listener> {
   try {
-    const listener = await serve(app, { host: use.host ?? options.host, port: use.port });
+    const listener = await serve(app, { host: use.host ?? options.host, port: use.port, tls: use.tls });
     stops.push(() => listener.stop());
     return listener;
   } catch (error) {
@@ -98,8 +99,10 @@ export async function listen(
 }
 
 /** The URL of a listener. */
-export function urlOf({ host, port }: Pick<Listener, "host" | "port">): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+export function urlOf(
+  { host, port, scheme = "http" }: Pick<Listener, "host" | "port"> & Partial<Listener>,
+): string {
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Runs `onHeld` while this process holds a named lease, until the process stops. */

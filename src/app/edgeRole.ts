@@ -13,6 +13,7 @@ import { releaseEndpoints } from "#src/edge/operator/releases.ts";
 import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
 import { PREFIX } from "#src/edge/wallets/route.ts";
+import { readTls } from "#src/embedded/nats/tls.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
 import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
@@ -44,6 +45,7 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   });
   const wallets = await listen(context, await walletService(context, shared), {
     service: "the wallet service",
+    tls: options.walletTls && await readTls(options.walletTls),
     host: options.walletHost,
     port: options.walletPort,
     option: "--wallet-port",

@@ -14,6 +14,9 @@ import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } f
 import { OUTSIDE_HELP, OUTSIDE_NAMES, type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
 import { HELP_OF_NATS, NAMES_OF_NATS, type NatsFiles, readNatsFiles } from "#src/app/natsOptions.ts";
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
+import { type Monitoring, MONITORING_HELP, readMonitoring } from "#src/app/monitoringOptions.ts";
+import { readTlsFiles, TLS_HELP, TLS_NAMES } from "#src/app/tlsOptions.ts";
+import type { TlsFiles } from "#src/embedded/nats/tls.ts";
 
 /** Default maximum number of commands queued for one actor. */
 const MAILBOX = 1_024;
@@ -39,8 +42,10 @@ export interface Options {
   readonly origins: readonly string[];
   readonly tokenPort: number;
   readonly walletPort: number;
-  /** Address at which the wallet service listens. It has no authentication. */
+  /** Address at which the wallet service listens. It has no authentication, but that of `walletTls`. */
   readonly walletHost: string;
+  /** Files of the wallet service's TLS; plain HTTP where undefined. */
+  readonly walletTls?: TlsFiles;
   /** Maximum lag of a ready wallet, in seconds. */
   readonly syncToleranceS: number;
   readonly devnetPort: number;
@@ -61,6 +66,8 @@ export interface Options {
   readonly mailbox: { readonly entity: number; readonly all: number };
   /** Port for health checks and metrics of this process; none where undefined. */
   readonly healthPort?: number;
+  /** Metrics at ports of their own. */
+  readonly monitoring: Monitoring;
   readonly roles: ReadonlySet<Role>;
   /** PostgreSQL server; embedded where undefined. */
   readonly databaseUrl?: string;
@@ -111,6 +118,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --fact-slots B       true: facts are {value, slot} unless the query has slots=false (false)  ARBOR_FACT_SLOTS
   --wallet-port N      wallet service (8090)                            ARBOR_WALLET_PORT
   --wallet-host HOST   address of the wallet service, independent of --host (127.0.0.1)  ARBOR_WALLET_HOST
+${TLS_HELP}
   --sync-tolerance N   maximum lag in seconds of a ready wallet (300)   ARBOR_SYNC_TOLERANCE
   --devnet-port N      devnet and faucet (10000)                        ARBOR_DEVNET_PORT
   --devnet-origins O,O additional origins allowed to change the devnet, * for all  ARBOR_DEVNET_ORIGINS
@@ -140,7 +148,9 @@ ${OUTSIDE_HELP}
   --mailbox N          maximum number of commands queued for one actor; more are rejected with 503 (1024)  ARBOR_MAILBOX
   --log-level LEVEL    debug, info, warn, error (warn)                  ARBOR_LOG_LEVEL
 
-${GENESIS_HELP}`;
+${GENESIS_HELP}
+
+${MONITORING_HELP}`;
 
 const NAMES = [
   "roles",
@@ -154,6 +164,7 @@ const NAMES = [
   "proxies",
   "wallet-port",
   "wallet-host",
+  ...TLS_NAMES,
   "sync-tolerance",
   "devnet-port",
   "devnet-origins",
@@ -285,6 +296,7 @@ export function readOptions(
     problems.push(...items.flatMap((item) => problem(item) ?? []));
     return items;
   };
+  const walletTls = readTlsFiles(text, (sentence) => problems.push(sentence));
   const mailbox = number("mailbox", MAILBOX, 1, 100_000);
   const builders = text("builders") === undefined ? undefined : number("builders", 1, 1, 64);
   const options: Options = {
@@ -295,6 +307,7 @@ export function readOptions(
     tokenPort: number("token-port", 3000, 0, 65_535),
     walletPort: number("wallet-port", 8090, 0, 65_535),
     walletHost: text("wallet-host") ?? "127.0.0.1",
+    ...(walletTls ? { walletTls } : {}),
     syncToleranceS: number("sync-tolerance", 300, 0, 86_400),
     devnetPort: number("devnet-port", 10_000, 0, 65_535),
     devnetOrigins: list("devnet-origins", originProblem),
@@ -311,6 +324,7 @@ export function readOptions(
     webhooksPrivate: flag("webhooks-private"),
     mailbox: { entity: mailbox, all: mailbox * 16 },
     ...(text("health-port") === undefined ? {} : { healthPort: number("health-port", 0, 0, 65_535) }),
+    monitoring: readMonitoring(env),
     roles: new Set([...roles].filter(isRole)),
     ...(databaseUrl ? { databaseUrl } : {}),
     ...(natsUrl ? { natsUrl } : {}),

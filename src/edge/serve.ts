@@ -7,7 +7,9 @@
  * of the whole request.
  */
 import { serve as serveNode } from "@hono/node-server";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { TlsOptions } from "node:tls";
 import { inTime } from "#src/base/clock.ts";
 import { BODY_TIME } from "#src/edge/json.ts";
 import type { Peer } from "#src/edge/rateLimit.ts";
@@ -15,6 +17,7 @@ import type { Peer } from "#src/edge/rateLimit.ts";
 export interface Listener {
   readonly host: string;
   readonly port: number;
+  readonly scheme: "http" | "https";
   /** Takes no more requests, lets those under way end, for a few seconds at most, then ends their connections. */
   stop(): Promise<void>;
 }
@@ -32,6 +35,8 @@ export interface ServeOptions {
   readonly headersMs?: number;
   /** How long a connection stays open without a request, in milliseconds; longer than the usual proxies keep theirs. */
   readonly idleMs?: number;
+  /** Where given, only TLS is spoken: a connection without it ends before any byte of HTTP. */
+  readonly tls?: TlsOptions | undefined;
 }
 
 /** How long requests under way may take when the service ends, in milliseconds. */
@@ -44,7 +49,7 @@ const HEADERS_BYTES = 131_072;
 /** Serves an app. Rejects with code `EADDRINUSE` when the port is taken. */
 export async function serve(
   app: ServedApp,
-  { host, port, headersMs = HEADERS_MS, idleMs = IDLE_MS }: ServeOptions,
+  { host, port, headersMs = HEADERS_MS, idleMs = IDLE_MS, tls }: ServeOptions,
 ): Promise<Listener> {
   return await new Promise((resolve, reject) => {
     const server = serveNode(
@@ -52,7 +57,9 @@ export async function serve(
         fetch: (request, env) => app.fetch(request, { address: env.incoming.socket?.remoteAddress }),
         hostname: host,
         port,
+        ...(tls ? { createServer: createTlsServer } : {}),
         serverOptions: {
+          ...tls,
           headersTimeout: headersMs,
           requestTimeout: headersMs + BODY_TIME.longestMs,
           connectionsCheckingInterval: Math.min(1_000, headersMs),
@@ -64,6 +71,7 @@ export async function serve(
         resolve({
           host,
           port: info.port,
+          scheme: tls ? "https" : "http",
           stop: async () => {
             await inTime(new Promise<void>((done) => void server.close(() => done())), GRACE_MS);
             if ("closeAllConnections" in server) server.closeAllConnections();

@@ -24,7 +24,7 @@ export interface TlsFiles {
 
 /**
  * Reads certificate and key.
- * @throws EmbeddedError `bad_file` if a file cannot be read or is no PEM, or the key is not the certificate's.
+ * @throws EmbeddedError `bad_file` if a file cannot be read or is no PEM, the certificate has expired, or the key is not its own.
  */
 export async function readTls({ cert, key, ca }: TlsFiles): Promise<TlsOptions> {
   const problem = (file: string, why: string) => new EmbeddedError("bad_file", `${file} cannot be used: ${why}.`);
@@ -38,6 +38,8 @@ export async function readTls({ cert, key, ca }: TlsFiles): Promise<TlsOptions> 
   };
   const [certText, certificate] = await read(cert, (text) => new X509Certificate(text));
   const [keyText, privateKey] = await read(key, (text) => createPrivateKey(text));
+  const end = new Date(certificate.validTo);
+  if (end.getTime() < Date.now()) throw problem(cert, `it expired on ${end.toISOString()}`);
   if (!certificate.checkPrivateKey(privateKey)) throw problem(key, `it is not the key of the certificate ${cert}`);
   const clients = ca === undefined ? undefined : await read(ca, (text) => void new X509Certificate(text));
   return {
