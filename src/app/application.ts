@@ -18,6 +18,8 @@ export { StartError } from "#src/app/context.ts";
 interface Part {
   /** The role that starts it; every process without one. */
   readonly role?: Role;
+  /** What its log lines name as their component; see `logOptions.ts`. */
+  readonly component?: string;
   readonly start: (context: AppContext) => void | Promise<void>;
 }
 
@@ -29,8 +31,8 @@ const PARTS: readonly Part[] = [
   { start: startMonitoring },
   { role: "devnet", start: startDevnetRole },
   { role: "follower", start: startFollowerRole },
-  { role: "worker", start: startWorkerRole },
-  { role: "edge", start: startEdgeRole },
+  { role: "worker", component: "worker", start: startWorkerRole },
+  { role: "edge", component: "edge", start: startEdgeRole },
   { start: warmBuilders },
 ];
 
@@ -67,8 +69,9 @@ export async function startApp(
     const context = await connect(start);
     const continued = await continuation(context);
     if (continued !== undefined) progress(continued);
-    for (const part of PARTS) {
-      if (part.role === undefined || options.roles.has(part.role)) await part.start(context);
+    for (const { role, component, start: startPart } of PARTS) {
+      if (role !== undefined && !options.roles.has(role)) continue;
+      await startPart(component === undefined ? context : { ...context, log: log.with({ component }) });
     }
     health.checks.delete("process");
     return { listening: start.listening, lost, stop };

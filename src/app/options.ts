@@ -1,7 +1,7 @@
 /** Options of a process: from the command line, which has precedence, and from the environment. */
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { type Level, LEVELS } from "#src/base/log.ts";
+import type { Thresholds } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import type { GenesisOptions } from "#src/devnet/genesis/genesis.ts";
@@ -14,6 +14,7 @@ import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } f
 import { OUTSIDE_HELP, OUTSIDE_NAMES, type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
 import { HELP_OF_NATS, NAMES_OF_NATS, type NatsFiles, readNatsFiles } from "#src/app/natsOptions.ts";
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
+import { LOG_HELP, LOG_NAMES, readLogOptions } from "#src/app/logOptions.ts";
 import { type Monitoring, MONITORING_HELP, readMonitoring } from "#src/app/monitoringOptions.ts";
 import { readTlsFiles, TLS_HELP, TLS_NAMES } from "#src/app/tlsOptions.ts";
 import type { TlsFiles } from "#src/embedded/nats/tls.ts";
@@ -100,7 +101,7 @@ export interface Options {
   readonly leaseMs: number;
   /** Retention of command results, history, effects and dead letters. */
   readonly keep: RetentionHours;
-  readonly logLevel: Level;
+  readonly log: Thresholds;
   /** Id of this process: the owner of its leases, and its name at the NATS server. */
   readonly worker: string;
 }
@@ -146,7 +147,7 @@ ${OUTSIDE_HELP}
   --keep-dead-letters-hours N  dead letters: events that failed (720)        ARBOR_KEEP_DEAD_LETTERS_HOURS
   --keep-transactions-hours N  actors of ended transactions, at least as long as their history (720)  ARBOR_KEEP_TRANSACTIONS_HOURS
   --mailbox N          maximum number of commands queued for one actor; more are rejected with 503 (1024)  ARBOR_MAILBOX
-  --log-level LEVEL    debug, info, warn, error (warn)                  ARBOR_LOG_LEVEL
+${LOG_HELP}
 
 ${GENESIS_HELP}
 
@@ -192,7 +193,7 @@ const NAMES = [
   "keep-dead-letters-hours",
   "keep-transactions-hours",
   "mailbox",
-  "log-level",
+  ...LOG_NAMES,
   ...GENESIS_NAMES,
 ] as const;
 type OptionName = (typeof NAMES)[number];
@@ -266,9 +267,6 @@ export function readOptions(
   if (provider !== "devnet" && ofDevnet.length > 0) {
     problems.push(`${ofDevnet.join(", ")} ${ofDevnet.length > 1 ? "require" : "requires"} --provider devnet`);
   }
-  const named = text("log-level") ?? "warn";
-  const logLevel = LEVELS.find((level) => level === named);
-  if (logLevel === undefined) problems.push(`--log-level is one of ${LEVELS.join(", ")}, not ${named}`);
   const databaseUrl = text("database-url");
   const natsUrl = text("nats-url");
   if (databaseUrl && !(URL.canParse(databaseUrl) && /^postgres(ql)?:/.test(databaseUrl))) {
@@ -356,7 +354,7 @@ export function readOptions(
       deadLetters: number("keep-dead-letters-hours", RETENTION_HOURS.deadLetters, 1, MOST_HOURS),
       transactions: number("keep-transactions-hours", RETENTION_HOURS.transactions, 1, MOST_HOURS),
     },
-    logLevel: logLevel ?? "warn",
+    log: readLogOptions(text, (sentence) => problems.push(sentence)),
     worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
   };
   return problems.length > 0 ? fail("bad_option", problems.join("; ") + ".") : ok(options);

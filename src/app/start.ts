@@ -21,7 +21,7 @@ async function start(): Promise<void> {
     return;
   }
   const options = read.value;
-  const log = createLog(options.logLevel);
+  const log = createLog(options.log);
   const begun = performance.now();
   const app = await startApp(options, log, (line) => process.stdout.write(line + "\n"));
   const width = Math.max(0, ...app.listening.map(({ name }) => name.length));

@@ -7,13 +7,22 @@ import { throttleRepeats } from "#src/base/logThrottle.ts";
 /** From the most lines to the fewest. */
 export const LEVELS = ["debug", "info", "warn", "error"] as const;
 export type Level = (typeof LEVELS)[number];
-const RANK: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+/** The lowest level that is written; `off` writes nothing. */
+export type Threshold = Level | "off";
+const RANK: Record<Threshold, number> = { debug: 0, info: 1, warn: 2, error: 3, off: 4 };
+
+/** Thresholds of a process: one for all lines, and further ones for the lines of some components. */
+export interface Thresholds {
+  readonly all: Threshold;
+  /** By the member `component` of a line; `""` is for lines of all components that are not named. */
+  readonly components: Readonly<Record<string, Threshold>>;
+}
 
 /** A writer of log lines. */
 export interface Log extends Record<Level, (message: string, fields?: Record<string, unknown>) => void> {
   /** Whether lines of a level are written, to skip expensive ones. */
   on(level: Level): boolean;
-  /** A log that adds fields to every line. */
+  /** A log that adds fields to every line; `component` selects its threshold. */
   with(fields: Record<string, unknown>): Log;
 }
 
@@ -25,26 +34,34 @@ export function reason(error: unknown): string {
 }
 
 /**
- * Creates a log that drops lines below `level` and writes with `write`, by default to standard error. Frequent warnings
+ * Creates a log that drops lines below a threshold and writes with `write`, by default to standard error. Frequent warnings
  * and errors with the same message are throttled; the member `repeated` is then the number of lines that one line
  * replaces.
  */
 export function createLog(
-  level: Level,
+  threshold: Threshold | Thresholds,
   fields: Record<string, unknown> = {},
   write: (line: string) => void = (line) => void process.stderr.write(line + "\n"),
 ): Log {
-  return logWith(level, fields, write, throttleRepeats());
+  const thresholds = typeof threshold === "string" ? { all: threshold, components: {} } : threshold;
+  return logWith(thresholds, fields, write, throttleRepeats());
+}
+
+/** The rank from which on lines with these fields are written. */
+function leastRank({ all, components }: Thresholds, { component }: Record<string, unknown>): number {
+  const own = typeof component === "string" && Object.hasOwn(components, component) ? component : "";
+  return Math.max(RANK[all], RANK[components[own] ?? "debug"]);
 }
 
 function logWith(
-  level: Level,
+  thresholds: Thresholds,
   fields: Record<string, unknown>,
   write: (line: string) => void,
   hold: ReturnType<typeof throttleRepeats>,
 ): Log {
+  const least = leastRank(thresholds, fields);
   const at = (name: Level) => (message: string, more: Record<string, unknown> = {}) => {
-    if (RANK[name] < RANK[level]) return;
+    if (RANK[name] < least) return;
     const time = new Date().toISOString();
     const put = (repeated?: number) =>
       write(
@@ -58,10 +75,10 @@ function logWith(
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
-    on: (name) => RANK[name] >= RANK[level],
-    with: (more) => logWith(level, { ...fields, ...more }, write, hold),
+    on: (name) => RANK[name] >= least,
+    with: (more) => logWith(thresholds, { ...fields, ...more }, write, hold),
   };
 }
 
 /** A log that drops everything. */
-export const silentLog: Log = createLog("error", {}, () => {});
+export const silentLog: Log = createLog("off");

@@ -82,7 +82,10 @@ describe("a start", () => {
 
   it("lists the log levels when one is unknown", async () => {
     const { status, stderr } = await run(process.execPath, ["run", "-A", "src/app/start.ts", "--log-level", "verbose"]);
-    expect([status, stderr]).toEqual([2, "--log-level is one of debug, info, warn, error, not verbose.\n"]);
+    expect([status, stderr]).toEqual([
+      2,
+      "--log-level is one of debug, info, notice, warning, warn, error, critical, alert, emergency, not verbose.\n",
+    ]);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Log lines, and the limit for repeated ones. */
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { createLog } from "#src/base/log.ts";
 
 let lines: { message: string; level: string; n?: number; repeated?: number; room?: string }[];
@@ -45,4 +45,42 @@ test("lines below the level are neither written nor counted", () => {
   for (let n = 0; n < 100; n++) quiet.info("served");
   vi.advanceTimersByTime(60_000);
   expect(lines).toEqual([]);
+});
+
+describe("thresholds of components", () => {
+  const levels = ["debug", "info", "warn", "error"] as const;
+  /** The lines that get through, as `component level`. */
+  function written(thresholds: Parameters<typeof createLog>[0]): string[] {
+    const seen: string[] = [];
+    const all = createLog(thresholds, {}, (line) => {
+      const { component = "none", level } = JSON.parse(line);
+      seen.push(`${component} ${level}`);
+    });
+    for (const component of [undefined, "node", "edge", "__proto__"]) {
+      const part = component === undefined ? all : all.with({ component });
+      for (const level of levels) {
+        const before = seen.length;
+        // each message is another one, so that none is held back as a repetition
+        part[level](`${component} ${level}`);
+        expect(part.on(level)).toBe(seen.length > before);
+      }
+    }
+    return seen;
+  }
+
+  it("apply beside the threshold of all lines, and one is for components without their own", () => {
+    expect(written("off")).toEqual([]);
+    expect(written({ all: "info", components: { node: "error", edge: "debug", "": "off" } })).toEqual([
+      "node error",
+      "edge info",
+      "edge warn",
+      "edge error",
+    ]);
+    expect(written({ all: "error", components: { node: "debug" } })).toEqual([
+      "none error",
+      "node error",
+      "edge error",
+      "__proto__ error",
+    ]);
+  });
 });
