@@ -12,6 +12,7 @@ import { mountPages } from "#src/edge/operator/pages.ts";
 import { releaseEndpoints } from "#src/edge/operator/releases.ts";
 import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
+import { balancesPage } from "#src/edge/wallets/balancesPage.ts";
 import { PREFIX } from "#src/edge/wallets/route.ts";
 import { readTls } from "#src/embedded/nats/tls.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
@@ -43,13 +44,19 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
     port: options.operatorPort,
     option: "--operator-port",
   });
-  const wallets = await listen(context, await walletService(context, shared), {
+  const walletRoutes = await walletService(context, shared);
+  const ofWallets = { host: options.walletHost, tls: options.walletTls && await readTls(options.walletTls) };
+  const wallets = await listen(context, walletRoutes, {
+    ...ofWallets,
     service: "the wallet service",
-    tls: options.walletTls && await readTls(options.walletTls),
-    host: options.walletHost,
     port: options.walletPort,
     option: "--wallet-port",
   });
+  const balances = options.walletUiPort === undefined ? undefined : await listen(
+    context,
+    balancesPage(walletRoutes, { hosts: [...options.hosts, options.walletHost], log }),
+    { ...ofWallets, service: "the wallets' page", port: options.walletUiPort, option: "--wallet-ui-port" },
+  );
   // Stops before the listeners, which wait for their streams to end.
   stops.push(() => Promise.resolve(events.close()));
   const webhooks = startWebhooks({
@@ -66,6 +73,7 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   listening.push(
     { name: "token service", at: urlOf(tokens) },
     { name: "wallet service", at: `${urlOf(wallets)}${PREFIX}` },
+    ...(balances ? [{ name: "wallet page", at: urlOf(balances) }] : []),
     { name: "operator service", at: urlOf(operator) },
   );
 }

@@ -43,6 +43,8 @@ export interface Options {
   readonly origins: readonly string[];
   readonly tokenPort: number;
   readonly walletPort: number;
+  /** Port of the page with the wallets' balances; none where undefined. */
+  readonly walletUiPort?: number;
   /** Address at which the wallet service listens. It has no authentication, but that of `walletTls`. */
   readonly walletHost: string;
   /** Files of the wallet service's TLS; plain HTTP where undefined. */
@@ -118,6 +120,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --proxies N          proxies in front of the token service that append to X-Forwarded-For (0)  ARBOR_PROXIES
   --fact-slots B       true: facts are {value, slot} unless the query has slots=false (false)  ARBOR_FACT_SLOTS
   --wallet-port N      wallet service (8090)                            ARBOR_WALLET_PORT
+  --wallet-ui-port N   page with the wallets' balances and addresses (off)  ARBOR_WALLET_UI_PORT
   --wallet-host HOST   address of the wallet service, independent of --host (127.0.0.1)  ARBOR_WALLET_HOST
 ${TLS_HELP}
   --sync-tolerance N   maximum lag in seconds of a ready wallet (300)   ARBOR_SYNC_TOLERANCE
@@ -164,6 +167,7 @@ const NAMES = [
   "client-builds",
   "proxies",
   "wallet-port",
+  "wallet-ui-port",
   "wallet-host",
   ...TLS_NAMES,
   "sync-tolerance",
@@ -304,6 +308,7 @@ export function readOptions(
     origins: list("origins", originProblem),
     tokenPort: number("token-port", 3000, 0, 65_535),
     walletPort: number("wallet-port", 8090, 0, 65_535),
+    ...(text("wallet-ui-port") === undefined ? {} : { walletUiPort: number("wallet-ui-port", 0, 0, 65_535) }),
     walletHost: text("wallet-host") ?? "127.0.0.1",
     ...(walletTls ? { walletTls } : {}),
     syncToleranceS: number("sync-tolerance", 300, 0, 86_400),
