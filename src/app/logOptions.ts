@@ -36,12 +36,17 @@ export const TRACER_NAMES = Object.keys(TRACERS) as Tracer[];
 export const LOG_NAMES = ["log-level", ...TRACER_NAMES.map((name) => `trace-${name}` as const)] as const;
 type OptionName = (typeof LOG_NAMES)[number];
 
+const traceLine = (name: Tracer) => {
+  const lines = TRACERS[name].map((component) => component || "those of no other tracer").join(", ") || "none";
+  const variable = ["arbor", "trace", ...name.split("-")].join("_").toUpperCase();
+  return `  --trace-${name} LEVEL  the same or off, for lines of the components: ${lines}  ${variable}`;
+};
+
 /** Their part of the help text. */
-export const LOG_HELP =
-  `  --log-level LEVEL    debug, info, notice, warning (or warn), error, critical, alert, emergency (warn)  ARBOR_LOG_LEVEL
-  --trace-NAME LEVEL   the same or off, for one of ${
-    TRACER_NAMES.join(", ")
-  }; never more than --log-level  ARBOR_TRACE_NAME`;
+export const LOG_HELP = [
+  "  --log-level LEVEL    debug, info, notice, warning (or warn), error, critical, alert, emergency (warn)  ARBOR_LOG_LEVEL",
+  ...TRACER_NAMES.map(traceLine),
+].join("\n");
 
 /** Reads these options; upper and lower case are the same. Reports an unknown severity as a problem. */
 export function readLogOptions(
