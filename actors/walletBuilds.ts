@@ -3,6 +3,7 @@ import { type Offering, offering } from "#actors/offering.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
 import { type Json, messaged } from "#src/base/json.ts";
+import { onlyOf } from "#src/base/present.ts";
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { NetworkId } from "#src/cardano/address.ts";
@@ -21,6 +22,7 @@ import type {
   ConstructInput,
   OwnCoin,
   PaymentIntent,
+  StakeAccount,
 } from "#src/wallet/build/types.ts";
 import { versionWarning } from "#src/chain/versionWatch.ts";
 import { runsScripts } from "#src/wallet/build/balance.ts";
@@ -29,6 +31,7 @@ import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readClaims, readFacts } from "#src/wallet/index/owners.ts";
 import { readBuildable } from "#src/wallet/index/read.ts";
 import { readCoins } from "#src/wallet/index/readCoins.ts";
+import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 
 export interface WalletBuildOptions {
@@ -71,6 +74,8 @@ export async function settingOf(
     (intent.mintBurn ?? []).flatMap(({ policy }) => "id" in policy ? [policy.reference] : []),
   );
   if (!references.ok) return references;
+  const redeemed = await redeemedAccount(port, intent, parameters.value.value.keyDeposit);
+  if (!redeemed.ok) return redeemed;
   return ok((at, fixed?: number) => {
     const slot = fixed ?? Math.max(at, slotAt(slots, clock.now()));
     return {
@@ -79,9 +84,24 @@ export async function settingOf(
       slots,
       slot,
       references: references.value,
+      redeemed: redeemed.value,
       ...(eras ? { boundary: withdrawableBefore(epochsOf(eras.value.value), slot) } : {}),
     };
   });
+}
+
+/** The foreign account whose rewards an intent withdraws, as the network reports it now. */
+async function redeemedAccount(
+  port: ChainPort,
+  { withdrawal }: PaymentIntent,
+  keyDeposit: bigint,
+): Promise<Result<StakeAccount | undefined, Failure>> {
+  if (withdrawal === undefined || withdrawal === "self") return ok(undefined);
+  const credential = { kind: "key", hash: withdrawal.stakeKey } as const;
+  const found = await port.accounts([credential]);
+  if (!found.ok) return found;
+  const { deposit = keyDeposit, ...account } = onlyOf(found.value.value);
+  return ok({ ...account, deposit, path: STAKE_PATH });
 }
 
 /** Those of some outputs that are unspent, of any owner. */

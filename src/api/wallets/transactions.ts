@@ -8,6 +8,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { anyAddress, derivationPath } from "#src/api/wallets/addresses.ts";
 import { assetAmount, assetHeld, payment, shownOutput } from "#src/api/wallets/amounts.ts";
 import { index, policyId, poolId } from "#src/api/wallets/params.ts";
+import { walletWords } from "#src/api/wallets/mnemonics.ts";
 import { blockPlace, slotPlace } from "#src/api/wallets/places.ts";
 import { templateScript } from "#src/api/wallets/script.ts";
 import { amount, hash, integer, lovelace, MOST, MOST_ASKED, passphrase, whole } from "#src/api/wallets/text.ts";
@@ -114,8 +115,9 @@ export type ConstructBody = z.output<typeof constructBody>;
 
 const feeBody = {
   payments: z.array(payment),
-  withdrawal: z.union([z.literal("self"), z.array(z.string())]).optional().describe(
-    "`self`: withdraw all rewards of the wallet.",
+  withdrawal: z.union([z.literal("self"), walletWords]).optional().describe(
+    "`self`: withdraw all rewards of the wallet. A mnemonic: withdraw all rewards of its stake key, which need not belong to a wallet of " +
+      "this service; nothing of it is stored.",
   ),
   metadata: metadata.optional(),
   time_to_live: z.object({ quantity: bound.shape.quantity, unit: z.literal("second") }).optional(),

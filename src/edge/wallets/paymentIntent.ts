@@ -5,6 +5,8 @@ import type { Address, NetworkId } from "#src/cardano/address.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import type { ByronFeesBody, ConstructBody, PaymentFeesBody } from "#src/api/wallets/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { withdrawalIntent } from "#src/edge/wallets/redemption.ts";
+import type { WalletService } from "#src/edge/wallets/service.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import type { MintBurn, Payment, PaymentIntent } from "#src/wallet/build/types.ts";
 import { encryptMetadata } from "#src/wallet/metadata/encryption.ts";
@@ -45,24 +47,25 @@ export async function paymentIntent(body: PaymentBody, network: NetworkId): Prom
 }
 
 /** The intent of a body of `payment-fees` and `transactions`. */
-export async function sendIntent(body: PaymentFeesBody, network: NetworkId): Promise<PaymentIntent> {
+export async function sendIntent(
+  body: PaymentFeesBody,
+  service: Pick<WalletService, "vault" | "networkId">,
+): Promise<PaymentIntent> {
   const { withdrawal, time_to_live: ttl, ...rest } = body;
-  if (Array.isArray(withdrawal)) {
-    throw refusal({
-      code: "not_implemented",
-      message: "Withdrawing the rewards of another wallet by its mnemonic is not supported.",
-    });
-  }
   const bound = ttl && { quantity: ttl.quantity, unit: "second" as const };
-  return await paymentIntent(
-    { ...rest, withdrawal, validity_interval: bound && { invalid_hereafter: bound } },
-    network,
+  const intent = await paymentIntent(
+    { ...rest, validity_interval: bound && { invalid_hereafter: bound } },
+    service.networkId,
   );
+  return { ...intent, withdrawal: await withdrawalIntent(service, withdrawal) };
 }
 
 /** The intent of a Byron wallet's body; throws 403 `invalid_wallet_type` for a withdrawal. */
-export async function byronIntent({ payments, withdrawal }: ByronFeesBody, network: NetworkId): Promise<PaymentIntent> {
-  if (withdrawal === undefined) return await paymentIntent({ payments }, network);
+export async function byronIntent(
+  { payments, withdrawal }: ByronFeesBody,
+  { networkId }: Pick<WalletService, "networkId">,
+): Promise<PaymentIntent> {
+  if (withdrawal === undefined) return await paymentIntent({ payments }, networkId);
   throw refusal({
     code: "invalid_wallet_type",
     message:

@@ -85,7 +85,7 @@ export function estimateFees(input: ConstructInput): Result<FeeEstimate, Constru
 }
 
 function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
-  const { intent, means, parameters, network, references = [], boundary } = input;
+  const { intent, means, parameters, network, references = [], boundary, redeemed } = input;
   const { payments = [], mintBurn = [], delegations = [] } = intent;
   if (
     payments.length + mintBurn.length + delegations.length === 0 && !intent.metadata && !intent.vote &&
@@ -97,9 +97,9 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
         "Include at least one of them.",
     );
   }
-  const actions = accountActions(intent, means.account, network, parameters);
+  const actions = accountActions(intent, { account: means.account, redeemed }, network, parameters);
   if (!actions.ok) return actions;
-  const { withdrawals, certificates } = actions.value;
+  const { withdrawals, withdrawing, certificates } = actions.value;
   const interval = intervalOf(input, intent.validity, withdrawals.length > 0 ? boundary : undefined);
   if (!interval.ok) return interval;
   const minting = mintingOf(mintBurn, means.policyKey, references, interval.value);
@@ -109,9 +109,13 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
   const outputs = withScript(paid.value, input);
   if (!outputs.ok) return outputs;
   const minted = outputs.value.slice(payments.length);
-  const acting = certificates.length > 0 || withdrawals.length > 0 ? means.account?.credential : undefined;
-  const actingScript = acting?.kind === "script" ? knownScripts(means.scripts).get(acting.hash) : undefined;
-  if (acting?.kind === "script" && !actingScript) {
+  const acting = [
+    ...(certificates.length > 0 && means.account ? [means.account.credential] : []),
+    ...(withdrawals.length > 0 && withdrawing ? [withdrawing.credential] : []),
+  ];
+  const known = knownScripts(means.scripts);
+  const actingScripts = acting.flatMap(({ kind, hash }) => kind === "script" ? known.get(hash) ?? [] : []);
+  if (actingScripts.length < acting.filter(({ kind }) => kind === "script").length) {
     return fail("missing_reward_account", "The script of the wallet's stake account is unknown.");
   }
   return ok({
@@ -129,10 +133,10 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
       auxiliary: intent.metadata === undefined ? undefined : fromHex(intent.metadata),
     },
     keys: [
-      ...(acting?.kind === "key" ? [acting.hash] : []),
+      ...acting.flatMap(({ kind, hash }) => kind === "key" ? [hash] : []),
       ...(minting.value.natives.length > 0 && means.policyKey !== undefined ? [means.policyKey] : []),
     ],
-    scripts: [...minting.value.scripts, ...(actingScript ? [actingScript] : [])],
+    scripts: [...minting.value.scripts, ...actingScripts],
     references: minting.value.references,
     actions: actions.value,
   });
@@ -208,7 +212,7 @@ function constructed(
     withdrawals: actions.withdrawals.map(({ account, amount }) => ({
       account,
       lovelace: amount,
-      path: present(means.account, "the account of a withdrawal").path,
+      path: present(actions.withdrawing, "the account of a withdrawal").path,
     })),
     certificates: actions.shown,
     depositsTaken: actions.taken,

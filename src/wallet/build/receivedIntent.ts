@@ -34,7 +34,7 @@ const intent: z.ZodType<PaymentIntent> = z.object({
     z.object({ kind: z.enum(["key", "script"]), hash }),
     z.object({ kind: z.enum(["abstain", "no confidence"]) }),
   ]).optional(),
-  withdrawal: z.literal("self").optional(),
+  withdrawal: z.union([z.literal("self"), z.object({ stakeKey: hash })]).optional(),
   validity: z.object({ from: bound.optional(), before: bound.optional() }).optional(),
   referencePolicy: template.optional(),
 }).strict();

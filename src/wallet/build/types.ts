@@ -72,8 +72,8 @@ export interface PaymentIntent {
   readonly mintBurn?: readonly MintBurn[] | undefined;
   readonly delegations?: readonly DelegationIntent[] | undefined;
   readonly vote?: DRep | undefined;
-  /** Withdraws all rewards of the account. */
-  readonly withdrawal?: "self" | undefined;
+  /** Withdraws all rewards of the account, or of a foreign stake key (its hash), whose owner signs as well. */
+  readonly withdrawal?: "self" | { readonly stakeKey: string } | undefined;
   /** By default from slot 0 to two hours from now. */
   readonly validity?:
     | { readonly from?: ValidityBound | undefined; readonly before?: ValidityBound | undefined }
@@ -139,6 +139,8 @@ export interface ConstructInput extends BuildSetting {
   readonly means: WalletFunds;
   /** Outputs with the scripts that `MintBurn` refers to. */
   readonly references?: readonly Utxo[] | undefined;
+  /** The foreign stake account whose rewards the intent withdraws. */
+  readonly redeemed?: StakeAccount | undefined;
   /** Makes the choice of inputs repeatable; random by default. */
   readonly seed?: number | undefined;
 }
@@ -371,6 +373,7 @@ export type ConstructFailure =
     | "validity_interval_not_inside_script_timelock"
     | "missing_policy_public_key"
     | "withdrawal_not_possible_without_vote"
+    | "withdrawal_not_beneficial"
     | "pool_already_joined"
     | "pool_already_joined_same_vote"
     | "same_vote"
