@@ -5,6 +5,7 @@ import { delegation } from "#src/api/wallets/delegation.ts";
 import { byronWords, secondFactor, walletWords } from "#src/api/wallets/mnemonics.ts";
 import { syncProgress } from "#src/api/wallets/network.ts";
 import { blockPlace, time } from "#src/api/wallets/places.ts";
+import { derivationPath } from "#src/api/wallets/addresses.ts";
 import { amount, hash, newPassphrase, walletName, whole } from "#src/api/wallets/text.ts";
 
 const GAP = "An address pool gap must be a natural number between 10 and 100000.";
@@ -131,8 +132,19 @@ export const snapshot = z.object({
     ada: amount,
     ada_minimum: amount.describe("Minimum amount of such an output."),
     assets: holdings.shape.available,
+    id: z.string().optional().describe("Transaction of the output, with `references`."),
+    index: z.int().min(0).optional().describe("Its place in that transaction, with `references`."),
+    address: z.string().optional().describe("Its address, with `references`."),
+    derivation_path: derivationPath.optional().describe("Path of its key, with `references`."),
   })),
 }).meta({ id: "UtxoSnapshot" });
+
+export const snapshotQuery = {
+  references: z.enum(["true", "false"]).transform((text) => text === "true").optional().meta({
+    type: "boolean",
+    description: "Extension: name each output, so that a transaction can spend or avoid it.",
+  }),
+};
 
 export const page = {
   limit: z.string().regex(/^[1-9]\d{0,4}$/, "expected a whole number from 1 to 99999").transform(Number).optional()

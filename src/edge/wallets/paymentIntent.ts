@@ -15,7 +15,16 @@ import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
 
 /** The members that all bodies of payments share. */
 type PaymentBody = Partial<
-  Pick<ConstructBody, "payments" | "withdrawal" | "metadata" | "encrypt_metadata" | "validity_interval">
+  Pick<
+    ConstructBody,
+    | "payments"
+    | "withdrawal"
+    | "metadata"
+    | "encrypt_metadata"
+    | "validity_interval"
+    | "coin_control"
+    | "change_address"
+  >
 >;
 
 /** The intent of a body of `transactions-construct`. */
@@ -34,14 +43,21 @@ export async function constructIntent(body: ConstructBody, network: NetworkId): 
   };
 }
 
-/** Payments, metadata, withdrawal and validity. */
+/** Payments, metadata, withdrawal, validity, and the choice of coins and change. */
 export async function paymentIntent(body: PaymentBody, network: NetworkId): Promise<PaymentIntent> {
-  const { payments, withdrawal, validity_interval: validity } = body;
+  const { payments, withdrawal, validity_interval: validity, coin_control: control, change_address: change } = body;
   const metadata = await metadataOf(body);
   return {
     payments: payments?.map((one, i) => paymentIn(one, network, i)),
     withdrawal,
     metadata,
+    coins: control && {
+      spend: control.inputs.map(refOf),
+      only: control.only,
+      avoid: control.avoid.map(refOf),
+    },
+    changeTo: change &&
+      { address: payable(change.address, network, "change_address.address"), foreign: change.foreign },
     validity: validity && { from: validity.invalid_before, before: validity.invalid_hereafter },
   };
 }
@@ -62,10 +78,10 @@ export async function sendIntent(
 
 /** The intent of a Byron wallet's body; throws 403 `invalid_wallet_type` for a withdrawal. */
 export async function byronIntent(
-  { payments, withdrawal }: ByronFeesBody,
+  { withdrawal, ...body }: ByronFeesBody,
   { networkId }: Pick<WalletService, "networkId">,
 ): Promise<PaymentIntent> {
-  if (withdrawal === undefined) return await paymentIntent({ payments }, networkId);
+  if (withdrawal === undefined) return await paymentIntent(body, networkId);
   throw refusal({
     code: "invalid_wallet_type",
     message:
@@ -73,6 +89,8 @@ export async function byronIntent(
       "something with rewards and this one isn't.",
   });
 }
+
+const refOf = ({ id, index }: { readonly id: string; readonly index: number }) => ({ txHash: id, index });
 
 type PaymentEntry = NonNullable<ConstructBody["payments"]>[number];
 

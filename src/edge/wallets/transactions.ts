@@ -24,8 +24,8 @@ const params = { walletId };
 /** Refusals of builds. */
 export const BUILD = {
   403:
-    "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction` and other reasons why " +
-    "the transaction cannot be built",
+    "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction`, `inputs_not_available`, " +
+    "`foreign_change_address` and other reasons why the transaction cannot be built",
 };
 /** Refusals of submissions. */
 export const SUBMIT = {

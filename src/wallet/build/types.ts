@@ -80,6 +80,18 @@ export interface PaymentIntent {
     | undefined;
   /** Script that the first output carries as a reference script. */
   readonly referencePolicy?: PolicyTemplate | undefined;
+  readonly coins?: CoinControl | undefined;
+  /** Where all change goes; an address that is not the wallet's only where `foreign` says so. */
+  readonly changeTo?: { readonly address: string; readonly foreign: boolean } | undefined;
+}
+
+/** Which outputs a transaction spends, chosen by its author. */
+export interface CoinControl {
+  /** The wallet's unspent outputs that it must spend. */
+  readonly spend: readonly OutRef[];
+  /** Whether it spends no others. */
+  readonly only: boolean;
+  readonly avoid: readonly OutRef[];
 }
 
 /** An unspent output of the wallet. */
@@ -381,6 +393,7 @@ export type ConstructFailure =
     | "non_null_rewards"
     | "missing_reward_account"
     | "unresolved_inputs"
+    | "inputs_not_available"
   >;
 
 /** Why a partial transaction cannot be balanced. */
