@@ -45,6 +45,7 @@ export const refusal = refusalOf({
   no_utxos_available: 403,
   node_not_yet_in_recent_era: 403,
   non_null_rewards: 403,
+  no_unused_address: 403,
   not_delegating_to: 403,
   not_enough_money: 403,
   nothing_to_migrate: 403,
