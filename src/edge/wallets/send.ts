@@ -5,7 +5,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { entityOf, LONGEST_MS, until, type WalletService } from "#src/edge/wallets/service.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";
 import { policyKeyHash } from "#src/wallet/build/policy.ts";
-import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
+import { stakePath } from "#src/wallet/keys/paths.ts";
 import { isNamed, madeOnce } from "#src/edge/wallets/idempotency.ts";
 import { signBuilt } from "#src/edge/wallets/sign.ts";
 import { answered } from "#src/edge/wallets/status.ts";
@@ -95,7 +95,10 @@ export async function sentViews(service: WalletService, row: WalletRow, hashes: 
   const account = await readAccount(service.store.sql, row.id);
   return await shownTransactions(service, row.id, hashes, {
     form: "tagged",
-    own: { account: account && { credential: account.credential, path: STAKE_PATH }, policyKey: policyKeyHash(row) },
+    own: {
+      account: account && { credential: account.credential, path: stakePath(row.account) },
+      policyKey: policyKeyHash(row),
+    },
   });
 }
 
