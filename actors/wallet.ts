@@ -100,10 +100,10 @@ export function walletActor(options: WalletActorOptions): ActorKind {
 async function builderOf({ store }: WalletActorOptions, id: string): Promise<Result<Building, Failure>> {
   const row = await readWallet(store.sql, id);
   if (!row) return fail("no_such_wallet", `I couldn't find a wallet with the given id: ${id}`, { wallet_id: id });
-  const { kind, oneChange, selection, policyKey } = row;
+  const { kind, oneChange, selection, policyKey, account } = row;
   return ok({
     id,
-    account: kind === "shelley" ? accountPath("shelley") : [],
+    account: kind === "shelley" ? accountPath("shelley", account) : [],
     oneChange,
     selection,
     ...(policyKey === undefined ? {} : { policyKey: keyHash(nodeOf(policyKey).key) }),
@@ -116,14 +116,14 @@ async function specOf({ store, networkId }: WalletActorOptions, id: string): Pro
   return row && { life: row.life, birth: row.birth, spec: indexed(row, networkId) };
 }
 
-function indexed({ id, kind, key, gap }: WalletRow, network: 0 | 1): Begun["spec"] {
+function indexed({ id, kind, key, gap, account }: WalletRow, network: 0 | 1): Begun["spec"] {
   if (kind === "random") return { wallet: id, kind, network, pathKey: toHex(byronPathKey(key)) };
   return {
     wallet: id,
     kind: "shelley",
     network,
     gap,
-    prefix: pathText(accountPath("shelley")).join("/"),
+    prefix: pathText(accountPath("shelley", account)).join("/"),
     account: key,
     stake: { kind: "key", hash: childHash(key, ROLES.stake, 0) },
   };

@@ -76,6 +76,8 @@ export const walletCommands = z.discriminatedUnion("type", [
   z.object({
     ...creation,
     kind: z.enum(["shelley", "random"]),
+    /** Index of its account (hardened), where that is not 0. */
+    account: z.number().int().min(0).max(2 ** 31 - 1).optional(),
     /** Policy public key and chain code, if known at creation. */
     policyKey: publicKey.nullable(),
   }).strict(),
@@ -263,6 +265,7 @@ export function walletRow(
     gap: record.gap,
     key: record.key,
     policy_key: record.policyKey,
+    account: record.account ?? 0,
     passphrase_at: record.passphrase && iso(record.passphrase.at),
     passphrase_method: record.passphrase?.method ?? null,
     birth_slot: record.birth.slot,

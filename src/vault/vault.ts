@@ -25,6 +25,8 @@ import {
 import type {
   KeySignature,
   Mnemonic,
+  MnemonicKeysInput,
+  MnemonicSignInput,
   OpenRootInput,
   Path,
   SealedKey,
@@ -97,6 +99,16 @@ export interface Vault {
     input: { readonly passphrase: string; readonly paths: readonly Path[] },
     until: Deadline,
   ): Promise<Result<readonly Xpub[], UnsealFailure>>;
+  /** Public keys at paths of a mnemonic that belongs to no wallet here; nothing of it is kept. */
+  mnemonicKeys(
+    input: MnemonicKeysInput,
+    until: Deadline,
+  ): Promise<Result<readonly Xpub[], Failure<"bad_mnemonic"> | ThreadFailure>>;
+  /** Signs a message with keys of such a mnemonic, one signature per path. */
+  signWithMnemonic(
+    input: MnemonicSignInput,
+    until: Deadline,
+  ): Promise<Result<readonly KeySignature[], Failure<"bad_mnemonic"> | ThreadFailure>>;
   /** Whether this is the passphrase of the wallet. */
   verify(wallet: string, passphrase: string, until: Deadline): Promise<Result<null, UnsealFailure>>;
   /** Replaces the passphrase. Of two concurrent changes one fails with `wrong_encryption_passphrase`. */
@@ -162,6 +174,8 @@ export function createVault(
     },
     signAll,
     publicKeys,
+    mnemonicKeys: (input, until) => builders.run("mnemonicKeys", input, until),
+    signWithMnemonic: (input, until) => builders.run("signWithMnemonic", input, until),
     async verify(wallet, passphrase, until) {
       const known = await publicKeys(wallet, { passphrase, paths: [] }, until);
       return known.ok ? ok(null) : known;

@@ -19,6 +19,11 @@ export const walletMigrations: readonly Migration[] = [{
   sql: `
     -- searched in the order of names
     create index wallet_name on wallet (name, id);`,
+}, {
+  id: "wallet-account-1",
+  sql: `
+    -- index of its account (hardened): several wallets may share a mnemonic
+    alter table wallet add column account bigint not null default 0;`,
 }];
 
 /** How a spending passphrase protects the root key. */
@@ -36,6 +41,8 @@ export interface WalletRow {
   readonly key: string;
   /** Policy public key and chain code, 128 hexadecimal digits. */
   readonly policyKey?: string;
+  /** Index of its account (hardened). */
+  readonly account: number;
   /** Absent where the wallet has no root key. */
   readonly passphrase?: { readonly at: Date; readonly method: PassphraseMethod };
   /** The block after which the chain is read for it; slot -1 means all blocks. */
@@ -53,6 +60,7 @@ interface Columns {
   readonly gap: number;
   readonly key: string;
   readonly policy_key: string | null;
+  readonly account: bigint;
   readonly passphrase_at: Date | null;
   readonly passphrase_method: PassphraseMethod | null;
   readonly birth_slot: bigint;
@@ -70,6 +78,7 @@ function walletOf(row: Columns): WalletRow {
     name: row.name,
     gap: row.gap,
     key: row.key,
+    account: Number(row.account),
     ...(row.policy_key === null ? {} : { policyKey: row.policy_key }),
     ...(row.passphrase_at === null || row.passphrase_method === null
       ? {}

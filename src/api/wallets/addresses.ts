@@ -1,7 +1,9 @@
 /** Addresses in requests and answers; safe in a browser. */
 import { z } from "zod";
 import { type Address, parseAddress } from "#src/cardano/address.ts";
+import { time } from "#src/api/wallets/places.ts";
 import { keyScript } from "#src/api/wallets/script.ts";
+import { whole } from "#src/api/wallets/text.ts";
 
 /** An address of any kind and network, parsed. */
 export const anyAddress = z.string().transform((text, context): Address => {
@@ -22,6 +24,16 @@ export const walletAddress = z.object({
   state: z.enum(["used", "unused"]),
   derivation_path: derivationPath,
 }).meta({ id: "WalletAddress" });
+
+/** Body of a reservation of the next unused address. */
+export const reservationBody = z.object({
+  reserve_for: z.object({ quantity: whole(1, 31_536_000), unit: z.literal("second") })
+    .default({ quantity: 86_400, unit: "second" }).describe("How long no other caller gets the address."),
+  reference: z.string().min(1).max(200).optional().describe(
+    "Your name for the reservation, such as an invoice: the same name gives the same address until the reservation ends.",
+  ),
+}).meta({ id: "AddressReservationBody" });
+export const reservedAddress = walletAddress.extend({ reserved_until: time }).meta({ id: "ReservedAddress" });
 
 export const addressesQuery = {
   state: z.enum(["used", "unused"], { error: "state is 'used' or 'unused'" }).optional(),

@@ -8,6 +8,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { anyAddress, derivationPath } from "#src/api/wallets/addresses.ts";
 import { assetAmount, assetHeld, payment, shownOutput } from "#src/api/wallets/amounts.ts";
 import { index, policyId, poolId } from "#src/api/wallets/params.ts";
+import { walletWords } from "#src/api/wallets/mnemonics.ts";
 import { blockPlace, slotPlace } from "#src/api/wallets/places.ts";
 import { templateScript } from "#src/api/wallets/script.ts";
 import { amount, hash, integer, lovelace, MOST, MOST_ASKED, passphrase, whole } from "#src/api/wallets/text.ts";
@@ -98,7 +99,29 @@ const mintBurn = z.union([
   z.object({ reference_input: outRef, policy_id: policyId, asset_name: name, operation }),
 ]);
 
+const outRefs = z.array(outRef).max(1_000);
+/** Extensions of bodies that build a transaction: a client that does not send them never sees them. */
+const choices = {
+  coin_control: z.strictObject({
+    inputs: outRefs.default([]).describe("Unspent outputs of the wallet that the transaction must spend."),
+    only: z.boolean().default(false).describe("Spend `inputs` and nothing else."),
+    avoid: outRefs.default([]).describe("Outputs that the transaction must not spend."),
+  }).refine(({ inputs, only }) => !only || inputs.length > 0, "'only' needs 'inputs'")
+    .refine(({ inputs, avoid }) => {
+      const avoided = new Set(avoid.map(({ id, index }) => `${id}#${index}`));
+      return !inputs.some(({ id, index }) => avoided.has(`${id}#${index}`));
+    }, "an input cannot be both spent and avoided")
+    .optional().describe(
+      "Extension: which outputs are spent. With `inputs`, all payments share the inputs, as with `round-robin`.",
+    ),
+  change_address: z.strictObject({
+    address: anyAddress,
+    foreign: z.boolean().default(false).describe("Accept an address that is not the wallet's."),
+  }).optional().describe("Extension: the address of all change."),
+};
+
 export const constructBody = z.object({
+  ...choices,
   payments: z.array(payment).optional(),
   withdrawal: z.literal("self").optional(),
   metadata: metadata.optional(),
@@ -113,9 +136,11 @@ export const constructBody = z.object({
 export type ConstructBody = z.output<typeof constructBody>;
 
 const feeBody = {
+  ...choices,
   payments: z.array(payment),
-  withdrawal: z.union([z.literal("self"), z.array(z.string())]).optional().describe(
-    "`self`: withdraw all rewards of the wallet.",
+  withdrawal: z.union([z.literal("self"), walletWords]).optional().describe(
+    "`self`: withdraw all rewards of the wallet. A mnemonic: withdraw all rewards of its stake key, which need not belong to a wallet of " +
+      "this service; nothing of it is stored.",
   ),
   metadata: metadata.optional(),
   time_to_live: z.object({ quantity: bound.shape.quantity, unit: z.literal("second") }).optional(),
@@ -124,6 +149,7 @@ export const paymentFeesBody = z.object(feeBody).meta({ id: "PaymentFeesBody" })
 export type PaymentFeesBody = z.output<typeof paymentFeesBody>;
 export const sendBody = z.object({ ...feeBody, passphrase }).meta({ id: "SendBody" });
 const byronBody = {
+  ...choices,
   payments: feeBody.payments,
   withdrawal: feeBody.withdrawal.describe("Refused: Byron wallets have no rewards."),
 };

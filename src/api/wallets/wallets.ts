@@ -3,10 +3,13 @@ import { z } from "zod";
 import { holdings } from "#src/api/wallets/amounts.ts";
 import { delegation } from "#src/api/wallets/delegation.ts";
 import { byronWords, secondFactor, walletWords } from "#src/api/wallets/mnemonics.ts";
+import { index } from "#src/api/wallets/params.ts";
 import { syncProgress } from "#src/api/wallets/network.ts";
 import { blockPlace, time } from "#src/api/wallets/places.ts";
+import { derivationPath } from "#src/api/wallets/addresses.ts";
 import { amount, hash, newPassphrase, walletName, whole } from "#src/api/wallets/text.ts";
 
+const HARD = 2 ** 31;
 const GAP = "An address pool gap must be a natural number between 10 and 100000.";
 export const gap = whole(10, 100_000, GAP).default(20).meta({
   type: "integer",
@@ -38,8 +41,17 @@ const common = {
   selection: selection.default("per-output"),
 };
 
+const account = {
+  account_index: index.refine((value) => value >= HARD, "expected a hard index, such as 1H").default(HARD).meta({
+    description:
+      "Extension: hardened index of the wallet's account, 0H by default. Several wallets may share a mnemonic.",
+    example: "0H",
+  }),
+};
+
 const fromMnemonic = z.object({
   ...common,
+  ...account,
   mnemonic_sentence: walletWords,
   mnemonic_second_factor: secondFactor.optional(),
   passphrase: newPassphrase,
@@ -48,8 +60,9 @@ const fromMnemonic = z.object({
 const XPUB = "Invalid account public key: expecting a hex-encoded value that is 64 bytes in length.";
 const fromAccount = z.object({
   ...common,
+  ...account,
   account_public_key: z.string().regex(/^[0-9a-fA-F]{128}$/, XPUB).transform((text) => text.toLowerCase()).describe(
-    "Public key and chain code of the account 1852H/1815H/0H.",
+    "Public key and chain code of the account, such as 1852H/1815H/0H.",
   ),
 }).describe("A watch-only wallet. Its transactions are signed by another program.");
 
@@ -107,6 +120,7 @@ const shown = {
 export const wallet = z.object({
   ...shown,
   address_pool_gap: z.int(),
+  account_index: z.string().optional().describe("Extension: index of the account, where it is not 0H."),
   balance: z.object({ available: amount, reward: amount, total: amount }),
   delegation,
   one_change_address_mode: z.boolean(),
@@ -131,8 +145,19 @@ export const snapshot = z.object({
     ada: amount,
     ada_minimum: amount.describe("Minimum amount of such an output."),
     assets: holdings.shape.available,
+    id: z.string().optional().describe("Transaction of the output, with `references`."),
+    index: z.int().min(0).optional().describe("Its place in that transaction, with `references`."),
+    address: z.string().optional().describe("Its address, with `references`."),
+    derivation_path: derivationPath.optional().describe("Path of its key, with `references`."),
   })),
 }).meta({ id: "UtxoSnapshot" });
+
+export const snapshotQuery = {
+  references: z.enum(["true", "false"]).transform((text) => text === "true").optional().meta({
+    type: "boolean",
+    description: "Extension: name each output, so that a transaction can spend or avoid it.",
+  }),
+};
 
 export const page = {
   limit: z.string().regex(/^[1-9]\d{0,4}$/, "expected a whole number from 1 to 99999").transform(Number).optional()

@@ -25,6 +25,7 @@ import { seenRoutes } from "#src/edge/wallets/seen.ts";
 import { servedShared, sharedWalletRoutes } from "#src/edge/wallets/shared.ts";
 import { sharedKeyRoutes } from "#src/edge/wallets/sharedKeys.ts";
 import { buildRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transactions.ts";
+import { unusedAddressRoutes } from "#src/edge/wallets/unusedAddresses.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 
 /** The app; `/v2/openapi.json` describes it, `/v2/docs` shows that to people. */
@@ -46,6 +47,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   const shared = servedShared(service);
   for (const kind of [sequential, random, shared]) {
     holdingRoutes(app, service, kind);
+    unusedAddressRoutes(app, service, kind);
     historyRoutes(app, service, kind);
     seenRoutes(app, service, kind);
   }

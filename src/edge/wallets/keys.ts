@@ -73,9 +73,9 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     answer: z.string().meta({ format: "binary" }),
     refusals: { 403: `${locked[403]}, \`soft_derivation_required\`` },
   }, async ({ params, body, context }) => {
-    await service.wallet(params.walletId, "shelley");
+    const row = await service.wallet(params.walletId, "shelley");
     const metadata = answered(readMetadata(body.metadata as Json));
-    const path = [...accountPath("shelley"), softRole(params.role, params.index), params.index];
+    const path = [...accountPath("shelley", row.account), softRole(params.role, params.index), params.index];
     const message = blake2b256(encodeMetadata(metadata));
     const input = { passphrase: body.passphrase, message, paths: [path] };
     const { signature } = onlyOf(answered(await service.vault.sign(params.walletId, input, until())));

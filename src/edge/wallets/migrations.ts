@@ -3,7 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type MigrationTransactions, planMigration } from "#actors/migrationCalls.ts";
 import { readUnspent } from "#actors/walletReads.ts";
 import { signTransactions, withoutForgedOutputs } from "#src/vault/walletSigning.ts";
-import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
+import type { Path } from "#src/wallet/keys/types.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/selections.ts";
 import { transaction } from "#src/api/wallets/transactions.ts";
@@ -44,7 +44,7 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
     refusals: { 403: nothing },
   }, async ({ params: { walletId: id }, body }) => {
     await served.require(id);
-    return planView(await planned(service, id, body.addresses));
+    return planView(await planned(service, id, body.addresses), await served.stakePath?.(id) ?? []);
   });
 
   route(app, "post", path, {
@@ -88,7 +88,7 @@ async function planned(
   return answered(await planMigration(service.builds, entityOf(id), hex, coinsOf, LONGEST_MS));
 }
 
-function planView({ transactions, left }: MigrationTransactions) {
+function planView({ transactions, left }: MigrationTransactions, stakePath: Path) {
   const sum = (coins: readonly OwnCoin[], rewards: readonly bigint[] = []) =>
     balanceView(sumValues([
       ...coins.map(({ utxo }) => utxo.output.value),
@@ -105,7 +105,7 @@ function planView({ transactions, left }: MigrationTransactions) {
           withdrawals: [...scanned.withdrawals ?? []].map(([account, amount]) => ({
             account,
             lovelace: amount,
-            path: STAKE_PATH,
+            path: stakePath,
           })),
           certificates: [],
           depositsTaken: [],

@@ -14,7 +14,7 @@ import { signTransaction } from "#src/edge/wallets/sign.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { requireAlonzo, requireOwnSignatures, submitFor } from "#src/edge/wallets/submission.ts";
 import { byronIntent, constructIntent, sendIntent } from "#src/edge/wallets/paymentIntent.ts";
-import type { NetworkId } from "#src/cardano/address.ts";
+import { signRedemption, type WithdrawalBody, withdrawalIntent } from "#src/edge/wallets/redemption.ts";
 import type { GivenRedeemer, PaymentIntent } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import { decryptMetadata } from "#src/wallet/metadata/encryption.ts";
@@ -24,8 +24,8 @@ const params = { walletId };
 /** Refusals of builds. */
 export const BUILD = {
   403:
-    "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction` and other reasons why " +
-    "the transaction cannot be built",
+    "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction`, `inputs_not_available`, " +
+    "`foreign_change_address` and other reasons why the transaction cannot be built",
 };
 /** Refusals of submissions. */
 export const SUBMIT = {
@@ -83,7 +83,7 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
 
 /** Sign, submit, balance and send, for sequential and random wallets. One function, since it only declares endpoints. */
 export function spendRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
-  const { networkId, builds, store } = service;
+  const { builds, store } = service;
   const { named, prefix } = served;
   const isByron = named === "Byron";
   const kind = isByron ? "random" : "shelley";
@@ -145,13 +145,16 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
 
   const send = sender(service, kind);
   /** Fees and payments; `intentOf` reads the members that both bodies have. */
-  const payRoutes = <F, S extends F & { readonly passphrase: string }>(
+  const payRoutes = <
+    F extends { readonly withdrawal?: WithdrawalBody | undefined },
+    S extends F & { readonly passphrase: string },
+  >(
     fees: { readonly operation: string; readonly body: z.ZodType<F> },
     sends: { readonly operation: string; readonly body: z.ZodType<S> },
-    intentOf: (body: F, network: NetworkId) => Promise<PaymentIntent>,
+    intentOf: (body: F, service: WalletService) => Promise<PaymentIntent>,
   ) => {
     route(app, "post", at("payment-fees"), { ...FEES, ...fees, params }, async ({ params, body }) => {
-      const intent = await intentOf(body, networkId);
+      const intent = await intentOf(body, service);
       await service.wallet(params.walletId, kind);
       return feeView(answered(await builds.fees(entityOf(params.walletId), intent, LONGEST_MS)));
     });
@@ -160,8 +163,16 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       "post",
       at("transactions"),
       { ...SENDS, ...sends, params },
-      ({ params, body, context }) =>
-        send(params.walletId, body.passphrase, body, context, () => intentOf(body, networkId)),
+      async ({ params, body, context }) =>
+        await send(
+          params.walletId,
+          body.passphrase,
+          // words are not stored, so that the key of a request stands for their stake key
+          { ...body, withdrawal: await withdrawalIntent(service, body.withdrawal) },
+          context,
+          () => intentOf(body, service),
+          (transaction) => signRedemption(service, body.withdrawal, transaction),
+        ),
     );
   };
   if (isByron) {

@@ -31,6 +31,7 @@ export function walletView(row: WalletRow, overview: WalletOverview, eras: Eras)
   return {
     ...common(row, overview, eras),
     address_pool_gap: row.gap,
+    account_index: row.account === 0 ? undefined : `${row.account}H`,
     balance: balanceView(overview),
     delegation: delegatedView(overview, eras),
     one_change_address_mode: row.oneChange,

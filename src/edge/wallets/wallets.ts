@@ -9,6 +9,7 @@ import * as api from "#src/api/wallets/wallets.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { entityOf, until, type WalletService } from "#src/edge/wallets/service.ts";
 import { createWallet, sendCommand, withRootKey } from "#src/edge/wallets/createWallet.ts";
+import { accountOf } from "#src/edge/wallets/shared.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { afterIn, firstOf, type PageQuery } from "#src/edge/paging.ts";
 import { byronView, lastSlot, walletView } from "#src/edge/wallets/walletView.ts";
@@ -23,7 +24,10 @@ import { reason } from "#src/base/log.ts";
 import { respondList } from "#src/edge/json.ts";
 
 /** The parts of a new wallet's body beside its keys. */
-type NewWalletSettings = Omit<Extract<api.WalletBody, { passphrase: string }>, "mnemonic_sentence" | "passphrase">;
+type NewWalletSettings = Omit<
+  Extract<api.WalletBody, { passphrase: string }>,
+  "mnemonic_sentence" | "passphrase" | "account_index"
+>;
 
 const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`, `wrong_mnemonic`" };
 const exists = { 409: "`wallet_already_exists`" };
@@ -53,7 +57,12 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     kind: WalletRow["kind"],
     id: string,
     settings: NewWalletSettings,
-    { key, policyKey = null, put }: { key: string; policyKey?: string | null | undefined; put?: PutKey },
+    { key, account = 0, policyKey = null, put }: {
+      key: string;
+      account?: number;
+      policyKey?: string | null | undefined;
+      put?: PutKey;
+    },
   ) => {
     await createWallet(service, entityOf(id), settings.restoration_mode, {
       type: "CREATE",
@@ -61,6 +70,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
       name: settings.name,
       gap: settings.address_pool_gap,
       key,
+      ...(account === 0 ? {} : { account }),
       policyKey,
       attempt: put?.attempt ?? null,
       passphrase: put ? { at: put.state.updatedAt, method: put.state.method } : null,
@@ -73,15 +83,22 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     kind: WalletRow["kind"],
     style: WalletStyle,
     settings: NewWalletSettings,
-    { sentence, second, passphrase }: { sentence: string[]; second?: string[] | undefined; passphrase: string },
+    { sentence, second, passphrase, account = 0 }: {
+      sentence: string[];
+      second?: string[] | undefined;
+      passphrase: string;
+      account?: number;
+    },
   ) =>
     await withRootKey(service, {
       mnemonic: { style, words: sentence, ...(second ? { secondFactor: second } : {}) },
       passphrase,
-      paths: style === "random" ? [] : [accountPath(style), policyPath()],
+      paths: style === "random" ? [] : [accountPath(style, account), policyPath()],
     }, (put) => {
       const [key = put.root, policyKey] = put.keys;
-      return createAndShow(kind, idOf(fromHex(put.root)), settings, { key, policyKey, put });
+      // as in cardano-wallet for the first account; for others as for a wallet from the account's public key
+      const id = idOf(fromHex(account === 0 ? put.root : key));
+      return createAndShow(kind, id, settings, { key, account, policyKey, put });
     });
 
   route(app, "post", "/wallets", {
@@ -92,12 +109,13 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     answer: api.wallet,
     refusals: { ...exists, 404: "`unexpected_error`: no such block" },
   }, async ({ body }) => {
+    const account = accountOf(body.account_index);
     if ("mnemonic_sentence" in body) {
       const { mnemonic_sentence: sentence, mnemonic_second_factor: second, passphrase } = body;
-      return await fromMnemonic("shelley", "shelley", body, { sentence, second, passphrase });
+      return await fromMnemonic("shelley", "shelley", body, { sentence, second, passphrase, account });
     }
     const key = body.account_public_key;
-    return await createAndShow("shelley", idOf(fromHex(key)), body, { key });
+    return await createAndShow("shelley", idOf(fromHex(key)), body, { key, account });
   });
 
   route(app, "post", "/byron-wallets", {

@@ -33,6 +33,17 @@ export interface Mnemonic {
   readonly secondFactor?: readonly string[];
 }
 
+/** Job `mnemonicKeys`: xpubs at paths of a mnemonic's root, of which nothing is kept. */
+export interface MnemonicKeysInput {
+  readonly mnemonic: Mnemonic;
+  readonly paths: readonly Path[];
+}
+
+/** Job `signWithMnemonic`: one signature per path on a message; nothing of the mnemonic is kept. */
+export interface MnemonicSignInput extends ToSign {
+  readonly mnemonic: Mnemonic;
+}
+
 /** Job `openRoot`: derives and seals a root key. */
 export interface OpenRootInput {
   readonly mnemonic: Mnemonic;
