@@ -1,6 +1,7 @@
 /** Public keys of wallets; safe in a browser. */
 import { z } from "zod";
 import { metadata } from "#src/api/wallets/transactions.ts";
+import { shownPolicyId } from "#src/api/wallets/amounts.ts";
 import { templateScript } from "#src/api/wallets/script.ts";
 import { newPassphrase, passphrase } from "#src/api/wallets/text.ts";
 
@@ -24,6 +25,6 @@ export const accountKeyOfPurposeBody = accountKeyBody.extend({
 
 export const policyKeyBody = z.object({ passphrase }).meta({ id: "PolicyKeyBody" });
 export const policyIdBody = z.object({ policy_script_template: templateScript }).meta({ id: "PolicyIdBody" });
-export const policyIdAnswer = z.object({ policy_id: z.string() }).meta({ id: "PolicyId" });
+export const policyIdAnswer = z.object({ policy_id: shownPolicyId }).meta({ id: "PolicyId" });
 
 export const signMetadataBody = z.object({ metadata, passphrase }).meta({ id: "SignMetadataBody" });

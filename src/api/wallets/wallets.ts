@@ -5,7 +5,16 @@ import { delegation } from "#src/api/wallets/delegation.ts";
 import { byronWords, secondFactor, walletWords } from "#src/api/wallets/mnemonics.ts";
 import { syncProgress } from "#src/api/wallets/network.ts";
 import { blockPlace, time } from "#src/api/wallets/places.ts";
-import { amount, hash, newPassphrase, walletName, whole } from "#src/api/wallets/text.ts";
+import {
+  amount,
+  hash,
+  newPassphrase,
+  passphrase,
+  shownHex,
+  shownName,
+  walletName,
+  whole,
+} from "#src/api/wallets/text.ts";
 
 const GAP = "An address pool gap must be a natural number between 10 and 100000.";
 export const gap = whole(10, 100_000, GAP).default(20).meta({
@@ -88,17 +97,18 @@ export const byronWalletBody = z.object({
 }).meta({ id: "ByronWalletBody" });
 
 export const byronPassphraseChange = z.object({
-  old_passphrase: newPassphrase.optional(),
+  old_passphrase: passphrase.optional(),
   new_passphrase: newPassphrase,
 }).meta({ id: "ByronPassphraseChange" });
 
+const BYRON_METHODS = ["scrypt", "pbkdf2-hmac-sha512"] as const;
 const shown = {
-  id: z.string(),
-  name: z.string(),
+  id: shownHex(40),
+  name: shownName,
   assets: holdings,
   passphrase: z.object({
     last_updated_at: time,
-    encryption_method: z.enum(["scrypt", "pbkdf2-hmac-sha512", "argon2id-v2"]),
+    encryption_method: z.enum([...BYRON_METHODS, "argon2id-v2"]),
   }).optional().describe("Omitted if the wallet cannot sign."),
   state: syncProgress,
   tip: blockPlace,
@@ -106,7 +116,7 @@ const shown = {
 
 export const wallet = z.object({
   ...shown,
-  address_pool_gap: z.int(),
+  address_pool_gap: z.int().min(10).max(100_000),
   balance: z.object({ available: amount, reward: amount, total: amount }),
   delegation,
   one_change_address_mode: z.boolean(),
@@ -114,6 +124,11 @@ export const wallet = z.object({
 }).meta({ id: "Wallet" });
 export const byronWallet = z.object({
   ...shown,
+  passphrase: z.object({
+    last_updated_at: time,
+    // clients of cardano-wallet know no other methods for these wallets
+    encryption_method: z.enum(BYRON_METHODS).optional().describe("Omitted for `argon2id-v2`."),
+  }).optional().describe("Omitted if the wallet cannot sign."),
   balance: z.object({ available: amount, total: amount }),
   discovery: z.enum(["random", "sequential"]),
 }).meta({ id: "ByronWallet" });
