@@ -25,7 +25,9 @@ export const walletAddress = z.object({
 }).meta({ id: "WalletAddress" });
 
 export const addressesQuery = {
-  state: z.enum(["used", "unused"], { error: "state is 'used' or 'unused'" }).optional(),
+  state: z.enum(["used", "unused"], {
+    error: "Unable to decode the given text value. Please specify one of the following values: used, unused.",
+  }).optional(),
 };
 
 const hash = shownHex(56).optional();

@@ -1,5 +1,6 @@
 /** Public keys of wallets; safe in a browser. */
 import { z } from "zod";
+import { index } from "#src/api/wallets/params.ts";
 import { metadata } from "#src/api/wallets/transactions.ts";
 import { shownPolicyId } from "#src/api/wallets/amounts.ts";
 import { templateScript } from "#src/api/wallets/script.ts";
@@ -18,9 +19,7 @@ export const keyText = z.string().meta({ description: "A key or its hash, in bec
 
 export const accountKeyBody = z.object({ passphrase: newPassphrase, format: keyFormat }).meta({ id: "AccountKeyBody" });
 export const accountKeyOfPurposeBody = accountKeyBody.extend({
-  purpose: z.string().regex(/^\d{1,10}H$/, "expected a hard index, such as 1852H").optional().meta({
-    example: "1852H",
-  }),
+  purpose: index.optional().meta({ example: "1852H" }),
 }).meta({ id: "AccountKeyOfPurposeBody" });
 
 export const policyKeyBody = z.object({ passphrase }).meta({ id: "PolicyKeyBody" });
