@@ -7,7 +7,16 @@ import { index } from "#src/api/wallets/params.ts";
 import { syncProgress } from "#src/api/wallets/network.ts";
 import { blockPlace, time } from "#src/api/wallets/places.ts";
 import { derivationPath } from "#src/api/wallets/addresses.ts";
-import { amount, hash, newPassphrase, walletName, whole } from "#src/api/wallets/text.ts";
+import {
+  amount,
+  hash,
+  newPassphrase,
+  passphrase,
+  shownHex,
+  shownName,
+  walletName,
+  whole,
+} from "#src/api/wallets/text.ts";
 
 const HARD = 2 ** 31;
 const GAP = "An address pool gap must be a natural number between 10 and 100000.";
@@ -101,17 +110,18 @@ export const byronWalletBody = z.object({
 }).meta({ id: "ByronWalletBody" });
 
 export const byronPassphraseChange = z.object({
-  old_passphrase: newPassphrase.optional(),
+  old_passphrase: passphrase.optional(),
   new_passphrase: newPassphrase,
 }).meta({ id: "ByronPassphraseChange" });
 
+const BYRON_METHODS = ["scrypt", "pbkdf2-hmac-sha512"] as const;
 const shown = {
-  id: z.string(),
-  name: z.string(),
+  id: shownHex(40),
+  name: shownName,
   assets: holdings,
   passphrase: z.object({
     last_updated_at: time,
-    encryption_method: z.enum(["scrypt", "pbkdf2-hmac-sha512", "argon2id-v2"]),
+    encryption_method: z.enum([...BYRON_METHODS, "argon2id-v2"]),
   }).optional().describe("Omitted if the wallet cannot sign."),
   state: syncProgress,
   tip: blockPlace,
@@ -119,7 +129,7 @@ const shown = {
 
 export const wallet = z.object({
   ...shown,
-  address_pool_gap: z.int(),
+  address_pool_gap: z.int().min(10).max(100_000),
   account_index: z.string().optional().describe("Extension: index of the account, where it is not 0H."),
   balance: z.object({ available: amount, reward: amount, total: amount }),
   delegation,
@@ -128,6 +138,11 @@ export const wallet = z.object({
 }).meta({ id: "Wallet" });
 export const byronWallet = z.object({
   ...shown,
+  passphrase: z.object({
+    last_updated_at: time,
+    // clients of cardano-wallet know no other methods for these wallets
+    encryption_method: z.enum(BYRON_METHODS).optional().describe("Omitted for `argon2id-v2`."),
+  }).optional().describe("Omitted if the wallet cannot sign."),
   balance: z.object({ available: amount, total: amount }),
   discovery: z.enum(["random", "sequential"]),
 }).meta({ id: "ByronWallet" });

@@ -46,7 +46,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
   }, async ({ params, body }) => {
     await service.wallet(params.walletId, "shelley");
     const usual = accountPath("shelley", accountOf(params.index));
-    const path = body.purpose === undefined ? usual : [HARD + Number(body.purpose.slice(0, -1)), ...usual.slice(1)];
+    const path = body.purpose === undefined ? usual : [HARD + accountOf(body.purpose), ...usual.slice(1)];
     const key = await publicKeyAt(service, params.walletId, body.passphrase, path);
     return accountKeyText(key, { shared: path[0] === SHARED, format: body.format });
   });

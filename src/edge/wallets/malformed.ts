@@ -11,7 +11,14 @@ type Key = PropertyKey;
 
 /** The refusal of a part of a request. */
 export function malformed(issues: readonly Issue[], where: RequestPart, value: unknown): HttpFailure {
-  const sentences = issues.map((issue) => where === "body" ? inBody(issue, value, []) : issue.message);
+  const sentences = issues.map((issue) =>
+    where === "body"
+      ? inBody(issue, value, [])
+      // without a value it is not a parameter of the endpoint
+      : where === "query" && value !== undefined
+      ? `Error parsing query parameter ${String(issue.path[0])} failed: ${issue.message}`
+      : issue.message
+  );
   return new HttpFailure(400, "bad_request", [...new Set(sentences)].join("; "));
 }
 

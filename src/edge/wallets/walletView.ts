@@ -42,8 +42,14 @@ export function walletView(row: WalletRow, overview: WalletOverview, eras: Eras)
 /** A wallet of the first era. */
 export function byronView(row: WalletRow, overview: WalletOverview, eras: Eras) {
   const { available, total } = overview.holdings;
+  const { passphrase } = row;
   return {
     ...common(row, overview, eras),
+    passphrase: passphrase && {
+      last_updated_at: passphrase.at,
+      // clients of cardano-wallet know no other methods for these wallets
+      encryption_method: passphrase.method === "argon2id-v2" ? undefined : passphrase.method,
+    },
     balance: { available: lovelace(available.lovelace), total: lovelace(total.lovelace) },
     discovery: "random",
   };
