@@ -26,19 +26,19 @@ import { productionProjection } from "#src/wallet/pools/production.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
 import { keepPools } from "#src/wallet/pools/keeper.ts";
 import { beginSource } from "#src/wallet/pools/source.ts";
-import { type AppContext, holdProcessLease, NETWORK_ID, WAKE_FOLLOWER } from "#src/app/context.ts";
+import { type AppContext, holdProcessLease, WAKE_FOLLOWER } from "#src/app/context.ts";
 
 /** Time between two attempts to reach the network, in milliseconds. */
 const RETRY_MS = 1_000;
 
 /** The actor kinds of wallets. */
-export function walletKinds({ store, port, builders, bus, clock }: AppContext): ActorKind[] {
+export function walletKinds({ networkId, store, port, builders, bus, clock }: AppContext): ActorKind[] {
   const options = {
     store,
     port,
     builders,
     clock,
-    networkId: NETWORK_ID,
+    networkId,
     derive: deriveCredentialsInThreads(builders),
     deriveSlice: deriveSliceInThreads(builders),
     vault: createVault({ store, builders }),
@@ -125,7 +125,7 @@ export async function walletService(
   stops.push(() => Promise.resolve(presence.close()));
   return walletApp({
     store,
-    networkId: NETWORK_ID,
+    networkId: context.networkId,
     networkMagic: options.networkMagic,
     ask: ask.ask,
     ring: (entities) => notifyInputs(bus, entities),
