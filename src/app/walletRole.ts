@@ -3,6 +3,7 @@ import { delegationActor, rewardsInquiry } from "#actors/delegation.ts";
 import { sharedWalletActor } from "#actors/shared-wallet.ts";
 import { walletActor } from "#actors/wallet.ts";
 import { sleep } from "#src/base/clock.ts";
+import { NtpClock } from "#src/base/ntpClock.ts";
 import { deriveCredentialsInThreads, deriveSliceInThreads } from "#src/builders/credentials.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { together } from "#src/cardano/projections.ts";
@@ -118,7 +119,7 @@ export async function walletService(
   { ask, events, health }: EdgeServices,
 ): Promise<OpenAPIHono> {
   const { store, port, builders, bus, options, log, stops } = context;
-  const { allowPrivate, tokenMetadata } = options.outside;
+  const { allowPrivate, ntpServers, tokenMetadata } = options.outside;
   const book = openPoolBook({ store, port });
   await startPoolKeeping(context, book);
   const presence = announcePresence(bus);
@@ -138,6 +139,7 @@ export async function walletService(
     toleranceS: options.syncToleranceS,
     clock: context.clock,
     clocked: options.nodeSocket !== undefined || options.blockfrost !== undefined || options.blockMs > 0,
+    ntp: new NtpClock({ servers: ntpServers, log: log.with({ component: "ntp" }) }),
     tokenMetadata,
     outside: { allowPrivate },
     book,
