@@ -71,7 +71,9 @@ export const epochQuery = {
   }),
 };
 export const clockQuery = {
-  forceNtpCheck: z.string().optional().describe(
-    "Accepted for compatibility and ignored; the service uses the system clock.",
-  ),
+  forceNtpCheck: z.string().transform((text) => text !== "false").optional().meta({
+    type: "boolean",
+    description:
+      "Ask the NTP servers now, and wait for the result. Within 2 seconds of the last check its result is returned.",
+  }),
 };

@@ -6,6 +6,7 @@ import { walletId } from "#src/api/wallets/params.ts";
 import type { Address } from "#src/cardano/address.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { requireNetwork } from "#src/edge/wallets/discrimination.ts";
 import { until, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { walletAddressView } from "#src/edge/wallets/holdings.ts";
@@ -19,7 +20,7 @@ const NOT_OURS = { 403: "`key_not_found_for_address`" };
 
 /** Adds `POST` and `PUT /byron-wallets/{walletId}/addresses`, and `PUT …/{addressId}`. */
 export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { store } = service;
+  const { store, networkId } = service;
 
   route(app, "post", "/byron-wallets/:walletId/addresses", {
     operation: "createAddress",
@@ -74,12 +75,18 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
     body: api.importBody,
     status: 204,
     refusals: NOT_OURS,
-  }, ({ params, body }) => take(params.walletId, body.addresses));
+  }, async ({ params, body }) => {
+    for (const [i, address] of body.addresses.entries()) requireNetwork(address, networkId, `addresses[${i}]`);
+    await take(params.walletId, body.addresses);
+  });
   route(app, "put", "/byron-wallets/:walletId/addresses/:addressId", {
     operation: "importAddress",
     summary: "Import an address that was created by another program",
     params: { walletId, addressId: anyAddress },
     status: 204,
     refusals: NOT_OURS,
-  }, ({ params }) => take(params.walletId, [params.addressId]));
+  }, async ({ params }) => {
+    requireNetwork(params.addressId, networkId);
+    await take(params.walletId, [params.addressId]);
+  });
 }

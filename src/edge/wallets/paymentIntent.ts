@@ -5,6 +5,7 @@ import type { Address, NetworkId } from "#src/cardano/address.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import type { ByronFeesBody, ConstructBody, PaymentFeesBody } from "#src/api/wallets/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { requireNetwork } from "#src/edge/wallets/discrimination.ts";
 import { withdrawalIntent } from "#src/edge/wallets/redemption.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
@@ -107,9 +108,10 @@ function paymentIn({ address, amount, assets }: PaymentEntry, network: NetworkId
 
 /** An address as hexadecimal; throws 400 for one that cannot receive. */
 export function payable(address: Address, network: NetworkId, place: string): string {
-  const no = (why: string) => new HttpFailure(400, "bad_request", `Error in $.${place}: ${why}`);
-  if (address.network !== network) throw no("the address is on another network");
-  if (address.kind === "reward") throw no("a payment cannot be sent to a stake address");
+  requireNetwork(address, network, place);
+  if (address.kind === "reward") {
+    throw new HttpFailure(400, "bad_request", `Error in $.${place}: a payment cannot be sent to a stake address`);
+  }
   return address.hex;
 }
 

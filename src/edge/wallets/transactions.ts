@@ -3,6 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/transactions.ts";
 import { constructedView, encoded, feeView } from "#src/edge/wallets/builtViews.ts";
+import { requireNetwork } from "#src/edge/wallets/discrimination.ts";
 import { decodedView, metadataIn } from "#src/edge/wallets/decodedView.ts";
 import { requirePool } from "#src/edge/wallets/delegation.ts";
 import { entityOf, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
@@ -137,6 +138,10 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
         400: "`bad_request`, `unresolved_inputs`, `redeemer_script_failure` and other errors of its scripts",
       },
     }, async ({ params, body }) => {
+      for (const [i, one] of body.inputs.entries()) requireNetwork(one.address, networkId, `inputs[${i}].address`);
+      for (const [i, one] of body.redeemers.entries()) {
+        if (one.purpose === "rewarding") requireNetwork(one.stake_address, networkId, `redeemers[${i}].stake_address`);
+      }
       await service.wallet(params.walletId, kind);
       const built = answered(await builds.balance(entityOf(params.walletId), balanceInput(body), LONGEST_MS));
       return constructedView(built, body.encoding);
