@@ -44,7 +44,7 @@ export function byronView(row: WalletRow, overview: WalletOverview, eras: Eras) 
   return {
     ...common(row, overview, eras),
     balance: { available: lovelace(available.lovelace), total: lovelace(total.lovelace) },
-    discovery: "random",
+    discovery: row.kind === "random" ? "random" : "sequential",
   };
 }
 
