@@ -6,6 +6,7 @@ import { sleep } from "#src/base/clock.ts";
 import { NtpClock } from "#src/base/ntpClock.ts";
 import { deriveCredentialsInThreads, deriveSliceInThreads } from "#src/builders/credentials.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
+import { byronMagic } from "#src/cardano/magic.ts";
 import { together } from "#src/cardano/projections.ts";
 import type { FollowerOptions } from "#src/chain/index/follower.ts";
 import { resubmit } from "#src/chain/pending/resubmission.ts";
@@ -33,13 +34,16 @@ import { type AppContext, holdProcessLease, WAKE_FOLLOWER } from "#src/app/conte
 const RETRY_MS = 1_000;
 
 /** The actor kinds of wallets. */
-export function walletKinds({ networkId, store, port, builders, bus, clock }: AppContext): ActorKind[] {
+export function walletKinds(
+  { networkId, store, port, builders, bus, clock, options: { networkMagic } }: AppContext,
+): ActorKind[] {
   const options = {
     store,
     port,
     builders,
     clock,
     networkId,
+    byronMagic: byronMagic(networkMagic),
     derive: deriveCredentialsInThreads(builders),
     deriveSlice: deriveSliceInThreads(builders),
     vault: createVault({ store, builders }),

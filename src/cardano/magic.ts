@@ -8,3 +8,5 @@ export const MAINNET_MAGIC = 764_824_073;
 export function networkIdOf(magic: number): NetworkId {
   return magic === MAINNET_MAGIC ? 1 : 0;
 }
+/** Protocol magic that Byron addresses of a network carry; undefined on mainnet. */
+export const byronMagic = (magic: number): number | undefined => magic === MAINNET_MAGIC ? undefined : magic;

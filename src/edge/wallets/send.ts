@@ -33,12 +33,12 @@ export type Send = (
   countersign?: (transaction: Uint8Array) => Promise<Uint8Array>,
 ) => Promise<unknown>;
 
-/** A function that sends for wallets of a kind. */
-export function sender(service: WalletService, kind: WalletRow["kind"]): Send {
+/** A function that sends for wallets of some kinds. */
+export function sender(service: WalletService, kinds: readonly WalletRow["kind"][]): Send {
   return async (id, passphrase, body, context, makeIntent, countersign) => {
-    const row = await service.wallet(id, kind);
+    const row = await service.wallet(id, ...kinds);
     const make = async () => {
-      if (kind === "random") answered(await ensureChangeAddress(service, row, passphrase, until()));
+      if (row.kind === "random") answered(await ensureChangeAddress(service, row, passphrase, until()));
       const signed = answered(
         await withoutForgedOutputs(async () => {
           const built = answered(await service.builds.construct(entityOf(id), await makeIntent(), LONGEST_MS));

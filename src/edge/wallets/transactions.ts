@@ -82,12 +82,11 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
   });
 }
 
-/** Sign, submit, balance and send, for sequential and random wallets. One function, since it only declares endpoints. */
+/** Sign, submit, balance and send, for wallets with a single owner. One function, since it only declares endpoints. */
 export function spendRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
-  const { builds, store } = service;
-  const { named, prefix } = served;
+  const { networkId, builds, store } = service;
+  const { named, prefix, kinds } = served;
   const isByron = named === "Byron";
-  const kind = isByron ? "random" : "shelley";
   const at = (rest: string) => `/${prefix}/:walletId/${rest}`;
 
   if (!isByron) {
@@ -100,7 +99,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       answer: api.signed,
       refusals: { 403: LOCKED },
     }, async ({ params, body }) => {
-      const row = await service.wallet(params.walletId, kind);
+      const row = await service.wallet(params.walletId, ...kinds);
       const signed = answered(await signTransaction(service, row, body.transaction, body.passphrase));
       return { transaction: encoded(signed, body.encoding) };
     });
@@ -116,7 +115,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       refusals: { ...SUBMIT, ...ONCE },
     }, async ({ params, body, context }) => {
       const { walletId: id } = params;
-      await service.wallet(id, kind);
+      await service.wallet(id, ...kinds);
       const transaction = await madeOnce(service, context, id, body, async () => {
         const decoded = answered(await builds.decode(entityOf(id), body.transaction, LONGEST_MS));
         const account = await readAccount(store.sql, id);
@@ -142,13 +141,13 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       for (const [i, one] of body.redeemers.entries()) {
         if (one.purpose === "rewarding") requireNetwork(one.stake_address, networkId, `redeemers[${i}].stake_address`);
       }
-      await service.wallet(params.walletId, kind);
+      await service.wallet(params.walletId, ...kinds);
       const built = answered(await builds.balance(entityOf(params.walletId), balanceInput(body), LONGEST_MS));
       return constructedView(built, body.encoding);
     });
   }
 
-  const send = sender(service, kind);
+  const send = sender(service, kinds);
   /** Fees and payments; `intentOf` reads the members that both bodies have. */
   const payRoutes = <
     F extends { readonly withdrawal?: WithdrawalBody | undefined },
@@ -160,7 +159,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
   ) => {
     route(app, "post", at("payment-fees"), { ...FEES, ...fees, params }, async ({ params, body }) => {
       const intent = await intentOf(body, service);
-      await service.wallet(params.walletId, kind);
+      await service.wallet(params.walletId, ...kinds);
       return feeView(answered(await builds.fees(entityOf(params.walletId), intent, LONGEST_MS)));
     });
     route(
