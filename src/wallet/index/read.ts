@@ -1,7 +1,7 @@
 /** Reads what wallets hold and can spend, from the rows of the index. */
 import { mustGet } from "#src/base/maps.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { parseRefKey, refKey } from "#src/cardano/output.ts";
+import { type OutRef, parseRefKey, refKey } from "#src/cardano/output.ts";
 import { type AssetId, lovelace, subtractValues, sumValues, type Value, ValueSum } from "#src/cardano/value.ts";
 import { column, isInteger, isText, orNull } from "#src/store/column.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
@@ -161,8 +161,8 @@ interface BuildView {
   readonly pending: readonly ScannedTransaction[];
   /** Open submissions of others that spend the wallet's outputs. */
   readonly spenders?: Spenders;
-  /** Ends of reservations of outputs (`refKey`): `readReserved` of the chain index. */
-  readonly reserved: (sql: Queries, refs: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+  /** Ends of reservations of outputs, of `refKey`s or of SQL that selects them: `readReserved` of the chain index. */
+  readonly reserved: (sql: Queries, refs: readonly string[] | Fragment) => Promise<ReadonlyMap<string, number>>;
   /** Number of change addresses; `first`: the one at index 0, used or not. */
   readonly change: number | "first";
   /** Whether it is an estimate that is never signed: then a random wallet may use any change address. */
@@ -179,18 +179,29 @@ export async function readBuildable(sql: Queries, wallet: string, view: BuildVie
   const facts = await readFacts(sql, [wallet]);
   const own = facts.get(wallet);
   if (!own) return { utxos: [], change: [] };
-  const { utxos: here, open } = await unspent(sql, own, view.pending, view.spenders);
-  const utxos = [
-    ...here.map((one) => ({ ...one, preference: CONFIRMED })),
-    ...(open?.outputs ?? []).map(({ ref, output, path }) => ({ utxo: { ref, output }, path, preference: PENDING })),
-  ];
-  const reserved = await view.reserved(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
+  const [{ utxos: here, open }, reserved] = await Promise.all([
+    unspent(sql, own, view.pending, view.spenders),
+    view.reserved(sql, sql`select ref from wallet_utxo where wallet = ${wallet} and to_slot is null`),
+  ]);
+  const made = open?.outputs ?? [];
+  const [reservedMade, change] = await Promise.all([
+    made.length === 0 ? new Map<string, number>() : view.reserved(sql, made.map(({ ref }) => refKey(ref))),
+    readChange(sql, own, open?.addresses ?? new Set(), view),
+  ]);
+  const preferenceOf = (ref: OutRef, ends: ReadonlyMap<string, number>, otherwise: number) => {
+    const until = ends.size === 0 ? undefined : ends.get(refKey(ref));
+    return until === undefined ? otherwise : RESERVED + until;
+  };
   return {
-    utxos: utxos.map((one) => {
-      const until = reserved.get(refKey(one.utxo.ref));
-      return until === undefined ? one : { ...one, preference: RESERVED + until };
-    }),
-    change: await readChange(sql, own, open?.addresses ?? new Set(), view),
+    utxos: [
+      ...here.map(({ utxo, path }) => ({ utxo, path, preference: preferenceOf(utxo.ref, reserved, CONFIRMED) })),
+      ...made.map(({ ref, output, path }) => ({
+        utxo: { ref, output },
+        path,
+        preference: preferenceOf(ref, reservedMade, PENDING),
+      })),
+    ],
+    change,
   };
 }
 
