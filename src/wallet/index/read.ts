@@ -1,16 +1,17 @@
 /** Reads what wallets hold and can spend, from the rows of the index. */
 import { mustGet } from "#src/base/maps.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { type OutRef, parseRefKey, refKey } from "#src/cardano/output.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { type AssetId, lovelace, subtractValues, sumValues, type Value, ValueSum } from "#src/cardano/value.ts";
 import { column, isInteger, isText, orNull } from "#src/store/column.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import type { JsonRow } from "#src/store/readTogether.ts";
 import { readForged, withoutForged } from "#src/wallet/index/forged.ts";
-import { pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
+import { readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
 import { type PendingEffects, readPending } from "#src/wallet/index/pending.ts";
 import { readChange } from "#src/wallet/index/readChange.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
+import { readStoredCoins, type StoredCoin } from "#src/wallet/index/storedCoins.ts";
 import type { Buildable, Holdings, OwnUtxo } from "#src/wallet/index/types.ts";
 
 /** Open submissions by wallet; wallets without any may be missing. */
@@ -137,21 +138,16 @@ async function unspent(
   own: WalletFacts,
   pending: readonly ScannedTransaction[],
   spenders: Spenders | undefined,
-): Promise<{ readonly utxos: OwnUtxo[]; readonly open: PendingEffects | undefined }> {
+): Promise<{ readonly utxos: StoredCoin[]; readonly open: PendingEffects | undefined }> {
   const here = await inLedger(sql, own);
-  const others = await spenders?.(sql, here.map(({ utxo }) => refKey(utxo.ref)), pending) ?? [];
+  const others = await spenders?.(sql, here.map(({ key }) => key), pending) ?? [];
   const all = new Map([[own.wallet, [...pending, ...others]]]);
   const open = (await readPending(sql, new Map([[own.wallet, own]]), all)).get(own.wallet);
-  return { utxos: here.filter(({ utxo }) => !open?.spends.has(refKey(utxo.ref))), open };
+  return { utxos: open ? here.filter(({ key }) => !open.spends.has(key)) : here, open };
 }
 
-async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
-  const rows = await sql<{ ref: string; role: bigint; index: bigint; output: Uint8Array }[]>`
-    select ref, role, index, output from wallet_utxo where wallet = ${facts.wallet} and to_slot is null`;
-  const found = rows.map(({ ref, role, index, output }) => ({
-    utxo: { ref: parseRefKey(ref), output: storedOutput(output) },
-    path: pathOf(facts, role, index),
-  }));
+async function inLedger(sql: Queries, facts: WalletFacts): Promise<StoredCoin[]> {
+  const found = await readStoredCoins(sql, facts);
   return facts.kind === "random" ? await withoutForged(sql, facts.wallet, found) : found;
 }
 
@@ -169,8 +165,7 @@ interface BuildView {
   readonly estimate?: boolean;
 }
 
-/** Spend priorities (`Coin`): in the ledger, pending, reserved by another build. */
-const CONFIRMED = 0;
+/** Spend priorities (`Coin`), beside 0 of what is in the ledger: pending, reserved by another build. */
 const PENDING = 1;
 const RESERVED = 2;
 
@@ -188,18 +183,16 @@ export async function readBuildable(sql: Queries, wallet: string, view: BuildVie
     made.length === 0 ? new Map<string, number>() : view.reserved(sql, made.map(({ ref }) => refKey(ref))),
     readChange(sql, own, open?.addresses ?? new Set(), view),
   ]);
-  const preferenceOf = (ref: OutRef, ends: ReadonlyMap<string, number>, otherwise: number) => {
-    const until = ends.size === 0 ? undefined : ends.get(refKey(ref));
-    return until === undefined ? otherwise : RESERVED + until;
-  };
   return {
     utxos: [
-      ...here.map(({ utxo, path }) => ({ utxo, path, preference: preferenceOf(utxo.ref, reserved, CONFIRMED) })),
-      ...made.map(({ ref, output, path }) => ({
-        utxo: { ref, output },
-        path,
-        preference: preferenceOf(ref, reservedMade, PENDING),
-      })),
+      ...reserved.size === 0 ? here : here.map((coin) => {
+        const until = reserved.get(coin.key);
+        return until === undefined ? coin : coin.withPreference(RESERVED + until);
+      }),
+      ...made.map(({ ref, output, path }) => {
+        const until = reservedMade.get(refKey(ref));
+        return { utxo: { ref, output }, path, preference: until === undefined ? PENDING : RESERVED + until };
+      }),
     ],
     change,
   };
