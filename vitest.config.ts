@@ -3,11 +3,13 @@ import { defineConfig } from "vitest/config";
 /**
  * `unit` needs nothing but the source and runs on Deno and on Node; `system` starts PostgreSQL, the NATS endpoint and
  * worker processes, and runs on Deno.
+ *
+ * Three workers for two cores: a system test waits for blocks, epochs and leases for a third of its time.
  */
 export default defineConfig({
   test: {
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: 3,
     projects: [
       { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 300_000 } },
       {

@@ -3,7 +3,8 @@ import { type Offering, offering } from "#actors/offering.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
 import { type Json, messaged } from "#src/base/json.ts";
-import { type Failure, ok, type Result } from "#src/base/result.ts";
+import { onlyOf } from "#src/base/present.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { NetworkId } from "#src/cardano/address.ts";
 import { ROLES } from "#src/cardano/derivation.ts";
@@ -13,14 +14,16 @@ import { slotAt } from "#src/cardano/parameters.ts";
 import { atPoint, readReserved, readSpenders } from "#src/chain/pending/spendable.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readListedPending, readSubmitted } from "#src/chain/pending/submissions.ts";
-import type { Store } from "#src/store/store.ts";
+import type { Queries, Store } from "#src/store/store.ts";
 import { lookupsOf } from "#src/wallet/build/decode.ts";
+import { inputsNotAvailable, textOf, type UnavailableInput } from "#src/wallet/build/failures.ts";
 import type {
   BalanceInput,
   ConstructedTransaction,
   ConstructInput,
   OwnCoin,
   PaymentIntent,
+  StakeAccount,
 } from "#src/wallet/build/types.ts";
 import { versionWarning } from "#src/chain/versionWatch.ts";
 import { runsScripts } from "#src/wallet/build/balance.ts";
@@ -28,7 +31,9 @@ import { withdrawableBefore } from "#src/wallet/delegation/boundary.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readClaims, readFacts } from "#src/wallet/index/owners.ts";
 import { readBuildable } from "#src/wallet/index/read.ts";
+import { readOwnPath } from "#src/wallet/index/readChange.ts";
 import { readCoins } from "#src/wallet/index/readCoins.ts";
+import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 
 export interface WalletBuildOptions {
@@ -71,6 +76,8 @@ export async function settingOf(
     (intent.mintBurn ?? []).flatMap(({ policy }) => "id" in policy ? [policy.reference] : []),
   );
   if (!references.ok) return references;
+  const redeemed = await redeemedAccount(port, intent, parameters.value.value.keyDeposit);
+  if (!redeemed.ok) return redeemed;
   return ok((at, fixed?: number) => {
     const slot = fixed ?? Math.max(at, slotAt(slots, clock.now()));
     return {
@@ -79,9 +86,24 @@ export async function settingOf(
       slots,
       slot,
       references: references.value,
+      redeemed: redeemed.value,
       ...(eras ? { boundary: withdrawableBefore(epochsOf(eras.value.value), slot) } : {}),
     };
   });
+}
+
+/** The foreign account whose rewards an intent withdraws, as the network reports it now. */
+async function redeemedAccount(
+  port: ChainPort,
+  { withdrawal }: PaymentIntent,
+  keyDeposit: bigint,
+): Promise<Result<StakeAccount | undefined, Failure>> {
+  if (withdrawal === undefined || withdrawal === "self") return ok(undefined);
+  const credential = { kind: "key", hash: withdrawal.stakeKey } as const;
+  const found = await port.accounts([credential]);
+  if (!found.ok) return found;
+  const { deposit = keyDeposit, ...account } = onlyOf(found.value.value);
+  return ok({ ...account, deposit, path: STAKE_PATH });
 }
 
 /** Those of some outputs that are unspent, of any owner. */
@@ -91,6 +113,20 @@ async function lookedUp(port: ChainPort, refs: readonly OutRef[]): Promise<Resul
   return found.ok ? ok(found.value.value) : found;
 }
 
+/** The outputs that an intent must spend and that are not among the available ones, with the reason. */
+async function readUnavailable(
+  sql: Queries,
+  wallet: string,
+  { coins }: PaymentIntent,
+  available: readonly OwnCoin[],
+): Promise<readonly UnavailableInput[]> {
+  if (!coins || coins.spend.length === 0) return [];
+  const here = new Set(available.map(({ utxo }) => refKey(utxo.ref)));
+  const missing = coins.spend.filter((ref) => !here.has(refKey(ref)));
+  const known = new Set((await readCoins(sql, wallet, missing.map(refKey))).map(({ utxo }) => refKey(utxo.ref)));
+  return missing.map((ref) => ({ ref, reason: known.has(refKey(ref)) ? "spent" : "unknown" }));
+}
+
 /** Reads the inputs of a build at one point. */
 async function gather(
   { store }: WalletBuildOptions,
@@ -98,31 +134,46 @@ async function gather(
   intent: PaymentIntent,
   setting: (at: number) => Omit<ConstructInput, "intent" | "means">,
   estimate = false,
-): Promise<ConstructInput> {
+): Promise<Result<ConstructInput, Failure>> {
   const change = oneChange ? "first" : (intent.payments?.length ?? 0) + (intent.mintBurn?.length ?? 0) + 1;
-  const { at, value } = await atPoint(store, async (sql) => ({
-    buildable: await readBuildable(sql, id, {
+  const { changeTo } = intent;
+  const { at, value } = await atPoint(store, async (sql) => {
+    const buildable = await readBuildable(sql, id, {
       pending: await readListedPending(sql, id),
       spenders: readSpenders,
       reserved: readReserved,
       change,
       estimate,
-    }),
-    stake: await readAccount(sql, id),
-  }));
+    });
+    return {
+      buildable,
+      stake: await readAccount(sql, id),
+      unavailable: await readUnavailable(sql, id, intent, buildable.utxos),
+      chosen: changeTo && await readOwnPath(sql, id, changeTo.address),
+    };
+  });
+  const { buildable: { utxos, change: free }, stake, unavailable, chosen } = value;
+  if (unavailable.length > 0) return { ok: false, error: inputsNotAvailable(unavailable) };
+  if (changeTo && !chosen && !changeTo.foreign) {
+    return fail(
+      "foreign_change_address",
+      "The change address is not an address of the wallet. Change there is a payment of everything that is left: state `foreign` if " +
+        "that is intended.",
+      { address: textOf(changeTo.address) },
+    );
+  }
   const known = setting(at.slot);
-  const { buildable: { utxos, change: free }, stake } = value;
-  return {
+  return ok({
     ...known,
     intent,
     means: {
       coins: utxos,
-      change: free,
+      change: changeTo ? [{ address: changeTo.address, path: chosen ?? [] }] : free,
       selection,
       ...(policyKey === undefined ? {} : { policyKey }),
       ...(stake ? { account: stakeAccountOf(stake, [...account, ROLES.stake, 0], known.parameters.keyDeposit) } : {}),
     },
-  };
+  });
 }
 
 /** Builds a transaction, avoiding outputs that other builds reserved while others suffice, and reserves its outputs. */
@@ -136,7 +187,7 @@ export async function constructing(
   if (!setting.ok) return setting;
   return await offering(options.store, wallet.id, async () => {
     const input = await gather(options, wallet, intent, setting.value);
-    return offerOf(input.means.coins, await construct(input));
+    return input.ok ? offerOf(input.value.means.coins, await construct(input.value)) : input;
   });
 }
 
@@ -156,7 +207,9 @@ export async function estimating<T>(
 ): Promise<Answer> {
   const setting = await settingOf(options, intent);
   if (!setting.ok) return setting;
-  const estimated = await estimate(await gather(options, wallet, intent, setting.value, true));
+  const input = await gather(options, wallet, intent, setting.value, true);
+  if (!input.ok) return input;
+  const estimated = await estimate(input.value);
   return estimated.ok ? ok(messaged(estimated.value)) : estimated;
 }
 
@@ -179,7 +232,9 @@ export async function balancing(
   const pools = await registered(options.port, asked.value.pools);
   if (!pools.ok) return pools;
   return await offering(options.store, wallet.id, async () => {
-    const { intent: _, ...input } = await gather(options, wallet, { payments: [] }, setting.value);
+    const gathered = await gather(options, wallet, { payments: [] }, setting.value);
+    if (!gathered.ok) return gathered;
+    const { intent: _, ...input } = gathered.value;
     const inputs = [...given.inputs, ...found.value];
     const built = await options.builders.run("balance", { ...input, ...given, inputs, pools: pools.value }, {
       deadline,

@@ -1,5 +1,6 @@
 /** One process: its connections, then the parts of its roles; all of it stops in the opposite order. */
 import type { Log } from "#src/base/log.ts";
+import { networkIdOf } from "#src/cardano/magic.ts";
 import { type AppContext, type Listening, type StartContext, type TestHooks } from "#src/app/context.ts";
 import { connect } from "#src/app/connections.ts";
 import { startDevnetRole } from "#src/app/devnetRole.ts";
@@ -7,6 +8,8 @@ import { startEdgeRole } from "#src/app/edgeRole.ts";
 import { startFollowerRole } from "#src/app/followerRole.ts";
 import { continuation } from "#src/app/greeting.ts";
 import { startHealthPort } from "#src/app/health.ts";
+import { createTemporaryFolder, removeAbandonedFolders, type TemporaryFolder } from "#src/embedded/temporaryFolder.ts";
+import { mainnetNotice } from "#src/app/mainnet.ts";
 import { startMonitoring } from "#src/app/monitoring.ts";
 import type { Options, Role } from "#src/app/options.ts";
 import { stopAll } from "#src/app/stopAll.ts";
@@ -51,21 +54,26 @@ export interface App {
  * @throws {StartError} with a message for the operator; what had started is stopped.
  */
 export async function startApp(
-  options: Options,
+  given: Options,
   log: Log,
   progress: (line: string) => void,
   hooks: TestHooks = {},
 ): Promise<App> {
+  const temporary = given.inMemory ? await temporaryFolder(log, progress) : undefined;
+  const options = temporary === undefined ? given : { ...given, folder: temporary.path };
   let lose: (sentence: string) => void = () => {};
   const lost = new Promise<string>((resolve) => lose = resolve);
   const health = { name: options.worker, roles: [...options.roles], since: Date.now(), checks: new Map() };
-  const start: StartContext = { options, log, hooks, progress, health, listening: [], stops: [], lose };
+  const networkId = networkIdOf(options.networkMagic);
+  const start: StartContext = { options, networkId, log, hooks, progress, health, listening: [], stops: [], lose };
+  if (temporary) start.stops.push(async () => temporary.remove());
   health.checks.set("process", async () => ({ ready: false, why: "it starts" }));
   const stop = async () => {
     health.checks.set("process", async () => ({ ready: false, why: "it ends" }));
     await stopAll(start.stops, log);
   };
   try {
+    for (const line of mainnetNotice(start)) progress(line);
     const context = await connect(start);
     const continued = await continuation(context);
     if (continued !== undefined) progress(continued);
@@ -79,6 +87,14 @@ export async function startApp(
     await stop();
     throw error;
   }
+}
+
+/** The folder of a process that keeps nothing, after those of killed ones are removed. */
+async function temporaryFolder(log: Log, progress: (line: string) => void): Promise<TemporaryFolder> {
+  await removeAbandonedFolders(log);
+  const folder = createTemporaryFolder();
+  progress(`In memory: all data, wallets included, are removed when this process ends (until then in ${folder.path}).`);
+  return folder;
 }
 
 /** Has the builder threads load what they need; until then the process is not ready. */

@@ -2,9 +2,10 @@
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { isTransient } from "#src/chain/provider/blockfrost/errors.ts";
 import { memo } from "#src/edge/memo.ts";
+import { checkNetwork } from "#src/app/networkCheck.ts";
 import { tipCheck } from "#src/app/health.ts";
 import type { BlockfrostOptions } from "#src/app/providerOptions.ts";
-import { type Connected, NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
+import { type Connected, type StartContext, StartError } from "#src/app/context.ts";
 
 /**
  * How long a check's result is used, a good one and a bad one, in ms: health checks must not use up the requests of a
@@ -31,9 +32,7 @@ export async function connectBlockfrost(
   });
   stops.push(async () => port.close());
   const checked = await port.check();
-  if (checked.ok && checked.value.id !== NETWORK_ID) {
-    throw new StartError("The Blockfrost service is for mainnet; this program supports only test networks.");
-  }
+  if (checked.ok) await checkNetwork(options, checked.value.id, port);
   if (!checked.ok) {
     const hint = checked.error.code === "unauthorized"
       ? " Put the project id into BLOCKFROST_PROJECT_ID, or into a file named by --blockfrost-project-file."

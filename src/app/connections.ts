@@ -71,7 +71,12 @@ export async function connect(start: StartContext): Promise<AppContext> {
 async function startEmbeddedDatabase(
   { options, log, progress, stops, listening, lose }: StartContext,
 ): Promise<string> {
-  const postgres = await startPostgres({ folder: path.join(options.folder, "postgres"), log, onProgress: progress });
+  const postgres = await startPostgres({
+    folder: path.join(options.folder, "postgres"),
+    durable: !options.inMemory,
+    log,
+    onProgress: progress,
+  });
   stops.push(() => postgres.stop());
   void postgres.lost.then(lose);
   listening.push({ name: "PostgreSQL", at: `127.0.0.1:${postgres.port}` });

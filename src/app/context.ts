@@ -22,8 +22,6 @@ import type { Queries, Store } from "#src/store/store.ts";
 import type { Options } from "#src/app/options.ts";
 import type { Stop } from "#src/app/stopAll.ts";
 
-/** Network id in addresses: test networks only. */
-export const NETWORK_ID: NetworkId = 0;
 /** NATS subject that wakes the follower: the index has new addresses or wallets to read. */
 export const WAKE_FOLLOWER = "arbor.chain.watch";
 
@@ -53,6 +51,8 @@ export interface AppHealth extends Health {
 /** What a start begins with. */
 export interface StartContext {
   readonly options: Options;
+  /** The id in addresses of the network. */
+  readonly networkId: NetworkId;
   readonly log: Log;
   readonly hooks: TestHooks;
   /** Prints a line about what takes a while. */
@@ -124,13 +124,13 @@ export const notifyTouched = (bus: Bus) => (touched: readonly Touched[]): void =
   notifyInputs(bus, touched.map(({ entity }) => entity));
 
 /** What builds of token transactions need. */
-export function tokenBuildOptions({ store, bus, port, builders, clock }: AppContext) {
+export function tokenBuildOptions({ networkId, store, bus, port, builders, clock }: AppContext) {
   return {
     store,
     port,
     builders,
     clock,
-    networkId: NETWORK_ID,
+    networkId,
     wake: () => bus.publish(WAKE_FOLLOWER, null),
   };
 }

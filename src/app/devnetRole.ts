@@ -13,7 +13,7 @@ import { serveRollbacks } from "#src/devnet/serve/rollback.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { healthRoutes } from "#src/edge/health.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
-import { type AppContext, listen, NETWORK_ID, StartError, urlOf } from "#src/app/context.ts";
+import { type AppContext, listen, StartError, urlOf } from "#src/app/context.ts";
 import { devnetCheck } from "#src/app/health.ts";
 import { checkSocket, serveNodeSocket } from "#src/app/nodeSocket.ts";
 import type { Options } from "#src/app/options.ts";
@@ -36,7 +36,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
       ...metadataUrl(options),
       leaseMs: options.leaseMs,
       publish: cageScripts.map((script) => ({
-        address: publicationAddress(NETWORK_ID),
+        address: publicationAddress(context.networkId),
         script: referenceScript(script),
       })),
     },

@@ -21,7 +21,8 @@ import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { partitionsCheck } from "#src/app/health.ts";
-import { type AppContext, listen, NETWORK_ID, tokenBuildOptions, tokenKinds, urlOf } from "#src/app/context.ts";
+import { TOKENS_OFF, tokensServed } from "#src/app/mainnet.ts";
+import { type AppContext, listen, tokenBuildOptions, tokenKinds, urlOf } from "#src/app/context.ts";
 import { type EdgeServices, walletKinds, walletService } from "#src/app/walletRole.ts";
 
 /** Starts the three services, the event log that their streams read, and the delivery of webhooks. */
@@ -71,7 +72,7 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   });
   stops.push(() => webhooks.stop());
   listening.push(
-    { name: "token service", at: urlOf(tokens) },
+    { name: tokensServed(context) ? "token service" : "token service (off)", at: urlOf(tokens) },
     { name: "wallet service", at: `${urlOf(wallets)}${PREFIX}` },
     ...(balances ? [{ name: "wallet page", at: urlOf(balances) }] : []),
     { name: "operator service", at: urlOf(operator) },
@@ -82,7 +83,7 @@ function tokenService(context: AppContext, { ask, events, health }: EdgeServices
   const { store, options, builders, port, log } = context;
   return tokenApp({
     store,
-    networkId: NETWORK_ID,
+    networkId: context.networkId,
     networkMagic: options.networkMagic,
     factSlots: options.factSlots,
     sites: { hosts: [...options.hosts, options.host], origins: options.origins },
@@ -91,6 +92,7 @@ function tokenService(context: AppContext, { ask, events, health }: EdgeServices
     build: ask.build,
     boot: tokenBoot(tokenBuildOptions(context)),
     builders,
+    ...(tokensServed(context) ? {} : { off: TOKENS_OFF }),
     health,
     log,
     port,

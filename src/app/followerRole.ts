@@ -9,14 +9,7 @@ import { utxoProjection } from "#src/chain/index/utxo.ts";
 import { fence } from "#src/runtime/placement/namedLease.ts";
 import type { Queries } from "#src/store/store.ts";
 import { undoSeen } from "#src/wallet/seen/rows.ts";
-import {
-  type AppContext,
-  appendTouched,
-  holdProcessLease,
-  NETWORK_ID,
-  notifyTouched,
-  WAKE_FOLLOWER,
-} from "#src/app/context.ts";
+import { type AppContext, appendTouched, holdProcessLease, notifyTouched, WAKE_FOLLOWER } from "#src/app/context.ts";
 import { followerCheck } from "#src/app/health.ts";
 import { readWalletProjections } from "#src/app/walletRole.ts";
 
@@ -40,7 +33,7 @@ export function startFollowerRole(context: AppContext): void {
       projections: [
         transactionProjection,
         utxoProjection,
-        cageProjection({ scripts: cageScripts.map((script) => script.hash), network: NETWORK_ID }),
+        cageProjection({ scripts: cageScripts.map((script) => script.hash), network: context.networkId }),
         ...wallets.projections,
       ],
       networkQueries: [...wallets.networkQueries, tokenReleases(store)],

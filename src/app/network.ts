@@ -8,8 +8,9 @@ import { watchVersion } from "#src/chain/versionWatch.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { isTransient } from "#src/node/errors.ts";
 import { connectBlockfrost } from "#src/app/blockfrostNetwork.ts";
-import { type AppContext, type Connected, NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
+import { type AppContext, type Connected, type StartContext, StartError } from "#src/app/context.ts";
 import { tipCheck } from "#src/app/health.ts";
+import { checkNetwork } from "#src/app/networkCheck.ts";
 
 /** What a port to the network needs. */
 export type NetworkContext = StartContext & Pick<AppContext, "store" | "bus">;
@@ -62,9 +63,7 @@ async function connectNode(
   });
   stops.push(async () => port.close());
   const checked = await port.check();
-  if (checked.ok && checked.value.id !== NETWORK_ID) {
-    throw new StartError("The node is on mainnet; this program supports only test networks.");
-  }
+  if (checked.ok) await checkNetwork(options, checked.value.id, port);
   if (!checked.ok && !isTransient(checked.error.code)) throw new StartError(`--node-socket: ${checked.error.message}`);
   if (!checked.ok) progress(`${checked.error.message} Waiting for it.`);
   health.checks.set("node", () => tipCheck(port));

@@ -3,13 +3,13 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import type { Thresholds } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import type { GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { originProblem } from "#src/edge/devnet/origins.ts";
 import type { RateLimit } from "#src/edge/rateLimit.ts";
 import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
 import { hostProblem } from "#src/edge/sites.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
+import { NETWORK_HELP, NETWORK_NAMES, type NetworkOptions, readNetwork } from "#src/app/networkOptions.ts";
 import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } from "#src/app/providerOptions.ts";
 import { OUTSIDE_HELP, OUTSIDE_NAMES, type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
 import { HELP_OF_NATS, NAMES_OF_NATS, type NatsFiles, readNatsFiles } from "#src/app/natsOptions.ts";
@@ -29,12 +29,12 @@ export const ROLES = ["edge", "worker", "follower", "devnet"] as const;
 export type Role = (typeof ROLES)[number];
 /** The roles that a process without a devnet can have. */
 const WITHOUT_DEVNET = ["edge", "worker", "follower"] as const;
-/** The magic of a devnet. */
-const MAGIC = 42;
 
-export interface Options {
-  /** Folder of the embedded PostgreSQL and of the devnet's files. */
+export interface Options extends NetworkOptions {
+  /** Folder of the embedded PostgreSQL and of the devnet's files; unused with `inMemory`. */
   readonly folder: string;
+  /** Whether the data are in a temporary folder that is removed when the process ends. */
+  readonly inMemory: boolean;
   /** Address at which the services listen. */
   readonly host: string;
   /** Host names of the token and the wallet service, beside localhost and addresses; `*` is any. */
@@ -85,8 +85,8 @@ export interface Options {
   readonly nodeSocket?: string;
   /** Blockfrost service through which the network is reached. */
   readonly blockfrost?: BlockfrostOptions;
-  /** The network's magic, of the node or of the devnet. */
-  readonly networkMagic: number;
+  /** Whether the token service works on mainnet too. */
+  readonly tokensOnMainnet: boolean;
   /** Path of the devnet's node socket; under the folder where undefined. */
   readonly socket?: string;
   /** Milliseconds between blocks of the devnet; 0 makes them on demand. */
@@ -133,11 +133,13 @@ ${TLS_HELP}
   --webhooks-private B true: webhook URLs may use private addresses and http (false)  ARBOR_WEBHOOKS_PRIVATE
   --health-port N      /health, /ready and /metrics of this process, for any role (off)  ARBOR_HEALTH_PORT
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
+  --in-memory          keep all data in a temporary folder that is removed at the end  ARBOR_IN_MEMORY
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
   --nats-url URL,URL   NATS servers instead of the embedded endpoint    NATS_URL, NATS_TOKEN (with NATS_USER: its password)
 ${HELP_OF_NATS}
 ${PROVIDER_HELP}
-  --network-magic N    network magic: 1 preprod, 2 preview (42)         ARBOR_NETWORK_MAGIC
+${NETWORK_HELP}
+  --tokens-on-mainnet  start the token service on mainnet too           ARBOR_TOKENS_ON_MAINNET
   --socket PATH        node socket of the devnet (FOLDER/devnet/node.socket)  ARBOR_SOCKET
   --block-ms N         ms between devnet blocks; 0: on demand (1000)    ARBOR_BLOCK_MS
   --mempool-ms N       ms between reads of the mempool for payments to wallets (1000)  ARBOR_MEMPOOL_MS
@@ -180,11 +182,13 @@ const NAMES = [
   "webhooks-private",
   "health-port",
   "folder",
+  "in-memory",
   "database-url",
   "nats-url",
   ...NAMES_OF_NATS,
   ...PROVIDER_NAMES,
-  "network-magic",
+  ...NETWORK_NAMES,
+  "tokens-on-mainnet",
   "socket",
   "block-ms",
   "mempool-ms",
@@ -201,17 +205,40 @@ const NAMES = [
   ...GENESIS_NAMES,
 ] as const;
 type OptionName = (typeof NAMES)[number];
+/** Options without a value on the command line; in the environment they are true or false. */
+const FLAGS: readonly OptionName[] = ["mainnet", "tokens-on-mainnet", "in-memory"];
 /** Options of a devnet, meaningless for another network. */
 const DEVNET_NAMES = ["socket", "block-ms", ...GENESIS_NAMES] as const;
 
-type BadOption = Failure<"bad_option">;
+export type BadOption = Failure<"bad_option">;
+
+/** What a command line gives, by the names of its options. */
+export type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+/** Options of another program that a command accepts beside its own. */
+export interface OptionAliases {
+  /** Those with a value. */
+  readonly names: readonly string[];
+  /** Those without. */
+  readonly flags: readonly string[];
+  /** Gives what they stand for, in the names of the own options. */
+  readonly translate: (
+    values: Values,
+    env: Readonly<Record<string, string | undefined>>,
+    problem: (sentence: string) => void,
+  ) => Values;
+}
 
 /** What a command line gives. @throws TypeError on an unknown option. */
-function parse(args: readonly string[]): Readonly<Record<string, unknown>> {
+function parse(args: readonly string[], { names, flags }: Pick<OptionAliases, "names" | "flags">): Values {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      ...Object.fromEntries(NAMES.map((name) => [name, { type: "string" as const }])),
+      ...Object.fromEntries(names.map((name) => [name, { type: "string" as const }])),
+      ...Object.fromEntries(flags.map((name) => [name, { type: "boolean" as const }])),
+      ...Object.fromEntries(
+        NAMES.map((name) => [name, { type: FLAGS.includes(name) ? "boolean" as const : "string" as const }]),
+      ),
       help: { type: "boolean" as const, short: "h" },
     },
   });
@@ -226,10 +253,11 @@ function isRole(text: string): text is Role {
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = process.env,
+  aliases?: OptionAliases,
 ): Result<Options | "help", BadOption> {
-  let values: Readonly<Record<string, unknown>>;
+  let values: Values;
   try {
-    values = parse(args);
+    values = parse(args, aliases ?? { names: [], flags: [] });
   } catch (error) {
     const [problem] = (error instanceof Error ? error.message : String(error)).split(".");
     return fail("bad_option", `${problem}. --help lists the options.`);
@@ -241,6 +269,7 @@ export function readOptions(
     return given === undefined || given === "" ? undefined : String(given);
   };
   const problems: string[] = [];
+  if (aliases) values = aliases.translate(values, env, (sentence) => problems.push(sentence));
   const some = (name: OptionName, least: number, most: number): number | undefined => {
     const given = text(name);
     if (given === undefined) return undefined;
@@ -252,18 +281,24 @@ export function readOptions(
   const number = (name: OptionName, usual: number, least: number, most: number) => some(name, least, most) ?? usual;
   const provider = text("provider") ?? "devnet";
   const socket = text("socket");
-  const networkMagic = number("network-magic", MAGIC, 0, 2 ** 32 - 1);
+  const flag = (name: OptionName): boolean => {
+    const given = text(name) ?? "false";
+    if (!["true", "false"].includes(given)) problems.push(`--${name} must be true or false`);
+    return given === "true";
+  };
+  const network = readNetwork({
+    ...{ text, flag, number: some, devnet: provider === "devnet" },
+    isArgument: (name) => values[name] !== undefined,
+    problem: (sentence) => problems.push(sentence),
+  });
   const roles = new Set(
     (text("roles") ?? (provider === "devnet" ? ROLES : WITHOUT_DEVNET).join(",")).split(",").map((role) => role.trim()),
   );
   for (const role of roles) {
     if (!isRole(role)) problems.push(`${role} is not a role; the roles are ${ROLES.join(", ")}`);
   }
-  if (networkMagic === MAINNET_MAGIC) {
-    problems.push("--network-magic must be that of a test network; mainnet is not supported");
-  }
   const where = readProvider(provider, {
-    ...{ text, env, magic: networkMagic, devnet: roles.has("devnet") },
+    ...{ text, env, magic: network.networkMagic, devnet: roles.has("devnet") },
     problem: (sentence) => problems.push(sentence),
   });
   // only options on the command line are refused: the processes of a deployment share one environment
@@ -273,6 +308,10 @@ export function readOptions(
   }
   const databaseUrl = text("database-url");
   const natsUrl = text("nats-url");
+  const inMemory = flag("in-memory");
+  for (const name of ["folder", "database-url"] as const) {
+    if (inMemory && values[name] !== undefined) problems.push(`--in-memory and --${name} exclude each other`);
+  }
   if (databaseUrl && !(URL.canParse(databaseUrl) && /^postgres(ql)?:/.test(databaseUrl))) {
     problems.push("--database-url must be a URL like postgres://user:password@host:5432/database");
   }
@@ -288,11 +327,6 @@ export function readOptions(
         `${TOKEN_LENGTH} characters, or --operator-host 127.0.0.1`,
     );
   }
-  const flag = (name: OptionName): boolean => {
-    const given = text(name) ?? "false";
-    if (!["true", "false"].includes(given)) problems.push(`--${name} must be true or false`);
-    return given === "true";
-  };
   const list = (name: OptionName, problem: (item: string) => string | undefined): string[] => {
     const items = (text(name) ?? "").split(",").map((item) => item.trim()).filter(Boolean);
     problems.push(...items.flatMap((item) => problem(item) ?? []));
@@ -303,6 +337,7 @@ export function readOptions(
   const builders = text("builders") === undefined ? undefined : number("builders", 1, 1, 64);
   const options: Options = {
     folder: text("folder") ?? ".arbor",
+    inMemory,
     host,
     hosts: list("hosts", hostProblem),
     origins: list("origins", originProblem),
@@ -329,7 +364,7 @@ export function readOptions(
     ...(text("health-port") === undefined ? {} : { healthPort: number("health-port", 0, 0, 65_535) }),
     monitoring: readMonitoring(env),
     roles: new Set([...roles].filter(isRole)),
-    ...(databaseUrl ? { databaseUrl } : {}),
+    ...(databaseUrl && !inMemory ? { databaseUrl } : {}),
     ...(natsUrl ? { natsUrl } : {}),
     ...(env.NATS_TOKEN ? { natsToken: env.NATS_TOKEN } : {}),
     ...(natsUrl && env.NATS_USER ? { natsUser: env.NATS_USER } : {}),
@@ -340,7 +375,8 @@ export function readOptions(
       problem: (sentence) => problems.push(sentence),
     }),
     ...where,
-    networkMagic,
+    ...network,
+    tokensOnMainnet: flag("tokens-on-mainnet"),
     ...(socket === undefined ? {} : { socket }),
     blockMs: number("block-ms", 1_000, 0, 3_600_000),
     mempoolMs: number("mempool-ms", 1_000, 50, 3_600_000),

@@ -1,8 +1,14 @@
-/** Requests to metadata servers of pools and tokens, as options. */
+/** Requests to servers outside of the network, as options: metadata of pools and tokens, and the time. */
+import type { NtpServer } from "#src/base/ntpClock.ts";
 import { parseSource, type PoolSource } from "#src/wallet/pools/source.ts";
 
 /** Names of the options, without `--`. */
-export const OUTSIDE_NAMES = ["pool-metadata-fetching", "token-metadata-server", "outside-private"] as const;
+export const OUTSIDE_NAMES = [
+  "pool-metadata-fetching",
+  "token-metadata-server",
+  "outside-private",
+  "ntp-servers",
+] as const;
 type OptionName = (typeof OUTSIDE_NAMES)[number];
 
 /** Their part of the help text. */
@@ -10,7 +16,13 @@ export const OUTSIDE_HELP =
   `  --pool-metadata-fetching S  initial source of pool metadata: none, direct or the URL of a SMASH server (none)  ARBOR_POOL_METADATA_FETCHING
   --token-metadata-server URL  server for token metadata such as names (none)  ARBOR_TOKEN_METADATA_SERVER
   --outside-private B  true: metadata servers may be on this machine and in private networks (true with
-                       --provider devnet, else false)                   ARBOR_OUTSIDE_PRIVATE`;
+                       --provider devnet, else false)                   ARBOR_OUTSIDE_PRIVATE
+  --ntp-servers HOST[:PORT],…  NTP servers for GET /network/clock, or none (none with --provider devnet,
+                       else those of cardano-wallet)                    ARBOR_NTP_SERVERS`;
+
+/** Servers of cardano-wallet, one of each of its pools. */
+const NTP_SERVERS = "0.de.pool.ntp.org,0.europe.pool.ntp.org,0.pool.ntp.org";
+const NTP_PORT = 123;
 
 export interface OutsideOptions {
   /** Initial source of pool metadata; `PUT /settings` overrides it. */
@@ -19,6 +31,8 @@ export interface OutsideOptions {
   readonly tokenMetadata?: string;
   /** Whether servers on this machine and in private networks are allowed. */
   readonly allowPrivate: boolean;
+  /** Servers that are asked for the time. */
+  readonly ntpServers: readonly NtpServer[];
 }
 
 interface OptionReaders {
@@ -44,5 +58,22 @@ export function readOutside({ text, devnet, problem }: OptionReaders): OutsideOp
     poolMetadata: source ?? "none",
     ...(tokenMetadata === undefined ? {} : { tokenMetadata }),
     allowPrivate: allowPrivate === "true",
+    ntpServers: readNtpServers(text("ntp-servers") ?? (devnet ? "none" : NTP_SERVERS), problem),
   };
+}
+
+/** Servers separated by commas: `host`, `host:port`, `[::1]:port`. */
+function readNtpServers(list: string, problem: (sentence: string) => void): NtpServer[] {
+  if (list === "none") return [];
+  return list.split(",").map((text) => {
+    const [, six, four, port = NTP_PORT] = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/.exec(text.trim()) ??
+      [];
+    const host = six ?? four;
+    if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
+      problem(
+        `--ntp-servers must be none or hosts like 0.pool.ntp.org, with :PORT where it is not ${NTP_PORT}, not ${text}`,
+      );
+    }
+    return { host: host ?? "", port: Number(port) };
+  });
 }

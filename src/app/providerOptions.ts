@@ -1,6 +1,7 @@
 /** The network as options: the deployment's own devnet, a node, or a Blockfrost service. */
 import { readFileSync } from "node:fs";
 import { reason } from "#src/base/log.ts";
+import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 
 export const PROVIDER_NAMES = [
@@ -15,7 +16,7 @@ type OptionName = (typeof PROVIDER_NAMES)[number];
 export const PROVIDER_HELP =
   `  --provider P         network provider: devnet, node or blockfrost (devnet)  ARBOR_PROVIDER
   --node-socket PATH   socket of the node, with --provider node         ARBOR_NODE_SOCKET
-  --blockfrost-url URL Blockfrost service, with --provider blockfrost (the official one for magic 1 and 2)  ARBOR_BLOCKFROST_URL
+  --blockfrost-url URL Blockfrost service, with --provider blockfrost (the official one for magic 1, 2 and mainnet)  ARBOR_BLOCKFROST_URL
   --blockfrost-project-file PATH  file with the project id, instead of BLOCKFROST_PROJECT_ID  ARBOR_BLOCKFROST_PROJECT_FILE
   --blockfrost-from HASH  hash of the block at which a new index starts (first block)  ARBOR_BLOCKFROST_FROM`;
 
@@ -35,8 +36,9 @@ export interface ProviderOptions {
 }
 
 const PROVIDERS = ["devnet", "node", "blockfrost"];
-/** Blockfrost's own services of test networks, by magic. */
+/** Blockfrost's own services, by magic. */
 const SERVICES: Readonly<Record<number, string>> = {
+  [MAINNET_MAGIC]: "https://cardano-mainnet.blockfrost.io/api/v0",
   1: "https://cardano-preprod.blockfrost.io/api/v0",
   2: "https://cardano-preview.blockfrost.io/api/v0",
 };
@@ -81,7 +83,7 @@ function readBlockfrost({ text, env, magic, problem }: OptionReaders): ProviderO
   }
   if (url === undefined) {
     problem(
-      "--provider blockfrost requires --blockfrost-url URL for networks other than preprod (1) and preview (2)",
+      "--provider blockfrost requires --blockfrost-url URL for networks other than mainnet, preprod (1) and preview (2)",
     );
     return {};
   }

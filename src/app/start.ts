@@ -1,60 +1,6 @@
-/** The program: starts a process, prints where it listens, and stops it on a signal. */
+/** The program `start`. */
 import process from "node:process";
-import { createLog, reason } from "#src/base/log.ts";
-import { EmbeddedError } from "#src/embedded/errors.ts";
-import { nextSteps } from "#src/app/greeting.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
-import { startApp, StartError } from "#src/app/application.ts";
+import { run } from "#src/app/run.ts";
 
-/** How long an orderly stop may take, in milliseconds. */
-const STOP_MS = 15_000;
-
-async function start(): Promise<void> {
-  const read = readOptions(process.argv.slice(2));
-  if (!read.ok) {
-    process.stderr.write(read.error.message + "\n");
-    process.exitCode = 2;
-    return;
-  }
-  if (read.value === "help") {
-    process.stdout.write(HELP + "\n");
-    return;
-  }
-  const options = read.value;
-  const log = createLog(options.log);
-  const begun = performance.now();
-  const app = await startApp(options, log, (line) => process.stdout.write(line + "\n"));
-  const width = Math.max(0, ...app.listening.map(({ name }) => name.length));
-  for (const { name, at } of app.listening) process.stdout.write(`${name.padEnd(width)}  ${at}\n`);
-  process.stdout.write(`Ready after ${((performance.now() - begun) / 1000).toFixed(1)} s. Ctrl-C ends it.\n`);
-  for (const line of nextSteps(app.listening)) process.stdout.write(line + "\n");
-
-  let stopping: Promise<void> | undefined;
-  void app.lost.then((sentence) => {
-    if (stopping) return;
-    process.stderr.write(sentence + "\n");
-    stop(1);
-  });
-  const stop = (code = 0) => {
-    if (stopping) process.exit(1); // a second signal ends the process at once
-    process.stdout.write("\nStopping\n");
-    setTimeout(() => {
-      process.stderr.write(`Not everything ended within ${STOP_MS / 1_000} s; what is left is cut off.\n`);
-      process.exit(1);
-    }, STOP_MS);
-    stopping = app.stop().then(() => process.exit(code), (error) => {
-      process.stderr.write(`${reason(error)}\n`);
-      process.exit(1);
-    });
-  };
-  process.on("SIGINT", () => stop());
-  process.on("SIGTERM", () => stop());
-}
-
-try {
-  await start();
-} catch (error) {
-  const said = error instanceof EmbeddedError || error instanceof StartError;
-  process.stderr.write((said ? error.message : `The start failed: ${reason(error)}`) + "\n");
-  process.exit(1);
-}
+await run(readOptions(process.argv.slice(2)), HELP);

@@ -3,8 +3,10 @@ import { delegationActor, rewardsInquiry } from "#actors/delegation.ts";
 import { sharedWalletActor } from "#actors/shared-wallet.ts";
 import { walletActor } from "#actors/wallet.ts";
 import { sleep } from "#src/base/clock.ts";
+import { NtpClock } from "#src/base/ntpClock.ts";
 import { deriveCredentialsInThreads, deriveSliceInThreads } from "#src/builders/credentials.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
+import { byronMagic } from "#src/cardano/magic.ts";
 import { together } from "#src/cardano/projections.ts";
 import type { FollowerOptions } from "#src/chain/index/follower.ts";
 import { resubmit } from "#src/chain/pending/resubmission.ts";
@@ -26,19 +28,22 @@ import { productionProjection } from "#src/wallet/pools/production.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
 import { keepPools } from "#src/wallet/pools/keeper.ts";
 import { beginSource } from "#src/wallet/pools/source.ts";
-import { type AppContext, holdProcessLease, NETWORK_ID, WAKE_FOLLOWER } from "#src/app/context.ts";
+import { type AppContext, holdProcessLease, WAKE_FOLLOWER } from "#src/app/context.ts";
 
 /** Time between two attempts to reach the network, in milliseconds. */
 const RETRY_MS = 1_000;
 
 /** The actor kinds of wallets. */
-export function walletKinds({ store, port, builders, bus, clock }: AppContext): ActorKind[] {
+export function walletKinds(
+  { networkId, store, port, builders, bus, clock, options: { networkMagic } }: AppContext,
+): ActorKind[] {
   const options = {
     store,
     port,
     builders,
     clock,
-    networkId: NETWORK_ID,
+    networkId,
+    byronMagic: byronMagic(networkMagic),
     derive: deriveCredentialsInThreads(builders),
     deriveSlice: deriveSliceInThreads(builders),
     vault: createVault({ store, builders }),
@@ -118,14 +123,14 @@ export async function walletService(
   { ask, events, health }: EdgeServices,
 ): Promise<OpenAPIHono> {
   const { store, port, builders, bus, options, log, stops } = context;
-  const { allowPrivate, tokenMetadata } = options.outside;
+  const { allowPrivate, ntpServers, tokenMetadata } = options.outside;
   const book = openPoolBook({ store, port });
   await startPoolKeeping(context, book);
   const presence = announcePresence(bus);
   stops.push(() => Promise.resolve(presence.close()));
   return walletApp({
     store,
-    networkId: NETWORK_ID,
+    networkId: context.networkId,
     networkMagic: options.networkMagic,
     ask: ask.ask,
     ring: (entities) => notifyInputs(bus, entities),
@@ -138,6 +143,7 @@ export async function walletService(
     toleranceS: options.syncToleranceS,
     clock: context.clock,
     clocked: options.nodeSocket !== undefined || options.blockfrost !== undefined || options.blockMs > 0,
+    ntp: new NtpClock({ servers: ntpServers, log: log.with({ component: "ntp" }) }),
     tokenMetadata,
     outside: { allowPrivate },
     book,

@@ -23,6 +23,8 @@ import type {
   DerivedHashes,
   DeriveInput,
   KeySignature,
+  MnemonicKeysInput,
+  MnemonicSignInput,
   OpenedRoot,
   OpenRootInput,
   PublicKeysInput,
@@ -82,6 +84,8 @@ export interface Jobs {
   signMessages(input: SignInput): Result<readonly (readonly KeySignature[])[], WrongPassphrase>;
   reseal(input: ResealInput): Result<SealedKey, WrongPassphrase>;
   publicKeys(input: PublicKeysInput): Result<readonly Xpub[], WrongPassphrase>;
+  mnemonicKeys(input: MnemonicKeysInput): Result<readonly Xpub[], Failure<"bad_mnemonic">>;
+  signWithMnemonic(input: MnemonicSignInput): Result<readonly KeySignature[], Failure<"bad_mnemonic">>;
   deriveCredentials(input: DeriveInput): Result<DerivedHashes, never>;
   /** Hashes of a shared wallet's scripts. */
   sharedCredentials(input: SharedCredentialsInput): Result<DerivedHashes, never>;

@@ -26,7 +26,7 @@ import { attempted, decodeTransaction } from "#src/wallet/build/decode.ts";
 import { migrate } from "#src/wallet/build/migrate.ts";
 import type { ConstructInput } from "#src/wallet/build/types.ts";
 import { deriveCredentials } from "#src/wallet/keys/bulk.ts";
-import { openRoot, publicKeys, reseal, signMessages } from "#src/wallet/keys/root.ts";
+import { mnemonicKeys, openRoot, publicKeys, reseal, signMessages, signWithMnemonic } from "#src/wallet/keys/root.ts";
 import { sharedCredentials } from "#src/wallet/shared/credentials.ts";
 import { scriptsAt } from "#src/wallet/shared/scripts.ts";
 import { sharedSigning } from "#src/wallet/shared/sign.ts";
@@ -94,6 +94,8 @@ const handlers: JobHandlers = {
   signMessages,
   reseal,
   publicKeys,
+  mnemonicKeys,
+  signWithMnemonic,
   deriveCredentials,
   sharedCredentials,
   construct,

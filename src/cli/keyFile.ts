@@ -2,7 +2,7 @@
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { errorCode } from "#src/base/errorCode.ts";
 import { reason } from "#src/base/log.ts";
-import { enterpriseAddress } from "#src/cardano/address.ts";
+import { enterpriseAddress, type NetworkId } from "#src/cardano/address.ts";
 import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
 import { readKey, writeKey } from "#src/cardano/keyText.ts";
 import { CliError } from "#src/cli/error.ts";
@@ -37,7 +37,7 @@ export async function loadKey(file: string): Promise<SigningKey> {
   return read.value.key;
 }
 
-/** The enterprise address of a key on a test network, as text and in hexadecimal. */
-export function addressOf(key: SigningKey) {
-  return enterpriseAddress(0, { kind: "key", hash: keyHash(publicKey(key)) });
+/** The enterprise address of a key, by default on a test network. */
+export function addressOf(key: SigningKey, network: NetworkId = 0) {
+  return enterpriseAddress(network, { kind: "key", hash: keyHash(publicKey(key)) });
 }

@@ -5,7 +5,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { releaseState } from "#src/api/operator.ts";
 import { toJson } from "#src/base/json.ts";
-import { addressText } from "#src/cardano/address.ts";
+import { addressText, type NetworkId } from "#src/cardano/address.ts";
 import { ApiError, call } from "#src/client/http.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { CliError } from "#src/cli/error.ts";
@@ -43,6 +43,7 @@ Proofs: verified against the token's state output from a node or provider that y
 
 Options
   --datum CBOR    for verify, with --policy: inline datum of the token's state output
+  --mainnet       addresses of mainnet, not of a test network
   --output CBOR   for verify, with --policy: the token's state output
   --policy ID     for verify: policy id of the token, which is the contract's hash
   --root ROOT     for verify: root of the facts, if known
@@ -54,6 +55,8 @@ interface Services {
   readonly tokens: TokenClient;
   readonly devnet: string;
   readonly operator: string;
+  /** The network of addresses. */
+  readonly network: NetworkId;
   /** The trusted state of a token. */
   readonly known: TrustOptions;
 }
@@ -64,19 +67,19 @@ interface Command {
   readonly run: (services: Services, ...args: string[]) => Promise<string>;
 }
 
-async function textAddress(fileOrAddress: string): Promise<string> {
+async function textAddress(fileOrAddress: string, network: NetworkId): Promise<string> {
   if (/^addr/.test(fileOrAddress)) return fileOrAddress;
-  return addressText(addressOf(await loadKey(fileOrAddress)));
+  return addressText(addressOf(await loadKey(fileOrAddress), network));
 }
 
 /** Builds for a key's address, signs, submits and waits; gives the hash and the build's answer. */
 async function carryOut<T extends { unsignedTransaction: string }>(
   file: string,
-  { tokens }: Services,
+  { tokens, network }: Services,
   build: (address: string) => Promise<T>,
 ): Promise<T & { txHash: string }> {
   const key = await loadKey(file);
-  const built = await build(addressText(addressOf(key)));
+  const built = await build(addressText(addressOf(key, network)));
   const txHash = await tokens.submitAndWait(signTransaction(built.unsignedTransaction, key));
   return { ...built, txHash };
 }
@@ -102,15 +105,15 @@ async function release(operator: string, token: string): Promise<string> {
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  "key new": { run: async (_, file) => addressText(addressOf(await createKey(file))) },
-  address: { run: (_, file) => textAddress(file) },
+  "key new": { run: async ({ network }, file) => addressText(addressOf(await createKey(file), network)) },
+  address: { run: ({ network }, file) => textAddress(file, network) },
   sign: { run: async (_, file, transaction) => signTransaction(transaction, await loadKey(file)) },
   faucet: {
-    run: async ({ devnet }, to, ada) => {
+    run: async ({ devnet, network }, to, ada) => {
       if (!/^\d+(\.\d{1,6})?$/.test(ada)) throw new CliError(`${ada} is not an amount of ada.`);
       const [whole = "", part = ""] = ada.split(".");
       const lovelace = BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, "0"));
-      return await pay(devnet, await textAddress(to), lovelace);
+      return await pay(devnet, await textAddress(to, network), lovelace);
     },
   },
   boot: { run: async (services, file) => (await carryOut(file, services, (at) => services.tokens.boot(at))).value },
@@ -135,9 +138,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   transfer: {
-    run: async ({ tokens }, file, token, to) => {
+    run: async ({ tokens, network }, file, token, to) => {
       const key = await loadKey(file);
-      const built = await tokens.transfer(addressText(addressOf(key)), token, await textAddress(to));
+      const built = await tokens.transfer(addressText(addressOf(key, network)), token, await textAddress(to, network));
       return signTransaction(built.unsignedTransaction, key);
     },
   },
@@ -166,6 +169,7 @@ async function main(): Promise<void> {
       policy: { type: "string" },
       datum: { type: "string" },
       output: { type: "string" },
+      mainnet: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
   });
@@ -184,10 +188,11 @@ async function main(): Promise<void> {
       `${name} requires ${command.args}${command.more ? " or more" : ""} arguments; --help shows them.`,
     );
   }
+  const network = values.mainnet ? 1 : 0;
   const tokens = new TokenClient(values.tokens ?? process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000");
   const devnet = values.devnet ?? process.env.ARBOR_DEVNET_URL ?? "http://127.0.0.1:10000";
   const operator = values.operator ?? process.env.ARBOR_OPERATOR_URL ?? "http://127.0.0.1:8091";
-  process.stdout.write((await command.run({ tokens, devnet, operator, known: values }, ...args)) + "\n");
+  process.stdout.write((await command.run({ tokens, devnet, operator, network, known: values }, ...args)) + "\n");
 }
 
 try {

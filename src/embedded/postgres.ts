@@ -24,6 +24,8 @@ interface PostgresOptions {
   readonly port?: number;
   /** The option that sets the port, for the message when it is taken. */
   readonly portOption?: string;
+  /** Whether the data must survive a power failure; true by default. They survive the end of the server in any case. */
+  readonly durable?: boolean;
   readonly log: Log;
   /** Gets a line for people when something takes long. */
   readonly onProgress?: (line: string) => void;
@@ -68,7 +70,10 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     await createCluster(folder, place);
     const password = readPassword(folder);
     const use = { service: "PostgreSQL", port: options.port ?? 0, option: options.portOption ?? "--postgres-port" };
-    const { child, pid, port, dismissGuard } = await startServer({ place, folder, log, onProgress }, use);
+    const { child, pid, port, dismissGuard } = await startServer(
+      { place, folder, durable: options.durable ?? true, log, onProgress },
+      use,
+    );
     let stopping: Promise<void> | undefined;
     const lost = new Promise<string>((resolve) => {
       const gone = (code: number | null, signal: string | null) => {

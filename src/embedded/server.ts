@@ -48,6 +48,8 @@ interface ServerOptions {
   readonly place: ServerPrograms;
   /** Folder of `data` and `server.log`. */
   readonly folder: string;
+  /** Whether the data must survive a power failure. */
+  readonly durable: boolean;
   readonly log: Log;
   readonly onProgress: (line: string) => void;
 }
@@ -80,14 +82,16 @@ function startGuard(pid: number, account: SystemAccount | undefined, log: Log): 
 
 /** Starts a server on a port. Gives it once it accepts connections, or its output if it ended before. */
 async function tryStart(options: ServerOptions, port: number): Promise<RunningServer | string> {
-  const { place, folder, log, onProgress } = options;
+  const { place, folder, durable, log, onProgress } = options;
   const data = join(folder, "data");
   const logFile = join(folder, "server.log");
   if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`);
   const output = openSync(logFile, "a", 0o600);
   let child: ChildProcess;
   try {
-    const settings = [`port=${port}`, serverMark(data), ...SETTINGS].flatMap((setting) => ["-c", setting]);
+    const settings = [`port=${port}`, serverMark(data), `fsync=${durable ? "on" : "off"}`, ...SETTINGS].flatMap((
+      setting,
+    ) => ["-c", setting]);
     child = launch(place, "postgres", data, settings, { output, detached: true });
   } finally {
     closeSync(output);

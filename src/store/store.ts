@@ -9,6 +9,7 @@ import { errorCode } from "#src/base/errorCode.ts";
 import { parseWritten, toJson } from "#src/base/json.ts";
 import { memberOf } from "#src/base/member.ts";
 import { arraysOf, arrayTypes } from "#src/store/arrays.ts";
+import { byteType } from "#src/store/bytes.ts";
 import { openPool } from "#src/store/pool.ts";
 import { traced } from "#src/store/traced.ts";
 
@@ -31,6 +32,7 @@ const types = {
     serialize: (x: unknown) => toJson(x),
     parse: (x: string) => parseWritten(x),
   },
+  bytea: byteType,
   ...arrayTypes,
 };
 

@@ -6,6 +6,7 @@
  * local thread, and nowhere else.
  */
 import { randomUUID } from "node:crypto";
+import { toHex } from "#src/base/bytes.ts";
 import { onlyOf } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
@@ -25,12 +26,15 @@ import {
 import type {
   KeySignature,
   Mnemonic,
+  MnemonicKeysInput,
+  MnemonicSignInput,
   OpenRootInput,
   Path,
   SealedKey,
   SealMethod,
   ToSign,
   UnsealInput,
+  WalletStyle,
   Xpub,
 } from "#src/wallet/keys/types.ts";
 
@@ -65,7 +69,8 @@ export interface PutKey {
   readonly root: Xpub;
   /** Public keys in the order of the requested paths. */
   readonly keys: readonly Xpub[];
-  readonly state: KeyState;
+  /** Undefined where the passphrase is empty, as that of a key from an old wallet may be. */
+  readonly state: KeyState | undefined;
 }
 
 /** The caller's deadline. */
@@ -79,6 +84,11 @@ export interface Vault {
    * Derives the root key of a mnemonic, seals it and writes it. Where the wallet is then refused, the caller erases it.
    */
   put(input: OpenRootInput, until: Deadline): Promise<Result<PutKey, Failure<"bad_mnemonic"> | ThreadFailure>>;
+  /** Writes a key that another wallet sealed: an encrypted XPrv, which nothing but its passphrase can open. */
+  putSealed(
+    input: { readonly style: WalletStyle; readonly sealed: SealedKey },
+    until: Deadline,
+  ): Promise<Result<PutKey, ThreadFailure>>;
   /** Signs a message with keys at paths of a wallet's root, one signature per path. */
   sign(
     wallet: string,
@@ -97,6 +107,16 @@ export interface Vault {
     input: { readonly passphrase: string; readonly paths: readonly Path[] },
     until: Deadline,
   ): Promise<Result<readonly Xpub[], UnsealFailure>>;
+  /** Public keys at paths of a mnemonic that belongs to no wallet here; nothing of it is kept. */
+  mnemonicKeys(
+    input: MnemonicKeysInput,
+    until: Deadline,
+  ): Promise<Result<readonly Xpub[], Failure<"bad_mnemonic"> | ThreadFailure>>;
+  /** Signs a message with keys of such a mnemonic, one signature per path. */
+  signWithMnemonic(
+    input: MnemonicSignInput,
+    until: Deadline,
+  ): Promise<Result<readonly KeySignature[], Failure<"bad_mnemonic"> | ThreadFailure>>;
   /** Whether this is the passphrase of the wallet. */
   verify(wallet: string, passphrase: string, until: Deadline): Promise<Result<null, UnsealFailure>>;
   /** Replaces the passphrase. Of two concurrent changes one fails with `wrong_encryption_passphrase`. */
@@ -156,12 +176,23 @@ export function createVault(
       const updatedAt = await insertKey(sql, { attempt, style: input.mnemonic.style, root, sealed });
       return ok({ attempt, root, keys, state: { method: sealed.method, updatedAt } });
     },
+    async putSealed({ style, sealed }, until) {
+      const opened = await builders.run("publicKeys", { style, sealed, passphrase: "", paths: [] }, until);
+      if (!opened.ok && opened.error.code !== "wrong_encryption_passphrase") {
+        return { ok: false, error: opened.error };
+      }
+      const [attempt, root] = [randomUUID(), toHex(sealed.key.subarray(64))];
+      const updatedAt = await insertKey(sql, { attempt, style, root, sealed });
+      return ok({ attempt, root, keys: [], state: opened.ok ? undefined : { method: sealed.method, updatedAt } });
+    },
     async sign(wallet, { passphrase, ...one }, until) {
       const signed = await signAll(wallet, { passphrase, wanted: [one] }, until);
       return signed.ok ? ok(onlyOf(signed.value)) : signed;
     },
     signAll,
     publicKeys,
+    mnemonicKeys: (input, until) => builders.run("mnemonicKeys", input, until),
+    signWithMnemonic: (input, until) => builders.run("signWithMnemonic", input, until),
     async verify(wallet, passphrase, until) {
       const known = await publicKeys(wallet, { passphrase, paths: [] }, until);
       return known.ok ? ok(null) : known;

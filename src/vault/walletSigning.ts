@@ -20,7 +20,7 @@ import { readAccount } from "#src/wallet/delegation/read.ts";
 import { storeForged } from "#src/wallet/index/forged.ts";
 import { ownersOf } from "#src/wallet/index/owners.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
-import { policyPath, STAKE_PATH } from "#src/wallet/keys/paths.ts";
+import { policyPath, stakePath } from "#src/wallet/keys/paths.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
 
@@ -51,7 +51,7 @@ const MOST_ATTEMPTS = 8;
  */
 export async function signTransactions(
   { store: { sql }, vault }: SigningServices,
-  row: Pick<WalletRow, "id" | "policyKey">,
+  row: Pick<WalletRow, "id" | "policyKey" | "account">,
   transactions: readonly UnsignedTransaction[],
   passphrase: string,
 ): Promise<Result<Uint8Array[], SignFailure>> {
@@ -61,7 +61,7 @@ export async function signTransactions(
   for (const { transaction, ...own } of transactions) {
     const signing = signingOf(transaction, {
       ...own,
-      account: account && { credential: account.credential, path: STAKE_PATH },
+      account: account && { credential: account.credential, path: stakePath(row.account) },
       policyKey: policy === undefined ? undefined : { hash: policy, path: policyPath() },
       keys: await requiredSignerPaths(sql, row.id, transaction),
     });

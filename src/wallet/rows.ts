@@ -19,23 +19,36 @@ export const walletMigrations: readonly Migration[] = [{
   sql: `
     -- searched in the order of names
     create index wallet_name on wallet (name, id);`,
+}, {
+  id: "wallet-account-1",
+  sql: `
+    -- index of its account (hardened): several wallets may share a mnemonic
+    alter table wallet add column account bigint not null default 0;`,
 }];
 
 /** How a spending passphrase protects the root key. */
 type PassphraseMethod = "scrypt" | "pbkdf2-hmac-sha512" | "argon2id-v2";
+
+/** Kinds of wallets of the Byron era, at `/byron-wallets`: `icarus` for the styles icarus, trezor and ledger. */
+export const BYRON_KINDS = ["random", "icarus"] as const;
+/** Kinds of wallets with a single owner. */
+export const SINGLE_KINDS = ["shelley", ...BYRON_KINDS] as const;
+type WalletRowKind = (typeof SINGLE_KINDS)[number] | "shared";
 
 /** A wallet. */
 export interface WalletRow {
   readonly id: string;
   /** Number of times that it was created. */
   readonly life: number;
-  readonly kind: "shelley" | "random" | "shared";
+  readonly kind: WalletRowKind;
   readonly name: string;
   readonly gap: number;
   /** Account public key and chain code (of a random wallet those of its root), 128 hexadecimal digits. */
   readonly key: string;
   /** Policy public key and chain code, 128 hexadecimal digits. */
   readonly policyKey?: string;
+  /** Index of its account (hardened). */
+  readonly account: number;
   /** Absent where the wallet has no root key. */
   readonly passphrase?: { readonly at: Date; readonly method: PassphraseMethod };
   /** The block after which the chain is read for it; slot -1 means all blocks. */
@@ -53,6 +66,7 @@ interface Columns {
   readonly gap: number;
   readonly key: string;
   readonly policy_key: string | null;
+  readonly account: bigint;
   readonly passphrase_at: Date | null;
   readonly passphrase_method: PassphraseMethod | null;
   readonly birth_slot: bigint;
@@ -70,6 +84,7 @@ function walletOf(row: Columns): WalletRow {
     name: row.name,
     gap: row.gap,
     key: row.key,
+    account: Number(row.account),
     ...(row.policy_key === null ? {} : { policyKey: row.policy_key }),
     ...(row.passphrase_at === null || row.passphrase_method === null
       ? {}
@@ -85,7 +100,7 @@ function walletOf(row: Columns): WalletRow {
 export async function readWallet(
   sql: Queries,
   id: string,
-  kinds: readonly WalletRow["kind"][] = ["shelley", "random"],
+  kinds: readonly WalletRow["kind"][] = SINGLE_KINDS,
 ): Promise<WalletRow | undefined> {
   const [row] = await sql<Columns[]>`select * from wallet where id = ${id} and kind = any(${sql.array([...kinds])})`;
   return row && walletOf(row);

@@ -53,6 +53,7 @@ export class Arbor {
         ARBOR_OPERATOR_PORT: "0",
         ARBOR_BLOCK_MS: String(options.blockMs ?? 150),
         ARBOR_SLOT_MS: "50",
+        ARBOR_NTP_SERVERS: "none",
         ...(options.roles ? { ARBOR_ROLES: options.roles } : {}),
         ...options.env,
       },

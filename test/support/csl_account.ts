@@ -12,15 +12,15 @@ function entropyOf(words: readonly string[]): Uint8Array {
   return entropy.value;
 }
 
-/** The account 1852H/1815H/0H of a mnemonic, and of a second factor if there is one. */
+/** An account of a mnemonic, such as 1852H/1815H/0H, and of a second factor if there is one. */
 export class CslAccount {
   private readonly root: csl.Bip32PrivateKey;
   private readonly account: csl.Bip32PublicKey;
 
-  constructor(words: readonly string[], secondFactor?: readonly string[]) {
+  constructor(words: readonly string[], secondFactor?: readonly string[], account = 0) {
     const second = secondFactor ? entropyOf(secondFactor) : new Uint8Array();
     this.root = csl.Bip32PrivateKey.from_bip39_entropy(entropyOf(words), second);
-    this.account = this.root.derive(HARD + 1852).derive(HARD + 1815).derive(HARD).to_public();
+    this.account = this.root.derive(HARD + 1852).derive(HARD + 1815).derive(HARD + account).to_public();
   }
 
   /** Public key and chain code of the account, in hexadecimal. */

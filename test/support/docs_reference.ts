@@ -7,7 +7,7 @@ const read = (name: string) => readFileSync(frozenPath(name), "utf8");
 export interface Option {
   /** Without the two dashes. */
   readonly name: string;
-  /** The placeholder after the name, such as `N` or `PATH`. */
+  /** The placeholder after the name, such as `N` or `PATH`; empty for an option without a value. */
   readonly value: string;
   /** Environment variables with the same meaning. */
   readonly environment: readonly string[];
@@ -20,12 +20,12 @@ export interface Option {
 export function optionsOfStart(): Option[] {
   const help = read("options.txt").split("\nDefaults:")[0]!.replace(/\n {10,}/g, " ");
   const genesisFrom = help.search(/^\S.*:$/m);
-  return [...help.matchAll(/^ {2}--([\w-]+) (\S+) +(.+)$/gm)].map((match) => {
+  return [...help.matchAll(/^ {2}--([\w-]+)(?: (\S+))? +(.+)$/gm)].map((match) => {
     const [, name, value, rest] = match;
     const variables = [...rest!.matchAll(/\b(?:ARBOR_\w+|DATABASE_URL|NATS_URL)\b/g)];
     return {
       name: name!,
-      value: value!,
+      value: value ?? "",
       environment: variables.map(([variable]) => variable),
       text: rest!.slice(0, variables[0]?.index).replace(/\s+/g, " ").trim(),
       genesis: match.index > genesisFrom && genesisFrom > 0,
@@ -91,7 +91,7 @@ const MADE =
   "`deno task docs` writes this page from the forms in `test/frozen`, which tests compare with the running code.";
 
 function optionLine({ name, value, environment, text }: Option): string {
-  return `- ${code(`--${name} ${value}`)} (${environment.map(code).join(", ")}): ${text}`;
+  return `- ${code(`--${name} ${value}`.trim())} (${environment.map(code).join(", ")}): ${text}`;
 }
 
 function optionsPage(): string {

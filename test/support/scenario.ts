@@ -38,6 +38,8 @@ export interface ScenarioOptions {
    * helper here waits for the ledger.
    */
   readonly blockMs?: number;
+  /** Whether the devnet has mainnet's magic and network id; a service beside it is started with `--mainnet`. */
+  readonly mainnet?: boolean;
   /** Additional environment of the devnet and of the service, in one process or two. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -96,17 +98,23 @@ export class Scenario {
     const { env = {} } = options;
     const blocks = options.blockMs === undefined ? {} : { blockMs: options.blockMs };
     const byHand = options.blockMs === 0;
+    const entry = options.mainnet ? { entry: "test/support/mainnet-process.ts" } : {};
     const infra = await sharedInfra();
     if (provider === "devnet") {
-      const arbor = await Arbor.start({ infra, ...blocks, env });
+      const arbor = await Arbor.start({ infra, ...blocks, ...entry, env });
       return new Scenario(provider, arbor, arbor.devnet, byHand, infra, [() => arbor.end(), () => infra.stop()]);
     }
     if (provider !== "node") throw new Error(`ARBOR_SCENARIO_PROVIDER is devnet or node, not ${provider}`);
     const path = env.ARBOR_SOCKET ?? socketPath();
     const far: Infra = await sharedInfra();
     const network = { ...env, ARBOR_SOCKET: path, ARBOR_BUILDERS: "1" };
-    const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, env: network });
-    const onNode = { ...env, ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: path };
+    const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, ...entry, env: network });
+    const onNode = {
+      ...env,
+      ARBOR_PROVIDER: "node",
+      ARBOR_NODE_SOCKET: path,
+      ...(options.mainnet ? { ARBOR_MAINNET: "true" } : {}),
+    };
     const arbor = await Arbor.start({ infra, env: onNode });
     return new Scenario(provider, arbor, devnet.devnet, byHand, infra, [
       () => arbor.end(),

@@ -1,6 +1,7 @@
 /** The wallet service's edge without its dependencies: a call to a dependency fails the test. */
 import { systemClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
+import { NtpClock } from "#src/base/ntpClock.ts";
 import { walletApp } from "#src/edge/wallets/app.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 
@@ -18,7 +19,10 @@ export function notCalled<T>(name: string): T {
 }
 
 /** An app in which only the frame, the schemas and the document can answer. */
-export function edgeAlone(health: WalletEdgeOptions["health"] = () => {}) {
+export function edgeAlone(
+  health: WalletEdgeOptions["health"] = () => {},
+  ntp: WalletEdgeOptions["ntp"] = new NtpClock({ servers: [], log: silentLog }),
+) {
   const dependencies = [
     "store",
     "ask",
@@ -38,6 +42,7 @@ export function edgeAlone(health: WalletEdgeOptions["health"] = () => {}) {
     toleranceS: 300,
     clock: systemClock,
     clocked: true,
+    ntp,
     health,
     log: silentLog,
   } as unknown as WalletEdgeOptions);

@@ -1,7 +1,7 @@
 /** Amounts of lovelace and assets in requests and answers; safe in a browser. */
 import { z } from "zod";
 import { assetName, policyId } from "#src/api/wallets/params.ts";
-import { amount, integer, lovelace, MOST, MOST_ASKED } from "#src/api/wallets/text.ts";
+import { amount, integer, lovelace, MOST, MOST_ASKED, shownHex } from "#src/api/wallets/text.ts";
 import { anyAddress } from "#src/api/wallets/addresses.ts";
 
 /** A requested quantity of an asset. */
@@ -10,9 +10,16 @@ export const assetWish = z.object({ policy_id: policyId, asset_name: assetName, 
 /** A quantity of an asset in an external output. */
 export const assetHeld = assetWish.extend({ quantity: integer(0n, MOST) });
 
+/** The parts of an asset's id in answers. */
+export const shownPolicyId = shownHex(56);
+export const shownAssetName = z.string().max(64);
+
+/** CIP-14. */
+export const fingerprint = z.string().length(44);
+
 export const assetAmount = z.object({
-  policy_id: z.string(),
-  asset_name: z.string(),
+  policy_id: shownPolicyId,
+  asset_name: shownAssetName,
   quantity: z.bigint().meta({ type: "integer", minimum: 0 }),
 }).meta({ id: "AssetAmount" });
 

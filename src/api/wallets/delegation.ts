@@ -18,7 +18,7 @@ export const delegation = z.object({
 
 export const stakeKeys = z.object({
   ours: z.array(z.object({
-    index: count,
+    index: count.max(2_147_483_647),
     key: z.string().describe("Reward address."),
     stake: amount,
     reward_balance: amount,

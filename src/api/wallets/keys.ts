@@ -1,6 +1,8 @@
 /** Public keys of wallets; safe in a browser. */
 import { z } from "zod";
+import { index } from "#src/api/wallets/params.ts";
 import { metadata } from "#src/api/wallets/transactions.ts";
+import { shownPolicyId } from "#src/api/wallets/amounts.ts";
 import { templateScript } from "#src/api/wallets/script.ts";
 import { newPassphrase, passphrase } from "#src/api/wallets/text.ts";
 
@@ -17,13 +19,11 @@ export const keyText = z.string().meta({ description: "A key or its hash, in bec
 
 export const accountKeyBody = z.object({ passphrase: newPassphrase, format: keyFormat }).meta({ id: "AccountKeyBody" });
 export const accountKeyOfPurposeBody = accountKeyBody.extend({
-  purpose: z.string().regex(/^\d{1,10}H$/, "expected a hard index, such as 1852H").optional().meta({
-    example: "1852H",
-  }),
+  purpose: index.optional().meta({ example: "1852H" }),
 }).meta({ id: "AccountKeyOfPurposeBody" });
 
 export const policyKeyBody = z.object({ passphrase }).meta({ id: "PolicyKeyBody" });
 export const policyIdBody = z.object({ policy_script_template: templateScript }).meta({ id: "PolicyIdBody" });
-export const policyIdAnswer = z.object({ policy_id: z.string() }).meta({ id: "PolicyId" });
+export const policyIdAnswer = z.object({ policy_id: shownPolicyId }).meta({ id: "PolicyId" });
 
 export const signMetadataBody = z.object({ metadata, passphrase }).meta({ id: "SignMetadataBody" });

@@ -1,5 +1,6 @@
 /** The network in answers of the wallet service; safe in a browser. */
 import { z } from "zod";
+import { shownHex } from "#src/api/wallets/text.ts";
 import { blockPlace, count, epochStart, slotPlace, time } from "#src/api/wallets/places.ts";
 
 export const syncProgress = z.object({
@@ -27,18 +28,30 @@ export const networkClock = z.object({
 const percent = z.object({ quantity: z.number().min(0).max(100), unit: z.literal("percent") });
 const unit = <U extends string>(name: U) => z.object({ quantity: z.number().min(0), unit: z.literal(name) });
 
+const whole = <U extends string>(name: U) => z.object({ quantity: count, unit: z.literal(name) });
+// a union: `nullable` of a schema with an id is described without null
+const eraStart = z.union([epochStart, z.null()]);
+
 export const networkParameters = z.object({
   genesis_block_hash: z.string().describe(
     "Hash of the first genesis; empty if the network provider does not report it.",
   ),
   blockchain_start_time: time,
   slot_length: unit("second"),
-  epoch_length: unit("slot"),
-  security_parameter: unit("block"),
+  epoch_length: whole("slot"),
+  security_parameter: whole("block"),
   active_slot_coefficient: percent,
   decentralization_level: percent,
   desired_pool_number: count,
-  eras: z.object(Object.fromEntries(ERAS.map((era) => [era, epochStart.nullable()]))),
+  eras: z.object({
+    byron: eraStart,
+    shelley: eraStart,
+    allegra: eraStart,
+    mary: eraStart,
+    alonzo: eraStart,
+    babbage: eraStart,
+    conway: eraStart,
+  }),
   maximum_collateral_input_count: count,
   minimum_collateral_percentage: count,
   maximum_token_bundle_size: unit("byte"),
@@ -46,7 +59,7 @@ export const networkParameters = z.object({
 }).meta({ id: "NetworkParameters" });
 
 export const blockHeader = z.object({
-  header_hash: z.string(),
+  header_hash: shownHex(64),
   slot_no: z.object({ quantity: count, unit: z.literal("slot") }),
   block_height: z.object({ quantity: count, unit: z.literal("block") }),
 }).meta({ id: "BlockHeader" });
@@ -58,7 +71,9 @@ export const epochQuery = {
   }),
 };
 export const clockQuery = {
-  forceNtpCheck: z.string().optional().describe(
-    "Accepted for compatibility and ignored; the service uses the system clock.",
-  ),
+  forceNtpCheck: z.string().transform((text) => text !== "false").optional().meta({
+    type: "boolean",
+    description:
+      "Ask the NTP servers now, and wait for the result. Within 2 seconds of the last check its result is returned.",
+  }),
 };

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { epochStart, time } from "#src/api/wallets/places.ts";
 import { amount, MOST_LOVELACE } from "#src/api/wallets/text.ts";
 
-const percent = z.object({ quantity: z.number().min(0).max(100), unit: z.literal("percent") });
+export const percent = z.object({ quantity: z.number().min(0).max(100), unit: z.literal("percent") });
 
 export const stakePool = z.object({
   id: z.string().describe("`pool1…`"),
@@ -18,9 +18,9 @@ export const stakePool = z.object({
   margin: percent,
   pledge: amount,
   metadata: z.object({
-    ticker: z.string(),
-    name: z.string(),
-    description: z.string().optional(),
+    ticker: z.string().min(3).max(5),
+    name: z.string().min(1).max(50),
+    description: z.string().max(255).optional(),
     homepage: z.string(),
   }).optional(),
   retirement: epochStart.optional(),

@@ -41,6 +41,9 @@ function scriptOf(leaf: z.ZodType<string, string>, id: string): z.ZodType<Script
 /** A script of cosigners: that of a shared wallet's templates, and of policies (`cosigner#0` alone). */
 export const templateScript = scriptOf(cosignerName, "ScriptTemplateValue");
 
+/** A script in answers. */
+export const shownNative = scriptOf(z.string(), "NativeScript");
+
 /** A script of keys' hashes, in bech32. */
 export const keyScript = scriptOf(
   z.string().min(1).max(300).describe("A key hash or a key, in bech32."),

@@ -4,7 +4,7 @@ import { fromBech32 } from "#src/cardano/bech32.ts";
 import { secondFactor, walletWords } from "#src/api/wallets/mnemonics.ts";
 import { index } from "#src/api/wallets/params.ts";
 import { cosignerName, templateScript } from "#src/api/wallets/script.ts";
-import { newPassphrase, walletName } from "#src/api/wallets/text.ts";
+import { newPassphrase, shownHex, shownName, walletName } from "#src/api/wallets/text.ts";
 import { gap, oneChange, restoration, selection, wallet } from "#src/api/wallets/wallets.ts";
 
 const XPUB_BYTES = 64;
@@ -103,10 +103,10 @@ export const sharedWalletBody = z.union([fromMnemonic, fromAccount]).meta({ id: 
 export type SharedWalletBody = z.output<typeof sharedWalletBody>;
 
 const shown = {
-  id: z.string(),
-  name: z.string(),
+  id: shownHex(40),
+  name: shownName,
   account_index: z.string().meta({ example: "0H" }),
-  address_pool_gap: z.int(),
+  address_pool_gap: wallet.shape.address_pool_gap,
   payment_script_template: scriptTemplate,
   delegation_script_template: scriptTemplate.optional(),
 };

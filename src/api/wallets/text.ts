@@ -35,6 +35,9 @@ export const amount = z.object({
   unit: z.literal("lovelace"),
 }).meta({ id: "Amount" });
 
+/** A text of a number of hexadecimal digits in answers. */
+export const shownHex = (digits: number) => z.string().length(digits);
+
 const hexText = (digits: number) =>
   z.string().regex(new RegExp(`^[0-9a-fA-F]{${digits}}$`), `${digits} hexadecimal digits`);
 export const hash = hexText(64).transform((text) => text.toLowerCase());
@@ -48,6 +51,8 @@ const between = (name: string, least: number, most: number) =>
     )
     .refine((text) => [...text].length <= most, `${name} is too long: expected at most ${most} characters`);
 
+/** A wallet's name in answers. */
+export const shownName = z.string().min(1).max(255);
 export const walletName = between("name", 1, 255).refine(
   (text) => !text.includes("\0"),
   "name contains a NUL character",

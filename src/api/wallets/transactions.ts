@@ -6,11 +6,31 @@ import { parseDrepId } from "#src/cardano/drepId.ts";
 import { type DRep } from "#src/cardano/certificates.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { anyAddress, derivationPath } from "#src/api/wallets/addresses.ts";
-import { assetAmount, assetHeld, payment, shownOutput } from "#src/api/wallets/amounts.ts";
+import {
+  assetAmount,
+  assetHeld,
+  fingerprint,
+  payment,
+  shownAssetName,
+  shownOutput,
+  shownPolicyId,
+} from "#src/api/wallets/amounts.ts";
 import { index, policyId, poolId } from "#src/api/wallets/params.ts";
+import { walletWords } from "#src/api/wallets/mnemonics.ts";
 import { blockPlace, slotPlace } from "#src/api/wallets/places.ts";
-import { templateScript } from "#src/api/wallets/script.ts";
-import { amount, hash, integer, lovelace, MOST, MOST_ASKED, passphrase, whole } from "#src/api/wallets/text.ts";
+import { percent } from "#src/api/wallets/pools.ts";
+import { shownNative, templateScript } from "#src/api/wallets/script.ts";
+import {
+  amount,
+  hash,
+  integer,
+  lovelace,
+  MOST,
+  MOST_ASKED,
+  passphrase,
+  shownHex,
+  whole,
+} from "#src/api/wallets/text.ts";
 
 const BASE64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -98,7 +118,29 @@ const mintBurn = z.union([
   z.object({ reference_input: outRef, policy_id: policyId, asset_name: name, operation }),
 ]);
 
+const outRefs = z.array(outRef).max(1_000);
+/** Extensions of bodies that build a transaction: a client that does not send them never sees them. */
+const choices = {
+  coin_control: z.strictObject({
+    inputs: outRefs.default([]).describe("Unspent outputs of the wallet that the transaction must spend."),
+    only: z.boolean().default(false).describe("Spend `inputs` and nothing else."),
+    avoid: outRefs.default([]).describe("Outputs that the transaction must not spend."),
+  }).refine(({ inputs, only }) => !only || inputs.length > 0, "'only' needs 'inputs'")
+    .refine(({ inputs, avoid }) => {
+      const avoided = new Set(avoid.map(({ id, index }) => `${id}#${index}`));
+      return !inputs.some(({ id, index }) => avoided.has(`${id}#${index}`));
+    }, "an input cannot be both spent and avoided")
+    .optional().describe(
+      "Extension: which outputs are spent. With `inputs`, all payments share the inputs, as with `round-robin`.",
+    ),
+  change_address: z.strictObject({
+    address: anyAddress,
+    foreign: z.boolean().default(false).describe("Accept an address that is not the wallet's."),
+  }).optional().describe("Extension: the address of all change."),
+};
+
 export const constructBody = z.object({
+  ...choices,
   payments: z.array(payment).optional(),
   withdrawal: z.literal("self").optional(),
   metadata: metadata.optional(),
@@ -113,9 +155,11 @@ export const constructBody = z.object({
 export type ConstructBody = z.output<typeof constructBody>;
 
 const feeBody = {
+  ...choices,
   payments: z.array(payment),
-  withdrawal: z.union([z.literal("self"), z.array(z.string())]).optional().describe(
-    "`self`: withdraw all rewards of the wallet.",
+  withdrawal: z.union([z.literal("self"), walletWords]).optional().describe(
+    "`self`: withdraw all rewards of the wallet. A mnemonic: withdraw all rewards of its stake key, which need not belong to a wallet of " +
+      "this service; nothing of it is stored.",
   ),
   metadata: metadata.optional(),
   time_to_live: z.object({ quantity: bound.shape.quantity, unit: z.literal("second") }).optional(),
@@ -124,6 +168,7 @@ export const paymentFeesBody = z.object(feeBody).meta({ id: "PaymentFeesBody" })
 export type PaymentFeesBody = z.output<typeof paymentFeesBody>;
 export const sendBody = z.object({ ...feeBody, passphrase }).meta({ id: "SendBody" });
 const byronBody = {
+  ...choices,
   payments: feeBody.payments,
   withdrawal: feeBody.withdrawal.describe("Refused: Byron wallets have no rewards."),
 };
@@ -173,17 +218,58 @@ export const balanceBody = z.object({
 
 /* answers */
 
-const ref = { id: z.string(), index: z.int().min(0) };
+const ref = { id: shownHex(64), index: z.int().min(0) };
 const ownInput = shownOutput.extend({ ...ref, derivation_path: derivationPath });
-const certificate = z.object({ certificate_type: z.string() }).loose().meta({ id: "Certificate" });
+
+const DELEGATING = ["join_pool", "quit_pool", "register_reward_account", "cast_vote"] as const;
+const OTHER_CERTIFICATES = [
+  "genesis",
+  "mir",
+  "authorize",
+  "resign",
+  "register_drep",
+  "unregister_drep",
+  "update_drep",
+] as const;
+const delegating = { pool: z.string().optional(), vote: z.string().optional() };
+const ownCertificate = z.object({
+  certificate_type: z.enum(DELEGATING),
+  ...delegating,
+  reward_account_path: z.array(z.string()).min(5).max(5),
+});
+const certificate = z.union([
+  ownCertificate.describe("A certificate of the wallet's account."),
+  z.object({
+    certificate_type: z.enum(DELEGATING.map((type) => `${type}_external` as const)),
+    ...delegating,
+    reward_account: z.string(),
+  }).describe("A certificate of another account."),
+  z.object({
+    certificate_type: z.literal("register_pool"),
+    pool_id: z.string(),
+    pool_owners: z.array(z.string()),
+    pool_margin: percent,
+    pool_cost: amount,
+    pool_pledge: amount,
+    pool_metadata: z.object({ url: z.string().max(250), hash: shownHex(64) }).optional(),
+  }),
+  z.object({
+    certificate_type: z.literal("deregister_pool"),
+    pool_id: z.string(),
+    retirement_epoch: z.bigint().meta({ type: "integer", minimum: 0 }),
+  }),
+  z.object({ certificate_type: z.enum(OTHER_CERTIFICATES) }),
+]).meta({ id: "Certificate" });
 
 export const coinSelection = z.object({
-  inputs: z.array(ownInput).describe("The derivation path is empty for inputs that are not the wallet's."),
+  inputs: z.array(ownInput.extend({ derivation_path: z.array(z.string()) })).describe(
+    "The derivation path is empty for inputs that are not the wallet's.",
+  ),
   outputs: z.array(shownOutput),
   change: z.array(shownOutput.extend({ derivation_path: derivationPath })),
   collateral: z.array(ownInput),
   withdrawals: z.array(z.object({ stake_address: z.string(), derivation_path: derivationPath, amount })),
-  certificates: z.array(certificate).optional(),
+  certificates: z.array(ownCertificate).optional(),
   deposits_taken: z.array(amount),
   deposits_returned: z.array(amount),
   metadata: z.string().optional().describe("CBOR in base64."),
@@ -199,7 +285,7 @@ export const constructed = z.object({
   ),
 }).meta({ id: "ConstructedTransaction" });
 export const signed = z.object({ transaction: z.string() }).meta({ id: "SignedTransaction" });
-export const submitted = z.object({ id: z.string() }).meta({ id: "SubmittedTransaction" });
+export const submitted = z.object({ id: shownHex(64) }).meta({ id: "SubmittedTransaction" });
 export const fees = z.object({
   estimated_min: amount,
   estimated_max: amount,
@@ -207,14 +293,33 @@ export const fees = z.object({
   deposit: amount,
 }).meta({ id: "FeeEstimate" });
 
-const script = z.object({ script_type: z.string() }).loose().meta({ id: "Script" });
+const nativeScript = z.object({
+  script_type: z.literal("native"),
+  script: shownNative,
+  reference: z.object(ref).optional().describe("The output that holds the script."),
+});
+const plutusScript = z.object({
+  script_type: z.literal("plutus"),
+  script_info: z.object({ language_version: z.enum(["v1", "v2", "v3"]), script_hash: shownHex(56) }),
+  reference: nativeScript.shape.reference,
+});
+const script = z.union([nativeScript, plutusScript]).meta({ id: "Script" });
+const policyScript = z.union([
+  nativeScript,
+  plutusScript,
+  z.object({
+    script_type: z.literal("reference script"),
+    script_hash: shownHex(56),
+    references: z.array(z.object(ref)).min(1),
+  }),
+]).meta({ id: "PolicyScript" });
 const minted = z.object({
   tokens: z.array(z.object({
-    policy_id: z.string(),
-    policy_script: script.optional(),
+    policy_id: shownPolicyId,
+    policy_script: policyScript.optional(),
     assets: z.array(
-      z.object({ asset_name: z.string(), quantity: assetAmount.shape.quantity, fingerprint: z.string() }),
-    ),
+      z.object({ asset_name: shownAssetName, quantity: assetAmount.shape.quantity, fingerprint }),
+    ).min(1),
   })),
   wallet_policy_key_hash: z.string().optional(),
   wallet_policy_key_index: z.string().optional(),
@@ -234,7 +339,7 @@ const parts = {
   inputs: z.array(anyInput),
   outputs: z.array(anyOutput),
   collateral: z.array(anyInput),
-  collateral_outputs: z.array(anyOutput),
+  collateral_outputs: z.array(anyOutput).max(1),
   certificates: z.array(certificate),
   mint: minted,
   burn: minted,
@@ -247,7 +352,7 @@ const parts = {
 
 export const decoded = z.object({
   ...parts,
-  id: z.string(),
+  id: shownHex(64),
   fee: amount,
   withdrawals: z.array(z.object({ stake_address: z.string(), amount, context: z.enum(["ours", "external"]) })),
   deposits_taken: z.array(amount),
@@ -272,7 +377,7 @@ const moments = {
 export const transaction = z.object({
   ...parts,
   ...moments,
-  id: z.string(),
+  id: shownHex(64),
   amount,
   fee: amount,
   deposit_taken: amount,

@@ -3,10 +3,22 @@ import { z } from "zod";
 import { holdings } from "#src/api/wallets/amounts.ts";
 import { delegation } from "#src/api/wallets/delegation.ts";
 import { byronWords, secondFactor, walletWords } from "#src/api/wallets/mnemonics.ts";
+import { index } from "#src/api/wallets/params.ts";
 import { syncProgress } from "#src/api/wallets/network.ts";
 import { blockPlace, time } from "#src/api/wallets/places.ts";
-import { amount, hash, newPassphrase, walletName, whole } from "#src/api/wallets/text.ts";
+import { derivationPath } from "#src/api/wallets/addresses.ts";
+import {
+  amount,
+  hash,
+  newPassphrase,
+  passphrase,
+  shownHex,
+  shownName,
+  walletName,
+  whole,
+} from "#src/api/wallets/text.ts";
 
+const HARD = 2 ** 31;
 const GAP = "An address pool gap must be a natural number between 10 and 100000.";
 export const gap = whole(10, 100_000, GAP).default(20).meta({
   type: "integer",
@@ -38,20 +50,31 @@ const common = {
   selection: selection.default("per-output"),
 };
 
+const account = {
+  account_index: index.refine((value) => value >= HARD, "expected a hard index, such as 1H").default(HARD).meta({
+    description:
+      "Extension: hardened index of the wallet's account, 0H by default. Several wallets may share a mnemonic.",
+    example: "0H",
+  }),
+};
+
 const fromMnemonic = z.object({
   ...common,
+  ...account,
   mnemonic_sentence: walletWords,
   mnemonic_second_factor: secondFactor.optional(),
   passphrase: newPassphrase,
 }).describe("A wallet with a root key, which can sign transactions.");
 
 const XPUB = "Invalid account public key: expecting a hex-encoded value that is 64 bytes in length.";
-const fromAccount = z.object({
-  ...common,
-  account_public_key: z.string().regex(/^[0-9a-fA-F]{128}$/, XPUB).transform((text) => text.toLowerCase()).describe(
-    "Public key and chain code of the account 1852H/1815H/0H.",
-  ),
-}).describe("A watch-only wallet. Its transactions are signed by another program.");
+const accountKey = (path: string) =>
+  z.string().regex(/^[0-9a-fA-F]{128}$/, XPUB).transform((text) => text.toLowerCase()).describe(
+    `Public key and chain code of the account, such as ${path}.`,
+  );
+const WATCHED = "A watch-only wallet. Its transactions are signed by another program.";
+const fromAccount = z.object({ ...common, ...account, account_public_key: accountKey("1852H/1815H/0H") }).describe(
+  WATCHED,
+);
 
 export const walletBody = z.union([fromMnemonic, fromAccount]).meta({ id: "WalletBody" });
 export type WalletBody = z.output<typeof walletBody>;
@@ -78,35 +101,73 @@ export const passphraseChange = z.union([byOld, byWords]).meta({
   description: "Requires the old passphrase or the wallet's mnemonic.",
 });
 
-export const byronWalletBody = z.object({
-  style: z.enum(["random", "icarus", "trezor", "ledger"]).default("random").describe(
-    "`random` is supported; the other styles return 501.",
-  ),
+const byronFromMnemonic = z.object({
+  style: z.enum(["random", "icarus", "trezor", "ledger"], { error: "unrecognized wallet's style." }).default("random")
+    .describe(
+      "`random`: addresses are created one by one, and carry their encrypted paths. The others have address pools and " +
+        "differ in the root key that they derive from the mnemonic: `icarus`, and `trezor` as the same; `ledger` as " +
+        "the device.",
+    ),
   name: walletName,
   mnemonic_sentence: byronWords,
   passphrase: newPassphrase,
-}).meta({ id: "ByronWalletBody" });
+  trezor_derivation: z.enum(["icarus", "device"]).optional().describe(
+    "Extension, for the style `trezor` only: how the root key is derived from 24 words. `icarus` (default), as " +
+      "cardano-wallet does; `device`, as the device itself does. For fewer words both are the same.",
+  ),
+}).refine(
+  ({ style, trezor_derivation: derivation }) => derivation === undefined || style === "trezor",
+  { path: ["trezor_derivation"], message: "only wallets of the style trezor have this field" },
+).describe("A wallet with a root key, which can sign transactions.");
+
+const PRIVATE = "Invalid encrypted root private key: expecting a hex-encoded value that is 128 bytes in length.";
+const byronFromXprv = z.object({
+  style: z.literal("random").default("random"),
+  name: walletName,
+  encrypted_root_private_key: z.string().regex(/^[0-9a-fA-F]{256}$/, PRIVATE).describe(
+    "Root key of an old wallet: encrypted secret (64 bytes), public key (32) and chain code (32).",
+  ),
+  passphrase_hash: z.string().regex(
+    /^([0-9a-fA-F]{2}){1,512}$/,
+    "Invalid passphrase hash: expecting a hex-encoded value of at most 512 bytes.",
+  ).describe(
+    "Hash of the passphrase that encrypts the key: the text `14|8|1|salt|hash` of scrypt, or the 81 bytes of PBKDF2.",
+  ),
+}).describe("A wallet with the root key of an old wallet. Its passphrase may be empty.");
+
+const byronFromAccount = z.object({
+  name: walletName,
+  account_public_key: accountKey("44H/1815H/0H"),
+  address_pool_gap: gap,
+  restoration_mode: restoration,
+}).describe(WATCHED);
+
+export const byronWalletBody = z.union([byronFromMnemonic, byronFromXprv, byronFromAccount])
+  .meta({ id: "ByronWalletBody" });
+export type ByronWalletBody = z.output<typeof byronWalletBody>;
 
 export const byronPassphraseChange = z.object({
-  old_passphrase: newPassphrase.optional(),
+  old_passphrase: passphrase.optional().describe("Default: empty, as that of an old wallet may be."),
   new_passphrase: newPassphrase,
 }).meta({ id: "ByronPassphraseChange" });
 
+const BYRON_METHODS = ["scrypt", "pbkdf2-hmac-sha512"] as const;
 const shown = {
-  id: z.string(),
-  name: z.string(),
+  id: shownHex(40),
+  name: shownName,
   assets: holdings,
   passphrase: z.object({
     last_updated_at: time,
-    encryption_method: z.enum(["scrypt", "pbkdf2-hmac-sha512", "argon2id-v2"]),
-  }).optional().describe("Omitted if the wallet cannot sign."),
+    encryption_method: z.enum([...BYRON_METHODS, "argon2id-v2"]),
+  }).optional().describe("Omitted if the wallet cannot sign, or its passphrase is empty."),
   state: syncProgress,
   tip: blockPlace,
 };
 
 export const wallet = z.object({
   ...shown,
-  address_pool_gap: z.int(),
+  address_pool_gap: z.int().min(10).max(100_000),
+  account_index: z.string().optional().describe("Extension: index of the account, where it is not 0H."),
   balance: z.object({ available: amount, reward: amount, total: amount }),
   delegation,
   one_change_address_mode: z.boolean(),
@@ -114,6 +175,11 @@ export const wallet = z.object({
 }).meta({ id: "Wallet" });
 export const byronWallet = z.object({
   ...shown,
+  passphrase: z.object({
+    last_updated_at: time,
+    // clients of cardano-wallet know no other methods for these wallets
+    encryption_method: z.enum(BYRON_METHODS).optional().describe("Omitted for `argon2id-v2`."),
+  }).optional().describe("Omitted if the wallet cannot sign."),
   balance: z.object({ available: amount, total: amount }),
   discovery: z.enum(["random", "sequential"]),
 }).meta({ id: "ByronWallet" });
@@ -131,8 +197,19 @@ export const snapshot = z.object({
     ada: amount,
     ada_minimum: amount.describe("Minimum amount of such an output."),
     assets: holdings.shape.available,
+    id: z.string().optional().describe("Transaction of the output, with `references`."),
+    index: z.int().min(0).optional().describe("Its place in that transaction, with `references`."),
+    address: z.string().optional().describe("Its address, with `references`."),
+    derivation_path: derivationPath.optional().describe("Path of its key, with `references`."),
   })),
 }).meta({ id: "UtxoSnapshot" });
+
+export const snapshotQuery = {
+  references: z.enum(["true", "false"]).transform((text) => text === "true").optional().meta({
+    type: "boolean",
+    description: "Extension: name each output, so that a transaction can spend or avoid it.",
+  }),
+};
 
 export const page = {
   limit: z.string().regex(/^[1-9]\d{0,4}$/, "expected a whole number from 1 to 99999").transform(Number).optional()

@@ -10,7 +10,7 @@ import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";
-import type { Queries, Store } from "#src/store/store.ts";
+import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
 const RESERVATION = "2 minutes";
 /** Transactions scanned for one request at most. */
@@ -116,11 +116,14 @@ export async function readSpenders(
   return spenders;
 }
 
-/** When reservations of outputs end (seconds since 1970), by output (`refKey`). */
-export async function readReserved(sql: Queries, refs: readonly string[]): Promise<Map<string, number>> {
+/**
+ * When reservations of outputs end (seconds since 1970), by output (`refKey`). Where the outputs are rows, the SQL that
+ * selects them: to send thousands of references takes longer than to read them.
+ */
+export async function readReserved(sql: Queries, refs: readonly string[] | Fragment): Promise<Map<string, number>> {
+  const among = Array.isArray(refs) ? sql`= any(${sql.array([...refs])})` : sql`in (${refs})`;
   const rows = await sql<{ ref: string; until: number }[]>`
-    select ref, extract(epoch from until)::float8 as until from reservation
-    where ref = any(${sql.array([...refs])}) and until > now()`;
+    select ref, extract(epoch from until)::float8 as until from reservation where ref ${among} and until > now()`;
   return new Map(rows.map((row) => [row.ref, row.until]));
 }
 

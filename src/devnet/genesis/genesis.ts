@@ -6,6 +6,7 @@ import { enterpriseAddress } from "#src/cardano/address.ts";
 import { decode, encode } from "#src/cardano/cbor.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
+import { networkIdOf } from "#src/cardano/magic.ts";
 import { type Output, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { Network } from "#src/chain/provider/port.ts";
@@ -108,6 +109,7 @@ export type BadGenesis = Failure<"bad_genesis">;
 
 interface MetaRow {
   readonly magic: bigint;
+  readonly network_id: number;
   readonly genesis_time: bigint;
   readonly slot_length: number;
   readonly epoch_length: number;
@@ -134,12 +136,13 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
   const key = new Uint8Array(row.faucet_seed);
   const payment = { kind: "key", hash: keyHash(publicKey(key)) } as const;
   const parameters = parametersFromJson(row.parameters);
-  const settings = { network: 0, parameters, pledge: row.pledge, url: row.pools_url ?? undefined } as const;
+  const network = row.network_id === 1 ? 1 : 0;
+  const settings = { network, parameters, pledge: row.pledge, url: row.pools_url ?? undefined } as const;
   const pools = await readGenesisPools(sql);
   return {
     network: {
       magic: Number(row.magic),
-      id: 0,
+      id: network,
       slots: { zeroTime: Number(row.genesis_time), zeroSlot: 0, slotLength: row.slot_length },
       securityParameter: row.security_parameter,
     },
@@ -160,7 +163,7 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
     poolsUrl: row.pools_url ?? undefined,
     drawSeed: new Uint8Array(row.draw_seed),
     issuer: new Uint8Array(row.issuer),
-    faucet: { key, address: enterpriseAddress(0, payment).hex, funds: row.faucet_funds },
+    faucet: { key, address: enterpriseAddress(network, payment).hex, funds: row.faucet_funds },
   };
 }
 
@@ -211,7 +214,9 @@ export async function createGenesis(sql: Queries, options: GenesisOptions): Prom
     insert into devnet_meta (magic, network_id, genesis_time, slot_length, epoch_length, security_parameter, parameters,
       parameters_source, max_supply, reserves, treasury, pledge, faucet_funds, faucet_seed, draw_seed, pools_url, issuer,
       hard_fork_epoch, hard_fork_parameters)
-    values (${options.magic}, 0, ${options.genesisTime}, ${options.slotLength}, ${options.epochLength},
+    values (${options.magic}, ${
+    networkIdOf(options.magic)
+  }, ${options.genesisTime}, ${options.slotLength}, ${options.epochLength},
       ${options.securityParameter}, ${sql.typed.json(parametersToJson(parameters))}, ${options.parametersSource},
       ${options.maxSupply}, ${options.reserves}, ${options.treasury}, ${options.pledge}, ${faucetFunds(options)},
       ${newSeed()}, ${newSeed()}, ${url || null}, ${publicKey(newSeed())},

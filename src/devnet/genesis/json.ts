@@ -47,7 +47,7 @@ export function genesisFiles(genesis: Genesis): GenesisFile[] {
   });
   return [
     ...files.map(({ era: _, ...file }) => file),
-    { name: "config.json", text: pretty(config(files)) },
+    { name: "config.json", text: pretty(config(genesis, files)) },
     { name: "topology.json", text: pretty(templates.topology) },
   ];
 }
@@ -100,7 +100,8 @@ function byron({ network: { magic, slots, securityParameter } }: Genesis): Json 
 }
 
 function shelley(genesis: Genesis): Json {
-  const { network: { magic, slots, securityParameter }, terms, parameters, pools } = genesis;
+  const { network: { magic, id, slots, securityParameter }, terms, parameters, pools } = genesis;
+  const network = id === 1 ? "Mainnet" : "Testnet";
   const funds = genesisOutputs(genesis).map(({ output }) => [output.address, output.value.lovelace] as const);
   const poolOf = ({ registered: { id, terms } }: Genesis["pools"][number]): Json => ({
     publicKey: id,
@@ -108,7 +109,7 @@ function shelley(genesis: Genesis): Json {
     pledge: genesis.pledge,
     cost: terms.cost,
     margin: decimal(terms.margin),
-    rewardAccount: { network: "Testnet", credential: { keyHash: terms.ownerHash } },
+    rewardAccount: { network, credential: { keyHash: terms.ownerHash } },
     owners: [terms.ownerHash],
     relays: [],
     metadata: terms.metadata ?? null,
@@ -120,7 +121,7 @@ function shelley(genesis: Genesis): Json {
     initialFunds: Object.fromEntries(funds),
     maxKESEvolutions: 62,
     maxLovelaceSupply: terms.maxSupply,
-    networkId: "Testnet",
+    networkId: network,
     networkMagic: magic,
     protocolParams: {
       a0: decimal(parameters.pledgeInfluence),
@@ -200,12 +201,15 @@ function conway({ parameters }: Genesis): Json {
   };
 }
 
-function config(files: readonly { readonly era: GenesisEra; readonly name: string; readonly hash: string }[]): Json {
+function config(
+  { network: { id } }: Genesis,
+  files: readonly { readonly era: GenesisEra; readonly name: string; readonly hash: string }[],
+): Json {
   const title = (era: GenesisEra) => era.charAt(0).toUpperCase() + era.slice(1);
   const forks = ["Shelley", "Allegra", "Mary", "Alonzo", "Babbage", "Conway"];
   return {
     Protocol: "Cardano",
-    RequiresNetworkMagic: "RequiresMagic",
+    RequiresNetworkMagic: id === 1 ? "RequiresNoMagic" : "RequiresMagic",
     ...Object.fromEntries(files.flatMap(({ era, name, hash }) => [
       [`${title(era)}GenesisFile`, name],
       [`${title(era)}GenesisHash`, hash],

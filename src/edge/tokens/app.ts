@@ -2,6 +2,7 @@
 import { VERSION } from "#src/base/version.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { mountDocs } from "#src/edge/docs.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
 import { rateLimit } from "#src/edge/rateLimit.ts";
 import { publicApp } from "#src/edge/service.ts";
 import { buildRoutes } from "#src/edge/tokens/builds.ts";
@@ -24,6 +25,12 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   const app = publicApp("tokens", options.log, options.sites);
   // health checks are not rate limited
   options.health(app);
+  const { off } = options;
+  if (off !== undefined) {
+    app.use(() => {
+      throw new HttpFailure(403, "tokens_off", off);
+    });
+  }
   if (options.rateLimit) app.use(rateLimit(options.rateLimit));
   const service = createTokenService(options);
   transactionRoutes(app, service);

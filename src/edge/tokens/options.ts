@@ -9,6 +9,8 @@ import type { ChainPort } from "#src/chain/provider/port.ts";
 
 export interface TokenEdgeOptions extends ServiceOptions {
   readonly port: Pick<ChainPort, "inMempool" | "network" | "utxosByRef">;
+  /** Why the service answers nothing but health checks; undefined: it works. */
+  readonly off?: string;
   /** Whether facts come with slots when the query does not say. */
   readonly factSlots?: boolean;
   /** Builds the transaction that creates a token, which has no actor yet. `address` is bytes in hexadecimal. */

@@ -25,6 +25,7 @@ import { seenRoutes } from "#src/edge/wallets/seen.ts";
 import { servedShared, sharedWalletRoutes } from "#src/edge/wallets/shared.ts";
 import { sharedKeyRoutes } from "#src/edge/wallets/sharedKeys.ts";
 import { buildRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transactions.ts";
+import { unusedAddressRoutes } from "#src/edge/wallets/unusedAddresses.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 
 /** The app; `/v2/openapi.json` describes it, `/v2/docs` shows that to people. */
@@ -42,15 +43,16 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   delegationRoutes(app, service);
   sharedWalletRoutes(app, service);
   sharedKeyRoutes(app, service);
-  const [sequential, random] = servedKinds(service);
+  const [shelley, byron] = servedKinds(service);
   const shared = servedShared(service);
-  for (const kind of [sequential, random, shared]) {
+  for (const kind of [shelley, byron, shared]) {
     holdingRoutes(app, service, kind);
+    unusedAddressRoutes(app, service, kind);
     historyRoutes(app, service, kind);
     seenRoutes(app, service, kind);
   }
-  for (const kind of [sequential, shared]) buildRoutes(app, service, kind);
-  for (const kind of [sequential, random]) {
+  for (const kind of [shelley, shared]) buildRoutes(app, service, kind);
+  for (const kind of [shelley, byron]) {
     spendRoutes(app, service, kind);
     selectionRoutes(app, service, kind);
     migrationRoutes(app, service, kind);

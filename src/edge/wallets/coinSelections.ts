@@ -38,7 +38,7 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
       "post",
       path,
       { ...spec, operation: "byronSelectCoins", body: api.byronSelectBody },
-      ({ params, body }) => selected(params.walletId, () => byronIntent(body, service.networkId)),
+      ({ params, body }) => selected(params.walletId, () => byronIntent(body, service)),
     );
     return;
   }
@@ -59,7 +59,7 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
 /** The intent of such a body. A delegation comes without a vote: the answer has no certificate for it. */
 async function selectionIntent(service: WalletService, body: z.output<typeof api.selectBody>): Promise<PaymentIntent> {
   const { delegation_action: action, payments, ...rest } = body;
-  if (action === undefined) return await sendIntent({ ...rest, payments: payments ?? [] }, service.networkId);
+  if (action === undefined) return await sendIntent({ ...rest, payments: payments ?? [] }, service);
   if (action.action === "quit") return { delegations: [{ index: 0 }], withdrawal: "self" };
   await requirePool(service, action.pool);
   return { delegations: [{ pool: action.pool, index: 0 }] };

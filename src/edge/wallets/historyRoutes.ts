@@ -6,6 +6,7 @@ import * as api from "#src/api/wallets/transactions.ts";
 import { page } from "#src/api/wallets/wallets.ts";
 import { slotAt, timeAt } from "#src/cardano/eras.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { requireNetwork } from "#src/edge/wallets/discrimination.ts";
 import { JSON_TYPE, JsonList } from "#src/edge/json.ts";
 import type { SchemaOutputs } from "#src/edge/route.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
@@ -125,6 +126,7 @@ async function historyQueryOf(service: WalletService, query: HistoryParameters):
   if (minWithdrawal !== undefined && minWithdrawal < 1n) {
     throw new HttpFailure(400, "min_withdrawal_wrong", "The minimum withdrawal value must be at least 1 Lovelace.");
   }
+  if (address !== undefined) requireNetwork(address, service.networkId);
   const eras = await service.eras();
   const from = start === undefined ? undefined : firstSlotFrom(eras, start);
   const to = end === undefined ? undefined : lastSlotUntil(eras, end);

@@ -11,7 +11,7 @@ import * as addresses from "#src/api/wallets/addresses.ts";
 import { asset } from "#src/api/wallets/assets.ts";
 import { assetName, policyId, walletId } from "#src/api/wallets/params.ts";
 import { MOST_LOVELACE } from "#src/api/wallets/text.ts";
-import { distribution, page, snapshot } from "#src/api/wallets/wallets.ts";
+import { distribution, page, snapshot, snapshotQuery } from "#src/api/wallets/wallets.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { JSON_TYPE, JsonList, respondList } from "#src/edge/json.ts";
 import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
@@ -73,7 +73,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     cache: service.cache,
     summary: "All unspent outputs of the wallet",
     params,
-    query: page,
+    query: { ...page, ...snapshotQuery },
     answer: snapshot,
   }, async ({ params, query, context }) => {
     const [, all, parameters] = await Promise.all([
@@ -86,7 +86,13 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     const isPaged = query.limit !== undefined || query.after !== undefined;
     const utxos = isPaged ? pageOf(context, query, all.sort(byRef), ({ utxo }) => refKey(utxo.ref)) : all;
     const entries = new JsonList();
-    await entries.add(utxos, ({ utxo: { output } }) => ({
+    await entries.add(utxos, ({ utxo: { ref, output }, path }) => ({
+      ...(query.references && {
+        id: ref.txHash,
+        index: ref.index,
+        address: addressView(output.address),
+        derivation_path: pathText(path),
+      }),
       ada: lovelace(output.value.lovelace),
       ada_minimum: lovelace(minUtxo(value, output.raw.length)),
       assets: assetViews(output.value.assets),

@@ -46,7 +46,7 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
   }, async ({ params, body }) => {
     await service.wallet(params.walletId, "shelley");
     const usual = accountPath("shelley", accountOf(params.index));
-    const path = body.purpose === undefined ? usual : [HARD + Number(body.purpose.slice(0, -1)), ...usual.slice(1)];
+    const path = body.purpose === undefined ? usual : [HARD + accountOf(body.purpose), ...usual.slice(1)];
     const key = await publicKeyAt(service, params.walletId, body.passphrase, path);
     return accountKeyText(key, { shared: path[0] === SHARED, format: body.format });
   });
@@ -73,9 +73,9 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     answer: z.string().meta({ format: "binary" }),
     refusals: { 403: `${locked[403]}, \`soft_derivation_required\`` },
   }, async ({ params, body, context }) => {
-    await service.wallet(params.walletId, "shelley");
+    const row = await service.wallet(params.walletId, "shelley");
     const metadata = answered(readMetadata(body.metadata as Json));
-    const path = [...accountPath("shelley"), softRole(params.role, params.index), params.index];
+    const path = [...accountPath("shelley", row.account), softRole(params.role, params.index), params.index];
     const message = blake2b256(encodeMetadata(metadata));
     const input = { passphrase: body.passphrase, message, paths: [path] };
     const { signature } = onlyOf(answered(await service.vault.sign(params.walletId, input, until())));

@@ -3,7 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type MigrationTransactions, planMigration } from "#actors/migrationCalls.ts";
 import { readUnspent } from "#actors/walletReads.ts";
 import { signTransactions, withoutForgedOutputs } from "#src/vault/walletSigning.ts";
-import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
+import type { Path } from "#src/wallet/keys/types.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/selections.ts";
 import { transaction } from "#src/api/wallets/transactions.ts";
@@ -24,10 +24,9 @@ import { payable } from "#src/edge/wallets/paymentIntent.ts";
 import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
 import type { CoinSelection, OwnCoin } from "#src/wallet/build/types.ts";
 
-/** Adds both endpoints for sequential and random wallets. */
+/** Adds both endpoints for wallets with a single owner. */
 export function migrationRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const named = served.named === "Byron" ? "Byron" : "Shelley";
-  const kind = named === "Byron" ? "random" : "shelley";
   const path = `/${served.prefix}/:walletId/migrations`;
   const spec = {
     params: { walletId },
@@ -44,7 +43,7 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
     refusals: { 403: nothing },
   }, async ({ params: { walletId: id }, body }) => {
     await served.require(id);
-    return planView(await planned(service, id, body.addresses));
+    return planView(await planned(service, id, body.addresses), await served.stakePath?.(id) ?? []);
   });
 
   route(app, "post", path, {
@@ -57,7 +56,7 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
     answer: transaction.array(),
     refusals: { ...SUBMIT, ...ONCE, 403: `${nothing}, ${LOCKED}` },
   }, async ({ params: { walletId: id }, body, context }) => {
-    const row = await service.wallet(id, kind);
+    const row = await service.wallet(id, ...served.kinds);
     const to = { addresses: body.addresses.map(({ hex }) => hex) };
     const made = await madeOnce(service, context, id, to, async () => {
       const signed = answered(
@@ -88,7 +87,7 @@ async function planned(
   return answered(await planMigration(service.builds, entityOf(id), hex, coinsOf, LONGEST_MS));
 }
 
-function planView({ transactions, left }: MigrationTransactions) {
+function planView({ transactions, left }: MigrationTransactions, stakePath: Path) {
   const sum = (coins: readonly OwnCoin[], rewards: readonly bigint[] = []) =>
     balanceView(sumValues([
       ...coins.map(({ utxo }) => utxo.output.value),
@@ -105,7 +104,7 @@ function planView({ transactions, left }: MigrationTransactions) {
           withdrawals: [...scanned.withdrawals ?? []].map(([account, amount]) => ({
             account,
             lovelace: amount,
-            path: STAKE_PATH,
+            path: stakePath,
           })),
           certificates: [],
           depositsTaken: [],

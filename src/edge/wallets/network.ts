@@ -22,7 +22,7 @@ const TIP_MS = 50;
 
 /** Adds `/network/…` and `/blocks/latest/header`. One function, since it only declares endpoints. */
 export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): void {
-  const { store, port, networkMagic, toleranceS, clocked, clock } = options;
+  const { store, port, networkMagic, toleranceS, clocked, clock, ntp } = options;
   const readEras = eraCache(port);
   const away = { 503: "`network_unreachable`" };
 
@@ -97,10 +97,18 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
   route(app, "get", "/network/clock", {
     operation: "getNetworkClock",
     summary: "Status of the clock",
-    description: "The service uses the system clock and does not query a time server.",
+    description:
+      "`available`: `offset` is what must be added to the clock of this machine, on which most of the NTP servers agree. " +
+      "`pending`: they were asked and have not answered yet. `unavailable`: none is configured (`--ntp-servers`), or too " +
+      "few of them answer and agree. Results are kept for 30 minutes.",
     query: api.clockQuery,
     answer: api.networkClock,
-  }, () => Promise.resolve({ status: "unavailable" }));
+  }, async ({ query }) => {
+    const status = await ntp.status({ force: query.forceNtpCheck ?? false });
+    return status.status === "available"
+      ? { status: status.status, offset: { quantity: status.offset, unit: "microsecond" } }
+      : status;
+  });
 
   route(app, "get", "/blocks/latest/header", {
     operation: "getBlocksLatestHeader",

@@ -1,5 +1,6 @@
 /** What the wallet service depends on. */
 import type { Clock } from "#src/base/clock.ts";
+import type { NtpClock } from "#src/base/ntpClock.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { ServiceOptions } from "#src/edge/service.ts";
@@ -24,6 +25,8 @@ export interface WalletEdgeOptions extends ServiceOptions {
   readonly clock: Clock;
   /** Whether the network makes blocks by the clock: an old tip then means that the node is behind. */
   readonly clocked: boolean;
+  /** The clock of this machine against NTP servers. */
+  readonly ntp: NtpClock;
   /** URL of the token metadata server; there is none where undefined. */
   readonly tokenMetadata?: string | undefined;
   /** Options of requests to metadata servers, whose addresses people and pools choose. */

@@ -5,6 +5,9 @@ import type { Address, NetworkId } from "#src/cardano/address.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import type { ByronFeesBody, ConstructBody, PaymentFeesBody } from "#src/api/wallets/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { requireNetwork } from "#src/edge/wallets/discrimination.ts";
+import { withdrawalIntent } from "#src/edge/wallets/redemption.ts";
+import type { WalletService } from "#src/edge/wallets/service.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import type { MintBurn, Payment, PaymentIntent } from "#src/wallet/build/types.ts";
 import { encryptMetadata } from "#src/wallet/metadata/encryption.ts";
@@ -13,7 +16,16 @@ import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
 
 /** The members that all bodies of payments share. */
 type PaymentBody = Partial<
-  Pick<ConstructBody, "payments" | "withdrawal" | "metadata" | "encrypt_metadata" | "validity_interval">
+  Pick<
+    ConstructBody,
+    | "payments"
+    | "withdrawal"
+    | "metadata"
+    | "encrypt_metadata"
+    | "validity_interval"
+    | "coin_control"
+    | "change_address"
+  >
 >;
 
 /** The intent of a body of `transactions-construct`. */
@@ -32,37 +44,45 @@ export async function constructIntent(body: ConstructBody, network: NetworkId): 
   };
 }
 
-/** Payments, metadata, withdrawal and validity. */
+/** Payments, metadata, withdrawal, validity, and the choice of coins and change. */
 export async function paymentIntent(body: PaymentBody, network: NetworkId): Promise<PaymentIntent> {
-  const { payments, withdrawal, validity_interval: validity } = body;
+  const { payments, withdrawal, validity_interval: validity, coin_control: control, change_address: change } = body;
   const metadata = await metadataOf(body);
   return {
     payments: payments?.map((one, i) => paymentIn(one, network, i)),
     withdrawal,
     metadata,
+    coins: control && {
+      spend: control.inputs.map(refOf),
+      only: control.only,
+      avoid: control.avoid.map(refOf),
+    },
+    changeTo: change &&
+      { address: payable(change.address, network, "change_address.address"), foreign: change.foreign },
     validity: validity && { from: validity.invalid_before, before: validity.invalid_hereafter },
   };
 }
 
 /** The intent of a body of `payment-fees` and `transactions`. */
-export async function sendIntent(body: PaymentFeesBody, network: NetworkId): Promise<PaymentIntent> {
+export async function sendIntent(
+  body: PaymentFeesBody,
+  service: Pick<WalletService, "vault" | "networkId">,
+): Promise<PaymentIntent> {
   const { withdrawal, time_to_live: ttl, ...rest } = body;
-  if (Array.isArray(withdrawal)) {
-    throw refusal({
-      code: "not_implemented",
-      message: "Withdrawing the rewards of another wallet by its mnemonic is not supported.",
-    });
-  }
   const bound = ttl && { quantity: ttl.quantity, unit: "second" as const };
-  return await paymentIntent(
-    { ...rest, withdrawal, validity_interval: bound && { invalid_hereafter: bound } },
-    network,
+  const intent = await paymentIntent(
+    { ...rest, validity_interval: bound && { invalid_hereafter: bound } },
+    service.networkId,
   );
+  return { ...intent, withdrawal: await withdrawalIntent(service, withdrawal) };
 }
 
 /** The intent of a Byron wallet's body; throws 403 `invalid_wallet_type` for a withdrawal. */
-export async function byronIntent({ payments, withdrawal }: ByronFeesBody, network: NetworkId): Promise<PaymentIntent> {
-  if (withdrawal === undefined) return await paymentIntent({ payments }, network);
+export async function byronIntent(
+  { withdrawal, ...body }: ByronFeesBody,
+  { networkId }: Pick<WalletService, "networkId">,
+): Promise<PaymentIntent> {
+  if (withdrawal === undefined) return await paymentIntent(body, networkId);
   throw refusal({
     code: "invalid_wallet_type",
     message:
@@ -70,6 +90,8 @@ export async function byronIntent({ payments, withdrawal }: ByronFeesBody, netwo
       "something with rewards and this one isn't.",
   });
 }
+
+const refOf = ({ id, index }: { readonly id: string; readonly index: number }) => ({ txHash: id, index });
 
 type PaymentEntry = NonNullable<ConstructBody["payments"]>[number];
 
@@ -86,9 +108,10 @@ function paymentIn({ address, amount, assets }: PaymentEntry, network: NetworkId
 
 /** An address as hexadecimal; throws 400 for one that cannot receive. */
 export function payable(address: Address, network: NetworkId, place: string): string {
-  const no = (why: string) => new HttpFailure(400, "bad_request", `Error in $.${place}: ${why}`);
-  if (address.network !== network) throw no("the address is on another network");
-  if (address.kind === "reward") throw no("a payment cannot be sent to a stake address");
+  requireNetwork(address, network, place);
+  if (address.kind === "reward") {
+    throw new HttpFailure(400, "bad_request", `Error in $.${place}: a payment cannot be sent to a stake address`);
+  }
   return address.hex;
 }
 

@@ -5,7 +5,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { entityOf, LONGEST_MS, until, type WalletService } from "#src/edge/wallets/service.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";
 import { policyKeyHash } from "#src/wallet/build/policy.ts";
-import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
+import { stakePath } from "#src/wallet/keys/paths.ts";
 import { isNamed, madeOnce } from "#src/edge/wallets/idempotency.ts";
 import { signBuilt } from "#src/edge/wallets/sign.ts";
 import { answered } from "#src/edge/wallets/status.ts";
@@ -29,20 +29,23 @@ export type Send = (
   body: object,
   context: Context,
   makeIntent: () => Promise<PaymentIntent>,
+  /** Adds signatures of others to the signed transaction. */
+  countersign?: (transaction: Uint8Array) => Promise<Uint8Array>,
 ) => Promise<unknown>;
 
-/** A function that sends for wallets of a kind. */
-export function sender(service: WalletService, kind: WalletRow["kind"]): Send {
-  return async (id, passphrase, body, context, makeIntent) => {
-    const row = await service.wallet(id, kind);
+/** A function that sends for wallets of some kinds. */
+export function sender(service: WalletService, kinds: readonly WalletRow["kind"][]): Send {
+  return async (id, passphrase, body, context, makeIntent, countersign) => {
+    const row = await service.wallet(id, ...kinds);
     const make = async () => {
-      if (kind === "random") answered(await ensureChangeAddress(service, row, passphrase, until()));
-      const transaction = answered(
+      if (row.kind === "random") answered(await ensureChangeAddress(service, row, passphrase, until()));
+      const signed = answered(
         await withoutForgedOutputs(async () => {
           const built = answered(await service.builds.construct(entityOf(id), await makeIntent(), LONGEST_MS));
           return await signBuilt(service, row, built, passphrase);
         }),
       );
+      const transaction = await countersign?.(signed) ?? signed;
       if (await claimTransaction(service.store.sql, id, hashOf(transaction))) return transaction;
       // built at the same time from the same coins: once it is pending, the next build avoids them
       await submitFor(service, transaction, id);
@@ -92,7 +95,10 @@ export async function sentViews(service: WalletService, row: WalletRow, hashes: 
   const account = await readAccount(service.store.sql, row.id);
   return await shownTransactions(service, row.id, hashes, {
     form: "tagged",
-    own: { account: account && { credential: account.credential, path: STAKE_PATH }, policyKey: policyKeyHash(row) },
+    own: {
+      account: account && { credential: account.credential, path: stakePath(row.account) },
+      policyKey: policyKeyHash(row),
+    },
   });
 }
 

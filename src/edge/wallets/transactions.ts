@@ -3,6 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/transactions.ts";
 import { constructedView, encoded, feeView } from "#src/edge/wallets/builtViews.ts";
+import { requireNetwork } from "#src/edge/wallets/discrimination.ts";
 import { decodedView, metadataIn } from "#src/edge/wallets/decodedView.ts";
 import { requirePool } from "#src/edge/wallets/delegation.ts";
 import { entityOf, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
@@ -14,7 +15,7 @@ import { signTransaction } from "#src/edge/wallets/sign.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { requireAlonzo, requireOwnSignatures, submitFor } from "#src/edge/wallets/submission.ts";
 import { byronIntent, constructIntent, sendIntent } from "#src/edge/wallets/paymentIntent.ts";
-import type { NetworkId } from "#src/cardano/address.ts";
+import { signRedemption, type WithdrawalBody, withdrawalIntent } from "#src/edge/wallets/redemption.ts";
 import type { GivenRedeemer, PaymentIntent } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import { decryptMetadata } from "#src/wallet/metadata/encryption.ts";
@@ -24,8 +25,8 @@ const params = { walletId };
 /** Refusals of builds. */
 export const BUILD = {
   403:
-    "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction` and other reasons why " +
-    "the transaction cannot be built",
+    "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction`, `inputs_not_available`, " +
+    "`foreign_change_address` and other reasons why the transaction cannot be built",
 };
 /** Refusals of submissions. */
 export const SUBMIT = {
@@ -81,12 +82,11 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
   });
 }
 
-/** Sign, submit, balance and send, for sequential and random wallets. One function, since it only declares endpoints. */
+/** Sign, submit, balance and send, for wallets with a single owner. One function, since it only declares endpoints. */
 export function spendRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const { networkId, builds, store } = service;
-  const { named, prefix } = served;
+  const { named, prefix, kinds } = served;
   const isByron = named === "Byron";
-  const kind = isByron ? "random" : "shelley";
   const at = (rest: string) => `/${prefix}/:walletId/${rest}`;
 
   if (!isByron) {
@@ -99,7 +99,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       answer: api.signed,
       refusals: { 403: LOCKED },
     }, async ({ params, body }) => {
-      const row = await service.wallet(params.walletId, kind);
+      const row = await service.wallet(params.walletId, ...kinds);
       const signed = answered(await signTransaction(service, row, body.transaction, body.passphrase));
       return { transaction: encoded(signed, body.encoding) };
     });
@@ -115,7 +115,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       refusals: { ...SUBMIT, ...ONCE },
     }, async ({ params, body, context }) => {
       const { walletId: id } = params;
-      await service.wallet(id, kind);
+      await service.wallet(id, ...kinds);
       const transaction = await madeOnce(service, context, id, body, async () => {
         const decoded = answered(await builds.decode(entityOf(id), body.transaction, LONGEST_MS));
         const account = await readAccount(store.sql, id);
@@ -137,22 +137,29 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
         400: "`bad_request`, `unresolved_inputs`, `redeemer_script_failure` and other errors of its scripts",
       },
     }, async ({ params, body }) => {
-      await service.wallet(params.walletId, kind);
+      for (const [i, one] of body.inputs.entries()) requireNetwork(one.address, networkId, `inputs[${i}].address`);
+      for (const [i, one] of body.redeemers.entries()) {
+        if (one.purpose === "rewarding") requireNetwork(one.stake_address, networkId, `redeemers[${i}].stake_address`);
+      }
+      await service.wallet(params.walletId, ...kinds);
       const built = answered(await builds.balance(entityOf(params.walletId), balanceInput(body), LONGEST_MS));
       return constructedView(built, body.encoding);
     });
   }
 
-  const send = sender(service, kind);
+  const send = sender(service, kinds);
   /** Fees and payments; `intentOf` reads the members that both bodies have. */
-  const payRoutes = <F, S extends F & { readonly passphrase: string }>(
+  const payRoutes = <
+    F extends { readonly withdrawal?: WithdrawalBody | undefined },
+    S extends F & { readonly passphrase: string },
+  >(
     fees: { readonly operation: string; readonly body: z.ZodType<F> },
     sends: { readonly operation: string; readonly body: z.ZodType<S> },
-    intentOf: (body: F, network: NetworkId) => Promise<PaymentIntent>,
+    intentOf: (body: F, service: WalletService) => Promise<PaymentIntent>,
   ) => {
     route(app, "post", at("payment-fees"), { ...FEES, ...fees, params }, async ({ params, body }) => {
-      const intent = await intentOf(body, networkId);
-      await service.wallet(params.walletId, kind);
+      const intent = await intentOf(body, service);
+      await service.wallet(params.walletId, ...kinds);
       return feeView(answered(await builds.fees(entityOf(params.walletId), intent, LONGEST_MS)));
     });
     route(
@@ -160,8 +167,16 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       "post",
       at("transactions"),
       { ...SENDS, ...sends, params },
-      ({ params, body, context }) =>
-        send(params.walletId, body.passphrase, body, context, () => intentOf(body, networkId)),
+      async ({ params, body, context }) =>
+        await send(
+          params.walletId,
+          body.passphrase,
+          // words are not stored, so that the key of a request stands for their stake key
+          { ...body, withdrawal: await withdrawalIntent(service, body.withdrawal) },
+          context,
+          () => intentOf(body, service),
+          (transaction) => signRedemption(service, body.withdrawal, transaction),
+        ),
     );
   };
   if (isByron) {

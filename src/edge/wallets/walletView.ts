@@ -31,6 +31,7 @@ export function walletView(row: WalletRow, overview: WalletOverview, eras: Eras)
   return {
     ...common(row, overview, eras),
     address_pool_gap: row.gap,
+    account_index: row.account === 0 ? undefined : `${row.account}H`,
     balance: balanceView(overview),
     delegation: delegatedView(overview, eras),
     one_change_address_mode: row.oneChange,
@@ -41,10 +42,16 @@ export function walletView(row: WalletRow, overview: WalletOverview, eras: Eras)
 /** A wallet of the first era. */
 export function byronView(row: WalletRow, overview: WalletOverview, eras: Eras) {
   const { available, total } = overview.holdings;
+  const { passphrase } = row;
   return {
     ...common(row, overview, eras),
+    passphrase: passphrase && {
+      last_updated_at: passphrase.at,
+      // clients of cardano-wallet know no other methods for these wallets
+      encryption_method: passphrase.method === "argon2id-v2" ? undefined : passphrase.method,
+    },
     balance: { available: lovelace(available.lovelace), total: lovelace(total.lovelace) },
-    discovery: "random",
+    discovery: row.kind === "random" ? "random" : "sequential",
   };
 }
 

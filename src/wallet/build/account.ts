@@ -13,6 +13,8 @@ export interface AccountActions {
   readonly certificates: readonly AccountCertificate[];
   readonly shown: readonly ShownCertificate[];
   readonly withdrawals: readonly Withdrawal[];
+  /** The account that they withdraw from. */
+  readonly withdrawing?: StakeAccount | undefined;
   /** Lovelace, paid for a registration. */
   readonly taken: readonly bigint[];
   /** Lovelace, returned by the end of a registration. */
@@ -25,12 +27,12 @@ function sameDRep(a: DRep | undefined, b: DRep | undefined): boolean {
   return a?.kind === b?.kind && (a && "hash" in a ? a.hash : "") === (b && "hash" in b ? b.hash : "");
 }
 
-/** The actions of an intent on the account; none where the intent has none. */
+/** The actions of an intent on the account, and on the foreign one that it redeems; none where the intent has none. */
 export function accountActions(
   intent: PaymentIntent,
-  account: StakeAccount | undefined,
+  { account, redeemed }: { readonly account?: StakeAccount | undefined; readonly redeemed?: StakeAccount | undefined },
   network: NetworkId,
-  parameters: Pick<Parameters, "keyDeposit" | "protocolVersion">,
+  parameters: ActionParameters,
 ): Result<AccountActions, ConstructFailure> {
   const { delegations = [], vote, withdrawal } = intent;
   if (delegations.length > 1) {
@@ -49,29 +51,49 @@ export function accountActions(
     );
   }
   if (!delegation && !vote && !withdrawal) return ok(NOTHING);
-  if (!account) return fail("missing_reward_account", "This kind of wallet has no stake account.");
-  const address = rewardAddress(network, account.credential).hex;
-  const withdrawn = withdraw(account, address, withdrawal, parameters.protocolVersion.major);
+  const withdrawing = withdrawal === "self" ? account : withdrawal && redeemed;
+  const acts = delegation !== undefined || vote !== undefined;
+  if (!account && acts || !withdrawing && withdrawal) {
+    return fail("missing_reward_account", "This kind of wallet has no stake account.");
+  }
+  if (withdrawal && withdrawal !== "self" && (withdrawing?.rewards ?? 0n) < withdrawalFee(parameters)) {
+    return fail(
+      "withdrawal_not_beneficial",
+      "I've noticed that you're requesting a withdrawal from an account that is either empty or doesn't have a balance big enough to deserve " +
+        "being withdrawn. I won't proceed with that request.",
+    );
+  }
+  const withdrawn = withdraw(withdrawing, network, parameters.protocolVersion.major);
   if (!withdrawn.ok) return withdrawn;
-  const delegated = delegate(
-    account,
-    address,
-    delegation?.pool,
-    delegation !== undefined,
-    vote,
-    withdrawal,
-    parameters,
-  );
-  return delegated.ok ? ok({ ...delegated.value, withdrawals: withdrawn.value }) : delegated;
+  const delegated = account && acts
+    ? delegate(
+      account,
+      rewardAddress(network, account.credential).hex,
+      delegation?.pool,
+      delegation !== undefined,
+      vote,
+      withdrawal === "self",
+      parameters,
+    )
+    : ok(NOTHING);
+  return delegated.ok ? ok({ ...delegated.value, withdrawals: withdrawn.value, withdrawing }) : delegated;
 }
 
+type ActionParameters = Pick<Parameters, "keyDeposit" | "protocolVersion" | "feePerByte">;
+
+/** Bytes that a withdrawal and its signature add to a transaction, about. */
+const WITHDRAWAL_BYTES = 140n;
+
+/** Lovelace that a withdrawal costs; one of fewer rewards is not worth it. */
+const withdrawalFee = ({ feePerByte }: Pick<Parameters, "feePerByte">) => feePerByte * WITHDRAWAL_BYTES;
+
 function withdraw(
-  { rewards, drep, credential }: StakeAccount,
-  account: string,
-  withdrawal: PaymentIntent["withdrawal"],
+  account: StakeAccount | undefined,
+  network: NetworkId,
   protocol: number,
 ): Result<readonly Withdrawal[], ConstructFailure> {
-  if (!withdrawal || rewards <= 0n) return ok([]);
+  if (!account || account.rewards <= 0n) return ok([]);
+  const { rewards, drep, credential } = account;
   // From protocol version 10 on the ledger requires this of key accounts, and looks at the account before the
   // transaction.
   if (protocol >= 10 && credential.kind === "key" && !drep) {
@@ -81,7 +103,7 @@ function withdraw(
         "again (in that case, the wallet will automatically vote to abstain), or make a vote transaction before the withdrawal transaction.",
     );
   }
-  return ok([{ account, amount: rewards }]);
+  return ok([{ account: rewardAddress(network, credential).hex, amount: rewards }]);
 }
 
 function delegate(
@@ -90,7 +112,7 @@ function delegate(
   pool: string | undefined,
   isDelegation: boolean,
   vote: DRep | undefined,
-  withdrawal: PaymentIntent["withdrawal"],
+  withdraws: boolean,
   { keyDeposit }: Pick<Parameters, "keyDeposit">,
 ): Result<AccountActions, ConstructFailure> {
   const { credential, path } = account;
@@ -105,7 +127,7 @@ function delegate(
     if (vote) {
       return fail("created_invalid_transaction", "A transaction cannot both stop the delegation and cast a vote.");
     }
-    if (account.rewards > 0n && !withdrawal) {
+    if (account.rewards > 0n && !withdraws) {
       return fail(
         "non_null_rewards",
         "It seems that you're trying to retire from delegation although you've unspoiled rewards in your rewards account! Make sure to " +

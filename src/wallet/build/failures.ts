@@ -1,6 +1,7 @@
 /** Failures of wallet builds, with the details that clients of cardano-wallet expect in `info`. */
 import { fail, type Failure } from "#src/base/result.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
+import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { type AssetId, nameOf, policyOf } from "#src/cardano/value.ts";
 import { lackingAssets } from "#src/transaction/coinPool.ts";
 import type { FeeBalanceFailure } from "#src/transaction/feeBalance.ts";
@@ -64,6 +65,23 @@ export const tooBig: SelectionFailure = refusal(
   "transaction_is_too_big",
   "I was not able to balance the transaction without exceeding the maximum transaction size.",
 );
+
+/** Why an output that a transaction must spend cannot be spent. */
+export interface UnavailableInput {
+  readonly ref: OutRef;
+  /** `spent`: it was the wallet's; `unknown`: it never was, as far as the chain is read; `not_spendable`: its script is unknown. */
+  readonly reason: "spent" | "unknown" | "not_spendable";
+}
+
+/** The refusal of inputs to spend that are not unspent outputs of the wallet. */
+export function inputsNotAvailable(inputs: readonly UnavailableInput[]): Failure<"inputs_not_available"> {
+  const listed = inputs.map(({ ref, reason }) => `${refKey(ref)} (${reason})`).join(", ");
+  return refusal(
+    "inputs_not_available",
+    `Some of the inputs that the transaction must spend are not unspent outputs of the wallet: ${listed}.`,
+    { inputs: inputs.map(({ ref: { txHash, index }, reason }) => ({ id: txHash, index, reason })) },
+  );
+}
 
 /** Why coins, change and fee cannot be brought into agreement. */
 export function balanceRefusal(failure: FeeBalanceFailure): SelectionFailure {

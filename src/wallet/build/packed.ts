@@ -5,6 +5,7 @@
 import { elementAt } from "#src/base/present.ts";
 import { walkOutput } from "#src/cardano/output.ts";
 import { Walk } from "#src/cardano/walk.ts";
+import { StoredCoin } from "#src/wallet/index/storedCoins.ts";
 import type { OwnCoin } from "#src/wallet/build/types.ts";
 
 /** Coins, packed. */
@@ -20,16 +21,20 @@ export interface PackedCoins {
 
 const NUMBERS = 4;
 
-/** Packs coins. */
+/** Packs coins. Stored ones are not decoded for it. */
 export function packCoins(coins: readonly OwnCoin[]): PackedCoins {
-  const numbers = new Float64Array(coins.length * NUMBERS);
-  const outputs = new Uint8Array(coins.reduce((sum, { utxo }) => sum + utxo.output.raw.length, 0));
-  const paths = new Uint32Array(coins.reduce((sum, { path }) => sum + path.length, 0));
+  const flat = coins.map((coin) => {
+    const { ref, raw } = coin instanceof StoredCoin ? coin : { ref: coin.utxo.ref, raw: coin.utxo.output.raw };
+    return { ref, raw, path: coin.path, preference: coin.preference ?? 0 };
+  });
+  const numbers = new Float64Array(flat.length * NUMBERS);
+  const outputs = new Uint8Array(flat.reduce((sum, { raw }) => sum + raw.length, 0));
+  const paths = new Uint32Array(flat.reduce((sum, { path }) => sum + path.length, 0));
   let hashes = "";
   let at = 0;
   let step = 0;
   let place = 0;
-  for (const { utxo: { ref, output: { raw } }, preference = 0, path } of coins) {
+  for (const { ref, raw, path, preference } of flat) {
     hashes += ref.txHash;
     outputs.set(raw, at);
     at += raw.length;

@@ -14,6 +14,8 @@ const template = z.custom<string>((value) =>
   typeof value === "string" || (typeof value === "object" && value !== null)
 );
 
+const ref = z.object({ txHash: hex, index: z.number().int().min(0) });
+
 const intent: z.ZodType<PaymentIntent> = z.object({
   payments: z.array(
     z.object({ address: hex, lovelace: whole, assets: z.array(z.tuple([hex, whole])).optional() }),
@@ -22,7 +24,7 @@ const intent: z.ZodType<PaymentIntent> = z.object({
   mintBurn: z.array(z.object({
     policy: z.union([
       z.object({ template }),
-      z.object({ id: hash, reference: z.object({ txHash: hex, index: z.number().int().min(0) }) }),
+      z.object({ id: hash, reference: ref }),
     ]),
     name: hex,
     quantity: whole,
@@ -34,9 +36,11 @@ const intent: z.ZodType<PaymentIntent> = z.object({
     z.object({ kind: z.enum(["key", "script"]), hash }),
     z.object({ kind: z.enum(["abstain", "no confidence"]) }),
   ]).optional(),
-  withdrawal: z.literal("self").optional(),
+  withdrawal: z.union([z.literal("self"), z.object({ stakeKey: hash })]).optional(),
   validity: z.object({ from: bound.optional(), before: bound.optional() }).optional(),
   referencePolicy: template.optional(),
+  coins: z.object({ spend: z.array(ref), only: z.boolean(), avoid: z.array(ref) }).optional(),
+  changeTo: z.object({ address: hex, foreign: z.boolean() }).optional(),
 }).strict();
 
 /**
@@ -49,7 +53,6 @@ export function receivePaymentIntent(message: unknown): PaymentIntent {
 }
 
 const bytes = hex.transform(fromHex);
-const ref = z.object({ txHash: hex, index: z.number().int().min(0) });
 
 const partial: z.ZodType<Pick<BalanceInput, "transaction" | "inputs" | "redeemers">> = z.object({
   transaction: bytes,

@@ -72,14 +72,26 @@ export interface PaymentIntent {
   readonly mintBurn?: readonly MintBurn[] | undefined;
   readonly delegations?: readonly DelegationIntent[] | undefined;
   readonly vote?: DRep | undefined;
-  /** Withdraws all rewards of the account. */
-  readonly withdrawal?: "self" | undefined;
+  /** Withdraws all rewards of the account, or of a foreign stake key (its hash), whose owner signs as well. */
+  readonly withdrawal?: "self" | { readonly stakeKey: string } | undefined;
   /** By default from slot 0 to two hours from now. */
   readonly validity?:
     | { readonly from?: ValidityBound | undefined; readonly before?: ValidityBound | undefined }
     | undefined;
   /** Script that the first output carries as a reference script. */
   readonly referencePolicy?: PolicyTemplate | undefined;
+  readonly coins?: CoinControl | undefined;
+  /** Where all change goes; an address that is not the wallet's only where `foreign` says so. */
+  readonly changeTo?: { readonly address: string; readonly foreign: boolean } | undefined;
+}
+
+/** Which outputs a transaction spends, chosen by its author. */
+export interface CoinControl {
+  /** The wallet's unspent outputs that it must spend. */
+  readonly spend: readonly OutRef[];
+  /** Whether it spends no others. */
+  readonly only: boolean;
+  readonly avoid: readonly OutRef[];
 }
 
 /** An unspent output of the wallet. */
@@ -139,6 +151,8 @@ export interface ConstructInput extends BuildSetting {
   readonly means: WalletFunds;
   /** Outputs with the scripts that `MintBurn` refers to. */
   readonly references?: readonly Utxo[] | undefined;
+  /** The foreign stake account whose rewards the intent withdraws. */
+  readonly redeemed?: StakeAccount | undefined;
   /** Makes the choice of inputs repeatable; random by default. */
   readonly seed?: number | undefined;
 }
@@ -371,6 +385,7 @@ export type ConstructFailure =
     | "validity_interval_not_inside_script_timelock"
     | "missing_policy_public_key"
     | "withdrawal_not_possible_without_vote"
+    | "withdrawal_not_beneficial"
     | "pool_already_joined"
     | "pool_already_joined_same_vote"
     | "same_vote"
@@ -378,6 +393,7 @@ export type ConstructFailure =
     | "non_null_rewards"
     | "missing_reward_account"
     | "unresolved_inputs"
+    | "inputs_not_available"
   >;
 
 /** Why a partial transaction cannot be balanced. */

@@ -112,4 +112,12 @@ export const walletIndexMigrations: readonly Migration[] = [{
     -- how often the wallet was created, so that what its actor hears too late is not taken for something of a later life; null for those
     -- that were begun before
     alter table wallet_index add column life int;`,
+}, {
+  id: "wallet-index-8",
+  sql: `
+    -- receiving addresses that were given to a payer and are not used yet; reference: the caller's name of the reservation
+    create table wallet_reserved (
+      wallet text not null, role bigint not null, index bigint not null, until timestamptz not null, reference text,
+      primary key (wallet, role, index));
+    create unique index on wallet_reserved (wallet, reference);`,
 }, ...seenMigrations];

@@ -33,7 +33,14 @@ const PASSING = ["wallet_pool", "wallet_holding"] as const;
  * Tables that a rollback does not touch, in the order of erasure: without its row in `wallet_stock` a wallet gets no
  * new credentials.
  */
-const KEPT = ["wallet_seen", "wallet_stock", "wallet_address", "wallet_forged", "wallet_index"] as const;
+const KEPT = [
+  "wallet_seen",
+  "wallet_reserved",
+  "wallet_stock",
+  "wallet_address",
+  "wallet_forged",
+  "wallet_index",
+] as const;
 
 /** The projection of wallets. */
 export function walletProjection(options: WalletProjectionOptions): Projection {

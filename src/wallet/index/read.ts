@@ -1,17 +1,18 @@
 /** Reads what wallets hold and can spend, from the rows of the index. */
 import { mustGet } from "#src/base/maps.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { parseRefKey, refKey } from "#src/cardano/output.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { type AssetId, lovelace, subtractValues, sumValues, type Value, ValueSum } from "#src/cardano/value.ts";
 import { column, isInteger, isText, orNull } from "#src/store/column.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import type { JsonRow } from "#src/store/readTogether.ts";
 import { readForged, withoutForged } from "#src/wallet/index/forged.ts";
-import { pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
+import { readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
 import { type PendingEffects, readPending } from "#src/wallet/index/pending.ts";
 import { readChange } from "#src/wallet/index/readChange.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
-import type { Buildable, Holdings, OwnUtxo } from "#src/wallet/index/types.ts";
+import { readStoredCoins, type StoredCoin } from "#src/wallet/index/storedCoins.ts";
+import { type Buildable, hasByronAddresses, type Holdings, type OwnUtxo } from "#src/wallet/index/types.ts";
 
 /** Open submissions by wallet; wallets without any may be missing. */
 type PendingOf = ReadonlyMap<string, readonly ScannedTransaction[]>;
@@ -47,12 +48,6 @@ export async function readHoldings(
   return found;
 }
 
-/** SQL that gives a row where one of the wallets is a random one: its rows may contain forged outputs. */
-export function randomQuery(sql: Queries, wallets: readonly string[]): Fragment {
-  return sql`select 1 as random from unnest(${sql.array([...wallets])}::text[]) w(id)
-    where (select kind from wallet_index where wallet = w.id) = 'random' limit 1`;
-}
-
 /** SQL for the holdings of wallets in the ledger; `holdingsOf` reads its rows. */
 export function holdingsQuery(sql: Queries, wallets: readonly string[]): Fragment {
   return sql`select i.wallet, h.asset, h.quantity
@@ -61,7 +56,7 @@ export function holdingsQuery(sql: Queries, wallets: readonly string[]): Fragmen
       select asset, quantity from wallet_holding where wallet = w.id and to_slot is null and quantity > 0 offset 0) h on true`;
 }
 
-/** Holdings from rows of `holdingsQuery`, for wallets without pending transactions that are not random ones. */
+/** Holdings from rows of `holdingsQuery`, for wallets without pending transactions and forged addresses. */
 export const holdingsOf = (rows: readonly JsonRow[]): ReadonlyMap<string, Holdings> => settledHoldings(heldOf(rows));
 
 type Held = Map<string, Value>;
@@ -137,22 +132,17 @@ async function unspent(
   own: WalletFacts,
   pending: readonly ScannedTransaction[],
   spenders: Spenders | undefined,
-): Promise<{ readonly utxos: OwnUtxo[]; readonly open: PendingEffects | undefined }> {
+): Promise<{ readonly utxos: StoredCoin[]; readonly open: PendingEffects | undefined }> {
   const here = await inLedger(sql, own);
-  const others = await spenders?.(sql, here.map(({ utxo }) => refKey(utxo.ref)), pending) ?? [];
+  const others = await spenders?.(sql, here.map(({ key }) => key), pending) ?? [];
   const all = new Map([[own.wallet, [...pending, ...others]]]);
   const open = (await readPending(sql, new Map([[own.wallet, own]]), all)).get(own.wallet);
-  return { utxos: here.filter(({ utxo }) => !open?.spends.has(refKey(utxo.ref))), open };
+  return { utxos: open ? here.filter(({ key }) => !open.spends.has(key)) : here, open };
 }
 
-async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
-  const rows = await sql<{ ref: string; role: bigint; index: bigint; output: Uint8Array }[]>`
-    select ref, role, index, output from wallet_utxo where wallet = ${facts.wallet} and to_slot is null`;
-  const found = rows.map(({ ref, role, index, output }) => ({
-    utxo: { ref: parseRefKey(ref), output: storedOutput(output) },
-    path: pathOf(facts, role, index),
-  }));
-  return facts.kind === "random" ? await withoutForged(sql, facts.wallet, found) : found;
+async function inLedger(sql: Queries, facts: WalletFacts): Promise<StoredCoin[]> {
+  const found = await readStoredCoins(sql, facts);
+  return hasByronAddresses(facts.kind) ? await withoutForged(sql, facts.wallet, found) : found;
 }
 
 /** Further inputs of a build. */
@@ -161,16 +151,15 @@ interface BuildView {
   readonly pending: readonly ScannedTransaction[];
   /** Open submissions of others that spend the wallet's outputs. */
   readonly spenders?: Spenders;
-  /** Ends of reservations of outputs (`refKey`): `readReserved` of the chain index. */
-  readonly reserved: (sql: Queries, refs: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+  /** Ends of reservations of outputs, of `refKey`s or of SQL that selects them: `readReserved` of the chain index. */
+  readonly reserved: (sql: Queries, refs: readonly string[] | Fragment) => Promise<ReadonlyMap<string, number>>;
   /** Number of change addresses; `first`: the one at index 0, used or not. */
   readonly change: number | "first";
   /** Whether it is an estimate that is never signed: then a random wallet may use any change address. */
   readonly estimate?: boolean;
 }
 
-/** Spend priorities (`Coin`): in the ledger, pending, reserved by another build. */
-const CONFIRMED = 0;
+/** Spend priorities (`Coin`), beside 0 of what is in the ledger: pending, reserved by another build. */
 const PENDING = 1;
 const RESERVED = 2;
 
@@ -179,18 +168,27 @@ export async function readBuildable(sql: Queries, wallet: string, view: BuildVie
   const facts = await readFacts(sql, [wallet]);
   const own = facts.get(wallet);
   if (!own) return { utxos: [], change: [] };
-  const { utxos: here, open } = await unspent(sql, own, view.pending, view.spenders);
-  const utxos = [
-    ...here.map((one) => ({ ...one, preference: CONFIRMED })),
-    ...(open?.outputs ?? []).map(({ ref, output, path }) => ({ utxo: { ref, output }, path, preference: PENDING })),
-  ];
-  const reserved = await view.reserved(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
+  const [{ utxos: here, open }, reserved] = await Promise.all([
+    unspent(sql, own, view.pending, view.spenders),
+    view.reserved(sql, sql`select ref from wallet_utxo where wallet = ${wallet} and to_slot is null`),
+  ]);
+  const made = open?.outputs ?? [];
+  const [reservedMade, change] = await Promise.all([
+    made.length === 0 ? new Map<string, number>() : view.reserved(sql, made.map(({ ref }) => refKey(ref))),
+    readChange(sql, own, open?.addresses ?? new Set(), view),
+  ]);
   return {
-    utxos: utxos.map((one) => {
-      const until = reserved.get(refKey(one.utxo.ref));
-      return until === undefined ? one : { ...one, preference: RESERVED + until };
-    }),
-    change: await readChange(sql, own, open?.addresses ?? new Set(), view),
+    utxos: [
+      ...reserved.size === 0 ? here : here.map((coin) => {
+        const until = reserved.get(coin.key);
+        return until === undefined ? coin : coin.withPreference(RESERVED + until);
+      }),
+      ...made.map(({ ref, output, path }) => {
+        const until = reservedMade.get(refKey(ref));
+        return { utxo: { ref, output }, path, preference: until === undefined ? PENDING : RESERVED + until };
+      }),
+    ],
+    change,
   };
 }
 

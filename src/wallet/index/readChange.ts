@@ -1,10 +1,27 @@
 /** Change addresses. */
 import { elementAt } from "#src/base/present.ts";
 import type { Queries } from "#src/store/store.ts";
-import { ownAddress, pathOf, type WalletFacts } from "#src/wallet/index/owners.ts";
+import { ownAddress, pathOf, readClaims, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
 import type { WalletAddress } from "#src/wallet/index/types.ts";
 
 const CHANGE = 1;
+
+/**
+ * Path of an address of the wallet (bytes in hexadecimal); undefined for others. Of a random wallet only those that it
+ * made with its root key: any other may be forged.
+ */
+export async function readOwnPath(
+  sql: Queries,
+  wallet: string,
+  address: string,
+): Promise<readonly number[] | undefined> {
+  const facts = await readFacts(sql, [wallet]);
+  const own = facts.get(wallet);
+  if (own?.kind !== "random") return (await readClaims(sql, facts, [address])).get(wallet)?.get(address);
+  const [made] = await sql<{ role: bigint; index: bigint }[]>`
+    select role, index from wallet_address where wallet = ${wallet} and address = ${address} and made`;
+  return made && pathOf(own, made.role, made.index);
+}
 
 /**
  * Change addresses: unused ones by index, those that pending transactions pay (`taken`, bytes in hexadecimal) last; or

@@ -15,10 +15,15 @@ export function accountPath(style: Exclude<WalletStyle, "random">, account = 0):
   return [HARD + PURPOSES[style], COIN, HARD + account];
 }
 
-/** Path of a sequential wallet's stake key: 1852H/1815H/0H/2/0. */
-export const STAKE_PATH: Path = [...accountPath("shelley"), ROLES.stake, 0];
+/** Path of the stake key of a sequential wallet's account, such as 1852H/1815H/0H/2/0. */
+export function stakePath(account: number): Path {
+  return [...accountPath("shelley", account), ROLES.stake, 0];
+}
 
-/** Path of a policy key, 1855H/1815H/0H (CIP-1855). */
+/** Path of the stake key of the first account: 1852H/1815H/0H/2/0. */
+export const STAKE_PATH: Path = stakePath(0);
+
+/** Path of a policy key, 1855H/1815H/0H (CIP-1855): it belongs to the root, whatever the account. */
 export function policyPath(index = 0): Path {
   return [HARD + 1855, COIN, HARD + index];
 }

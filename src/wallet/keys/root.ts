@@ -10,6 +10,9 @@ import { descender, masterKey } from "#src/wallet/keys/master.ts";
 import { seal, unseal } from "#src/wallet/keys/seal.ts";
 import type {
   KeySignature,
+  Mnemonic,
+  MnemonicKeysInput,
+  MnemonicSignInput,
   OpenedRoot,
   OpenRootInput,
   PublicKeysInput,
@@ -41,14 +44,33 @@ export function signMessages(
 ): Promise<Result<readonly (readonly KeySignature[])[], WrongPassphrase>> {
   return withRoot(input, (root) => {
     const at = descender(input.style, root);
-    return input.wanted.map(({ message, paths }) =>
-      paths.map((path) => {
-        const node = at(path);
-        const { key, chainCode } = toPublic(node);
-        return { key, chainCode, signature: signExtended(node.key, key, message) };
-      })
-    );
+    return input.wanted.map(({ message, paths }) => paths.map((path) => signWith(at(path), message)));
   });
+}
+
+/** Xpubs at paths of a mnemonic's root, in order. */
+export function mnemonicKeys({ mnemonic, paths }: MnemonicKeysInput): Result<readonly Xpub[], Failure<"bad_mnemonic">> {
+  return withMnemonic(mnemonic, (at) => paths.map((path) => xpub(at(path))));
+}
+
+/** Signs a message with keys at paths of a mnemonic's root, in order. */
+export function signWithMnemonic(
+  { mnemonic, message, paths }: MnemonicSignInput,
+): Result<readonly KeySignature[], Failure<"bad_mnemonic">> {
+  return withMnemonic(mnemonic, (at) => paths.map((path) => signWith(at(path), message)));
+}
+
+function withMnemonic<T>(
+  mnemonic: Mnemonic,
+  use: (at: ReturnType<typeof descender>) => T,
+): Result<T, Failure<"bad_mnemonic">> {
+  const root = masterKey(mnemonic);
+  return root.ok ? ok(use(descender(mnemonic.style, root.value))) : root;
+}
+
+function signWith(node: SecretNode, message: Uint8Array): KeySignature {
+  const { key, chainCode } = toPublic(node);
+  return { key, chainCode, signature: signExtended(node.key, key, message) };
 }
 
 /** Seals the same root key with another passphrase. */

@@ -33,6 +33,17 @@ export interface Mnemonic {
   readonly secondFactor?: readonly string[];
 }
 
+/** Job `mnemonicKeys`: xpubs at paths of a mnemonic's root, of which nothing is kept. */
+export interface MnemonicKeysInput {
+  readonly mnemonic: Mnemonic;
+  readonly paths: readonly Path[];
+}
+
+/** Job `signWithMnemonic`: one signature per path on a message; nothing of the mnemonic is kept. */
+export interface MnemonicSignInput extends ToSign {
+  readonly mnemonic: Mnemonic;
+}
+
 /** Job `openRoot`: derives and seals a root key. */
 export interface OpenRootInput {
   readonly mnemonic: Mnemonic;
@@ -93,9 +104,11 @@ export interface DeriveInput {
   readonly role: number;
   readonly from: number;
   readonly count: number;
+  /** Where it is given, the hashes are the roots of the keys' Byron addresses; `magic` is absent on mainnet. */
+  readonly byron?: { readonly magic?: number };
 }
 
-/** Hashes of keys, 28 bytes each, concatenated. */
+/** Hashes of keys, or roots of their Byron addresses, 28 bytes each, concatenated. */
 export interface DerivedHashes {
   readonly hashes: Uint8Array;
 }

@@ -7,6 +7,7 @@
  * cursor; `current` is the table of the wallets that the main cursor reads.
  */
 import { parseJson, toJson } from "#src/base/json.ts";
+import { parseAddress } from "#src/cardano/address.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Rows, Touched } from "#src/cardano/projection.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
@@ -214,6 +215,15 @@ export async function readSeen(
     validTo: validTo === null ? undefined : Number(validTo),
     at: { slot: Number(slot), height: Number(height) },
   }));
+}
+
+/** Addresses of a wallet that payments in the mempool pay, bytes in hexadecimal. */
+export async function paidBySeen(sql: Queries, wallet: string): Promise<readonly string[]> {
+  const rows = await sql<{ addresses: string[] }[]>`select addresses from wallet_seen where wallet = ${wallet}`;
+  return rows.flatMap(({ addresses }) => addresses).flatMap((text) => {
+    const address = parseAddress(text);
+    return address.ok ? [address.value.hex] : [];
+  });
 }
 
 /** Slot of the last block that extended an address pool; -1 if there is none. */

@@ -7,7 +7,9 @@ import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
 import { toHex } from "#src/base/bytes.ts";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type { ApiError } from "#src/client/http.ts";
+import { type FeeEstimate, lovelace, type Transaction } from "#src/client/wallets.ts";
 import { Paced } from "../../support/paced.ts";
 import { readByCsl } from "../../support/read_by_csl.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
@@ -18,6 +20,8 @@ import { http } from "../../support/user.ts";
 /** Five seconds: a withdrawal is built, signed and in a block within them, on any machine. */
 const EPOCH_SLOTS = 100;
 const DEPOSIT = 2n * ADA;
+/** Mnemonic of the staker, whose rewards another wallet redeems. */
+const words = newMnemonic(24);
 const NONE = { active: { status: "not_delegating" }, next: [] };
 const account = ["1852H", "1815H", "0H", "2", "0"];
 
@@ -81,7 +85,7 @@ describe("a wallet's stake", () => {
     paced = new Paced(scenario, EPOCH_SLOTS);
     await paced.block();
     [staker, voter] = [
-      (await scenario.createWallet({ name: "Staker" })).id,
+      (await scenario.createWallet({ name: "Staker", words })).id,
       (await scenario.createWallet({ name: "Voter" })).id,
     ];
     await scenario.fund(staker, [300_000n, 300_000n, 300_000n].map((ada) => ada * ADA));
@@ -367,6 +371,83 @@ describe("a wallet's stake", () => {
     expect(listed.certificates).toMatchObject([{ certificate_type: "join_pool", pool: pools[1] }]);
     expect(await ledger(staker)).toMatchObject({ pool: pools[1], deposit: 2_000_000 });
     expect((await delegation(staker)).next.at(-1)).toMatchObject({ target: pools[1] });
+  });
+
+  it("redeems the rewards of a mnemonic into another wallet", async () => {
+    const { client } = scenario;
+    const [{ id }, { id: poor }] = [
+      await scenario.createWallet({ coins: [100n * ADA] }),
+      await scenario.createWallet(),
+    ];
+    const payment = { address: await scenario.address(id), amount: lovelace(ADA) };
+    const body = { payments: [payment], withdrawal: [...words] };
+    const due = await until("there are rewards", async () => {
+      const earned = await rewards(staker);
+      if (earned > 0n) return earned;
+      await paced.enter(await paced.epoch() + 1);
+    }, 120_000);
+    expect(due).toBeGreaterThan(0n);
+    // an account that the ledger does not know, a wallet without coins, too much money, and a Byron wallet
+    const unknown = { ...body, withdrawal: newMnemonic(15) };
+    const notBeneficial = await scenario.refusal(client.send("POST", `/wallets/${id}/payment-fees`, unknown));
+    expect([notBeneficial.status, notBeneficial.code]).toEqual([403, "withdrawal_not_beneficial"]);
+    expect(notBeneficial.message).toMatch(/^I've noticed that you're requesting a withdrawal from an account/);
+    const pay = (wallet: string, over: object) =>
+      client.send("POST", `/wallets/${wallet}/transactions`, { ...body, passphrase: PASSPHRASE, ...over });
+    const tooMuch = { payments: [{ ...payment, amount: lovelace(10_000_000n * ADA) }] };
+    const misspelt = { withdrawal: [...words.slice(1), "arbor"] };
+    expect(await scenario.refused(pay(poor, {}))).toEqual([403, "no_utxos_available"]);
+    expect(await scenario.refused(pay(id, tooMuch))).toEqual([403, "not_enough_money"]);
+    expect(await scenario.refused(pay(id, misspelt))).toEqual([400, "bad_request"]);
+
+    // an external signer gets the withdrawal with the path of its key
+    const selected = await client.send<{ withdrawals: readonly object[] }>(
+      "POST",
+      `/wallets/${id}/coin-selections/random`,
+      body,
+    );
+    expect(selected.withdrawals).toMatchObject([{
+      stake_address: await stakeAddress(staker),
+      derivation_path: account,
+    }]);
+
+    const keyed = crypto.randomUUID();
+    const { due: redeemed, sent, listed } = await (async () => {
+      for (;;) {
+        const due = await rewards(staker);
+        const fees = await client.send<FeeEstimate>("POST", `/wallets/${id}/payment-fees`, body);
+        const sent = await client.send<Transaction>("POST", `/wallets/${id}/transactions`, {
+          ...body,
+          passphrase: PASSPHRASE,
+        }, `${keyed}-${due}`).catch((error: ApiError) => {
+          if (error.code !== "created_invalid_transaction") throw error;
+        });
+        await paced.block();
+        await paced.read();
+        const listed = sent && await client.transaction(id, sent.id);
+        if (sent && listed?.status === "in_ledger") {
+          expect(BigInt(sent.fee.quantity)).toBeGreaterThanOrEqual(BigInt(fees.estimated_min.quantity));
+          expect(BigInt(sent.fee.quantity)).toBeLessThanOrEqual(BigInt(fees.estimated_max.quantity));
+          return { due, sent, listed };
+        }
+        await paced.enter(await paced.epoch() + 1);
+      }
+    })();
+    const shown = [{ stake_address: await stakeAddress(staker), amount: { quantity: Number(redeemed) } }];
+    expect(sent).toMatchObject({ direction: "incoming", withdrawals: shown, status: "pending" });
+    expect(BigInt(listed.amount.quantity)).toBe(redeemed - BigInt(sent.fee.quantity));
+    // the wallet of the mnemonic lists the withdrawal as well
+    expect(await client.transaction(staker, sent.id)).toMatchObject({ direction: "outgoing", withdrawals: shown });
+    expect(await rewards(staker)).toBe(BigInt((await ledger(staker)).rewards));
+    expect(await scenario.available(id)).toBe(100n * ADA + redeemed - BigInt(sent.fee.quantity));
+    // the same key with the words of another account is another request
+    expect(
+      await scenario.refused(client.send("POST", `/wallets/${id}/transactions`, {
+        ...body,
+        withdrawal: newMnemonic(15),
+        passphrase: PASSPHRASE,
+      }, `${keyed}-${redeemed}`)),
+    ).toEqual([409, "idempotency_key_reused"]);
   });
 
   it("quits with all its rewards, gets the deposit back, and pays it again when it joins again", async () => {

@@ -261,8 +261,8 @@ describe("a wallet of two", () => {
     const account = [...ACCOUNT, "2", "0"];
     expect(selection.certificates!.map((one) => one.reward_account_path)).toEqual([account, account, account]);
     const decoded = await alice.decode(transaction);
-    const kinds = decoded.witness_count.scripts.flatMap(({ script }) =>
-      Object.entries(script as Record<string, string[]>).map(([name, leaves]) =>
+    const kinds = decoded.witness_count.scripts.flatMap((shown) =>
+      Object.entries((shown as { script: unknown }).script as Record<string, string[]>).map(([name, leaves]) =>
         [name, ...new Set(leaves.map((leaf) => leaf.split("1")[0]))].join(" ")
       )
     );
@@ -274,7 +274,7 @@ describe("a wallet of two", () => {
     for (const owner of owners()) {
       const { certificates, deposit_taken: taken } = await owner.lists(id, "in_ledger");
       expect(taken.quantity).toBe(2_000_000);
-      for (const one of certificates) expect(one.reward_account_path).toEqual(account);
+      for (const one of certificates) expect(one).toMatchObject({ reward_account_path: account });
       const { delegation } = await owner.wallet();
       expect([delegation.active, ...delegation.next]).toContainEqual(
         expect.objectContaining({ status: "delegating_and_voting", target: pool!.id, voting: "abstain" }),

@@ -17,6 +17,8 @@ import { until } from "../../support/until.ts";
 
 const words = newMnemonic(24);
 const second = newMnemonic(9);
+/** Of no wallet here: a payment redeems its rewards. */
+const foreign = newMnemonic(15);
 const PASSPHRASES = ["kestrel over the weir", "heron under the weir", "a wrong one: bittern"];
 
 /** A text in lower case, with any separators between its words. */
@@ -44,6 +46,7 @@ function secrets(): [name: string, texts: string[], forms: string[]][] {
     ]),
     ["words", pairs(words), []],
     ["second factor", pairs(second), []],
+    ["foreign words", pairs(foreign), []],
     ["entropy", [], forms(entropy.value)],
     ...keys.map(([name, { key }]): [string, string[], string[]] => [
       `${name} key`,
@@ -148,6 +151,12 @@ describe("a wallet's life", () => {
     expect((await send("POST", `${wallet}/policy-key`, { passphrase: wrong })).status).toBe(403);
     expect((await send("POST", `${wallet}/policy-key`, { passphrase })).status).toBe(202);
     expect((await send("POST", `${wallet}/keys/0H`, { passphrase, format: "extended" })).status).toBe(202);
+    const redeeming = { payments: [], withdrawal: foreign, passphrase };
+    expect((await send("POST", `${wallet}/payment-fees`, redeeming)).status).toBe(403);
+    expect((await send("POST", `${wallet}/transactions`, redeeming)).status).toBe(403);
+    expect((await send("POST", `${wallet}/transactions`, { ...redeeming, withdrawal: foreign.slice(1) })).status).toBe(
+      400,
+    );
     const metadata = { 0: { string: "signed" } };
     expect((await send("POST", `${wallet}/signatures/utxo_external/0`, { passphrase, metadata })).status).toBe(200);
     const transaction = "not base 64";

@@ -9,7 +9,7 @@ import { origin, type ScannedTransaction } from "#src/cardano/block.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { byronAddress } from "#src/cardano/byron.ts";
 import { HARD } from "#src/cardano/derivation.ts";
-import { type OutRef, refKey } from "#src/cardano/output.ts";
+import { type OutRef, parseRefKey, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { lovelace, type Value } from "#src/cardano/value.ts";
 import { atPoint, readReserved, reserve, TAKE_OVER } from "#src/chain/pending/spendable.ts";
@@ -20,12 +20,14 @@ import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
+import { packCoins, unpackCoins } from "#src/wallet/build/packed.ts";
 import { beginWallet, prepareWallet } from "#src/wallet/index/begin.ts";
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { readAssets, readBuildable, readHoldings, readOwnUtxos } from "#src/wallet/index/read.ts";
 import { countOwnAddresses, ownersOf, readAddresses, storeRandomAddresses } from "#src/wallet/index/readAddresses.ts";
 import { readHistory, readTransaction } from "#src/wallet/index/readHistory.ts";
+import { storedOutput } from "#src/wallet/index/stored.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
 import type { HistoryQuery, IndexedWallet, PendingTransaction } from "#src/wallet/index/types.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
@@ -208,6 +210,52 @@ describe("holdings", () => {
 });
 
 describe("the inputs of a build", () => {
+  it("are the rows of the wallet, decoded and packed for a thread alike", async () => {
+    const rows = async () => {
+      const found = await store.sql<{ ref: string; role: bigint; index: bigint; output: Uint8Array }[]>`
+        select ref, role, index, output from wallet_utxo where wallet = ${alice} and to_slot is null`;
+      return new Map(found.map(({ ref, role, index, output }) => [ref, {
+        utxo: { ref: parseRefKey(ref), output: storedOutput(output) },
+        path: path(Number(role), Number(index)),
+        preference: 0,
+      }]));
+    };
+    const compared = async (count: number) => {
+      const { utxos } = await readBuildable(store.sql, alice, { pending: [], reserved: readReserved, change: 1 });
+      const packed = structuredClone(packCoins(utxos));
+      const plain = utxos.map(({ utxo, path, preference }) => ({ utxo, path, preference }));
+      expect(unpackCoins(packed)).toEqual(plain);
+      expect(new Map(plain.map((one) => [refKey(one.utxo.ref), one]))).toEqual(await rows());
+      expect(plain).toHaveLength(count);
+    };
+    await compared(0);
+    const made: ScannedTransaction[] = [];
+    for (let block = 0; block < 20; block++) {
+      const outputs = Array.from(
+        { length: 1 + block % 12 },
+        (_, i) =>
+          out(
+            i % 2 === 0 ? receive(i % 10) : change(i % 10),
+            i % 3 === 0 ? coins(BigInt(i), [[A, 5n], [B, 7n]]) : BigInt(i),
+          ),
+      );
+      made.push(transaction({ inputs: [seed()], outputs, fee: 1n }));
+      await inLedger(made[block]!);
+    }
+    const count = made.reduce((sum, { outputs }) => sum + outputs.length, 0);
+    await compared(count);
+    await inLedger(transaction({
+      inputs: [refOf(made[3]!), refOf(made[11]!, 10)],
+      outputs: [out(foreign, 1n)],
+      fee: 1n,
+    }));
+    await compared(count - 2);
+    chain.rollback(2);
+    chain.add();
+    await settled();
+    await compared(count - made[19]!.outputs.length);
+  });
+
   it("have the paths of their outputs, pending ones after the rest, and reserved ones last", async () => {
     const first = transaction({
       inputs: [seed()],

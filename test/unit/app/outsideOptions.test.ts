@@ -8,16 +8,38 @@ const read = (args: string[], env: Record<string, string> = {}) => {
 };
 
 test("without options nothing is fetched", () => {
-  expect(read([])).toEqual({ poolMetadata: "none", allowPrivate: true });
+  expect(read([])).toEqual({ poolMetadata: "none", allowPrivate: true, ntpServers: [] });
   expect(read(["--provider", "node", "--node-socket", "/tmp/node.socket"])).toMatchObject({ allowPrivate: false });
   expect(read(["--outside-private", "false"])).toMatchObject({ allowPrivate: false });
   expect(
     read(["--pool-metadata-fetching", "https://smash.example/"], {
       ARBOR_TOKEN_METADATA_SERVER: "https://tokens.example",
     }),
-  ).toEqual({ poolMetadata: "https://smash.example", tokenMetadata: "https://tokens.example", allowPrivate: true });
+  ).toEqual({
+    poolMetadata: "https://smash.example",
+    tokenMetadata: "https://tokens.example",
+    allowPrivate: true,
+    ntpServers: [],
+  });
   for (const name of ["--pool-metadata-fetching", "--token-metadata-server", "--outside-private"]) {
     expect(HELP).toContain(name);
     expect(read([name, "nowhere"])).toMatchObject({ ok: false, error: { code: "bad_option" } });
+  }
+});
+
+test("the time is asked of cardano-wallet's servers, of others or of none; by default of none on a devnet", () => {
+  const servers = (args: string[], env: Record<string, string> = {}) => {
+    const options = read(args, env);
+    return "ntpServers" in options ? options.ntpServers.map(({ host, port }) => `${host} ${port}`) : options;
+  };
+  const node = ["--provider", "node", "--node-socket", "/tmp/node.socket"];
+  expect(servers([])).toEqual([]);
+  expect(servers(node)).toEqual(["0.de.pool.ntp.org 123", "0.europe.pool.ntp.org 123", "0.pool.ntp.org 123"]);
+  expect(servers([...node, "--ntp-servers", "none"])).toEqual([]);
+  expect(servers(node, { ARBOR_NTP_SERVERS: "none" })).toEqual([]);
+  expect(servers(["--ntp-servers", "time.example, 192.0.2.1:1123,[2001:db8::1]:65535,[::1]"]))
+    .toEqual(["time.example 123", "192.0.2.1 1123", "2001:db8::1 65535", "::1 123"]);
+  for (const list of ["time.example:0", "a:65536", "a,,b", "http://a", "::1", "a b", "user@a", "none,a:x"]) {
+    expect(servers(["--ntp-servers", list]), list).toMatchObject({ ok: false, error: { code: "bad_option" } });
   }
 });

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { SERVE_HELP } from "#src/app/serveOptions.ts";
 import { anchorsOf, blocksOf, inlineCode, namesOfOthers, pages, readPage, root } from "../../support/docs.ts";
 import {
   endpointsOf,
@@ -25,7 +26,13 @@ const OPTIONS_OF_OTHERS = [
 /** Pages that every service has in addition to the operations of its document. */
 const PAGES_OF_SERVICES = ["/", "/docs", "/openapi.json", "/v2/docs", "/v2/openapi.json"];
 
-const options = [...optionsOfStart().map(({ name }) => name), ...optionsOfCommands(), ...OPTIONS_OF_OTHERS];
+const optionsOfServe = [...SERVE_HELP.matchAll(/^ {2}--([\w-]+)/gm)].map(([, name]) => name!);
+const options = [
+  ...optionsOfStart().map(({ name }) => name),
+  ...optionsOfServe,
+  ...optionsOfCommands(),
+  ...OPTIONS_OF_OTHERS,
+];
 
 /** Every source file except the tests of documentation, as one text. */
 const source = ["src", "actors", "machines", "test", "compose.yaml", "package.json", "deno.json"]

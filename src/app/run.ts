@@ -1,0 +1,72 @@
+/** Runs a process: starts it, prints where it listens, and stops it on a signal. */
+import process from "node:process";
+import { createLog, reason } from "#src/base/log.ts";
+import type { Result } from "#src/base/result.ts";
+import { EmbeddedError } from "#src/embedded/errors.ts";
+import { nextSteps } from "#src/app/greeting.ts";
+import type { BadOption, Options } from "#src/app/options.ts";
+import { startApp, StartError } from "#src/app/application.ts";
+
+/** How long an orderly stop may take, in milliseconds. */
+const STOP_MS = 15_000;
+
+interface RunOptions {
+  /** Whether the process also stops when its standard input ends. */
+  readonly untilInputEnds?: boolean;
+  /** Exit code where the options are not valid, 2 by default. */
+  readonly usageCode?: number;
+}
+
+/** Runs a process with the options that were read; prints `help`, or why the options are not valid. */
+export async function run(
+  read: Result<Options | "help", BadOption>,
+  help: string,
+  { untilInputEnds = false, usageCode = 2 }: RunOptions = {},
+): Promise<void> {
+  if (!read.ok) {
+    process.stderr.write(read.error.message + "\n");
+    process.exitCode = usageCode;
+  } else if (read.value === "help") {
+    process.stdout.write(help + "\n");
+  } else {
+    try {
+      await start(read.value, untilInputEnds);
+    } catch (error) {
+      const said = error instanceof EmbeddedError || error instanceof StartError;
+      process.stderr.write((said ? error.message : `The start failed: ${reason(error)}`) + "\n");
+      process.exit(1);
+    }
+  }
+}
+
+async function start(options: Options, untilInputEnds: boolean): Promise<void> {
+  const log = createLog(options.log);
+  const begun = performance.now();
+  const app = await startApp(options, log, (line) => process.stdout.write(line + "\n"));
+  const width = Math.max(0, ...app.listening.map(({ name }) => name.length));
+  for (const { name, at } of app.listening) process.stdout.write(`${name.padEnd(width)}  ${at}\n`);
+  process.stdout.write(`Ready after ${((performance.now() - begun) / 1000).toFixed(1)} s. Ctrl-C ends it.\n`);
+  for (const line of nextSteps(app.listening)) process.stdout.write(line + "\n");
+
+  let stopping: Promise<void> | undefined;
+  void app.lost.then((sentence) => {
+    if (stopping) return;
+    process.stderr.write(sentence + "\n");
+    stop(1);
+  });
+  const stop = (code = 0) => {
+    if (stopping) process.exit(1); // a second signal ends the process at once
+    process.stdout.write("\nStopping\n");
+    setTimeout(() => {
+      process.stderr.write(`Not everything ended within ${STOP_MS / 1_000} s; what is left is cut off.\n`);
+      process.exit(1);
+    }, STOP_MS);
+    stopping = app.stop().then(() => process.exit(code), (error) => {
+      process.stderr.write(`${reason(error)}\n`);
+      process.exit(1);
+    });
+  };
+  process.on("SIGINT", () => stop());
+  process.on("SIGTERM", () => stop());
+  if (untilInputEnds) process.stdin.once("end", () => stop()).resume();
+}

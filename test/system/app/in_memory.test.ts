@@ -1,0 +1,78 @@
+/** `serve` without a database: everything is in a temporary folder, which goes with the process. */
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { WalletClient } from "#src/client/wallets.ts";
+import { Arbor } from "../../support/arbor.ts";
+import { PASSPHRASE } from "../../support/scenario.ts";
+import { until } from "../../support/until.ts";
+
+describe("serve without a database", () => {
+  let root: string;
+  const running = new Set<Arbor>();
+  beforeAll(() => {
+    root = mkdtempSync(path.join(os.tmpdir(), "arbor-tmp-"));
+    chmodSync(root, 0o755);
+  });
+  afterEach(async () => {
+    for (const arbor of running) await arbor.end();
+    running.clear();
+  });
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  const serve = async () => {
+    const arbor = await Arbor.start({
+      infra: { databaseUrl: "", natsUrl: "", natsToken: undefined, stop: async () => {} },
+      entry: "src/app/serve.ts",
+      env: { TMPDIR: root, ARBOR_FOLDER: "", ARBOR_NATS_PORT: "0", ARBOR_BUILDERS: "1", NATS_TOKEN: "" },
+    });
+    running.add(arbor);
+    return arbor;
+  };
+  const end = async (arbor: Arbor, signal: "SIGTERM" | "SIGINT" | "SIGKILL") => {
+    running.delete(arbor);
+    await arbor.end(signal);
+  };
+  const folders = () => readdirSync(root).filter((name) => name.startsWith("arbor-memory-"));
+  const create = (arbor: Arbor) =>
+    new WalletClient(arbor.wallets).create({
+      name: "Short-lived",
+      mnemonic_sentence: newMnemonic(15),
+      passphrase: PASSPHRASE,
+    });
+
+  it.each(["SIGTERM", "SIGINT"] as const)("says so, and leaves nothing after %s", async (signal) => {
+    const arbor = await serve();
+    expect(arbor.printed.match(/^In memory: all data, wallets included, are removed when this process ends/gm))
+      .toHaveLength(1);
+    expect(folders()).toHaveLength(1);
+    expect(arbor.printed).toContain(path.join(root, folders()[0]!));
+    const client = new WalletClient(arbor.wallets);
+    const { id } = await create(arbor);
+    expect((await client.wallets()).map((wallet) => wallet.id)).toEqual([id]);
+    await end(arbor, signal);
+    expect(arbor.child.exitCode).toBe(0);
+    expect(folders()).toEqual([]);
+  });
+
+  it("removes what a killed process has left, never what a living one uses", async () => {
+    const living = await serve();
+    const [kept] = folders();
+    const { id } = await create(living);
+    const killed = await serve();
+    await create(killed);
+    await end(killed, "SIGKILL");
+    expect(folders()).toHaveLength(2);
+
+    const next = await serve();
+    expect(folders()).toHaveLength(2);
+    expect(folders()).toContain(kept);
+    expect(await new WalletClient(next.wallets).wallets()).toEqual([]);
+    await until("the living one answers", async () => {
+      const [wallet] = await new WalletClient(living.wallets).wallets();
+      return wallet?.id === id && wallet.state.status === "ready";
+    });
+  });
+});

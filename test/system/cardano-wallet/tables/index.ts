@@ -1,0 +1,6 @@
+/** All tables, in the order in which they run. */
+import type { Table } from "../table.ts";
+import { addresses } from "./addresses.ts";
+import { wallets } from "./wallets.ts";
+
+export const tables: readonly Table[] = [wallets, addresses];

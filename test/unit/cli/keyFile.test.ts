@@ -1,0 +1,28 @@
+/** Addresses that the command line prints for a key. */
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { parseAddress } from "#src/cardano/address.ts";
+
+const main = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
+const arbor = async (...args: string[]) =>
+  (await promisify(execFile)(process.execPath, ["run", "-A", main, ...args])).stdout.trim();
+
+test("an address is one of a test network, and with --mainnet the same one of mainnet", async () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-key-"));
+  const file = path.join(folder, "key");
+  try {
+    const created = await arbor("key", "new", file, "--mainnet");
+    const [ours, theirs] = [parseAddress(created, 1), parseAddress(await arbor("address", file), 0)];
+    expect(created).toMatch(/^addr1v/);
+    expect(ours.ok && theirs.ok && ours.value.hex.slice(2)).toBe(theirs.ok && theirs.value.hex.slice(2));
+    expect(await arbor("address", file, "--mainnet")).toBe(created);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
