@@ -3,7 +3,7 @@ import { readOverviews, type WalletOverview } from "#actors/walletReads.ts";
 import { GAP } from "#machines/wallet.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
-import { fromHex } from "#src/base/bytes.ts";
+import { concat, fromHex, utf8 } from "#src/base/bytes.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/wallets.ts";
@@ -22,6 +22,8 @@ import { sealedXprv } from "#src/wallet/keys/seal.ts";
 import type { WalletStyle } from "#src/wallet/keys/types.ts";
 import { BYRON_KINDS, readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
 import type { Json } from "#src/base/json.ts";
+import { elementAt } from "#src/base/present.ts";
+import type { Queries } from "#src/store/store.ts";
 import { reason } from "#src/base/log.ts";
 import { respondList } from "#src/edge/json.ts";
 
@@ -54,10 +56,10 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
   /** Creates a wallet through its actor. */
   const createAndShow = async (
     kind: WalletRow["kind"],
-    id: string,
     settings: NewWalletSettings,
     { key, policyKey = null, put }: { key: string; policyKey?: string | null | undefined; put?: PutKey },
   ) => {
+    const id = await idFor(store.sql, kind, put?.root ?? key);
     await createWallet(service, entityOf(id), settings.restoration_mode, {
       type: "CREATE",
       kind,
@@ -80,7 +82,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
   ) =>
     withRootKey(service, root, (put) => {
       const [key = put.root, policyKey] = put.keys;
-      return createAndShow(kind, idOf(fromHex(put.root)), settings, { key, policyKey, put });
+      return createAndShow(kind, settings, { key, policyKey, put });
     });
 
   route(app, "post", "/wallets", {
@@ -99,8 +101,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
         paths: [accountPath("shelley"), policyPath()],
       });
     }
-    const key = body.account_public_key;
-    return await createAndShow("shelley", idOf(fromHex(key)), body, { key });
+    return await createAndShow("shelley", body, { key: body.account_public_key });
   });
 
   route(app, "post", "/byron-wallets", {
@@ -120,7 +121,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     } as const;
     if ("account_public_key" in body) {
       const { account_public_key: key, ...chosen } = body;
-      return await createAndShow("icarus", idOf(fromHex(key)), { ...settings, ...chosen }, { key });
+      return await createAndShow("icarus", { ...settings, ...chosen }, { key });
     }
     if ("passphrase_hash" in body) {
       const { encrypted_root_private_key: key, passphrase_hash: hash } = body;
@@ -135,6 +136,21 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
       paths: style === "random" ? [] : [accountPath(style)],
     });
   });
+}
+
+/**
+ * The id of a new wallet, or of the one of its kind with this public key. A wallet of today and one of Byron may have
+ * the same words, as in Yoroi, and cardano-wallet then gives both the same id. Ids are unique here: the later one gets
+ * another.
+ */
+async function idFor(sql: Queries, kind: WalletRow["kind"], xpub: string): Promise<string> {
+  const bytes = fromHex(xpub);
+  const known = await Promise.all([bytes, concat(bytes, utf8(kind))].map(async (hashed) => {
+    const id = idOf(hashed);
+    return { id, kind: (await readWallet(sql, id))?.kind };
+  }));
+  const found = known.find((one) => one.kind === kind) ?? known.find((one) => one.kind === undefined);
+  return (found ?? elementAt(known, 0)).id;
 }
 
 /** Style by which the root key is derived: cardano-wallet derives that of a Trezor as Icarus does. */
