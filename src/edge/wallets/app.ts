@@ -24,6 +24,7 @@ import { poolRoutes } from "#src/edge/wallets/pools.ts";
 import { seenRoutes } from "#src/edge/wallets/seen.ts";
 import { servedShared, sharedWalletRoutes } from "#src/edge/wallets/shared.ts";
 import { sharedKeyRoutes } from "#src/edge/wallets/sharedKeys.ts";
+import { spendingRoutes } from "#src/edge/wallets/spending.ts";
 import { buildRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transactions.ts";
 import { unusedAddressRoutes } from "#src/edge/wallets/unusedAddresses.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
@@ -48,6 +49,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   for (const kind of [shelley, byron, shared]) {
     holdingRoutes(app, service, kind);
     unusedAddressRoutes(app, service, kind);
+    spendingRoutes(app, service, kind);
     historyRoutes(app, service, kind);
     seenRoutes(app, service, kind);
   }

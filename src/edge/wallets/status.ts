@@ -62,6 +62,7 @@ export const refusal = refusalOf({
   shared_wallet_no_such_cosigner: 403,
   shared_wallet_script_template_invalid: 403,
   soft_derivation_required: 403,
+  spending_limit_exceeded: 403,
   transaction_already_in_ledger: 403,
   transaction_is_too_big: 403,
   tx_not_in_node_era: 403,
