@@ -300,6 +300,12 @@ describe.each(PROVIDERS)("Byron wallets with address pools, with the chain from 
     expect(await refused({ name: "A", account_public_key: "00" })).toBe(
       "Error in $['account_public_key']: Invalid account public key: expecting a hex-encoded value that is 64 bytes in length.",
     );
+    // no point of the curve has this y
+    const none = { name: "A", account_public_key: `02${"00".repeat(63)}` };
+    const sentence =
+      "Error in $['account_public_key']: Invalid account public key: its first 32 bytes are no key of Ed25519.";
+    expect(await refused(none)).toBe(sentence);
+    expect((await scenario.refusal(client.send("POST", "/wallets", none))).message).toBe(sentence);
     expect(await refused({ name: "A", account_public_key: "00".repeat(64), address_pool_gap: 9 }))
       .toBe("Error in $['address_pool_gap']: An address pool gap must be a natural number between 10 and 100000.");
     expect(await refused({ name: "A", style: "random", encrypted_root_private_key: "00", passphrase_hash: "00" }))
