@@ -7,6 +7,7 @@ import { WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { socketPath } from "../../support/node_chain.ts";
+import { ahead, ntpServer } from "../../support/ntp_server.ts";
 import { http } from "../../support/user.ts";
 
 const MAGIC = 1_077;
@@ -58,15 +59,28 @@ describe("a service that names its network", () => {
     expect(await refusal({ ARBOR_NETWORK_MAGIC: "2" })).toMatch(/is on the network with the magic 1077, not 2\.$/);
   });
 
-  it("by its Byron genesis file starts, and knows the network by the hash of the file", async () => {
-    const arbor = await start({ ARBOR_TESTNET: genesisFile() });
+  it("by its Byron genesis file starts, knows the network by the hash of the file, and requests the time where it is to", async () => {
+    const ntp = await ntpServer(ahead(3_600_000_000));
+    const arbor = await start({ ARBOR_TESTNET: genesisFile(), ARBOR_NTP_SERVERS: `${ntp.host}:${ntp.port}` });
     try {
       const client = new WalletClient(arbor.wallets);
       const { body: stated } = await http(devnet.devnet, "GET", "/genesis");
       expect(await client.parameters()).toMatchObject({ genesis_block_hash: stated.files.byron.hash });
       expect((await client.information()).network_info).toEqual({ protocol_magic: MAGIC, network_id: "testnet" });
       expect(arbor.printed).not.toContain("mainnet");
+      // no packet is sent before the clock is requested
+      expect(ntp.requests()).toBe(0);
+      expect(await client.get("/network/clock")).toEqual({ status: "pending" });
+      const { status, offset } = await client.get<{ status: string; offset?: { quantity: number } }>(
+        "/network/clock?forceNtpCheck=true",
+      );
+      expect([status, Math.round(Number(offset?.quantity) / 3_600_000_000), ntp.requests()]).toEqual([
+        "available",
+        1,
+        1,
+      ]);
     } finally {
+      ntp.stop();
       await arbor.end();
     }
   });
