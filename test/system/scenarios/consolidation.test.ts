@@ -1,15 +1,8 @@
 /** Small outputs of wallets merged into few: planned, done, and again under a key. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { lovelace, type Transaction, type WalletAddress } from "#src/client/wallets.ts";
+import { lovelace, type Prefix, type WalletAddress, type WalletClient } from "#src/client/wallets.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
-
-interface Plan {
-  readonly selections: readonly { readonly inputs: readonly { id: string; index: number }[] }[];
-  readonly total_fee: { readonly quantity: number };
-  readonly merged: number;
-  readonly into: number;
-}
 
 describe("a consolidation", () => {
   let scenario: Scenario;
@@ -19,10 +12,17 @@ describe("a consolidation", () => {
   });
   afterAll(() => scenario?.stop());
 
-  const plan = (path: string, body: object = {}) =>
-    scenario.client.send<Plan>("POST", `${path}/consolidations/plan`, body);
-  const merge = (path: string, body: object = {}, key?: string) =>
-    scenario.client.send<Transaction[]>("POST", `${path}/consolidations`, { ...body, passphrase: PASSPHRASE }, key);
+  type Body = Parameters<WalletClient["consolidationPlan"]>[1];
+  const at = (path: string) => {
+    const [, prefix, id] = path.split("/");
+    return { prefix: prefix as Prefix, id: id! };
+  };
+  const plan = (path: string, body: Body = {}) => scenario.client.consolidationPlan(at(path).id, body, at(path).prefix);
+  const merge = (path: string, body: Body = {}, key?: string) =>
+    scenario.client.consolidate(at(path).id, { ...body, passphrase: PASSPHRASE }, {
+      prefix: at(path).prefix,
+      ...(key === undefined ? {} : { key }),
+    });
   const unspent = async (path: string) =>
     (await scenario.client.get<{ entries: { ada: { quantity: number } }[] }>(`${path}/utxo`)).entries
       .map(({ ada }) => ada.quantity);
