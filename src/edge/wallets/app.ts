@@ -3,6 +3,7 @@
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { VERSION } from "#src/base/version.ts";
+import { consolidationRoutes } from "#src/edge/wallets/consolidations.ts";
 import { newWalletApp, PREFIX } from "#src/edge/wallets/route.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { startPage } from "#src/edge/startPage.ts";
@@ -58,6 +59,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
     spendRoutes(app, service, kind);
     selectionRoutes(app, service, kind);
     migrationRoutes(app, service, kind);
+    consolidationRoutes(app, service, kind);
   }
   proxyRoutes(app, service);
   options.health(app);

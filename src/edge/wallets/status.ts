@@ -48,6 +48,7 @@ export const refusal = refusalOf({
   no_unused_address: 403,
   not_delegating_to: 403,
   not_enough_money: 403,
+  nothing_to_consolidate: 403,
   nothing_to_migrate: 403,
   output_token_bundle_size_exceeds_limit: 403,
   output_token_quantity_exceeds_limit: 403,

@@ -14,19 +14,13 @@ import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
 
-interface State {
-  readonly per_day?: { readonly quantity: number };
-  readonly spent?: { readonly quantity: number };
-  readonly remaining?: { readonly quantity: number };
-}
-
 const stranger = new CslAccount(newMnemonic(15)).address(0);
 const pay = (amount: bigint, address = stranger) => ({ payments: [{ address, amount: lovelace(amount) }] });
 const path = (id: string, prefix: Prefix = "wallets") => `/${prefix}/${id}/spending-limit`;
 const limit = (client: WalletClient, id: string, perDay: bigint, prefix?: Prefix) =>
-  client.send("PUT", path(id, prefix), { passphrase: PASSPHRASE, per_day: lovelace(perDay) });
+  client.limitSpending(id, { passphrase: PASSPHRASE, per_day: lovelace(perDay) }, prefix);
 const spent = async (client: WalletClient, id: string, prefix?: Prefix) =>
-  BigInt((await client.get<State>(path(id, prefix))).spent!.quantity);
+  BigInt((await client.spendingLimit(id, prefix)).spent!.quantity);
 const EXCEEDED = [403, "spending_limit_exceeded"];
 
 describe("a wallet's spending limit", () => {
@@ -93,7 +87,7 @@ describe("a wallet's spending limit", () => {
     expect(await scenario.refused(send(id, pay(2n * ADA, await scenario.address(id))))).toEqual(EXCEEDED);
     expect(await scenario.refused(client.send("DELETE", path(id), { passphrase: "Another Passphrase" })))
       .toEqual([403, "wrong_encryption_passphrase"]);
-    await client.send("DELETE", path(id), { passphrase: PASSPHRASE });
+    await client.removeSpendingLimit(id, PASSPHRASE);
     await send(id, pay(20n * ADA));
     expect(await client.get(path(id))).toEqual({});
   });
