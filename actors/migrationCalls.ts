@@ -1,5 +1,5 @@
 /** The plan of a wallet migration, assembled from the parts that the wallet's actor builds. */
-import type { WalletBuilds } from "#actors/walletBuildCalls.ts";
+import type { Consolidation, PlanPart, WalletBuilds } from "#actors/walletBuildCalls.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { refKey } from "#src/cardano/output.ts";
@@ -28,15 +28,35 @@ const MOST_ATTEMPTS = 5;
  * Plans a migration of all that a wallet has to some addresses (hexadecimal). `coinsOf` reads the wallet's unspent
  * coins. Fails as the builds do, and with `unavailable` where the wallet changes faster than it can be planned for.
  */
-export async function planMigration(
+export function planMigration(
   builds: Pick<WalletBuilds, "migrate">,
   entity: EntityRef,
   addresses: readonly string[],
   coinsOf: () => Promise<readonly OwnCoin[]>,
   deadlineMs: number,
 ): Promise<Result<MigrationTransactions, Failure>> {
+  return planned((part) => builds.migrate(entity, { addresses, ...part }, deadlineMs), coinsOf);
+}
+
+/** Plans a consolidation of a wallet's small coins; fails as `planMigration` does. */
+export function planConsolidation(
+  builds: Pick<WalletBuilds, "consolidate">,
+  entity: EntityRef,
+  which: Consolidation,
+  coinsOf: () => Promise<readonly OwnCoin[]>,
+  deadlineMs: number,
+): Promise<Result<MigrationTransactions, Failure>> {
+  return planned((part) => builds.consolidate(entity, { ...which, ...part }, deadlineMs), coinsOf);
+}
+
+type BuildPart = (part: PlanPart) => ReturnType<WalletBuilds["migrate"]>;
+
+async function planned(
+  buildPart: BuildPart,
+  coinsOf: () => Promise<readonly OwnCoin[]>,
+): Promise<Result<MigrationTransactions, Failure>> {
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-    const transactions = await readParts(builds, entity, addresses, deadlineMs);
+    const transactions = await readParts(buildPart);
     if (!transactions.ok) return transactions;
     const plan = transactions.value && assignCoins(transactions.value, await coinsOf());
     if (plan) return ok(plan);
@@ -45,18 +65,13 @@ export async function planMigration(
 }
 
 /** The transactions of all parts of one plan; `undefined` where the wallet changed between two parts. */
-async function readParts(
-  builds: Pick<WalletBuilds, "migrate">,
-  entity: EntityRef,
-  addresses: readonly string[],
-  deadlineMs: number,
-): Promise<Result<Uint8Array[] | undefined, Failure>> {
-  const first = await builds.migrate(entity, { addresses, part: 0, slot: null }, deadlineMs);
+async function readParts(buildPart: BuildPart): Promise<Result<Uint8Array[] | undefined, Failure>> {
+  const first = await buildPart({ part: 0, slot: null });
   if (!first.ok) return first;
   const { plan, slot, parts } = first.value;
   const transactions = [...first.value.transactions];
   for (let part = 1; part < parts; part++) {
-    const next = await builds.migrate(entity, { addresses, part, slot: Number(slot), plan }, deadlineMs);
+    const next = await buildPart({ part, slot: Number(slot), plan });
     if (!next.ok) return next;
     if (next.value.plan !== plan) return ok(undefined);
     transactions.push(...next.value.transactions);

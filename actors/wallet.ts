@@ -12,7 +12,7 @@ import {
   type WalletBuildOptions,
 } from "#actors/walletBuilds.ts";
 import { MigrationPlans } from "#actors/migrationPlans.ts";
-import { migrating, migrationInput } from "#actors/walletMigration.ts";
+import { consolidating, consolidationInput, migrating, migrationInput } from "#actors/walletMigration.ts";
 import { beginner, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
 import { walletCommands, walletContent, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
 import type { Json } from "#src/base/json.ts";
@@ -88,6 +88,15 @@ export function walletActor(options: WalletActorOptions): ActorKind {
           building(
             (wallet, { deadline }) =>
               migrating(options, wallet, input, plans, (means) => builders.run("migrate", means, { deadline })),
+            context,
+          ),
+      }),
+      consolidate: defineBuild({
+        input: consolidationInput,
+        run: (_view, input, context) =>
+          building(
+            (wallet, { deadline }) =>
+              consolidating(options, wallet, input, plans, (means) => builders.run("consolidate", means, { deadline })),
             context,
           ),
       }),

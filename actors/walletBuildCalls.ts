@@ -31,16 +31,29 @@ export interface WalletBuilds {
   /** A part of the transactions that move everything the wallet has to some addresses (bytes in hexadecimal). */
   migrate(
     entity: EntityRef,
-    part: {
-      readonly addresses: readonly string[];
-      readonly part: number;
-      readonly slot: number | null;
-      readonly plan?: string;
-    },
+    part: PlanPart & { readonly addresses: readonly string[] },
     deadlineMs?: number,
   ): BuildResult<MigrationPart>;
+  /** A part of the transactions that merge the wallet's coins of less than `below` lovelace. */
+  consolidate(entity: EntityRef, part: PlanPart & Consolidation, deadlineMs?: number): BuildResult<MigrationPart>;
   /** A transaction, decoded, with what of it is the wallet's. */
   decode(entity: EntityRef, transaction: Uint8Array, deadlineMs?: number): BuildResult<DecodedTransaction>;
+}
+
+/** A part of a plan; `slot` and `plan` are those of its first part, null and absent for that. */
+export interface PlanPart {
+  readonly part: number;
+  readonly slot: number | null;
+  readonly plan?: string;
+}
+
+/** Which coins a consolidation merges. */
+export interface Consolidation {
+  readonly below: bigint;
+  /** Most transactions. */
+  readonly most: number;
+  /** Whether it is never signed: then any change address will do. */
+  readonly estimate: boolean;
 }
 
 /** Warnings beside a built transaction. */
@@ -57,6 +70,7 @@ export function walletBuilds(build: Ask["build"]): WalletBuilds {
     fees: (entity, intent, deadlineMs) => call(entity, "fees", { wish: messaged(intent) }, deadlineMs),
     balance: (entity, input, deadlineMs) => call(entity, "balance", messaged(input), deadlineMs),
     migrate: (entity, part, deadlineMs) => call(entity, "migrate", messaged(part), deadlineMs),
+    consolidate: (entity, part, deadlineMs) => call(entity, "consolidate", messaged(part), deadlineMs),
     decode: (entity, transaction, deadlineMs) =>
       call(entity, "decode", { transaction: toHex(transaction) }, deadlineMs),
   };

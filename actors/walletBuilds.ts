@@ -31,7 +31,7 @@ import { withdrawableBefore } from "#src/wallet/delegation/boundary.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readClaims, readFacts } from "#src/wallet/index/owners.ts";
 import { readBuildable } from "#src/wallet/index/read.ts";
-import { readOwnPath } from "#src/wallet/index/readChange.ts";
+import { readOwnAddresses } from "#src/wallet/index/readChange.ts";
 import { readCoins } from "#src/wallet/index/readCoins.ts";
 import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
@@ -149,7 +149,7 @@ async function gather(
       buildable,
       stake: await readAccount(sql, id),
       unavailable: await readUnavailable(sql, id, intent, buildable.utxos),
-      chosen: changeTo && await readOwnPath(sql, id, changeTo.address),
+      chosen: changeTo && (await readOwnAddresses(sql, id, [changeTo.address])).get(changeTo.address),
     };
   });
   const { buildable: { utxos, change: free }, stake, unavailable, chosen } = value;

@@ -18,6 +18,7 @@ import {
   WALLET_PROJECTION,
 } from "#src/wallet/index/types.ts";
 import { lockWallet } from "#src/wallet/rows.ts";
+import { clearLimit } from "#src/wallet/spending.ts";
 
 export interface WalletLifeOptions {
   readonly store: Store;
@@ -93,13 +94,14 @@ export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions
   };
 }
 
-/** Effect `end`: removes the wallet from the index, its submissions from its list, and its keys from the vault. */
+/** Effect `end`: removes the wallet from the index, its submissions from its list, its spending limit, and its keys from the vault. */
 export async function ending({ store, vault, wake }: WalletLifeOptions, input: Json): Promise<Event> {
   const { wallet, life, attempt } = endInput.parse(input);
   await store.sql.begin(async (sql) => {
     await dismiss(sql, WALLET_PROJECTION, [wallet]);
     await deleteSlices(sql, { wallet, life });
     await deleteListed(sql, wallet);
+    await clearLimit(sql, wallet);
   });
   if (attempt !== null) await vault.erase(attempt);
   wake();

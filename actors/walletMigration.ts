@@ -5,11 +5,11 @@ import { type Building, settingOf, type WalletBuildOptions } from "#actors/walle
 import { type Json, messaged } from "#src/base/json.ts";
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import { ROLES } from "#src/cardano/derivation.ts";
-import { atPoint, readSpenders } from "#src/chain/pending/spendable.ts";
+import { atPoint, readReserved, readSpenders } from "#src/chain/pending/spendable.ts";
 import { readListedPending } from "#src/chain/pending/submissions.ts";
-import type { MigrateFailure, MigrateInput } from "#src/wallet/build/types.ts";
+import type { ConsolidateInput, MigrateFailure, MigrateInput } from "#src/wallet/build/types.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
-import { readOwnUtxos } from "#src/wallet/index/read.ts";
+import { readBuildable, readOwnUtxos } from "#src/wallet/index/read.ts";
 
 /** Input of the build: requests one part, because all transactions may not fit into one message. */
 export const migrationInput = z.object({
@@ -21,6 +21,50 @@ export const migrationInput = z.object({
   /** The plan's id in the first part; without it, or when the plan is not in memory, the plan is computed again. */
   plan: z.string().nullable().default(null),
 });
+
+const whole = z.union([z.number().int(), z.bigint()]).transform((value) => BigInt(value));
+/** Input of the build of a consolidation, by parts as a migration. */
+export const consolidationInput = migrationInput.omit({ addresses: true }).extend({
+  below: whole,
+  most: z.number().int().min(1),
+  /** Whether it is a plan that is never signed. */
+  estimate: z.boolean(),
+});
+
+/** Most change addresses that the outputs of a consolidation are divided over. */
+const CHANGE_ADDRESSES = 16;
+
+/**
+ * One part of a consolidation: of the wallet's coins in the ledger that neither a pending transaction spends nor another
+ * build has reserved.
+ */
+export async function consolidating(
+  options: WalletBuildOptions,
+  { id, oneChange }: Building,
+  { part, slot: fixedSlot, plan, below, most, estimate }: z.output<typeof consolidationInput>,
+  plans: MigrationPlans,
+  consolidate: (input: ConsolidateInput) => Promise<Result<readonly Uint8Array[], Failure>>,
+): Promise<Result<Json, Failure>> {
+  const remembered = part === 0 || plan === null ? undefined : plans.next(id, plan, part);
+  if (remembered) return ok(messaged(remembered));
+  const setting = await settingOf(options, {});
+  if (!setting.ok) return setting;
+  const { at, value: { utxos, change } } = await atPoint(options.store, async (sql) =>
+    await readBuildable(sql, id, {
+      pending: await readListedPending(sql, id),
+      spenders: readSpenders,
+      reserved: readReserved,
+      change: oneChange ? "first" : CHANGE_ADDRESSES,
+      estimate,
+    }));
+  const known = setting.value(at.slot, fixedSlot ?? undefined);
+  // a wallet without change addresses has made none yet, and then it has no coins
+  const coins = change.length === 0 ? [] : utxos.filter(({ preference }) => preference === 0);
+  const built = await consolidate({ ...known, below, most, means: { coins, change } });
+  if (!built.ok) return built;
+  const made = { wallet: id, slot: known.slot, transactions: built.value };
+  return ok(messaged(part === 0 ? plans.begin(made) : partOf(made, part)));
+}
 
 /** One part of a migration, planned from the wallet's current coins. */
 export async function migrating(

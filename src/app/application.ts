@@ -1,7 +1,7 @@
 /** One process: its connections, then the parts of its roles; all of it stops in the opposite order. */
-import type { Log } from "#src/base/log.ts";
+import { type Log, reason } from "#src/base/log.ts";
 import { networkIdOf } from "#src/cardano/magic.ts";
-import { type AppContext, type Listening, type StartContext, type TestHooks } from "#src/app/context.ts";
+import { type AppContext, type Listening, type StartContext, StartError, type TestHooks } from "#src/app/context.ts";
 import { connect } from "#src/app/connections.ts";
 import { startDevnetRole } from "#src/app/devnetRole.ts";
 import { startEdgeRole } from "#src/app/edgeRole.ts";
@@ -89,10 +89,17 @@ export async function startApp(
   }
 }
 
-/** The folder of a process that keeps nothing, after those of killed ones are removed. */
+/** The folder of a process that keeps nothing, after those of killed ones are removed. @throws {StartError} */
 async function temporaryFolder(log: Log, progress: (line: string) => void): Promise<TemporaryFolder> {
-  await removeAbandonedFolders(log);
-  const folder = createTemporaryFolder();
+  let folder: TemporaryFolder;
+  try {
+    await removeAbandonedFolders(log);
+    folder = createTemporaryFolder();
+  } catch (error) {
+    throw new StartError(
+      `There is no folder for temporary data: ${reason(error)}. Set TMPDIR to one, or use a database.`,
+    );
+  }
   progress(`In memory: all data, wallets included, are removed when this process ends (until then in ${folder.path}).`);
   return folder;
 }

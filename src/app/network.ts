@@ -59,6 +59,7 @@ async function connectNode(
   const port = nodePort({
     address: { path },
     magic: options.networkMagic,
+    ...(options.genesisHash === undefined ? {} : { genesisHash: options.genesisHash }),
     log: log.with({ component: "node" }),
   });
   stops.push(async () => port.close());

@@ -1,8 +1,12 @@
 /** Which network, as options: mainnet, or a test network by its Byron genesis file or by its magic. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { utf8 } from "#src/base/bytes.ts";
+import { type Json, parseJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
+import { hash256 } from "#src/cardano/hash.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
+import { canonical } from "#src/devnet/genesis/json.ts";
 
 /** Names of the options, without `--`. */
 export const NETWORK_NAMES = ["mainnet", "testnet", "network-magic"] as const;
@@ -21,6 +25,8 @@ export interface NetworkOptions {
   readonly networkMagic: number;
   /** Start time of the chain in ms since 1970, as the Byron genesis file states it. */
   readonly genesisStart?: number;
+  /** Hash of the Byron genesis file, by which wallets know the network. */
+  readonly genesisHash?: string;
 }
 
 interface OptionReaders {
@@ -42,14 +48,14 @@ export function readNetwork({ text, flag, number, isArgument, devnet, problem }:
   const onLine = NETWORK_NAMES.some(isArgument);
   const counts = (name: OptionName) => !onLine || isArgument(name);
   const given: { readonly option: string; readonly magic: number }[] = [];
-  let genesisStart: number | undefined;
+  let byron: ByronGenesis | undefined;
   if (counts("mainnet") && flag("mainnet")) given.push({ option: "--mainnet", magic: MAINNET_MAGIC });
   const file = counts("testnet") ? text("testnet") : undefined;
   if (file !== undefined) {
     const genesis = readByronGenesis(file, problem);
     if (genesis?.magic === MAINNET_MAGIC) problem(`--testnet ${file} is the genesis of mainnet: use --mainnet`);
     else if (genesis !== undefined) {
-      genesisStart = genesis.start;
+      byron = genesis;
       given.push({ option: `--testnet ${file}`, magic: genesis.magic });
     }
   }
@@ -64,10 +70,10 @@ export function readNetwork({ text, flag, number, isArgument, devnet, problem }:
   if (devnet && networkMagic === MAINNET_MAGIC) {
     problem("mainnet requires --provider node or --provider blockfrost: a devnet is never mainnet");
   }
-  if (devnet && genesisStart !== undefined) {
+  if (devnet && byron !== undefined) {
     problem("--testnet requires --provider node or --provider blockfrost: a devnet has a genesis of its own");
   }
-  return { networkMagic, ...(genesisStart === undefined ? {} : { genesisStart }) };
+  return { networkMagic, ...(byron && { genesisStart: byron.start, genesisHash: byron.hash }) };
 }
 
 /** What is read of a Byron genesis; its other members are those of an era in which nothing is computed here. */
@@ -76,20 +82,26 @@ const byronGenesis = z.object({
   protocolConsts: z.object({ protocolMagic: z.int().min(0).max(2 ** 32 - 1) }),
 });
 
-/** Magic and start time (ms since 1970) of a Byron genesis file. */
-function readByronGenesis(
-  file: string,
-  problem: (sentence: string) => void,
-): { readonly magic: number; readonly start: number } | undefined {
-  let json: unknown;
+interface ByronGenesis {
+  readonly magic: number;
+  /** Milliseconds since 1970. */
+  readonly start: number;
+  readonly hash: string;
+}
+
+function readByronGenesis(file: string, problem: (sentence: string) => void): ByronGenesis | undefined {
+  let json: Json;
   try {
-    json = JSON.parse(readFileSync(file, "utf8"));
+    json = parseJson(readFileSync(file, "utf8"));
   } catch (error) {
     problem(`--testnet ${file} cannot be read: ${reason(error)}`);
     return undefined;
   }
   const read = byronGenesis.safeParse(json);
-  if (read.success) return { magic: read.data.protocolConsts.protocolMagic, start: read.data.startTime * 1_000 };
+  if (read.success) {
+    const { startTime, protocolConsts: { protocolMagic } } = read.data;
+    return { magic: protocolMagic, start: startTime * 1_000, hash: hash256(utf8(canonical(json))) };
+  }
   const [{ path = [], message } = {}] = read.error.issues;
   problem(
     `--testnet ${file} is not a Byron genesis, which has protocolConsts.protocolMagic and startTime ` +

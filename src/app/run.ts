@@ -42,18 +42,9 @@ export async function run(
 async function start(options: Options, untilInputEnds: boolean): Promise<void> {
   const log = createLog(options.log);
   const begun = performance.now();
-  const app = await startApp(options, log, (line) => process.stdout.write(line + "\n"));
-  const width = Math.max(0, ...app.listening.map(({ name }) => name.length));
-  for (const { name, at } of app.listening) process.stdout.write(`${name.padEnd(width)}  ${at}\n`);
-  process.stdout.write(`Ready after ${((performance.now() - begun) / 1000).toFixed(1)} s. Ctrl-C ends it.\n`);
-  for (const line of nextSteps(app.listening)) process.stdout.write(line + "\n");
+  const starting = startApp(options, log, (line) => process.stdout.write(line + "\n"));
 
   let stopping: Promise<void> | undefined;
-  void app.lost.then((sentence) => {
-    if (stopping) return;
-    process.stderr.write(sentence + "\n");
-    stop(1);
-  });
   const stop = (code = 0) => {
     if (stopping) process.exit(1); // a second signal ends the process at once
     process.stdout.write("\nStopping\n");
@@ -61,12 +52,28 @@ async function start(options: Options, untilInputEnds: boolean): Promise<void> {
       process.stderr.write(`Not everything ended within ${STOP_MS / 1_000} s; what is left is cut off.\n`);
       process.exit(1);
     }, STOP_MS);
-    stopping = app.stop().then(() => process.exit(code), (error) => {
+    stopping = starting.then((app) => app.stop()).then(() => process.exit(code), (error) => {
       process.stderr.write(`${reason(error)}\n`);
       process.exit(1);
     });
   };
-  process.on("SIGINT", () => stop());
-  process.on("SIGTERM", () => stop());
-  if (untilInputEnds) process.stdin.once("end", () => stop()).resume();
+  const stopOnSignals = () => {
+    process.on("SIGINT", () => stop());
+    process.on("SIGTERM", () => stop());
+    if (untilInputEnds) process.stdin.once("end", () => stop()).resume();
+  };
+  // a signal during a start ends the process at once, unless that would leave the temporary data behind
+  if (options.inMemory) stopOnSignals();
+  const app = await starting;
+  if (!options.inMemory) stopOnSignals();
+  void app.lost.then((sentence) => {
+    if (stopping) return;
+    process.stderr.write(sentence + "\n");
+    stop(1);
+  });
+  if (stopping) return;
+  const width = Math.max(0, ...app.listening.map(({ name }) => name.length));
+  for (const { name, at } of app.listening) process.stdout.write(`${name.padEnd(width)}  ${at}\n`);
+  process.stdout.write(`Ready after ${((performance.now() - begun) / 1000).toFixed(1)} s. Ctrl-C ends it.\n`);
+  for (const line of nextSteps(app.listening)) process.stdout.write(line + "\n");
 }

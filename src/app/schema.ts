@@ -13,6 +13,7 @@ import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { poolMigrations } from "#src/wallet/pools/migrations.ts";
 import { requestMigrations } from "#src/wallet/requests.ts";
 import { walletMigrations } from "#src/wallet/rows.ts";
+import { spendingMigrations } from "#src/wallet/spending.ts";
 import { sharedWalletMigrations } from "#src/wallet/shared/rows.ts";
 
 export const schemaMigrations: readonly Migration[] = [
@@ -29,5 +30,6 @@ export const schemaMigrations: readonly Migration[] = [
   ...delegationMigrations,
   ...poolMigrations,
   ...requestMigrations,
+  ...spendingMigrations,
   ...jetStreamMigrations,
 ];

@@ -38,6 +38,7 @@ import type {
 import type {
   BalanceInput,
   BalanceTxFailure,
+  ConsolidateInput,
   ConstructedTransaction,
   ConstructFailure,
   ConstructInput,
@@ -100,6 +101,10 @@ export interface Jobs {
   sharedFees(input: SharedConstructInput): Result<FeeEstimate, ConstructFailure>;
   /** Unsigned transactions that move everything a wallet holds to other addresses. */
   migrate(input: MigrateInput): Result<readonly Uint8Array[], MigrateFailure>;
+  /** Unsigned transactions that merge small coins of a wallet. */
+  consolidate(
+    input: ConsolidateInput,
+  ): Result<readonly Uint8Array[], Failure<"nothing_to_consolidate" | "invalid_validity_bounds">>;
   /** A partial transaction, completed with a wallet's coins. */
   balance(input: BalanceInput): Result<ConstructedTransaction, BalanceTxFailure>;
   decode(input: DecodeInput): Result<DecodedTransaction, DecodeFailure>;

@@ -21,6 +21,7 @@ import { openFacts, type PackedFacts } from "#src/builders/packedFacts.ts";
 import type { Forestry } from "#src/forestry/trie.ts";
 import { prove } from "#src/builders/proofs.ts";
 import { balanceTransaction, runsScripts } from "#src/wallet/build/balance.ts";
+import { consolidate } from "#src/wallet/build/consolidate.ts";
 import { construct, estimateFees } from "#src/wallet/build/construct.ts";
 import { attempted, decodeTransaction } from "#src/wallet/build/decode.ts";
 import { migrate } from "#src/wallet/build/migrate.ts";
@@ -104,6 +105,7 @@ const handlers: JobHandlers = {
   sharedFees: async (input) => estimateFees(await withScripts(input)),
   sharedSigning: (input) => attempted(() => sharedSigning(input)),
   migrate,
+  consolidate,
   async balance(input) {
     // the evaluator is loaded only if a script runs
     if (runsScripts(input)) return await measuredHandler(balanceTransaction)(input);

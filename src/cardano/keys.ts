@@ -75,6 +75,16 @@ export function verify(verification: Uint8Array, message: Uint8Array, signature:
   }
 }
 
+/** Whether 32 bytes are a public key: many are no point of the curve, and nothing can be derived from them. */
+export function isPublicKey(bytes: Uint8Array): boolean {
+  try {
+    Point.fromBytes(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Hash of a public key in addresses and scripts: blake2b-224, 56 hexadecimal digits. */
 export function keyHash(verification: Uint8Array): string {
   if (verification.length !== 32) throw new TypeError(`a public key of ${verification.length} bytes`);

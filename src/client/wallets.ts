@@ -23,6 +23,7 @@ import type * as network from "#src/api/wallets/network.ts";
 import type * as places from "#src/api/wallets/places.ts";
 import type * as pools from "#src/api/wallets/pools.ts";
 import type * as seen from "#src/api/wallets/seen.ts";
+import type * as spending from "#src/api/wallets/spending.ts";
 import type * as selections from "#src/api/wallets/selections.ts";
 import type * as transactions from "#src/api/wallets/transactions.ts";
 import type * as wallets from "#src/api/wallets/wallets.ts";
@@ -161,8 +162,40 @@ export class WalletClient {
     return this.page(`/${prefix}/${id}/addresses`, query);
   }
 
-  utxos(id: string, prefix: Prefix = "wallets"): Promise<Exact<typeof wallets.snapshot>> {
-    return this.get(`/${prefix}/${id}/utxo`);
+  /** The next unused receiving address; callers at the same time get the same one. */
+  nextAddress(id: string, prefix: Prefix = "wallets"): Promise<WalletAddress> {
+    return this.get(`/${prefix}/${id}/addresses/next-unused`);
+  }
+
+  /** Reserves the next unused receiving address: every caller gets another one. */
+  reserveAddress(
+    id: string,
+    body: z.input<typeof addresses.reservationBody> = {},
+    prefix: Prefix = "wallets",
+  ): Promise<Exact<typeof addresses.reservedAddress>> {
+    return this.send("POST", `/${prefix}/${id}/addresses/next-unused`, body);
+  }
+
+  /** The spending limit, and what counts towards it; empty where there is none. */
+  spendingLimit(id: string, prefix: Prefix = "wallets"): Promise<Exact<typeof spending.spendingState>> {
+    return this.get(`/${prefix}/${id}/spending-limit`);
+  }
+
+  limitSpending(id: string, body: z.input<typeof spending.limitBody>, prefix: Prefix = "wallets"): Promise<null> {
+    return this.send("PUT", `/${prefix}/${id}/spending-limit`, body);
+  }
+
+  removeSpendingLimit(id: string, passphrase: string, prefix: Prefix = "wallets"): Promise<null> {
+    return this.send("DELETE", `/${prefix}/${id}/spending-limit`, { passphrase });
+  }
+
+  /** The unspent outputs; with `references` each has its transaction and index. */
+  utxos(
+    id: string,
+    prefix: Prefix = "wallets",
+    query: { readonly references?: "true" } = {},
+  ): Promise<Exact<typeof wallets.snapshot>> {
+    return this.get(`/${prefix}/${id}/utxo`, query);
   }
 
   utxoPage(id: string, query: Query, prefix: Prefix = "wallets"): Promise<Page<Exact<typeof wallets.snapshot>>> {
@@ -276,6 +309,23 @@ export class WalletClient {
     prefix: Prefix = "wallets",
   ): Promise<Exact<typeof selections.migrationPlan>> {
     return this.send("POST", `/${prefix}/${id}/migrations/plan`, { addresses });
+  }
+
+  consolidationPlan(
+    id: string,
+    body: z.input<typeof selections.consolidationPlanBody> = {},
+    prefix: Prefix = "wallets",
+  ): Promise<Exact<typeof selections.consolidationPlan>> {
+    return this.send("POST", `/${prefix}/${id}/consolidations/plan`, body);
+  }
+
+  /** Merges small outputs of the wallet; `key` as in `submit`. */
+  consolidate(
+    id: string,
+    body: z.input<typeof selections.consolidationBody>,
+    options: { readonly prefix?: Prefix; readonly key?: string } = {},
+  ): Promise<readonly Transaction[]> {
+    return this.send("POST", `/${options.prefix ?? "wallets"}/${id}/consolidations`, body, options.key);
   }
 
   /** Moves everything that the wallet has to other addresses; `key` as in `submit`. */

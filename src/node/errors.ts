@@ -28,6 +28,8 @@ type NodeFailureCode =
   | "too_large"
   /** The node is in an era that this program does not know. */
   | "era_unknown"
+  /** The node is still in the Byron era, which has no queries of the ledger. */
+  | "byron_era"
   /** The negotiated version has no such message. */
   | "unsupported_version"
   /** The point is on the chain, but the node has no longer its state. */
@@ -71,7 +73,7 @@ export function asNodeError(error: unknown, during: string): NodeError {
 /** Whether another attempt may succeed; other failures need a person. */
 export function isTransient(code: NodeFailureCode): boolean {
   return code === "socket_missing" || code === "socket_refused" || code === "connection_lost" ||
-    code === "protocol_violation" || code === "too_large";
+    code === "protocol_violation" || code === "too_large" || code === "byron_era";
 }
 
 /** The failure of a path that is too long for a socket; undefined if it is not. */

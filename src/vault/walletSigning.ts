@@ -23,11 +23,17 @@ import { readOwnUtxos } from "#src/wallet/index/read.ts";
 import { policyPath, stakePath } from "#src/wallet/keys/paths.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
+import type { LimitExceeded } from "#src/wallet/spending.ts";
 
 /** What signing works with. */
 export interface SigningServices {
   readonly store: Pick<Store, "sql">;
   readonly vault: Pick<Vault, "signAll" | "publicKeys">;
+  /** Counts signed transactions towards the wallet's spending limit, or refuses them. */
+  readonly countSpending: (
+    wallet: string,
+    transactions: readonly Uint8Array[],
+  ) => Promise<Result<null, LimitExceeded>>;
 }
 
 /** A transaction to be signed, with the wallet's coins that it spends and the native scripts that it mints with. */
@@ -35,7 +41,11 @@ export interface UnsignedTransaction extends Required<Pick<OwnKeys, "coins" | "p
   readonly transaction: Uint8Array;
 }
 
-export type SignFailure = DecodeFailure | UnsealFailure | Failure<"key_not_found_for_address">;
+export type SignFailure =
+  | DecodeFailure
+  | UnsealFailure
+  | LimitExceeded
+  | Failure<"key_not_found_for_address">;
 
 /** Longest time for one transaction, in milliseconds. */
 const SIGN_MS = 30_000;
@@ -50,7 +60,7 @@ const MOST_ATTEMPTS = 8;
  * such.
  */
 export async function signTransactions(
-  { store: { sql }, vault }: SigningServices,
+  { store: { sql }, vault, countSpending }: SigningServices,
   row: Pick<WalletRow, "id" | "policyKey" | "account">,
   transactions: readonly UnsignedTransaction[],
   passphrase: string,
@@ -91,6 +101,8 @@ export async function signTransactions(
     if (!recorded.ok) return recorded;
     return fail("key_not_found_for_address", `The wallet has no key of ${addresses.join(", ")}.`);
   }
+  const counted = await countSpending(row.id, transactions.map(({ transaction }) => transaction));
+  if (!counted.ok) return counted;
   return ok(transactions.map(({ transaction }, i) => {
     const { keys, bootstraps } = elementAt(witnesses, i);
     return addWitnesses(transaction, {
@@ -115,7 +127,7 @@ export async function withoutForgedOutputs<T, F extends Failure>(
 
 /** Records forged addresses, and checks others with unspent outputs of the wallet: who forges one forges more. */
 async function recordForged(
-  { store: { sql }, vault }: SigningServices,
+  { store: { sql }, vault }: Pick<SigningServices, "store" | "vault">,
   wallet: string,
   forged: readonly string[],
   passphrase: string,

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { anyAddress } from "#src/api/wallets/addresses.ts";
 import { assetAmount } from "#src/api/wallets/amounts.ts";
 import { poolId } from "#src/api/wallets/params.ts";
-import { amount, passphrase } from "#src/api/wallets/text.ts";
+import { amount, lovelace, passphrase, whole } from "#src/api/wallets/text.ts";
 import { byronFeesBody, coinSelection, paymentFeesBody } from "#src/api/wallets/transactions.ts";
 
 const action = z.discriminatedUnion("action", [
@@ -29,6 +29,21 @@ export const planBody = z.object({ addresses }).meta({ id: "MigrationPlanBody" }
 export const migrationBody = z.object({ passphrase, addresses }).meta({ id: "MigrationBody" });
 
 const balance = z.object({ ada: amount, assets: z.array(assetAmount) });
+const merging = {
+  below: lovelace.default({ quantity: 5_000_000n, unit: "lovelace" }).describe(
+    "Outputs with less lovelace are merged; 5 ada by default.",
+  ),
+  max_transactions: whole(1, 50).default(10),
+};
+export const consolidationPlanBody = z.object(merging).meta({ id: "ConsolidationPlanBody" });
+export const consolidationBody = z.object({ ...merging, passphrase }).meta({ id: "ConsolidationBody" });
+export const consolidationPlan = z.object({
+  selections: z.array(coinSelection).describe("One coin selection per transaction."),
+  total_fee: amount,
+  merged: z.int().describe("Outputs that are merged."),
+  into: z.int().describe("Outputs that they become."),
+}).meta({ id: "ConsolidationPlan" });
+
 export const migrationPlan = z.object({
   selections: z.array(coinSelection).describe("One coin selection per transaction."),
   total_fee: amount,

@@ -1,6 +1,7 @@
 /** Requests and answers about shared wallets; safe in a browser. */
 import { z } from "zod";
 import { fromBech32 } from "#src/cardano/bech32.ts";
+import { isPublicKey } from "#src/cardano/keys.ts";
 import { secondFactor, walletWords } from "#src/api/wallets/mnemonics.ts";
 import { index } from "#src/api/wallets/params.ts";
 import { cosignerName, templateScript } from "#src/api/wallets/script.ts";
@@ -17,6 +18,7 @@ function readAccountKey(text: string): { readonly key: string } | { readonly why
   if (!read) return { why: "Extended account must be encoded as Bech32." };
   if (read.prefix !== "acct_shared_xvk") return { why: "Extended account must have the prefix 'acct_shared_xvk'." };
   if (read.bytes.length !== XPUB_BYTES) return { why: "Extended account must have 64 bytes: a key and a chain code." };
+  if (!isPublicKey(read.bytes.subarray(0, 32))) return { why: "Extended account must begin with a key of Ed25519." };
   return { key: hex(read.bytes) };
 }
 

@@ -1,5 +1,7 @@
 /** Wallets as they are created, changed and shown; safe in a browser. */
 import { z } from "zod";
+import { fromHex } from "#src/base/bytes.ts";
+import { isPublicKey } from "#src/cardano/keys.ts";
 import { holdings } from "#src/api/wallets/amounts.ts";
 import { delegation } from "#src/api/wallets/delegation.ts";
 import { byronWords, secondFactor, walletWords } from "#src/api/wallets/mnemonics.ts";
@@ -68,7 +70,10 @@ const fromMnemonic = z.object({
 
 const XPUB = "Invalid account public key: expecting a hex-encoded value that is 64 bytes in length.";
 const accountKey = (path: string) =>
-  z.string().regex(/^[0-9a-fA-F]{128}$/, XPUB).transform((text) => text.toLowerCase()).describe(
+  z.string().regex(/^[0-9a-fA-F]{128}$/, { error: XPUB, abort: true }).refine(
+    (text) => isPublicKey(fromHex(text.slice(0, 64).toLowerCase())),
+    "Invalid account public key: its first 32 bytes are no key of Ed25519.",
+  ).transform((text) => text.toLowerCase()).describe(
     `Public key and chain code of the account, such as ${path}.`,
   );
 const WATCHED = "A watch-only wallet. Its transactions are signed by another program.";

@@ -141,9 +141,9 @@ export async function reserve(
   if (keys.length === 0) return true;
   const wanted = new Set(keys);
   const before = Object.fromEntries(
-    read.flatMap(({ utxo: { ref }, preference = 0 }) =>
-      preference >= RESERVED && wanted.has(refKey(ref)) ? [[refKey(ref), preference - RESERVED]] : []
-    ),
+    read.filter(({ preference = 0 }) => preference >= RESERVED)
+      .map(({ utxo: { ref }, preference = 0 }) => [refKey(ref), preference - RESERVED] as const)
+      .filter(([key]) => wanted.has(key)),
   );
   try {
     await store.sql.begin(async (sql) => {

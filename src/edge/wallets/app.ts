@@ -3,6 +3,7 @@
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { VERSION } from "#src/base/version.ts";
+import { consolidationRoutes } from "#src/edge/wallets/consolidations.ts";
 import { newWalletApp, PREFIX } from "#src/edge/wallets/route.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { startPage } from "#src/edge/startPage.ts";
@@ -24,6 +25,7 @@ import { poolRoutes } from "#src/edge/wallets/pools.ts";
 import { seenRoutes } from "#src/edge/wallets/seen.ts";
 import { servedShared, sharedWalletRoutes } from "#src/edge/wallets/shared.ts";
 import { sharedKeyRoutes } from "#src/edge/wallets/sharedKeys.ts";
+import { spendingRoutes } from "#src/edge/wallets/spending.ts";
 import { buildRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transactions.ts";
 import { unusedAddressRoutes } from "#src/edge/wallets/unusedAddresses.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
@@ -48,6 +50,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   for (const kind of [shelley, byron, shared]) {
     holdingRoutes(app, service, kind);
     unusedAddressRoutes(app, service, kind);
+    spendingRoutes(app, service, kind);
     historyRoutes(app, service, kind);
     seenRoutes(app, service, kind);
   }
@@ -56,6 +59,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
     spendRoutes(app, service, kind);
     selectionRoutes(app, service, kind);
     migrationRoutes(app, service, kind);
+    consolidationRoutes(app, service, kind);
   }
   proxyRoutes(app, service);
   options.health(app);

@@ -1,5 +1,6 @@
 /** `…/migrations`: moves everything that a wallet has to other addresses; planned first, then done. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { type MigrationTransactions, planMigration } from "#actors/migrationCalls.ts";
 import { readUnspent } from "#actors/walletReads.ts";
 import { signTransactions, withoutForgedOutputs } from "#src/vault/walletSigning.ts";
@@ -23,6 +24,7 @@ import { LOCKED, SUBMIT } from "#src/edge/wallets/transactions.ts";
 import { payable } from "#src/edge/wallets/paymentIntent.ts";
 import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
 import type { CoinSelection, OwnCoin } from "#src/wallet/build/types.ts";
+import type { WalletRow } from "#src/wallet/rows.ts";
 
 /** Adds both endpoints for wallets with a single owner. */
 export function migrationRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
@@ -58,22 +60,40 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
   }, async ({ params: { walletId: id }, body, context }) => {
     const row = await service.wallet(id, ...served.kinds);
     const to = { addresses: body.addresses.map(({ hex }) => hex) };
-    const made = await madeOnce(service, context, id, to, async () => {
-      const signed = answered(
-        await withoutForgedOutputs(async () => {
-          const { transactions } = await planned(service, id, body.addresses);
-          const unsigned = transactions.map(({ transaction, coins }) => ({ transaction, coins, policies: [] }));
-          return await signTransactions(service, row, unsigned, body.passphrase);
-        }),
-      );
-      return encode(signed);
-    });
-    const hashes: string[] = [];
-    for (const item of as(decode(made), "array").value) {
-      hashes.push(await submitFor(service, as(item, "bytes").value, id));
-    }
-    return await sentViews(service, row, hashes);
+    return await sendPlan(service, row, body.passphrase, to, context, () => planned(service, id, body.addresses));
   });
+}
+
+/**
+ * Signs and submits the transactions of a plan, once for all requests with the same `Idempotency-Key` (`body`
+ * identifies the request); gives the pending transactions.
+ */
+export async function sendPlan(
+  service: WalletService,
+  row: WalletRow,
+  passphrase: string,
+  body: object,
+  context: Context,
+  plan: () => Promise<MigrationTransactions>,
+) {
+  const made = await madeOnce(service, context, row.id, body, async () => {
+    const signed = answered(
+      await withoutForgedOutputs(async () => {
+        const unsigned = (await plan()).transactions.map(({ transaction, coins }) => ({
+          transaction,
+          coins,
+          policies: [],
+        }));
+        return await signTransactions(service, row, unsigned, passphrase);
+      }),
+    );
+    return encode(signed);
+  });
+  const hashes: string[] = [];
+  for (const item of as(decode(made), "array").value) {
+    hashes.push(await submitFor(service, as(item, "bytes").value, row.id));
+  }
+  return await sentViews(service, row, hashes);
 }
 
 /** The plan of a migration to some addresses; throws 403 `nothing_to_migrate`. */
@@ -94,6 +114,18 @@ function planView({ transactions, left }: MigrationTransactions, stakePath: Path
       ...rewards.map((reward) => ({ lovelace: reward, assets: new Map() })),
     ]));
   return {
+    ...selectionsView(transactions, stakePath),
+    balance_leftover: sum(left),
+    balance_selected: sum(
+      transactions.flatMap(({ coins }) => coins),
+      transactions.flatMap(({ scanned }) => [...scanned.withdrawals ?? []].map(([, amount]) => amount)),
+    ),
+  };
+}
+
+/** The transactions of a plan as coin selections, and their fees. */
+export function selectionsView(transactions: MigrationTransactions["transactions"], stakePath: Path) {
+  return {
     selections: transactions.map(({ scanned, coins }) =>
       selectionView(
         {
@@ -113,11 +145,6 @@ function planView({ transactions, left }: MigrationTransactions, stakePath: Path
       )
     ),
     total_fee: lovelace(transactions.reduce((fees, { scanned }) => fees + (scanned.fee ?? 0n), 0n)),
-    balance_leftover: sum(left),
-    balance_selected: sum(
-      transactions.flatMap(({ coins }) => coins),
-      transactions.flatMap(({ scanned }) => [...scanned.withdrawals ?? []].map(([, amount]) => amount)),
-    ),
   };
 }
 

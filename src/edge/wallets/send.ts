@@ -14,6 +14,7 @@ import { inTurn } from "#actors/offering.ts";
 import { readOwnTransactions } from "#actors/walletReads.ts";
 import { ensureChangeAddress } from "#src/vault/randomAddresses.ts";
 import { withoutForgedOutputs } from "#src/vault/walletSigning.ts";
+import { releaseSpend } from "#src/wallet/spending.ts";
 import { claimTransaction } from "#src/wallet/requests.ts";
 import type { PaymentIntent } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
@@ -54,9 +55,21 @@ export function sender(service: WalletService, kinds: readonly WalletRow["kind"]
     // under a key the first signed transaction is final, refused or not
     const hash = isNamed(context)
       ? await submitFor(service, await madeOnce(service, context, id, body, () => untilFree(id, make)), id)
-      : await untilFree(id, async () => await submitFor(service, await make(), id));
+      : await untilFree(id, async () => await submitOnce(service, await make(), id));
     return await sentView(service, row, hash);
   };
+}
+
+/** Submits a transaction that nobody else has: where the network refuses it, it no longer counts as spent. */
+async function submitOnce(service: WalletService, transaction: Uint8Array, wallet: string): Promise<string> {
+  try {
+    return await submitFor(service, transaction, wallet);
+  } catch (error) {
+    if (error instanceof HttpFailure && error.code === "created_invalid_transaction") {
+      await releaseSpend(service.store.sql, wallet, hashOf(transaction));
+    }
+    throw error;
+  }
 }
 
 /** Most builds of a request while other transactions spend its coins. */

@@ -1,5 +1,5 @@
 /** What the endpoints of the wallet service share: its dependencies, and look-ups of wallets. */
-import type { Failure } from "#src/base/result.ts";
+import type { Failure, Result } from "#src/base/result.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { byronMagic } from "#src/cardano/magic.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -7,12 +7,14 @@ import { cacheWhileUnchanged } from "#src/edge/responseCache.ts";
 import type { ResponseCache } from "#src/edge/route.ts";
 import { type WalletBuilds, walletBuilds } from "#actors/walletBuildCalls.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
+import { countSpending } from "#actors/walletSpending.ts";
 import { openPoolBook } from "#actors/poolBook.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { eraCache } from "#src/chain/provider/eraCache.ts";
 import { openLookupStore } from "#src/store/readPool.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
 import { TokenServer } from "#src/wallet/tokenMetadata.ts";
+import type { LimitExceeded } from "#src/wallet/spending.ts";
 import { readWallet, type WalletRow } from "#src/wallet/rows.ts";
 
 export interface WalletService extends WalletEdgeOptions {
@@ -26,6 +28,8 @@ export interface WalletService extends WalletEdgeOptions {
   readonly cache: ResponseCache;
   /** Eras of the network as far as a slot; throws 503 where the network is away. */
   eras(slot?: number): Promise<Eras>;
+  /** Counts signed transactions towards a wallet's spending limit; `spending_limit_exceeded` where they pass it. */
+  countSpending(wallet: string, transactions: readonly Uint8Array[]): Promise<Result<null, LimitExceeded>>;
   /** A wallet of one of some kinds; throws 404 `no_such_wallet`. */
   wallet(id: string, ...kinds: readonly WalletRow["kind"][]): Promise<WalletRow>;
 }
@@ -46,6 +50,7 @@ export function createWalletService(given: WalletEdgeOptions): WalletService {
     magic: byronMagic(options.networkMagic),
     builds: walletBuilds(options.build),
     cache: cacheWhileUnchanged(options.store.sql),
+    countSpending: (wallet, transactions) => countSpending(options, wallet, transactions),
     eras: async (slot) => answered(await readEras(slot)),
     async wallet(id, ...kinds) {
       const row = await readWallet(options.store.sql, id, kinds);

@@ -82,6 +82,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     const { hash, paths } = await signing(service, row, transaction);
     const input = { passphrase, message: fromHex(hash), paths };
     const signatures = answered(await vault.sign(row.id, input, until()));
+    if (paths.length > 0) answered(await service.countSpending(row.id, [transaction]));
     return { transaction: encoded(addWitness(transaction, ...signatures), encoding) };
   });
 

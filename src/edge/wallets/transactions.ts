@@ -36,7 +36,7 @@ export const SUBMIT = {
   500: "`created_invalid_transaction`: the network rejected it",
 };
 /** Refusals of signing. */
-export const LOCKED = "`no_root_key`, `wrong_encryption_passphrase`";
+export const LOCKED = "`no_root_key`, `wrong_encryption_passphrase`, `spending_limit_exceeded`";
 
 /** Construct and decode, for all kinds of wallets. */
 export function buildRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {

@@ -3,7 +3,7 @@ import { readOverviews, type WalletOverview } from "#actors/walletReads.ts";
 import { GAP } from "#machines/wallet.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
-import { fromHex } from "#src/base/bytes.ts";
+import { concat, fromHex, utf8 } from "#src/base/bytes.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/wallets.ts";
@@ -23,6 +23,8 @@ import { sealedXprv } from "#src/wallet/keys/seal.ts";
 import type { WalletStyle } from "#src/wallet/keys/types.ts";
 import { BYRON_KINDS, readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
 import type { Json } from "#src/base/json.ts";
+import { elementAt } from "#src/base/present.ts";
+import type { Queries } from "#src/store/store.ts";
 import { reason } from "#src/base/log.ts";
 import { respondList } from "#src/edge/json.ts";
 
@@ -58,7 +60,6 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
   /** Creates a wallet through its actor. */
   const createAndShow = async (
     kind: WalletRow["kind"],
-    id: string,
     settings: NewWalletSettings,
     { key, account = 0, policyKey = null, put }: {
       key: string;
@@ -67,6 +68,8 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
       put?: PutKey;
     },
   ) => {
+    // as in cardano-wallet for the first account; for others as for a wallet from the account's public key
+    const id = await idFor(store.sql, kind, account === 0 ? put?.root ?? key : key);
     await createWallet(service, entityOf(id), settings.restoration_mode, {
       type: "CREATE",
       kind,
@@ -91,9 +94,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
   ) =>
     withRootKey(service, root, (put) => {
       const [key = put.root, policyKey] = put.keys;
-      // as in cardano-wallet for the first account; for others as for a wallet from the account's public key
-      const id = idOf(fromHex(account === 0 ? put.root : key));
-      return createAndShow(kind, id, settings, { key, account, policyKey, put });
+      return createAndShow(kind, settings, { key, account, policyKey, put });
     });
 
   route(app, "post", "/wallets", {
@@ -113,8 +114,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
         paths: [accountPath("shelley", account), policyPath()],
       }, account);
     }
-    const key = body.account_public_key;
-    return await createAndShow("shelley", idOf(fromHex(key)), body, { key, account });
+    return await createAndShow("shelley", body, { key: body.account_public_key, account });
   });
 
   route(app, "post", "/byron-wallets", {
@@ -134,7 +134,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     } as const;
     if ("account_public_key" in body) {
       const { account_public_key: key, ...chosen } = body;
-      return await createAndShow("icarus", idOf(fromHex(key)), { ...settings, ...chosen }, { key });
+      return await createAndShow("icarus", { ...settings, ...chosen }, { key });
     }
     if ("passphrase_hash" in body) {
       const { encrypted_root_private_key: key, passphrase_hash: hash } = body;
@@ -149,6 +149,21 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
       paths: style === "random" ? [] : [accountPath(style)],
     });
   });
+}
+
+/**
+ * The id of a new wallet, or of the one of its kind with this public key. A wallet of today and one of Byron may have
+ * the same words, as in Yoroi, and cardano-wallet then gives both the same id. Ids are unique here: the later one gets
+ * another.
+ */
+async function idFor(sql: Queries, kind: WalletRow["kind"], xpub: string): Promise<string> {
+  const bytes = fromHex(xpub);
+  const known = await Promise.all([bytes, concat(bytes, utf8(kind))].map(async (hashed) => {
+    const id = idOf(hashed);
+    return { id, kind: (await readWallet(sql, id))?.kind };
+  }));
+  const found = known.find((one) => one.kind === kind) ?? known.find((one) => one.kind === undefined);
+  return (found ?? elementAt(known, 0)).id;
 }
 
 /** Style by which the root key is derived: cardano-wallet derives that of a Trezor as Icarus does. */

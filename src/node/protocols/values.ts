@@ -8,6 +8,8 @@ import type { CborShape } from "#src/node/queries/shape.ts";
 /** The tip before the first block. */
 export const originTip: Tip = { ...origin, height: -1 };
 
+/** Index of Byron, whose ledger has no queries of Shelley's. */
+export const BYRON = 0;
 /** Index of Conway: the newest era whose blocks are read, and the era of submitted transactions. */
 export const CONWAY = 6;
 

@@ -31,7 +31,7 @@ const QUANTITY_BYTES = 9;
 const POLICY_BYTES = 33;
 
 /** A transaction of the migration that can still grow. */
-interface Load {
+export interface Load {
   readonly coins: readonly OwnCoin[];
   readonly draft: Draft;
   readonly outputs: number;
@@ -40,7 +40,7 @@ interface Load {
 }
 
 /** Coins in the order in which they are taken. */
-class Queue {
+export class Queue {
   private at = 0;
   constructor(private readonly coins: readonly OwnCoin[]) {}
 
@@ -104,11 +104,11 @@ export function migrate(
 
 /** A transaction of these coins, or why there is none: it would be too large, or has too little lovelace. */
 type PackCoins = (coins: readonly OwnCoin[]) => Load | "full" | "short";
-const isLoad = (one: ReturnType<PackCoins>): one is Load => typeof one !== "string";
+export const isLoad = (one: ReturnType<PackCoins>): one is Load => typeof one !== "string";
 
 /** Packs coins into a transaction whose outputs go to the targets in turn, from `place` on. */
-function packing(
-  { parameters, means }: MigrateInput,
+export function packing(
+  { parameters, means }: Pick<MigrateInput, "parameters" | "means">,
   targets: readonly OwnAddress[],
   place: number,
   withdrawals: readonly Withdrawal[],
@@ -152,11 +152,20 @@ function classify({ parameters }: MigrateInput, coins: readonly OwnCoin[], load:
     else if (isLoad(load([coin]))) {
       supporters.push(coin);
       if (isPlain) supporting.set(addressKind(address), value.lovelace);
-    } else if (!isPlain || value.lovelace > parameters.feePerByte * BigInt(INPUT_BYTES + signatureBytes(address))) {
+    } else if (isWorthItsInput(parameters, coin)) {
       freeriders.push(coin);
     }
   }
   return [new Queue(supporters), new Queue(freeriders)];
+}
+
+/** Whether a coin holds assets or a script, or more lovelace than the fee of its input. */
+export function isWorthItsInput(
+  { feePerByte }: Pick<MigrateInput["parameters"], "feePerByte">,
+  { utxo: { output: { address, value, script } } }: OwnCoin,
+): boolean {
+  return value.assets.size > 0 || script !== undefined ||
+    value.lovelace > feePerByte * BigInt(INPUT_BYTES + signatureBytes(address));
 }
 
 const addressKind = (address: string) => `${address[0]} ${address.length}`;
@@ -194,7 +203,7 @@ function fill(
 }
 
 /** Adds as many coins of a queue as fit, and says what ended it. */
-function grow(
+export function grow(
   parameters: MigrateInput["parameters"],
   load: PackCoins,
   start: Load,

@@ -162,6 +162,13 @@ export interface MigrateInput extends BuildSetting {
   readonly means: WalletFunds;
 }
 
+/** Job `consolidate`: merges the coins with less than `below` lovelace into outputs at `means.change`. */
+export interface ConsolidateInput extends MigrateInput {
+  readonly below: bigint;
+  /** Most transactions. */
+  readonly most: number;
+}
+
 /** A part of a migration plan: all its transactions may not fit into one message. */
 export interface MigrationPart {
   /** CBOR of each, without signatures. */

@@ -7,20 +7,21 @@ import type { WalletAddress } from "#src/wallet/index/types.ts";
 const CHANGE = 1;
 
 /**
- * Path of an address of the wallet (bytes in hexadecimal); undefined for others. Of a random wallet only those that it
- * made with its root key: any other may be forged.
+ * Those of some addresses (bytes in hexadecimal) that are the wallet's, with their paths. Of a random wallet only those
+ * that it made with its root key: any other may be forged.
  */
-export async function readOwnPath(
+export async function readOwnAddresses(
   sql: Queries,
   wallet: string,
-  address: string,
-): Promise<readonly number[] | undefined> {
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, readonly number[]>> {
   const facts = await readFacts(sql, [wallet]);
   const own = facts.get(wallet);
-  if (own?.kind !== "random") return (await readClaims(sql, facts, [address])).get(wallet)?.get(address);
-  const [made] = await sql<{ role: bigint; index: bigint }[]>`
-    select role, index from wallet_address where wallet = ${wallet} and address = ${address} and made`;
-  return made && pathOf(own, made.role, made.index);
+  if (own?.kind !== "random") return (await readClaims(sql, facts, addresses)).get(wallet) ?? new Map();
+  const made = await sql<{ address: string; role: bigint; index: bigint }[]>`
+    select address, role, index from wallet_address
+    where wallet = ${wallet} and address = any(${sql.array([...new Set(addresses)])}::text[]) and made`;
+  return new Map(made.map(({ address, role, index }) => [address, pathOf(own, role, index)]));
 }
 
 /**

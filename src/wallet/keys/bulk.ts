@@ -2,9 +2,10 @@
  * Derives many public keys of one role of an account at once.
  *
  * A soft child's public key is its parent's plus 8 n times the base point, with n below 2^224, and nothing of it is
- * secret. So tables of the multiples for each value of each of the 28 bytes of n give a child by 28 additions without
- * doubling, and all children of a group share one inversion. This was measured to be more than three times as fast as
- * deriving one key after the other.
+ * secret. So tables of the multiples for each digit of n give a child by one addition a digit, without doubling, and all
+ * children of a group share one inversion. Digits of eleven bits have a sign, which halves the tables, and what is in
+ * the tables is prepared for the addition (Hisil et al. 2008, section 3.1: seven multiplications). This was measured to
+ * be more than six times as fast as deriving one key after the other.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { normalizeZ } from "@noble/curves/abstract/curve.js";
@@ -22,24 +23,41 @@ import type { DerivedHashes, DeriveInput } from "#src/wallet/keys/types.ts";
 const { Point } = ed25519;
 type EdwardsPoint = typeof Point.BASE;
 
+/** The prime of the field, and twice the curve's d. */
+const { p: P, d: D } = Point.CURVE();
+const D2 = 2n * D % P;
+
 /** Bytes of n. */
-const PLACES = 28;
+const BYTES = 28;
+/** Bits of a digit. More mean fewer additions and larger tables. */
+const DIGIT = 11;
+const BASE = 1 << DIGIT;
+/** Digits of n; the last one has room for the carry. */
+const DIGITS = Math.floor(8 * BYTES / DIGIT) + 1;
 /** Children that share an inversion; a larger group is not faster and needs more memory. */
 const GROUP = 512;
 
-let tables: readonly (readonly EdwardsPoint[])[] | undefined;
+/** A point (x, y) as the right side of an addition. */
+interface Addend {
+  readonly sum: bigint;
+  readonly difference: bigint;
+  /** 2 d x y. */
+  readonly product: bigint;
+}
 
-/** For each place and each byte from 1: 8 · byte · 256^place times the base point. Computed once, in 50 ms. */
-function multiples(): readonly (readonly EdwardsPoint[])[] {
+/** For each digit, from 1 to half of the base: 8 · digit · base^place times the base point. Computed once, in 60 ms. */
+let tables: readonly (readonly Addend[])[] | undefined;
+
+function multiples(): readonly (readonly Addend[])[] {
   if (tables) return tables;
-  const made: EdwardsPoint[][] = [];
+  const made: Addend[][] = [];
   let unit = Point.BASE.multiplyUnsafe(8n);
-  for (let place = 0; place < PLACES; place++) {
+  for (let place = 0; place < DIGITS; place++) {
     const row = [unit];
     let last = unit;
-    for (let byte = 2; byte < 256; byte++) row.push(last = last.add(unit));
-    unit = last.add(unit);
-    made.push(normalizeZ(Point, row));
+    for (let digit = 2; digit <= BASE / 2; digit++) row.push(last = last.add(unit));
+    unit = last.double();
+    made.push(normalizeZ(Point, row).map(({ X, Y, T }) => ({ sum: Y + X, difference: Y - X, product: D2 * T % P })));
   }
   return tables = made;
 }
@@ -81,10 +99,37 @@ export async function deriveCredentials(input: DeriveInput): Promise<Result<Deri
 
 /** The parent plus 8 times the first 28 bytes of a number (little endian). */
 function addMultiple(parent: EdwardsPoint, number: Uint8Array): EdwardsPoint {
-  let point = parent;
+  let { X, Y, Z, T } = parent;
+  let carry = 0;
   multiples().forEach((row, place) => {
-    const byte = elementAt(number, place);
-    if (byte !== 0) point = point.add(elementAt(row, byte - 1));
+    let digit = bitsAt(number, DIGIT * place) + carry;
+    carry = digit > BASE / 2 ? 1 : 0;
+    if (carry) digit -= BASE;
+    if (digit === 0) return;
+    const { sum, difference, product } = elementAt(row, Math.abs(digit) - 1);
+    // the negative of a point has its sum and its difference exchanged
+    const a = (Y - X) * (digit > 0 ? difference : sum) % P;
+    const b = (Y + X) * (digit > 0 ? sum : difference) % P;
+    const c = (digit > 0 ? T : -T) * product % P;
+    const e = b - a;
+    const f = 2n * Z - c;
+    const g = 2n * Z + c;
+    const h = b + a;
+    X = e * f % P;
+    Y = g * h % P;
+    T = e * h % P;
+    Z = f * g % P;
   });
-  return point;
+  return new Point(positive(X), positive(Y), positive(Z), positive(T));
+}
+
+/** The digit of a number's first 28 bytes that begins at a bit. */
+function bitsAt(number: Uint8Array, bit: number): number {
+  const byte = (at: number) => at < BYTES ? elementAt(number, at) : 0;
+  const at = bit >> 3;
+  return (byte(at) | byte(at + 1) << 8 | byte(at + 2) << 16) >> (bit & 7) & (BASE - 1);
+}
+
+function positive(value: bigint): bigint {
+  return value < 0n ? value + P : value;
 }

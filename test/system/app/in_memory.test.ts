@@ -1,20 +1,27 @@
 /** `serve` without a database: everything is in a temporary folder, which goes with the process. */
+import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import process from "node:process";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/arbor.ts";
+import { endChild } from "../../support/child.ts";
 import { PASSPHRASE } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
 
 describe("serve without a database", () => {
   let root: string;
+  let environment: Record<string, string>;
   const running = new Set<Arbor>();
   beforeAll(() => {
     root = mkdtempSync(path.join(os.tmpdir(), "arbor-tmp-"));
     chmodSync(root, 0o755);
+    const ports = ["TOKEN", "WALLET", "DEVNET", "OPERATOR", "NATS"].map((name) => [`ARBOR_${name}_PORT`, "0"]);
+    const none = ["ARBOR_FOLDER", "DATABASE_URL", "NATS_URL", "NATS_TOKEN"].map((name) => [name, ""]);
+    environment = { ...Object.fromEntries([...ports, ...none]), TMPDIR: root, ARBOR_BUILDERS: "1" };
   });
   afterEach(async () => {
     for (const arbor of running) await arbor.end();
@@ -26,12 +33,12 @@ describe("serve without a database", () => {
     const arbor = await Arbor.start({
       infra: { databaseUrl: "", natsUrl: "", natsToken: undefined, stop: async () => {} },
       entry: "src/app/serve.ts",
-      env: { TMPDIR: root, ARBOR_FOLDER: "", ARBOR_NATS_PORT: "0", ARBOR_BUILDERS: "1", NATS_TOKEN: "" },
+      env: environment,
     });
     running.add(arbor);
     return arbor;
   };
-  const end = async (arbor: Arbor, signal: "SIGTERM" | "SIGINT" | "SIGKILL") => {
+  const end = async (arbor: Arbor, signal: "SIGTERM" | "SIGKILL") => {
     running.delete(arbor);
     await arbor.end(signal);
   };
@@ -43,7 +50,7 @@ describe("serve without a database", () => {
       passphrase: PASSPHRASE,
     });
 
-  it.each(["SIGTERM", "SIGINT"] as const)("says so, and leaves nothing after %s", async (signal) => {
+  it("says so, and leaves nothing after SIGTERM", async () => {
     const arbor = await serve();
     expect(arbor.printed.match(/^In memory: all data, wallets included, are removed when this process ends/gm))
       .toHaveLength(1);
@@ -52,9 +59,22 @@ describe("serve without a database", () => {
     const client = new WalletClient(arbor.wallets);
     const { id } = await create(arbor);
     expect((await client.wallets()).map((wallet) => wallet.id)).toEqual([id]);
-    await end(arbor, signal);
+    await end(arbor, "SIGTERM");
     expect(arbor.child.exitCode).toBe(0);
     expect(folders()).toEqual([]);
+  });
+
+  it("leaves nothing after SIGINT during its start", async () => {
+    const child = spawn(process.execPath, ["run", "-A", "src/app/serve.ts"], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, ...environment },
+    });
+    await new Promise<void>((resolve) =>
+      child.stdout.on("data", (chunk) => String(chunk).includes("Creating a PostgreSQL database") && resolve())
+    );
+    expect(folders()).toHaveLength(1);
+    await endChild(child, "SIGINT");
+    expect([child.exitCode, folders()]).toEqual([0, []]);
   });
 
   it("removes what a killed process has left, never what a living one uses", async () => {

@@ -5,13 +5,16 @@
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toHex, utf8 } from "#src/base/bytes.ts";
+import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
+import { addressText, parseAddress, readAddressHex } from "#src/cardano/address.ts";
+import { encode } from "#src/cardano/cbor.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import { mnemonicEntropy, newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { masterKey } from "#src/wallet/keys/master.ts";
 import { hashPassphrase } from "#src/wallet/keys/seal.ts";
 import { Arbor } from "../../support/arbor.ts";
+import { byronAddress } from "../../support/byron.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { ADA, PASSPHRASE, PROVIDERS, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
@@ -180,13 +183,65 @@ describe.each(PROVIDERS)("Byron wallets with address pools, with the chain from 
     const passphrases = { old_passphrase: PASSPHRASE, new_passphrase: NEW_PASSPHRASE };
     expect(await scenario.refused(client.send("PUT", `/${BYRON}/${id}/passphrase`, passphrases)))
       .toEqual([403, "no_root_key"]);
+    // so many addresses are derived in parts
+    const many = icarusRoot(newMnemonic(12));
     const late = await client.createByron({
       name: "Late",
-      account_public_key: toHex(account(icarusRoot(newMnemonic(12))).to_public().as_bytes()),
+      account_public_key: toHex(account(many).to_public().as_bytes()),
+      address_pool_gap: 1_001,
       restoration_mode: "from_tip",
     });
     expect(late.tip.absolute_slot_number).toBeGreaterThan(0);
-    await client.delete(id, BYRON);
+    expect((await listed(late.id)).flatMap((one, i) => i % 500 === 0 ? [one.id] : []))
+      .toEqual([0, 500, 1_000].map((index) => addressOf(many, 0, index)));
+  });
+
+  it("with the words of a Shelley wallet: both live beside each other", async () => {
+    const { client } = scenario;
+    const words = newMnemonic(15);
+    const modern = await scenario.createWallet({ words });
+    const create = () =>
+      client.createByron({ style: "icarus", name: "Yoroi", mnemonic_sentence: words, passphrase: PASSPHRASE });
+    const { id } = await create();
+    expect(id).not.toBe(modern.id);
+    expect(await scenario.refused(create())).toEqual([409, "wallet_already_exists"]);
+    expect(await scenario.refused(client.wallet(id))).toEqual([404, "no_such_wallet"]);
+    expect(await scenario.refused(client.byronWallet(modern.id))).toEqual([404, "no_such_wallet"]);
+    await ready(id);
+    await scenario.faucet(addressOf(icarusRoot(words), 0, 0), 4n * ADA);
+    await has(id, 4n * ADA);
+    const addresses = [await scenario.address(modern.id)];
+    const [moved] = await client.migrate(id, { addresses, passphrase: PASSPHRASE }, { prefix: BYRON });
+    await scenario.untilAvailable(modern.id, 4n * ADA - BigInt(moved!.fee.quantity));
+    await client.delete(modern.id);
+    expect(await scenario.refused(create())).toEqual([409, "wallet_already_exists"]);
+    expect((await scenario.createWallet({ words })).id).toBe(modern.id);
+    await scenario.untilAvailable(modern.id, 4n * ADA - BigInt(moved!.fee.quantity));
+  });
+
+  it("hold nothing at addresses that only share the root of one of theirs, once they sign", async () => {
+    const { client } = scenario;
+    const words = newMnemonic(15);
+    const { id } = await client.createByron({
+      style: "icarus",
+      name: "Robbed",
+      mnemonic_sentence: words,
+      passphrase: PASSPHRASE,
+    });
+    await ready(id);
+    const [mine] = await listed(id);
+    const read = parseAddress(mine!.id);
+    if (!read.ok || read.value.kind !== "byron") throw new Error(`${mine!.id} is none of Byron`);
+    const attributes = { 1: encode(new Uint8Array(20)) };
+    const forged = readAddressHex(byronAddress({ root: fromHex(read.value.byron.root), attributes }));
+    if (!forged.ok) throw new Error(forged.error.message);
+    await scenario.faucet(mine!.id, 20n * ADA);
+    await scenario.faucet(addressText(forged.value), 50n * ADA);
+    await has(id, 70n * ADA);
+    const payments = [{ address: mine!.id, amount: lovelace(60n * ADA) }];
+    const pay = client.pay(id, { payments, passphrase: PASSPHRASE }, { prefix: BYRON });
+    expect(await scenario.refused(pay)).toEqual([403, "not_enough_money"]);
+    await has(id, 20n * ADA);
   });
 
   it("random ones from the key of an old wallet: its passphrase, also an empty one, opens it", async () => {
@@ -245,6 +300,12 @@ describe.each(PROVIDERS)("Byron wallets with address pools, with the chain from 
     expect(await refused({ name: "A", account_public_key: "00" })).toBe(
       "Error in $['account_public_key']: Invalid account public key: expecting a hex-encoded value that is 64 bytes in length.",
     );
+    // no point of the curve has this y
+    const none = { name: "A", account_public_key: `02${"00".repeat(63)}` };
+    const sentence =
+      "Error in $['account_public_key']: Invalid account public key: its first 32 bytes are no key of Ed25519.";
+    expect(await refused(none)).toBe(sentence);
+    expect((await scenario.refusal(client.send("POST", "/wallets", none))).message).toBe(sentence);
     expect(await refused({ name: "A", account_public_key: "00".repeat(64), address_pool_gap: 9 }))
       .toBe("Error in $['address_pool_gap']: An address pool gap must be a natural number between 10 and 100000.");
     expect(await refused({ name: "A", style: "random", encrypted_root_private_key: "00", passphrase_hash: "00" }))

@@ -6,7 +6,12 @@
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
+import { addressText } from "#src/cardano/address.ts";
+import { newSeed } from "#src/cardano/keys.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { addressOf } from "#src/cli/keyFile.ts";
+import type { ApiError } from "#src/client/http.ts";
+import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { lovelace } from "#src/client/wallets.ts";
 import { readByCsl } from "../../support/read_by_csl.ts";
 import { ADA, PASSPHRASE, PROVIDERS, Scenario } from "../../support/scenario.ts";
@@ -234,5 +239,47 @@ describe.each(PROVIDERS)("on mainnet, provider %s,", (provider) => {
       if (place !== "") expect(message).toBe(`Error in $.${place}: ${WRONG}`);
     }
     expect(await client.inspect(TEST.payment)).toMatchObject({ network_tag: 0 });
+  });
+});
+
+describe("tokens on mainnet", () => {
+  let scenario: Scenario;
+  beforeAll(async () => {
+    scenario = await Scenario.start({
+      provider: "devnet",
+      mainnet: true,
+      blockMs: 0,
+      env: { ARBOR_TOKENS_ON_MAINNET: "true", ARBOR_POOLS: "1" },
+    });
+    await scenario.blocks();
+  });
+  afterAll(() => scenario?.stop());
+
+  it("are created at addresses of mainnet, where the service was started for them", async () => {
+    expect(scenario.arbor.printed).not.toContain("token service is off");
+    const tokens = new TokenClient(scenario.arbor.tokens);
+    const config = (await http(scenario.arbor.tokens, "GET", "/config")).body;
+    expect(config).toMatchObject({ network: { id: 1, magic: MAINNET_MAGIC } });
+    expect(networkOf(config.publication)).toBe(1);
+    const key = newSeed();
+    const address = addressText(addressOf(key, 1));
+    await scenario.faucet(address, 100n * ADA);
+    await scenario.blocks();
+    const refused = await tokens.boot(TEST.payment).then(() => undefined, (error: ApiError) => error);
+    expect([refused?.status, refused?.code]).toEqual([400, "bad_address"]);
+    const { unsignedTransaction, value: token } = await until("the coin is indexed", async () => {
+      return await tokens.boot(address).catch((error: ApiError) => {
+        if (["not_enough_money", "index_behind"].includes(error.code)) return undefined;
+        throw error;
+      });
+    }, 60_000);
+    const signed = signTransaction(unsignedTransaction, key);
+    for (const output of readByCsl(signed).outputs) expect(networkOf(output.address)).toBe(1);
+    await tokens.submit(signed);
+    await until("the token is listed", async () => {
+      await scenario.blocks();
+      const { body } = await http(scenario.arbor.tokens, "GET", "/tokens");
+      return body.tokens.some(({ tokenId, status }: Record<string, unknown>) => tokenId === token && status === "live");
+    }, 60_000);
   });
 });

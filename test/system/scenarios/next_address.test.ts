@@ -11,8 +11,6 @@ import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
 
-type Reserved = WalletAddress & { readonly reserved_until: string };
-
 describe("the next unused address", () => {
   let scenario: Scenario;
   beforeAll(async () => {
@@ -21,10 +19,9 @@ describe("the next unused address", () => {
   });
   afterAll(() => scenario?.stop());
 
-  const path = (id: string, prefix: Prefix = "wallets") => `/${prefix}/${id}/addresses/next-unused`;
-  const next = (id: string, prefix?: Prefix) => scenario.client.get<WalletAddress>(path(id, prefix));
-  const reserve = (id: string, body: object = {}, prefix?: Prefix) =>
-    scenario.client.send<Reserved>("POST", path(id, prefix), body);
+  const next = (id: string, prefix?: Prefix) => scenario.client.nextAddress(id, prefix);
+  const reserve = (id: string, body: Parameters<WalletClient["reserveAddress"]>[1] = {}, prefix?: Prefix) =>
+    scenario.client.reserveAddress(id, body, prefix);
   const indexOf = ({ derivation_path: path }: WalletAddress) => path.at(-1);
 
   it("is the first that no block and no pending transaction pays", async () => {
@@ -125,14 +122,13 @@ describe("reservations of two processes", () => {
       address_pool_gap: 40,
     });
     await until("it is ready", async () => (await clients[0]!.wallet(id)).state.status === "ready");
-    const path = `/wallets/${id}/addresses/next-unused`;
     const given = await Promise.all(
-      Array.from({ length: 30 }, (_, i) => clients[i % 2]!.send<Reserved>("POST", path, { reference: `order ${i}` })),
+      Array.from({ length: 30 }, (_, i) => clients[i % 2]!.reserveAddress(id, { reference: `order ${i}` })),
     );
     expect(new Set(given.map((one) => one.id)).size).toBe(30);
     await second.end("SIGKILL");
     second = await Arbor.start({ infra, roles: "edge" });
-    const again = await new WalletClient(second.wallets).send<Reserved>("POST", path, { reference: "order 29" });
+    const again = await new WalletClient(second.wallets).reserveAddress(id, { reference: "order 29" });
     expect(again).toEqual(given[29]);
     // they go with their wallet
     await clients[0]!.send("DELETE", `/wallets/${id}`);

@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { publicGenesis } from "#src/chain/provider/genesisHash.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { StartError } from "#src/app/context.ts";
 import { mainnetNotice, tokensServed } from "#src/app/mainnet.ts";
 import { checkNetwork } from "#src/app/networkCheck.ts";
 import { HELP, type Options, readOptions } from "#src/app/options.ts";
+import { vectors } from "../../support/vectors.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-genesis-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -61,6 +63,13 @@ describe("the network", () => {
     expect(network([...NODE, "--testnet", preprod, "--network-magic", "1"])).toEqual([1, START * 1_000]);
     expect(network(NODE, { ARBOR_TESTNET: preprod })).toEqual([1, START * 1_000]);
     expect(network([...NODE, "--network-magic", "2"])).toEqual([2, undefined]);
+  });
+
+  it("of a genesis file is known by the file's hash: preview by its own file", () => {
+    const preview = options([...NODE, "--testnet", vectors("preview-byron-genesis.json")]);
+    expect(preview).toMatchObject({ networkMagic: 2, genesisStart: Date.parse("2022-10-25T00:00:00Z") });
+    expect(preview.genesisHash).toBe(publicGenesis(2));
+    expect(options(NODE).genesisHash).toBeUndefined();
   });
 
   it("that the command line names takes precedence over the environment", () => {

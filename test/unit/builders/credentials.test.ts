@@ -2,8 +2,11 @@ import { afterAll, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { createBuilders } from "#src/builders/builders.ts";
 import { deriveCredentialsInThreads } from "#src/builders/credentials.ts";
+import { concat } from "#src/base/bytes.ts";
+import { byronAddress } from "#src/cardano/byron.ts";
 import { HARD, rootKey, toPublic } from "#src/cardano/derivation.ts";
-import { childHash, writeXpub } from "#src/wallet/keys/account.ts";
+import { credentialOf } from "#src/wallet/index/credential.ts";
+import { childHash, childOf, writeXpub } from "#src/wallet/keys/account.ts";
 
 const builders = createBuilders({ threads: 1, log: silentLog });
 afterAll(() => builders.stop());
@@ -15,6 +18,17 @@ test("an order larger than a job gives all indices in order", async () => {
   expect(derived).toHaveLength(2_010);
   for (const i of [0, 1, 1_999, 2_000, 2_009]) expect(derived[i]).toBe(`key-${childHash(account, 1, 5 + i)}`);
   expect(await deriveCredentialsInThreads(builders)({ ...order, count: 0 })).toEqual([]);
+});
+
+test("those of an icarus wallet are the roots of its addresses", async () => {
+  const byron = { magic: 42 };
+  const order = { wallet: "w", kind: "icarus" as const, role: 0 as const, from: 7, count: 2 };
+  const derived = await deriveCredentialsInThreads(builders)({ ...order, account: { account, byron } });
+  const addresses = [7, 8].map((index) => {
+    const { key, chainCode } = childOf(account, 0, index);
+    return byronAddress({ key: concat(key, chainCode), ...byron });
+  });
+  expect(derived).toEqual(addresses.map(credentialOf));
 });
 
 test("a failure of the threads rejects, without the account's key in the message", async () => {

@@ -5,36 +5,13 @@
 import { describe, expect, it } from "vitest";
 import { addressText, parseAddress, readAddressHex } from "#src/cardano/address.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
-import { epochTimes, type EraBound, ERAS, type Eras, eraStart, slotAt, timeAt } from "#src/cardano/eras.ts";
+import { epochTimes, ERAS, eraStart, slotAt, timeAt } from "#src/cardano/eras.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { blockFile, singles } from "../../support/blocks.ts";
-
-const SYSTEM_START = Date.parse("2017-09-23T21:44:51Z");
-/** First epochs of the eras from Shelley on, and the epoch up to which the history goes. */
-const FORKS = [208, 236, 251, 290, 365, 507, 700];
-
-/** The history as a node of mainnet states it. */
-function mainnet(): Eras {
-  const bound = (epoch: number): EraBound => {
-    const [byron, shelley] = [Math.min(epoch, 208), Math.max(0, epoch - 208)];
-    const seconds = BigInt(byron) * 432_000n + BigInt(shelley) * 432_000n;
-    return { epoch, slot: byron * 21_600 + shelley * 432_000, time: seconds * 1_000_000_000_000n };
-  };
-  return {
-    systemStart: SYSTEM_START,
-    current: "Conway",
-    history: [0, ...FORKS.slice(0, -1)].map((epoch, i) => ({
-      start: bound(epoch),
-      end: bound(FORKS[i]!),
-      terms: i === 0
-        ? { epochLength: 21_600, slotLength: 20_000, safeZone: 4_320, genesisWindow: 4_320 }
-        : { epochLength: 432_000, slotLength: 1_000, safeZone: 129_600, genesisWindow: 129_600 },
-    })),
-  };
-}
+import { mainnetEras } from "../../support/mainnet_eras.ts";
 
 describe("slots of mainnet", () => {
-  const eras = mainnet();
+  const eras = mainnetEras();
   const time = (slot: number) => {
     const at = timeAt(eras, slot);
     return at.ok ? new Date(at.value).toISOString() : at.error.code;
@@ -82,7 +59,7 @@ describe("recorded blocks of mainnet", () => {
   ].map((name) => singles.find(({ file }) => file === `single/${name}.cbor`)!);
 
   it("lie in the era of their tag", () => {
-    const { history } = mainnet();
+    const { history } = mainnetEras();
     for (const { era, slot } of blocks) {
       const index = history.findLastIndex(({ start }) => start.slot <= slot);
       expect([slot, ERAS[index]]).toEqual([slot, ERAS[era - 1]]);

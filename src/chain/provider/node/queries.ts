@@ -17,7 +17,7 @@ import { sendEraQuery, sendQuery } from "#src/node/queries/sendQuery.ts";
 import { startTime } from "#src/node/queries/history.ts";
 import { decodeRejection } from "#src/node/rejections/rejections.ts";
 import type { MempoolSession, QuerySession } from "#src/node/client/sessions.ts";
-import { CONWAY, eraName, originTip } from "#src/node/protocols/values.ts";
+import { BYRON, CONWAY, eraName, originTip } from "#src/node/protocols/values.ts";
 
 /** Queries the ledger at the tip, in one session; gives the point at which the answer holds. */
 export async function atTip<T>(
@@ -43,7 +43,14 @@ function ledgerOf(session: QuerySession, signal: AbortSignal, answered: Answered
     supports: (kind) => answered.has(kind),
     query: async (query) => valueOf(await sendQuery(session, query, signal)),
     queryEra: async (query) => {
-      const eraQuery = query(await current());
+      const inEra = await current();
+      if (inEra === BYRON) {
+        throw nodeError(
+          "byron_era",
+          "The node is still in the Byron era and answers no queries of the ledger before Shelley.",
+        );
+      }
+      const eraQuery = query(inEra);
       const answer = await sendEraQuery(session, eraQuery, signal);
       if (answer.ok) answered.answered(eraQuery.kind);
       else if (answer.error.code === "connection_lost") answered.connectionClosed(eraQuery.kind);

@@ -1,0 +1,155 @@
+/**
+ * Spending limits: the lovelace that signatures of a wallet's keys may let out of it in 24 hours, by the chain's time.
+ *
+ * Assumptions: the signature releases the money, so it is what counts: every signed transaction is a row, written under
+ * a lock of the limit before the signature leaves the process. Whether a row counts follows from the index alone, so
+ * that rollbacks and restarts change nothing: one in the ledger counts for 24 hours, any other as long as a block can
+ * still include it.
+ */
+import { refKey } from "#src/cardano/output.ts";
+import type { ScannedTransaction } from "#src/cardano/block.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { onlyRow } from "#src/store/rows.ts";
+import type { Migration } from "#src/store/migrations.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
+
+export const spendingMigrations: readonly Migration[] = [{
+  id: "wallet-spending-1",
+  sql: `
+    -- lovelace that signatures may let out of a wallet in 24 hours
+    create table wallet_limit (wallet text primary key, per_day numeric not null);
+    -- what signed transactions let out of a wallet with a limit; valid_to: the first slot in which no block can include it
+    create table wallet_spend (
+      wallet text not null, hash text not null, amount numeric not null, valid_to bigint, primary key (wallet, hash));`,
+}];
+
+/** The chain's time for a wallet: the slot up to which it is read, and the slots of 24 hours. */
+export interface SpendingTime {
+  readonly slot: number;
+  readonly day: number;
+}
+
+/** A signed transaction and the lovelace that it lets out of the wallet. */
+export interface Spend {
+  readonly hash: string;
+  readonly amount: bigint;
+  readonly validTo: number | undefined;
+}
+
+/** A limit, and what counts towards it; lovelace. */
+export interface SpendingState {
+  readonly perDay: bigint;
+  readonly spent: bigint;
+}
+
+export type LimitExceeded = Failure<"spending_limit_exceeded">;
+
+/** What belongs to a wallet, of a transaction. */
+export interface OwnParts {
+  /** Lovelace of its outputs among the inputs and the collateral, by `refKey`. */
+  readonly coins: ReadonlyMap<string, bigint>;
+  /** Its addresses among the outputs, bytes in hexadecimal. */
+  readonly addresses: ReadonlySet<string>;
+  /** Its reward address. */
+  readonly account?: string | undefined;
+}
+
+/**
+ * Lovelace that a transaction lets out of a wallet: to others, as fee and as deposit; never negative. Where its scripts
+ * may fail, at least the collateral that the wallet then loses.
+ */
+export function outflow(transaction: ScannedTransaction, { coins, addresses, account }: OwnParts): bigint {
+  const sumOf = (refs: ScannedTransaction["inputs"]) =>
+    refs.reduce((sum, ref) => sum + (coins.get(refKey(ref)) ?? 0n), 0n);
+  const ownOf = (outputs: ScannedTransaction["outputs"]) =>
+    outputs.reduce((sum, { address, value }) => addresses.has(address) ? sum + value.lovelace : sum, 0n);
+  const { inputs, outputs, collateral, collateralReturn, withdrawals } = transaction;
+  const rewards = account === undefined ? 0n : withdrawals.get(account) ?? 0n;
+  const net = sumOf(inputs) + rewards - ownOf(outputs);
+  const lost = sumOf(collateral) - ownOf(collateralReturn ? [collateralReturn] : []);
+  return [net, lost, 0n].reduce((most, one) => one > most ? one : most);
+}
+
+/** The limit of a wallet and what counts towards it; undefined where there is none. */
+export async function readSpending(
+  sql: Queries,
+  wallet: string,
+  time: SpendingTime,
+): Promise<SpendingState | undefined> {
+  const [row] = await sql<{ per_day: string; spent: string }[]>`
+    select per_day, (${spentQuery(sql, wallet, time, [])}) as spent from wallet_limit where wallet = ${wallet}`;
+  return row && { perDay: BigInt(row.per_day), spent: BigInt(row.spent) };
+}
+
+/** Whether a wallet has a limit. */
+export async function hasLimit(sql: Queries, wallet: string): Promise<boolean> {
+  return (await sql`select 1 from wallet_limit where wallet = ${wallet}`).length > 0;
+}
+
+/** Sets the limit of a wallet that exists; what was signed under an earlier one still counts. */
+export async function setLimit(sql: Queries, wallet: string, perDay: bigint): Promise<boolean> {
+  const rows = await sql`
+    insert into wallet_limit (wallet, per_day) select id, ${
+    String(perDay)
+  }::numeric from wallet where id = ${wallet} for key share
+    on conflict (wallet) do update set per_day = excluded.per_day returning 1`;
+  return rows.length > 0;
+}
+
+/** Removes the limit of a wallet, and the account of what was spent. */
+export async function clearLimit(sql: Queries, wallet: string): Promise<void> {
+  await sql`delete from wallet_limit where wallet = ${wallet}`;
+  await sql`delete from wallet_spend where wallet = ${wallet}`;
+}
+
+/**
+ * Counts transactions, all or none, where they stay within the limit; a transaction that was counted before is not
+ * counted again. Runs in a transaction of its own: its lock orders the wallet's signatures.
+ */
+export async function reserveSpends(
+  sql: Queries,
+  wallet: string,
+  spends: readonly Spend[],
+  time: SpendingTime,
+): Promise<Result<null, LimitExceeded>> {
+  const [limit] = await sql<{ per_day: string }[]>`
+    select per_day from wallet_limit where wallet = ${wallet} for no key update`;
+  if (!limit) return ok(null);
+  const hashes = spends.map(({ hash }) => hash);
+  const { spent } = await onlyRow(sql<{ spent: string }[]>`${spentQuery(sql, wallet, time, hashes)}`);
+  const wanted = spends.reduce((sum, { amount }) => sum + amount, 0n);
+  const [perDay, before] = [BigInt(limit.per_day), BigInt(spent)];
+  if (wanted > 0n && before + wanted > perDay) return exceeded(perDay, before, wanted);
+  // no block includes what ended two days ago, and what it included then counts no longer
+  await sql`delete from wallet_spend where wallet = ${wallet} and valid_to <= ${time.slot - 2 * time.day}`;
+  await sql`insert into wallet_spend (wallet, hash, amount, valid_to)
+    select ${wallet}, * from unnest(${sql.array(hashes)}::text[], ${
+    sql.array(spends.map(({ amount }) => String(amount)))
+  }::numeric[], ${sql.array(spends.map(({ validTo }) => validTo === undefined ? null : String(validTo)))}::bigint[])
+    on conflict (wallet, hash) do update set amount = excluded.amount`;
+  return ok(null);
+}
+
+/** Removes a transaction that was signed, refused by the network and given to nobody. */
+export async function releaseSpend(sql: Queries, wallet: string, hash: string): Promise<void> {
+  await sql`delete from wallet_spend where wallet = ${wallet} and hash = ${hash}`;
+}
+
+/** The sum of what counts, without some transactions. */
+function spentQuery(sql: Queries, wallet: string, { slot, day }: SpendingTime, without: readonly string[]): Fragment {
+  return sql`select coalesce(sum(s.amount), 0) as spent from wallet_spend s
+    left join wallet_transaction t on t.wallet = s.wallet and t.hash = s.hash and t.to_slot is null
+    where s.wallet = ${wallet} and s.hash <> all(${sql.array([...without])}::text[])
+      and case when t.hash is null then s.valid_to is null or s.valid_to > ${slot} else t.from_slot > ${
+    slot - day
+  } end`;
+}
+
+function exceeded(perDay: bigint, spent: bigint, wanted: bigint) {
+  const lovelace = (quantity: bigint) => ({ quantity, unit: "lovelace" as const });
+  return fail(
+    "spending_limit_exceeded",
+    `The wallet may spend ${perDay} lovelace in 24 hours, of which ${spent} are spent or signed for; this needs ${wanted}.`,
+    { per_day: lovelace(perDay), spent: lovelace(spent), requested: lovelace(wanted) },
+  );
+}
