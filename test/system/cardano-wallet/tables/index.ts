@@ -7,6 +7,7 @@ import { migrations } from "./migrations.ts";
 import { network, settings } from "./network.ts";
 import { restoration } from "./restoration.ts";
 import { transactions } from "./transactions.ts";
+import { transactionsNew } from "./transactionsNew.ts";
 import { wallets } from "./wallets.ts";
 import { withdrawals } from "./withdrawals.ts";
 
@@ -19,6 +20,7 @@ export const tables: readonly Table[] = [
   settings,
   coinSelections,
   transactions,
+  transactionsNew,
   migrations,
   withdrawals,
 ];
