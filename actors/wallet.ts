@@ -29,7 +29,10 @@ import { byronPathKey } from "#src/wallet/keys/byronAddress.ts";
 import { accountPath, pathText } from "#src/wallet/keys/paths.ts";
 import { readWallet, type WalletRow } from "#src/wallet/rows.ts";
 
-export interface WalletActorOptions extends WalletBuildOptions, WalletLifeOptions {}
+export interface WalletActorOptions extends WalletBuildOptions, WalletLifeOptions {
+  /** Protocol magic in Byron addresses; undefined on mainnet. */
+  readonly byronMagic: number | undefined;
+}
 
 type Answer = Result<Json, Failure>;
 
@@ -103,7 +106,7 @@ async function builderOf({ store }: WalletActorOptions, id: string): Promise<Res
   const { kind, oneChange, selection, policyKey } = row;
   return ok({
     id,
-    account: kind === "shelley" ? accountPath("shelley") : [],
+    account: isSequential(kind) ? accountPath(kind) : [],
     oneChange,
     selection,
     ...(policyKey === undefined ? {} : { policyKey: keyHash(nodeOf(policyKey).key) }),
@@ -111,20 +114,21 @@ async function builderOf({ store }: WalletActorOptions, id: string): Promise<Res
 }
 
 /** The wallet's entry for the index. */
-async function specOf({ store, networkId }: WalletActorOptions, id: string): Promise<Begun | undefined> {
-  const row = await readWallet(store.sql, id);
-  return row && { life: row.life, birth: row.birth, spec: indexed(row, networkId) };
+async function specOf(options: WalletActorOptions, id: string): Promise<Begun | undefined> {
+  const row = await readWallet(options.store.sql, id);
+  return row && { life: row.life, birth: row.birth, spec: indexed(row, options) };
 }
 
-function indexed({ id, kind, key, gap }: WalletRow, network: 0 | 1): Begun["spec"] {
-  if (kind === "random") return { wallet: id, kind, network, pathKey: toHex(byronPathKey(key)) };
-  return {
-    wallet: id,
-    kind: "shelley",
-    network,
-    gap,
-    prefix: pathText(accountPath("shelley")).join("/"),
-    account: key,
-    stake: { kind: "key", hash: childHash(key, ROLES.stake, 0) },
-  };
+const isSequential = (kind: WalletRow["kind"]): kind is "shelley" | "icarus" => kind === "shelley" || kind === "icarus";
+
+function indexed(
+  { id, kind, key, gap }: WalletRow,
+  { networkId: network, byronMagic: magic }: WalletActorOptions,
+): Begun["spec"] {
+  if (!isSequential(kind)) return { wallet: id, kind: "random", network, pathKey: toHex(byronPathKey(key)) };
+  const pools = { wallet: id, network, gap, prefix: pathText(accountPath(kind)).join("/") };
+  if (kind === "icarus") {
+    return { ...pools, kind, account: { account: key, byron: magic === undefined ? {} : { magic } } };
+  }
+  return { ...pools, kind, account: key, stake: { kind: "key", hash: childHash(key, ROLES.stake, 0) } };
 }

@@ -18,14 +18,8 @@ import { readUnavailable, unavailableQuery } from "#src/runtime/operations/inspe
 import { type JsonRow, readTogether } from "#src/store/readTogether.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import { accountQueries, accountsOf, readAccounts, type WalletAccount } from "#src/wallet/delegation/read.ts";
-import {
-  coinsQuery,
-  holdingsOf,
-  holdingsQuery,
-  randomQuery,
-  readHoldings,
-  readOwnUtxos,
-} from "#src/wallet/index/read.ts";
+import { coinsQuery, holdingsOf, holdingsQuery, readHoldings, readOwnUtxos } from "#src/wallet/index/read.ts";
+import { forgedQuery } from "#src/wallet/index/forged.ts";
 import { type HistoryPage, readHistory, readTransactions } from "#src/wallet/index/readHistory.ts";
 import {
   type HistoryCursor,
@@ -91,8 +85,7 @@ type OverviewRows = Parameters<typeof walletStandings>[0] & {
 };
 
 /**
- * All in one statement; `undefined` where holdings depend on submitted transactions, or on the paths in a random
- * wallet's addresses.
+ * All in one statement; `undefined` where holdings depend on submitted transactions, or on forged addresses.
  */
 async function readWithoutPending(
   sql: Queries,
@@ -101,14 +94,14 @@ async function readWithoutPending(
 ): Promise<OverviewRows | undefined> {
   const read = await readTogether(sql, {
     listed: listedQuery(sql, ids),
-    random: randomQuery(sql, ids),
+    forged: forgedQuery(sql, ids),
     holdings: holdingsQuery(sql, ids),
     ...accountQueries(sql, ids),
     places: memberPositionsQuery(sql, WALLET_PROJECTION, ids),
     silent: unavailableQuery(sql, actor, ids),
     cursor: cursorQuery(sql),
   });
-  if (read.listed.length + read.random.length > 0) return undefined;
+  if (read.listed.length + read.forged.length > 0) return undefined;
   return {
     pending: new Map(),
     holdings: holdingsOf(read.holdings),
@@ -158,17 +151,16 @@ export async function readUnspent(store: Store, id: string): Promise<OwnUtxo[]> 
 }
 
 /**
- * Lovelace of each of those outputs; in one statement where no transaction is pending and the wallet is not a random
- * one.
+ * Lovelace of each of those outputs; in one statement where no transaction is pending and no address is forged.
  */
 export async function readUnspentLovelace(store: Store, id: string): Promise<bigint[]> {
   const { sql } = store;
-  const { listed, random, coins } = await readTogether(sql, {
+  const { listed, forged, coins } = await readTogether(sql, {
     listed: listedQuery(sql, [id]),
-    random: randomQuery(sql, [id]),
+    forged: forgedQuery(sql, [id]),
     coins: coinsQuery(sql, id),
   });
-  if (listed.length + random.length === 0) return coins.map(({ coin }) => integerOf(coin));
+  if (listed.length + forged.length === 0) return coins.map(({ coin }) => integerOf(coin));
   return (await readUnspent(store, id)).map(({ utxo }) => utxo.output.value.lovelace);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The life cycle of a wallet with a single owner: sequential (`shelley`) or of the Byron era (`random`).
+ * The life cycle of a wallet with a single owner: of today (`shelley`), or of the Byron era (`random`, `icarus`).
  *
  * ```
  * absent → beginning → restoring → live
@@ -21,6 +21,7 @@ const slot = z.number().int().min(-1);
 const hash = z.string().regex(/^([0-9a-f]{64})?$/);
 const publicKey = z.string().regex(/^[0-9a-f]{128}$/);
 const name = z.string().min(1).max(255);
+const kind = z.enum(["shelley", "random", "icarus"]);
 const method = z.enum(["scrypt", "pbkdf2-hmac-sha512", "argon2id-v2"]);
 const passphrase = z.object({
   /** When it was last set, in ms since 1970. */
@@ -45,6 +46,7 @@ export const creation = {
   key: publicKey,
   /** Id under which the vault holds the root key; null for a wallet without one. */
   attempt: z.string().min(1).max(100).nullable(),
+  /** Null where there is no root key, or its passphrase is empty, as in old wallets. */
   passphrase: passphrase.nullable(),
   /** The block after which the wallet's first transaction can be; slot -1 with an empty hash means all blocks. */
   birth: z.object({ slot, hash }).strict(),
@@ -75,7 +77,7 @@ export const commonCommands = [
 export const walletCommands = z.discriminatedUnion("type", [
   z.object({
     ...creation,
-    kind: z.enum(["shelley", "random"]),
+    kind,
     /** Policy public key and chain code, if known at creation. */
     policyKey: publicKey.nullable(),
   }).strict(),
@@ -218,7 +220,9 @@ export const creationContent = {
 export const walletContent = {
   CREATE: z.object({
     ...creationContent,
-    kind: z.enum(["shelley", "random"]).describe("`shelley`, or `random` for a wallet of the Byron era."),
+    kind: kind.describe(
+      "`shelley`, or a wallet of the Byron era: `random`, or `icarus` for the styles icarus, trezor and ledger.",
+    ),
   }),
   ...commonContent,
 } as const;
@@ -298,7 +302,8 @@ export function isNewPassphrase(
   record: Pick<WalletRecord, "attempt" | "passphrase"> | null,
   { attempt, passphrase }: z.infer<typeof passphraseChanged>,
 ): boolean {
-  return !!record?.passphrase && attempt === record.attempt && passphrase.at > record.passphrase.at;
+  if (record === null || attempt !== record.attempt) return false;
+  return record.passphrase === null || passphrase.at > record.passphrase.at;
 }
 
 /** The record of a wallet that exists. @throws TypeError where there is none, which is an error of the program. */

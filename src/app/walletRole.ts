@@ -5,6 +5,7 @@ import { walletActor } from "#actors/wallet.ts";
 import { sleep } from "#src/base/clock.ts";
 import { deriveCredentialsInThreads, deriveSliceInThreads } from "#src/builders/credentials.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
+import { byronMagic } from "#src/cardano/magic.ts";
 import { together } from "#src/cardano/projections.ts";
 import type { FollowerOptions } from "#src/chain/index/follower.ts";
 import { resubmit } from "#src/chain/pending/resubmission.ts";
@@ -32,13 +33,14 @@ import { type AppContext, holdProcessLease, NETWORK_ID, WAKE_FOLLOWER } from "#s
 const RETRY_MS = 1_000;
 
 /** The actor kinds of wallets. */
-export function walletKinds({ store, port, builders, bus, clock }: AppContext): ActorKind[] {
+export function walletKinds({ store, port, builders, bus, clock, options: { networkMagic } }: AppContext): ActorKind[] {
   const options = {
     store,
     port,
     builders,
     clock,
     networkId: NETWORK_ID,
+    byronMagic: byronMagic(networkMagic),
     derive: deriveCredentialsInThreads(builders),
     deriveSlice: deriveSliceInThreads(builders),
     vault: createVault({ store, builders }),

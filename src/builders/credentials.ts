@@ -5,7 +5,15 @@
 import { toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
-import type { CredentialRange, DeriveCredentials, DeriveHashes } from "#src/wallet/index/types.ts";
+import { CREDENTIAL_KINDS } from "#src/wallet/index/credential.ts";
+import type {
+  CredentialRange,
+  DeriveCredentials,
+  DeriveHashes,
+  SequentialWallet,
+  WalletKind,
+} from "#src/wallet/index/types.ts";
+import { icarusAccountOf } from "#src/wallet/keys/account.ts";
 import type { DerivedHashes } from "#src/wallet/keys/types.ts";
 import { templateOf } from "#src/wallet/shared/script.ts";
 
@@ -15,20 +23,20 @@ const JOB_MS = 60_000;
 const HASH_BYTES = 28;
 
 /**
- * Derives the credentials that the wallets' index requests: of a Shelley wallet from its account's public key, of a
- * shared wallet from its payment template. Rejects if the threads cannot do it now.
+ * Derives the credentials that the wallets' index requests: of Shelley and icarus wallets from their account's public
+ * key, of a shared wallet from its payment template. Rejects if the threads cannot do it now.
  */
 export function deriveCredentialsInThreads(builders: Pick<Builders, "run">): DeriveCredentials {
   return async (order) => {
     const credentials: string[] = [];
-    const prefix = order.kind === "shared" ? "script-" : "key-";
+    const kind = sequential(order.kind);
     while (credentials.length < order.count) {
       const count = Math.min(JOB_KEYS, order.count - credentials.length);
       const derived = await job(builders, { ...order, from: order.from + credentials.length, count });
       if (!derived.ok) throw new Error(`no credentials: ${derived.error.message}`);
       const { hashes } = derived.value;
       for (let at = 0; at < hashes.length; at += HASH_BYTES) {
-        credentials.push(prefix + toHex(hashes.subarray(at, at + HASH_BYTES)));
+        credentials.push(`${CREDENTIAL_KINDS[kind]}-${toHex(hashes.subarray(at, at + HASH_BYTES))}`);
       }
     }
     return credentials;
@@ -49,12 +57,20 @@ function job(
   order: CredentialRange,
   slice = false,
 ): Promise<Result<DerivedHashes, Failure>> {
-  const { kind, account, role, from, count } = order;
+  const { account, role, from, count } = order;
   const until = { deadline: Date.now() + JOB_MS, slice };
-  if (kind === "random") throw new TypeError("a random wallet has no addresses to derive");
-  if (kind === "shared") {
-    return builders.run("sharedCredentials", { template: templateOf(account), role, from, count }, until);
+  switch (sequential(order.kind)) {
+    case "shared":
+      return builders.run("sharedCredentials", { template: templateOf(account), role, from, count }, until);
+    case "icarus":
+      return builders.run("deriveCredentials", { ...icarusAccountOf(account), role, from, count }, until);
+    case "shelley":
+      if (typeof account !== "string") throw new TypeError("an account that is no public key");
+      return builders.run("deriveCredentials", { account, role, from, count }, until);
   }
-  if (typeof account !== "string") throw new TypeError("an account that is no public key");
-  return builders.run("deriveCredentials", { account, role, from, count }, until);
+}
+
+function sequential(kind: WalletKind): SequentialWallet["kind"] {
+  if (kind === "random") throw new TypeError("a random wallet has no addresses to derive");
+  return kind;
 }

@@ -72,7 +72,7 @@ export interface ByronParts {
 }
 
 /** Attributes of an address, CBOR. */
-function writeAttributes({ magic, derivationPath }: ByronParts): Uint8Array {
+function writeAttributes({ magic, derivationPath }: Omit<ByronParts, "key">): Uint8Array {
   const attributes = new Map<Encodable, Encodable>();
   if (derivationPath) attributes.set(1, derivationPath);
   if (magic !== undefined) attributes.set(2, encode(magic));
@@ -84,10 +84,19 @@ function rootOf(key: Uint8Array, attributes: Uint8Array): Uint8Array {
   return blake2b224(sha3_256(encode([0, [0, key], new Encoded(attributes)])));
 }
 
+/** Root of the address of a key (`ByronParts`), 28 bytes; `blake2b224` must be initialized. */
+export function byronRootOf(parts: ByronParts): Uint8Array {
+  return rootOf(parts.key, writeAttributes(parts));
+}
+
 /** Bytes of the address of a key, in hexadecimal. */
 export function byronAddress(parts: ByronParts): string {
-  const attributes = writeAttributes(parts);
-  const content = encode([rootOf(parts.key, attributes), new Encoded(attributes), 0]);
+  return byronAddressOf(byronRootOf(parts), parts);
+}
+
+/** Bytes of the key address with a root and attributes, in hexadecimal. */
+export function byronAddressOf(root: Uint8Array, parts: Omit<ByronParts, "key">): string {
+  const content = encode([root, new Encoded(writeAttributes(parts)), 0]);
   return toHex(encode([new Tagged(24, content), crc32(content)]));
 }
 

@@ -6,6 +6,7 @@
  * local thread, and nowhere else.
  */
 import { randomUUID } from "node:crypto";
+import { toHex } from "#src/base/bytes.ts";
 import { onlyOf } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
@@ -31,6 +32,7 @@ import type {
   SealMethod,
   ToSign,
   UnsealInput,
+  WalletStyle,
   Xpub,
 } from "#src/wallet/keys/types.ts";
 
@@ -65,7 +67,8 @@ export interface PutKey {
   readonly root: Xpub;
   /** Public keys in the order of the requested paths. */
   readonly keys: readonly Xpub[];
-  readonly state: KeyState;
+  /** Undefined where the passphrase is empty, as that of a key from an old wallet may be. */
+  readonly state: KeyState | undefined;
 }
 
 /** The caller's deadline. */
@@ -79,6 +82,11 @@ export interface Vault {
    * Derives the root key of a mnemonic, seals it and writes it. Where the wallet is then refused, the caller erases it.
    */
   put(input: OpenRootInput, until: Deadline): Promise<Result<PutKey, Failure<"bad_mnemonic"> | ThreadFailure>>;
+  /** Writes a key that another wallet sealed: an encrypted XPrv, which nothing but its passphrase can open. */
+  putSealed(
+    input: { readonly style: WalletStyle; readonly sealed: SealedKey },
+    until: Deadline,
+  ): Promise<Result<PutKey, ThreadFailure>>;
   /** Signs a message with keys at paths of a wallet's root, one signature per path. */
   sign(
     wallet: string,
@@ -155,6 +163,15 @@ export function createVault(
       const attempt = randomUUID();
       const updatedAt = await insertKey(sql, { attempt, style: input.mnemonic.style, root, sealed });
       return ok({ attempt, root, keys, state: { method: sealed.method, updatedAt } });
+    },
+    async putSealed({ style, sealed }, until) {
+      const opened = await builders.run("publicKeys", { style, sealed, passphrase: "", paths: [] }, until);
+      if (!opened.ok && opened.error.code !== "wrong_encryption_passphrase") {
+        return { ok: false, error: opened.error };
+      }
+      const [attempt, root] = [randomUUID(), toHex(sealed.key.subarray(64))];
+      const updatedAt = await insertKey(sql, { attempt, style, root, sealed });
+      return ok({ attempt, root, keys: [], state: opened.ok ? undefined : { method: sealed.method, updatedAt } });
     },
     async sign(wallet, { passphrase, ...one }, until) {
       const signed = await signAll(wallet, { passphrase, wanted: [one] }, until);

@@ -24,12 +24,18 @@ export const walletMigrations: readonly Migration[] = [{
 /** How a spending passphrase protects the root key. */
 type PassphraseMethod = "scrypt" | "pbkdf2-hmac-sha512" | "argon2id-v2";
 
+/** Kinds of wallets of the Byron era, at `/byron-wallets`: `icarus` for the styles icarus, trezor and ledger. */
+export const BYRON_KINDS = ["random", "icarus"] as const;
+/** Kinds of wallets with a single owner. */
+export const SINGLE_KINDS = ["shelley", ...BYRON_KINDS] as const;
+type WalletRowKind = (typeof SINGLE_KINDS)[number] | "shared";
+
 /** A wallet. */
 export interface WalletRow {
   readonly id: string;
   /** Number of times that it was created. */
   readonly life: number;
-  readonly kind: "shelley" | "random" | "shared";
+  readonly kind: WalletRowKind;
   readonly name: string;
   readonly gap: number;
   /** Account public key and chain code (of a random wallet those of its root), 128 hexadecimal digits. */
@@ -85,7 +91,7 @@ function walletOf(row: Columns): WalletRow {
 export async function readWallet(
   sql: Queries,
   id: string,
-  kinds: readonly WalletRow["kind"][] = ["shelley", "random"],
+  kinds: readonly WalletRow["kind"][] = SINGLE_KINDS,
 ): Promise<WalletRow | undefined> {
   const [row] = await sql<Columns[]>`select * from wallet where id = ${id} and kind = any(${sql.array([...kinds])})`;
   return row && walletOf(row);

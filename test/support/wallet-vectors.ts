@@ -11,7 +11,9 @@ interface Vector {
   readonly expected: any;
 }
 
-const all: readonly Vector[] = JSON.parse(readFileSync(vectors("wallet-vectors.json"), "utf8")).vectors;
+const all: readonly Vector[] = ["wallet-vectors.json", "byron-wallets.json"].flatMap((file) =>
+  JSON.parse(readFileSync(vectors(file), "utf8")).vectors
+);
 
 /**
  * Vectors of some categories.

@@ -55,12 +55,12 @@ const fromMnemonic = z.object({
 }).describe("A wallet with a root key, which can sign transactions.");
 
 const XPUB = "Invalid account public key: expecting a hex-encoded value that is 64 bytes in length.";
-const fromAccount = z.object({
-  ...common,
-  account_public_key: z.string().regex(/^[0-9a-fA-F]{128}$/, XPUB).transform((text) => text.toLowerCase()).describe(
-    "Public key and chain code of the account 1852H/1815H/0H.",
-  ),
-}).describe("A watch-only wallet. Its transactions are signed by another program.");
+const accountKey = (path: string) =>
+  z.string().regex(/^[0-9a-fA-F]{128}$/, XPUB).transform((text) => text.toLowerCase()).describe(
+    `Public key and chain code of the account ${path}.`,
+  );
+const WATCHED = "A watch-only wallet. Its transactions are signed by another program.";
+const fromAccount = z.object({ ...common, account_public_key: accountKey("1852H/1815H/0H") }).describe(WATCHED);
 
 export const walletBody = z.union([fromMnemonic, fromAccount]).meta({ id: "WalletBody" });
 export type WalletBody = z.output<typeof walletBody>;
@@ -87,17 +87,53 @@ export const passphraseChange = z.union([byOld, byWords]).meta({
   description: "Requires the old passphrase or the wallet's mnemonic.",
 });
 
-export const byronWalletBody = z.object({
-  style: z.enum(["random", "icarus", "trezor", "ledger"]).default("random").describe(
-    "`random` is supported; the other styles return 501.",
-  ),
+const byronFromMnemonic = z.object({
+  style: z.enum(["random", "icarus", "trezor", "ledger"], { error: "unrecognized wallet's style." }).default("random")
+    .describe(
+      "`random`: addresses are created one by one, and carry their encrypted paths. The others have address pools and " +
+        "differ in the root key that they derive from the mnemonic: `icarus`, and `trezor` as the same; `ledger` as " +
+        "the device.",
+    ),
   name: walletName,
   mnemonic_sentence: byronWords,
   passphrase: newPassphrase,
-}).meta({ id: "ByronWalletBody" });
+  trezor_derivation: z.enum(["icarus", "device"]).optional().describe(
+    "Extension, for the style `trezor` only: how the root key is derived from 24 words. `icarus` (default), as " +
+      "cardano-wallet does; `device`, as the device itself does. For fewer words both are the same.",
+  ),
+}).refine(
+  ({ style, trezor_derivation: derivation }) => derivation === undefined || style === "trezor",
+  { path: ["trezor_derivation"], message: "only wallets of the style trezor have this field" },
+).describe("A wallet with a root key, which can sign transactions.");
+
+const PRIVATE = "Invalid encrypted root private key: expecting a hex-encoded value that is 128 bytes in length.";
+const byronFromXprv = z.object({
+  style: z.literal("random").default("random"),
+  name: walletName,
+  encrypted_root_private_key: z.string().regex(/^[0-9a-fA-F]{256}$/, PRIVATE).describe(
+    "Root key of an old wallet: encrypted secret (64 bytes), public key (32) and chain code (32).",
+  ),
+  passphrase_hash: z.string().regex(
+    /^([0-9a-fA-F]{2}){1,512}$/,
+    "Invalid passphrase hash: expecting a hex-encoded value of at most 512 bytes.",
+  ).describe(
+    "Hash of the passphrase that encrypts the key: the text `14|8|1|salt|hash` of scrypt, or the 81 bytes of PBKDF2.",
+  ),
+}).describe("A wallet with the root key of an old wallet. Its passphrase may be empty.");
+
+const byronFromAccount = z.object({
+  name: walletName,
+  account_public_key: accountKey("44H/1815H/0H"),
+  address_pool_gap: gap,
+  restoration_mode: restoration,
+}).describe(WATCHED);
+
+export const byronWalletBody = z.union([byronFromMnemonic, byronFromXprv, byronFromAccount])
+  .meta({ id: "ByronWalletBody" });
+export type ByronWalletBody = z.output<typeof byronWalletBody>;
 
 export const byronPassphraseChange = z.object({
-  old_passphrase: passphrase.optional(),
+  old_passphrase: passphrase.optional().describe("Default: empty, as that of an old wallet may be."),
   new_passphrase: newPassphrase,
 }).meta({ id: "ByronPassphraseChange" });
 
@@ -109,7 +145,7 @@ const shown = {
   passphrase: z.object({
     last_updated_at: time,
     encryption_method: z.enum([...BYRON_METHODS, "argon2id-v2"]),
-  }).optional().describe("Omitted if the wallet cannot sign."),
+  }).optional().describe("Omitted if the wallet cannot sign, or its passphrase is empty."),
   state: syncProgress,
   tip: blockPlace,
 };

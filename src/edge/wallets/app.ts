@@ -42,15 +42,15 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   delegationRoutes(app, service);
   sharedWalletRoutes(app, service);
   sharedKeyRoutes(app, service);
-  const [sequential, random] = servedKinds(service);
+  const [shelley, byron] = servedKinds(service);
   const shared = servedShared(service);
-  for (const kind of [sequential, random, shared]) {
+  for (const kind of [shelley, byron, shared]) {
     holdingRoutes(app, service, kind);
     historyRoutes(app, service, kind);
     seenRoutes(app, service, kind);
   }
-  for (const kind of [sequential, shared]) buildRoutes(app, service, kind);
-  for (const kind of [sequential, random]) {
+  for (const kind of [shelley, shared]) buildRoutes(app, service, kind);
+  for (const kind of [shelley, byron]) {
     spendRoutes(app, service, kind);
     selectionRoutes(app, service, kind);
     migrationRoutes(app, service, kind);

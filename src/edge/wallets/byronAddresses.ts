@@ -9,13 +9,24 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { until, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { walletAddressView } from "#src/edge/wallets/holdings.ts";
-import { answered, hardIndexRequired } from "#src/edge/wallets/status.ts";
+import { answered, hardIndexRequired, refusal } from "#src/edge/wallets/status.ts";
 import { makeRandomAddress } from "#src/vault/randomAddresses.ts";
 import { storeRandomAddresses } from "#src/wallet/index/readAddresses.ts";
 import { byronPathKey, openByronPath } from "#src/wallet/keys/byronAddress.ts";
+import { BYRON_KINDS, type WalletRow } from "#src/wallet/rows.ts";
 
 const params = { walletId };
-const NOT_OURS = { 403: "`key_not_found_for_address`" };
+const NOT_OURS = { 403: "`key_not_found_for_address`, `invalid_wallet_type`" };
+
+/** A random wallet; throws 403 `invalid_wallet_type` for another one of Byron, whose addresses follow from its pools. */
+async function requireRandom(service: WalletService, id: string): Promise<WalletRow> {
+  const row = await service.wallet(id, ...BYRON_KINDS);
+  if (row.kind === "random") return row;
+  throw refusal({
+    code: "invalid_wallet_type",
+    message: "I cannot derive new address for this wallet type. Make sure to use Byron random wallet id.",
+  });
+}
 
 /** Adds `POST` and `PUT /byron-wallets/{walletId}/addresses`, and `PUT …/{addressId}`. */
 export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): void {
@@ -29,11 +40,11 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
     status: 201,
     answer: walletAddress,
     refusals: {
-      403: "`no_root_key`, `wrong_encryption_passphrase`, `hardened_derivation_required`",
+      403: "`no_root_key`, `wrong_encryption_passphrase`, `hardened_derivation_required`, `invalid_wallet_type`",
       409: "`address_already_exists`",
     },
   }, async ({ params: { walletId: id }, body }) => {
-    const row = await service.wallet(id, "random");
+    const row = await requireRandom(service, id);
     const { address_index: index, passphrase } = body;
     if (index !== undefined && index < HARD) {
       throw hardIndexRequired();
@@ -51,7 +62,7 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
 
   /** Imports addresses whose paths the wallet's key decrypts; throws 403 for any other, and then imports none. */
   const take = async (id: string, addresses: readonly Address[]) => {
-    const { key: root } = await service.wallet(id, "random");
+    const { key: root } = await requireRandom(service, id);
     const pathKey = byronPathKey(root);
     const found = addresses.map((address) => {
       const encrypted = address.kind === "byron" ? address.byron.derivationPath : undefined;

@@ -44,13 +44,16 @@ export async function createWallet(
   await refuseUnlessThere(answer.error, exists);
 }
 
-/** Stores a root key for the wallet that `create` creates with it; a refusal of that (4xx) erases the key. */
+/**
+ * Stores a root key, of a mnemonic or sealed by another wallet, for the wallet that `create` creates with it; a refusal
+ * of that (4xx) erases the key.
+ */
 export async function withRootKey<T>(
   { vault }: Pick<WalletService, "vault">,
-  input: Parameters<Vault["put"]>[0],
+  input: Parameters<Vault["put"]>[0] | Parameters<Vault["putSealed"]>[0],
   create: (put: PutKey) => Promise<T>,
 ): Promise<T> {
-  const put = answered(await vault.put(input, until()));
+  const put = answered(await ("sealed" in input ? vault.putSealed(input, until()) : vault.put(input, until())));
   try {
     return await create(put);
   } catch (error) {
@@ -59,6 +62,9 @@ export async function withRootKey<T>(
     throw error;
   }
 }
+
+/** The state of a root key as CREATE has it. */
+export const passphraseOf = ({ state }: PutKey) => state ? { at: state.updatedAt, method: state.method } : null;
 
 /**
  * Sends CREATE to a wallet's actor, again while the same wallet is being deleted (it has no row then); throws 503 where

@@ -35,7 +35,7 @@ const body = z.object({ passphrase });
  */
 export function delegationRoutes(app: OpenAPIHono, service: WalletService): void {
   const { store, port } = service;
-  const send = sender(service, "shelley");
+  const send = sender(service, ["shelley"]);
   const accountOf = async (id: string) => {
     await service.wallet(id, "shelley");
     return await readAccount(store.sql, id);

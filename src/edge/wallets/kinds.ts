@@ -1,6 +1,7 @@
 /** The kinds of wallets under their paths. */
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
+import { BYRON_KINDS, type WalletRow } from "#src/wallet/rows.ts";
 
 /** A kind of wallets, for the endpoints that several kinds share. */
 export interface ServedKind {
@@ -12,14 +13,21 @@ export interface ServedKind {
   readonly actor: "wallet" | "shared-wallet";
   /** Path of a wallet's stake key where it is not `STAKE_PATH`. */
   stakePath?(id: string): Promise<Path>;
+  /** Kinds of its wallets. */
+  readonly kinds: readonly WalletRow["kind"][];
   /** Requires a wallet: throws 404 where there is none of this kind, 403 where it is incomplete. */
   require(id: string): Promise<unknown>;
 }
 
-/** Sequential and random wallets. */
+/** Wallets of today and of the Byron era, each with a single owner. */
 export function servedKinds(service: Pick<WalletService, "wallet">): readonly [shelley: ServedKind, byron: ServedKind] {
+  const served = (of: Pick<ServedKind, "prefix" | "named" | "kinds">): ServedKind => ({
+    ...of,
+    actor: "wallet",
+    require: (id) => service.wallet(id, ...of.kinds),
+  });
   return [
-    { prefix: "wallets", named: "", actor: "wallet", require: (id) => service.wallet(id, "shelley") },
-    { prefix: "byron-wallets", named: "Byron", actor: "wallet", require: (id) => service.wallet(id, "random") },
+    served({ prefix: "wallets", named: "", kinds: ["shelley"] }),
+    served({ prefix: "byron-wallets", named: "Byron", kinds: BYRON_KINDS }),
   ];
 }

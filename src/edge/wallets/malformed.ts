@@ -26,7 +26,7 @@ function inBody(issue: Issue, value: unknown, above: readonly Key[]): string {
   const path = [...above, ...issue.path];
   const found = at(value, path);
   if (issue.code === "invalid_union") {
-    const nearest = nearestOf(issue.errors);
+    const nearest = nearestOf(issue.errors, found);
     if (nearest !== undefined) return nearest.map((one) => inBody(one, value, path)).join("; ");
   }
   if (issue.code === "invalid_type" || found === undefined) {
@@ -53,11 +53,16 @@ function inBody(issue: Issue, value: unknown, above: readonly Key[]): string {
   return said(path, issue.message);
 }
 
-/** Of the alternatives of a union, the one that the value is closest to: the one whose problem is deepest. */
-function nearestOf(errors: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+/**
+ * Of the alternatives of a union, the one that the value is closest to: the one whose problem is deepest, then one of
+ * which no member is missing, then the first.
+ */
+function nearestOf(errors: readonly (readonly Issue[])[], value: unknown): readonly Issue[] | undefined {
   const depth = (issues: readonly Issue[]) => Math.max(0, ...issues.map((issue) => issue.path.length));
+  const nearness = (issues: readonly Issue[]) =>
+    2 * depth(issues) + (issues.every((issue) => at(value, issue.path) !== undefined) ? 1 : 0);
   return errors.reduce<readonly Issue[] | undefined>(
-    (best, issues) => issues.length > 0 && (best === undefined || depth(issues) > depth(best)) ? issues : best,
+    (best, issues) => issues.length > 0 && (best === undefined || nearness(issues) > nearness(best)) ? issues : best,
     undefined,
   );
 }

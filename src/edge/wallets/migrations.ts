@@ -24,10 +24,9 @@ import { payable } from "#src/edge/wallets/paymentIntent.ts";
 import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
 import type { CoinSelection, OwnCoin } from "#src/wallet/build/types.ts";
 
-/** Adds both endpoints for sequential and random wallets. */
+/** Adds both endpoints for wallets with a single owner. */
 export function migrationRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const named = served.named === "Byron" ? "Byron" : "Shelley";
-  const kind = named === "Byron" ? "random" : "shelley";
   const path = `/${served.prefix}/:walletId/migrations`;
   const spec = {
     params: { walletId },
@@ -57,7 +56,7 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
     answer: transaction.array(),
     refusals: { ...SUBMIT, ...ONCE, 403: `${nothing}, ${LOCKED}` },
   }, async ({ params: { walletId: id }, body, context }) => {
-    const row = await service.wallet(id, kind);
+    const row = await service.wallet(id, ...served.kinds);
     const to = { addresses: body.addresses.map(({ hex }) => hex) };
     const made = await madeOnce(service, context, id, to, async () => {
       const signed = answered(

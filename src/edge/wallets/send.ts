@@ -31,12 +31,12 @@ export type Send = (
   makeIntent: () => Promise<PaymentIntent>,
 ) => Promise<unknown>;
 
-/** A function that sends for wallets of a kind. */
-export function sender(service: WalletService, kind: WalletRow["kind"]): Send {
+/** A function that sends for wallets of some kinds. */
+export function sender(service: WalletService, kinds: readonly WalletRow["kind"][]): Send {
   return async (id, passphrase, body, context, makeIntent) => {
-    const row = await service.wallet(id, kind);
+    const row = await service.wallet(id, ...kinds);
     const make = async () => {
-      if (kind === "random") answered(await ensureChangeAddress(service, row, passphrase, until()));
+      if (row.kind === "random") answered(await ensureChangeAddress(service, row, passphrase, until()));
       const transaction = answered(
         await withoutForgedOutputs(async () => {
           const built = answered(await service.builds.construct(entityOf(id), await makeIntent(), LONGEST_MS));

@@ -1,7 +1,7 @@
 /** What the endpoints of the wallet service share: its dependencies, and look-ups of wallets. */
 import type { Failure } from "#src/base/result.ts";
 import type { Eras } from "#src/cardano/eras.ts";
-import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
+import { byronMagic } from "#src/cardano/magic.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { cacheWhileUnchanged } from "#src/edge/responseCache.ts";
 import type { ResponseCache } from "#src/edge/route.ts";
@@ -26,8 +26,8 @@ export interface WalletService extends WalletEdgeOptions {
   readonly cache: ResponseCache;
   /** Eras of the network as far as a slot; throws 503 where the network is away. */
   eras(slot?: number): Promise<Eras>;
-  /** A wallet of a kind; throws 404 `no_such_wallet`. */
-  wallet(id: string, kind: WalletRow["kind"]): Promise<WalletRow>;
+  /** A wallet of one of some kinds; throws 404 `no_such_wallet`. */
+  wallet(id: string, ...kinds: readonly WalletRow["kind"][]): Promise<WalletRow>;
 }
 
 /** Longest time for a call that computes, in milliseconds. */
@@ -43,19 +43,19 @@ export function createWalletService(given: WalletEdgeOptions): WalletService {
     ...options,
     book: options.book ?? openPoolBook(given),
     tokens: url === undefined ? undefined : new TokenServer({ url, fetch: outside, log }),
-    magic: options.networkMagic === MAINNET_MAGIC ? undefined : options.networkMagic,
+    magic: byronMagic(options.networkMagic),
     builds: walletBuilds(options.build),
     cache: cacheWhileUnchanged(options.store.sql),
     eras: async (slot) => answered(await readEras(slot)),
-    async wallet(id, kind) {
-      const row = await readWallet(options.store.sql, id, [kind]);
+    async wallet(id, ...kinds) {
+      const row = await readWallet(options.store.sql, id, kinds);
       if (row === undefined) throw noSuchWallet(id);
       return row;
     },
   };
 }
 
-/** The entity of a sequential or random wallet. */
+/** The entity of a wallet with a single owner. */
 export const entityOf = (id: string) => ({ kind: "wallet", id });
 
 /** 404: there is no such wallet. */

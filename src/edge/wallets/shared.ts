@@ -201,6 +201,7 @@ export const servedShared = (service: Pick<WalletService, "store">): ServedKind 
   prefix: "shared-wallets",
   named: "Shared",
   actor: SHARED,
+  kinds: ["shared"],
   stakePath: async (id) => sharedStakePath(await sharedWallet(service, id)),
   require: (id) => sharedWallet(service, id),
 });

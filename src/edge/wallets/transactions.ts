@@ -81,12 +81,11 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
   });
 }
 
-/** Sign, submit, balance and send, for sequential and random wallets. One function, since it only declares endpoints. */
+/** Sign, submit, balance and send, for wallets with a single owner. One function, since it only declares endpoints. */
 export function spendRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const { networkId, builds, store } = service;
-  const { named, prefix } = served;
+  const { named, prefix, kinds } = served;
   const isByron = named === "Byron";
-  const kind = isByron ? "random" : "shelley";
   const at = (rest: string) => `/${prefix}/:walletId/${rest}`;
 
   if (!isByron) {
@@ -99,7 +98,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       answer: api.signed,
       refusals: { 403: LOCKED },
     }, async ({ params, body }) => {
-      const row = await service.wallet(params.walletId, kind);
+      const row = await service.wallet(params.walletId, ...kinds);
       const signed = answered(await signTransaction(service, row, body.transaction, body.passphrase));
       return { transaction: encoded(signed, body.encoding) };
     });
@@ -115,7 +114,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       refusals: { ...SUBMIT, ...ONCE },
     }, async ({ params, body, context }) => {
       const { walletId: id } = params;
-      await service.wallet(id, kind);
+      await service.wallet(id, ...kinds);
       const transaction = await madeOnce(service, context, id, body, async () => {
         const decoded = answered(await builds.decode(entityOf(id), body.transaction, LONGEST_MS));
         const account = await readAccount(store.sql, id);
@@ -137,13 +136,13 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
         400: "`bad_request`, `unresolved_inputs`, `redeemer_script_failure` and other errors of its scripts",
       },
     }, async ({ params, body }) => {
-      await service.wallet(params.walletId, kind);
+      await service.wallet(params.walletId, ...kinds);
       const built = answered(await builds.balance(entityOf(params.walletId), balanceInput(body), LONGEST_MS));
       return constructedView(built, body.encoding);
     });
   }
 
-  const send = sender(service, kind);
+  const send = sender(service, kinds);
   /** Fees and payments; `intentOf` reads the members that both bodies have. */
   const payRoutes = <F, S extends F & { readonly passphrase: string }>(
     fees: { readonly operation: string; readonly body: z.ZodType<F> },
@@ -152,7 +151,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
   ) => {
     route(app, "post", at("payment-fees"), { ...FEES, ...fees, params }, async ({ params, body }) => {
       const intent = await intentOf(body, networkId);
-      await service.wallet(params.walletId, kind);
+      await service.wallet(params.walletId, ...kinds);
       return feeView(answered(await builds.fees(entityOf(params.walletId), intent, LONGEST_MS)));
     });
     route(

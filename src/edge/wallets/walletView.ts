@@ -50,7 +50,7 @@ export function byronView(row: WalletRow, overview: WalletOverview, eras: Eras) 
       encryption_method: passphrase.method === "argon2id-v2" ? undefined : passphrase.method,
     },
     balance: { available: lovelace(available.lovelace), total: lovelace(total.lovelace) },
-    discovery: "random",
+    discovery: row.kind === "random" ? "random" : "sequential",
   };
 }
 

@@ -1,14 +1,16 @@
-/** Sequential wallets: created, listed, changed and deleted. */
+/** Wallets with a single owner: created, listed, changed and deleted. */
 import { readOverviews, type WalletOverview } from "#actors/walletReads.ts";
+import { GAP } from "#machines/wallet.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/wallets.ts";
-import { answered, refusal } from "#src/edge/wallets/status.ts";
+import { servedKinds } from "#src/edge/wallets/kinds.ts";
+import { answered } from "#src/edge/wallets/status.ts";
 import { entityOf, until, type WalletService } from "#src/edge/wallets/service.ts";
-import { createWallet, sendCommand, withRootKey } from "#src/edge/wallets/createWallet.ts";
+import { createWallet, passphraseOf, sendCommand, withRootKey } from "#src/edge/wallets/createWallet.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { afterIn, firstOf, type PageQuery } from "#src/edge/paging.ts";
 import { byronView, lastSlot, walletView } from "#src/edge/wallets/walletView.ts";
@@ -16,8 +18,9 @@ import { walletId as idOf } from "#src/wallet/keys/account.ts";
 import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
 import type { PutKey, RecordSealChange, SealChange } from "#src/vault/vault.ts";
 import { appendInputs } from "#src/runtime/turns/inputLog.ts";
+import { sealedXprv } from "#src/wallet/keys/seal.ts";
 import type { WalletStyle } from "#src/wallet/keys/types.ts";
-import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
+import { BYRON_KINDS, readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
 import type { Json } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { respondList } from "#src/edge/json.ts";
@@ -28,20 +31,20 @@ type NewWalletSettings = Omit<Extract<api.WalletBody, { passphrase: string }>, "
 const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`, `wrong_mnemonic`" };
 const exists = { 409: "`wallet_already_exists`" };
 
-/** Adds `/wallets` and `/wallets/{walletId}` with its passphrase, and the same for random wallets. */
+/** Adds `/wallets` and `/wallets/{walletId}` with its passphrase, and the same for Byron wallets. */
 export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
   creationRoutes(app, service);
   kindRoutes(app, service);
   passphraseRoutes(app, service);
 }
 
-/** A sequential or a random wallet as the API shows it. */
+/** A wallet as the API shows it. */
 const view = (row: WalletRow, overview: WalletOverview, eras: Eras) =>
-  (row.kind === "random" ? byronView : walletView)(row, overview, eras);
+  (row.kind === "shelley" ? walletView : byronView)(row, overview, eras);
 
 /** A wallet, read now; throws 404 `no_such_wallet`. */
-async function showWallet(service: WalletService, id: string, kind: WalletRow["kind"]) {
-  const [row, overviewOf] = await Promise.all([service.wallet(id, kind), readOverviews(service, "wallet", [id])]);
+async function showWallet(service: WalletService, id: string, ...kinds: readonly WalletRow["kind"][]) {
+  const [row, overviewOf] = await Promise.all([service.wallet(id, ...kinds), readOverviews(service, "wallet", [id])]);
   return view(row, overviewOf(id), await service.eras(lastSlot([id], overviewOf)));
 }
 
@@ -63,23 +66,19 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
       key,
       policyKey,
       attempt: put?.attempt ?? null,
-      passphrase: put ? { at: put.state.updatedAt, method: put.state.method } : null,
+      passphrase: put ? passphraseOf(put) : null,
       oneChange: settings.one_change_address_mode,
       selection: settings.selection,
     }, async () => await readWallet(store.sql, id) !== undefined);
     return await showWallet(service, id, kind);
   };
-  const fromMnemonic = async (
+  /** Creates a wallet with a root key; the first public key is its account's, or it is the root's. */
+  const withRoot = (
     kind: WalletRow["kind"],
-    style: WalletStyle,
     settings: NewWalletSettings,
-    { sentence, second, passphrase }: { sentence: string[]; second?: string[] | undefined; passphrase: string },
+    root: Parameters<typeof withRootKey>[1],
   ) =>
-    await withRootKey(service, {
-      mnemonic: { style, words: sentence, ...(second ? { secondFactor: second } : {}) },
-      passphrase,
-      paths: style === "random" ? [] : [accountPath(style), policyPath()],
-    }, (put) => {
+    withRootKey(service, root, (put) => {
       const [key = put.root, policyKey] = put.keys;
       return createAndShow(kind, idOf(fromHex(put.root)), settings, { key, policyKey, put });
     });
@@ -94,7 +93,11 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
   }, async ({ body }) => {
     if ("mnemonic_sentence" in body) {
       const { mnemonic_sentence: sentence, mnemonic_second_factor: second, passphrase } = body;
-      return await fromMnemonic("shelley", "shelley", body, { sentence, second, passphrase });
+      return await withRoot("shelley", body, {
+        mnemonic: { style: "shelley", words: sentence, ...(second ? { secondFactor: second } : {}) },
+        passphrase,
+        paths: [accountPath("shelley"), policyPath()],
+      });
     }
     const key = body.account_public_key;
     return await createAndShow("shelley", idOf(fromHex(key)), body, { key });
@@ -106,27 +109,46 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     body: api.byronWalletBody,
     status: 201,
     answer: api.byronWallet,
-    refusals: { ...exists, 501: "`not_implemented`" },
+    refusals: { ...exists, 404: "`unexpected_error`: no such block" },
   }, async ({ body }) => {
-    const { style, name, mnemonic_sentence: sentence, passphrase } = body;
-    if (style !== "random") {
-      throw refusal({ code: "not_implemented", message: `Wallets of the style ${style} are not supported.` });
-    }
     const settings = {
-      name,
-      address_pool_gap: 20,
+      name: body.name,
+      address_pool_gap: GAP.usual,
       restoration_mode: "from_genesis",
       one_change_address_mode: false,
       selection: "per-output",
     } as const;
-    return await fromMnemonic("random", "random", settings, { sentence, passphrase });
+    if ("account_public_key" in body) {
+      const { account_public_key: key, ...chosen } = body;
+      return await createAndShow("icarus", idOf(fromHex(key)), { ...settings, ...chosen }, { key });
+    }
+    if ("passphrase_hash" in body) {
+      const { encrypted_root_private_key: key, passphrase_hash: hash } = body;
+      const sealed = sealedXprv(fromHex(key.toLowerCase()), fromHex(hash.toLowerCase()));
+      return await withRoot("random", settings, { style: "random", sealed });
+    }
+    const { mnemonic_sentence: words, passphrase } = body;
+    const style = byronStyle(body);
+    return await withRoot(style === "random" ? "random" : "icarus", settings, {
+      mnemonic: { style, words },
+      passphrase,
+      paths: style === "random" ? [] : [accountPath(style)],
+    });
   });
 }
 
-/** Lists, shows, deletes and changes wallets of both kinds. */
+/** Style by which the root key is derived: cardano-wallet derives that of a Trezor as Icarus does. */
+function byronStyle(
+  { style, trezor_derivation: derivation }: Extract<api.ByronWalletBody, { mnemonic_sentence: string[] }>,
+): WalletStyle {
+  return style === "trezor" && derivation !== "device" ? "icarus" : style;
+}
+
+/** Lists, shows, deletes and changes wallets, of today and of the Byron era. */
 function kindRoutes(app: OpenAPIHono, service: WalletService): void {
   const { store } = service;
-  for (const { kind, prefix, named, answer } of KINDS) {
+  for (const { prefix, named, kinds } of servedKinds(service)) {
+    const answer = named === "Byron" ? api.byronWallet : api.wallet;
     const params = { walletId };
 
     route(app, "get", `/${prefix}`, {
@@ -136,7 +158,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       query: api.page,
       answer: answer.array(),
     }, async ({ query, context }) => {
-      const rows = await readWallets(store.sql, [kind], pageIn(query));
+      const rows = await readWallets(store.sql, kinds, pageIn(query));
       const some = firstOf(context, rows, query.limit, ({ id }) => id);
       const ids = some.map(({ id }) => id);
       const overviewOf = await readOverviews(service, "wallet", ids);
@@ -150,7 +172,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       summary: "A wallet",
       params,
       answer,
-    }, ({ params }) => showWallet(service, params.walletId, kind));
+    }, ({ params }) => showWallet(service, params.walletId, ...kinds));
 
     route(app, "delete", `/${prefix}/:walletId`, {
       operation: `delete${named}Wallet`,
@@ -158,7 +180,7 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       params,
       status: 204,
     }, async ({ params }) => {
-      const { id } = await service.wallet(params.walletId, kind);
+      const { id } = await service.wallet(params.walletId, ...kinds);
       const isGone = async () => await readWallet(store.sql, id) === undefined;
       await sendCommand(service, entityOf(id), { type: "DELETE" }, isGone);
     });
@@ -170,10 +192,10 @@ function kindRoutes(app: OpenAPIHono, service: WalletService): void {
       body: api.walletChange,
       answer,
     }, async ({ params, body }) => {
-      await service.wallet(params.walletId, kind);
+      await service.wallet(params.walletId, ...kinds);
       const change = changeOf(body);
       if (change !== undefined) await sendCommand(service, entityOf(params.walletId), change);
-      return await showWallet(service, params.walletId, kind);
+      return await showWallet(service, params.walletId, ...kinds);
     });
   }
 }
@@ -226,7 +248,7 @@ function passphraseRoutes(app: OpenAPIHono, service: WalletService): void {
     status: 204,
     refusals: locked,
   }, async ({ params: { walletId: id }, body }) => {
-    await service.wallet(id, "random");
+    await service.wallet(id, ...BYRON_KINDS);
     const { old_passphrase: old = "", new_passphrase: next } = body;
     await setPassphrase(id, (record) => vault.changePassphrase(id, { old, next, record }, until()));
   });
@@ -257,8 +279,3 @@ export const pageIn = ({ limit, after }: PageQuery) => ({
   after: afterIn(after, z.string().regex(/^[0-9a-f]{40}$/)),
   limit: limit === undefined ? undefined : limit + 1,
 });
-
-const KINDS = [
-  { kind: "shelley", prefix: "wallets", named: "", answer: api.wallet },
-  { kind: "random", prefix: "byron-wallets", named: "Byron", answer: api.byronWallet },
-] as const;

@@ -1,7 +1,7 @@
 /** Credentials that own outputs, by their addresses. */
 import { toHex } from "#src/base/bytes.ts";
 import { type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
-import type { OwnedCredential } from "#src/wallet/index/types.ts";
+import type { OwnedCredential, SequentialWallet } from "#src/wallet/index/types.ts";
 
 /**
  * The credential that owns an output at an address (bytes in hexadecimal); undefined where no key or script can spend
@@ -16,6 +16,13 @@ export function credentialOf(address: string): OwnedCredential | undefined {
   const read = readAddressHex(address);
   return read.ok && read.value.kind === "byron" ? `byron-${read.value.byron.root}` : undefined;
 }
+
+/** Kind of the credentials of a wallet's pools: what stands before the hash in `OwnedCredential`. */
+export const CREDENTIAL_KINDS = {
+  shelley: "key",
+  shared: "script",
+  icarus: "byron",
+} as const satisfies Record<SequentialWallet["kind"], string>;
 
 /** A credential in the form of the index. */
 export function ownedCredential({ kind, hash }: Credential): OwnedCredential {

@@ -1,19 +1,25 @@
 /**
- * Forged addresses: addresses of others into which a random wallet's encrypted path was copied.
+ * Forged addresses: addresses of others into which a random wallet's encrypted path was copied, and addresses with the
+ * root of one of an icarus wallet's whose attributes are not those that the root hashes.
  *
- * Assumption: the paths are hardened, so only the root key can show whose an address is. A command that has the root
+ * Assumption: the paths of random wallets are hardened, so only the root key can show whose an address is. A command that has the root
  * key checks addresses and stores the forged ones here. From then on they are not the wallet's: they do not count in
  * its balance, and no build spends them.
  */
 import { refKey } from "#src/cardano/output.ts";
 import { type Value, ValueSum } from "#src/cardano/value.ts";
-import type { Queries } from "#src/store/store.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
 
 /** Stores that addresses (bytes in hexadecimal) are forged. */
 export async function storeForged(sql: Queries, wallet: string, addresses: readonly string[]): Promise<void> {
   await sql`insert into wallet_forged (wallet, address)
     select ${wallet}, unnest(${sql.array([...addresses])}::text[]) on conflict do nothing`;
+}
+
+/** SQL that gives a row where one of the wallets has forged addresses. */
+export function forgedQuery(sql: Queries, wallets: readonly string[]): Fragment {
+  return sql`select 1 as forged from wallet_forged where wallet = any(${sql.array([...wallets])}::text[]) limit 1`;
 }
 
 /** Unspent outputs at forged addresses. */

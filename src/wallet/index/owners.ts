@@ -1,11 +1,14 @@
 /** Owners of addresses, and the paths of their keys. */
 import { fromHex } from "#src/base/bytes.ts";
+import { parseJson } from "#src/base/json.ts";
 import { addTo, mustGet } from "#src/base/maps.ts";
 import { type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
+import { byronAddressOf } from "#src/cardano/byron.ts";
 import { parsePath } from "#src/cardano/derivation.ts";
 import type { Queries } from "#src/store/store.ts";
-import { addressOf, credentialOf, parseCredential } from "#src/wallet/index/credential.ts";
+import { addressOf, CREDENTIAL_KINDS, credentialOf, parseCredential } from "#src/wallet/index/credential.ts";
 import type { OwnedCredential, Owner, WalletKind } from "#src/wallet/index/types.ts";
+import { icarusAccountOf } from "#src/wallet/keys/account.ts";
 import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
 
 /** What reads need of a wallet. */
@@ -17,6 +20,8 @@ export interface WalletFacts {
   readonly prefix: readonly number[];
   readonly stake: Credential | undefined;
   readonly pathKey: Uint8Array | undefined;
+  /** Protocol magic in its addresses, for an icarus wallet; absent on mainnet. */
+  readonly magic?: number;
 }
 
 /** Facts about wallets; those that are not in the index are missing. */
@@ -29,10 +34,10 @@ export async function readFacts(sql: Queries, wallets: readonly string[]): Promi
       prefix: string;
       stake: string | null;
       path_key: string | null;
+      icarus: string | null;
     }[]
-  >`select wallet, kind, network, prefix, stake, path_key from wallet_index where wallet = any(${
-    sql.array([...wallets])
-  })`;
+  >`select wallet, kind, network, prefix, stake, path_key, case when kind = 'icarus' then account end as icarus
+    from wallet_index where wallet = any(${sql.array([...wallets])})`;
   return new Map(rows.map((row) => [row.wallet, {
     wallet: row.wallet,
     kind: row.kind,
@@ -40,6 +45,7 @@ export async function readFacts(sql: Queries, wallets: readonly string[]): Promi
     prefix: parsePath(row.prefix) ?? [],
     stake: row.stake === null ? undefined : parseCredential(row.stake),
     pathKey: row.path_key === null ? undefined : fromHex(row.path_key),
+    ...(row.icarus === null ? {} : icarusAccountOf(parseJson(row.icarus)).byron),
   }]));
 }
 
@@ -51,9 +57,12 @@ export function pathOf(facts: WalletFacts, role: bigint | number, index: bigint 
 /**
  * The address of a wallet's credential, bytes in hexadecimal.
  *
- * @throws TypeError for a Byron credential: its address cannot be computed.
+ * @throws TypeError for a credential of a random wallet: its address cannot be computed.
  */
 export function ownAddress(facts: WalletFacts, credential: OwnedCredential): string {
+  if (facts.kind === "icarus") {
+    return byronAddressOf(fromHex(credential.slice(`${CREDENTIAL_KINDS.icarus}-`.length)), { magic: facts.magic });
+  }
   const payment = parseCredential(credential);
   if (!payment) throw new TypeError(`no address follows from ${credential}`);
   return addressOf(payment, facts.stake, facts.network);

@@ -11,7 +11,7 @@ import { pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts
 import { type PendingEffects, readPending } from "#src/wallet/index/pending.ts";
 import { readChange } from "#src/wallet/index/readChange.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
-import type { Buildable, Holdings, OwnUtxo } from "#src/wallet/index/types.ts";
+import { type Buildable, hasByronAddresses, type Holdings, type OwnUtxo } from "#src/wallet/index/types.ts";
 
 /** Open submissions by wallet; wallets without any may be missing. */
 type PendingOf = ReadonlyMap<string, readonly ScannedTransaction[]>;
@@ -47,12 +47,6 @@ export async function readHoldings(
   return found;
 }
 
-/** SQL that gives a row where one of the wallets is a random one: its rows may contain forged outputs. */
-export function randomQuery(sql: Queries, wallets: readonly string[]): Fragment {
-  return sql`select 1 as random from unnest(${sql.array([...wallets])}::text[]) w(id)
-    where (select kind from wallet_index where wallet = w.id) = 'random' limit 1`;
-}
-
 /** SQL for the holdings of wallets in the ledger; `holdingsOf` reads its rows. */
 export function holdingsQuery(sql: Queries, wallets: readonly string[]): Fragment {
   return sql`select i.wallet, h.asset, h.quantity
@@ -61,7 +55,7 @@ export function holdingsQuery(sql: Queries, wallets: readonly string[]): Fragmen
       select asset, quantity from wallet_holding where wallet = w.id and to_slot is null and quantity > 0 offset 0) h on true`;
 }
 
-/** Holdings from rows of `holdingsQuery`, for wallets without pending transactions that are not random ones. */
+/** Holdings from rows of `holdingsQuery`, for wallets without pending transactions and forged addresses. */
 export const holdingsOf = (rows: readonly JsonRow[]): ReadonlyMap<string, Holdings> => settledHoldings(heldOf(rows));
 
 type Held = Map<string, Value>;
@@ -152,7 +146,7 @@ async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
     utxo: { ref: parseRefKey(ref), output: storedOutput(output) },
     path: pathOf(facts, role, index),
   }));
-  return facts.kind === "random" ? await withoutForged(sql, facts.wallet, found) : found;
+  return hasByronAddresses(facts.kind) ? await withoutForged(sql, facts.wallet, found) : found;
 }
 
 /** Further inputs of a build. */

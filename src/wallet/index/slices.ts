@@ -4,6 +4,7 @@
  */
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
+import { CREDENTIAL_KINDS } from "#src/wallet/index/credential.ts";
 import { type DeriveHashes, POOL_ROLES, type PoolRole, type SequentialWallet } from "#src/wallet/index/types.ts";
 
 /** Credentials of a slice: about 50 ms of a thread. */
@@ -83,6 +84,7 @@ export async function addSlices(
   role: number,
   kind: SequentialWallet["kind"],
 ): Promise<void> {
+  const prefix = `${CREDENTIAL_KINDS[kind]}-`;
   const grown = await sql`insert into wallet_stock (wallet, role, count)
     select wallet, role, sum(length(hashes)) / ${HASH_BYTES}::int from wallet_slice
     where wallet = ${wallet} and life = ${life} and role = ${role} group by wallet, role
@@ -90,9 +92,7 @@ export async function addSlices(
   if (grown.length > 0) {
     await sql`insert into wallet_address (wallet, role, index, credential)
       select wallet, role, start + n,
-        ${
-      kind === "shared" ? "script-" : "key-"
-    }::text || encode(substring(hashes from n * ${HASH_BYTES}::int + 1 for ${HASH_BYTES}::int), 'hex')
+        ${prefix}::text || encode(substring(hashes from n * ${HASH_BYTES}::int + 1 for ${HASH_BYTES}::int), 'hex')
       from wallet_slice, generate_series(0, length(hashes) / ${HASH_BYTES}::int - 1) n
       where wallet = ${wallet} and life = ${life} and role = ${role}`;
   }

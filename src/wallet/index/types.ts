@@ -9,10 +9,17 @@ import type { Value } from "#src/cardano/value.ts";
 export const WALLET_PROJECTION = "wallet";
 
 /**
- * Kinds of wallet: `random` (Byron) recognizes its addresses by decrypting their paths, all others by derived
- * credentials.
+ * Kinds of wallet, each a scheme of addresses: `random` (Byron) recognizes its addresses by decrypting their paths, all
+ * others by derived credentials. Those of `icarus` wallets (Byron, of the styles icarus, trezor and ledger) are roots of
+ * Byron addresses.
  */
-export type WalletKind = "shelley" | "shared" | "random";
+export type WalletKind = "shelley" | "shared" | "random" | "icarus";
+
+/**
+ * Whether a wallet of a kind is paid at Byron addresses. Such an address may be forged: it has the path or the root of
+ * one of the wallet and other attributes, so that no key of the wallet spends from it (`forged.ts`).
+ */
+export const hasByronAddresses = (kind: WalletKind): boolean => kind === "random" || kind === "icarus";
 
 /** Roles of address pools: 0 receives payments, 1 receives change. */
 export const POOL_ROLES = [0, 1] as const;
@@ -47,15 +54,18 @@ export type DeriveHashes = (order: CredentialRange) => Promise<Uint8Array>;
 /** A wallet whose addresses are derived from an account, with a pool of each role. */
 export interface SequentialWallet {
   readonly wallet: string;
-  readonly kind: "shelley" | "shared";
+  readonly kind: Exclude<WalletKind, "random">;
   readonly network: NetworkId;
   /** Consecutive unused addresses after the last used one in a pool, 10 to 100,000. */
   readonly gap: number;
   /** Path of the account, such as `1852H/1815H/0H`. */
   readonly prefix: string;
-  /** Source of the credentials: an account's public key, or a script template with its keys. Nothing secret. */
+  /**
+   * Source of the credentials: an account's public key, a script template with its keys, or an `IcarusAccount`. Nothing
+   * secret.
+   */
   readonly account: Json;
-  /** Stake credential of all its addresses; without it they are enterprise addresses. */
+  /** Stake credential of all its addresses; without it they are enterprise or Byron addresses. */
   readonly stake?: Credential;
 }
 

@@ -10,9 +10,11 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { normalizeZ } from "@noble/curves/abstract/curve.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha512 } from "@noble/hashes/sha2.js";
+import { concat } from "#src/base/bytes.ts";
 import { elementAt } from "#src/base/present.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { derivePublic, HARD } from "#src/cardano/derivation.ts";
+import { byronRootOf } from "#src/cardano/byron.ts";
 import { blake2b224, initHash } from "#src/cardano/hash.ts";
 import { nodeOf } from "#src/wallet/keys/account.ts";
 import type { DerivedHashes, DeriveInput } from "#src/wallet/keys/types.ts";
@@ -43,12 +45,12 @@ function multiples(): readonly (readonly EdwardsPoint[])[] {
 }
 
 /**
- * Hashes of the keys at the indices `from` … `from + count − 1` of a role.
+ * Hashes of the keys at the indices `from` … `from + count − 1` of a role, or the roots of their Byron addresses.
  *
  * @throws TypeError where `account` is not an xpub, or an index is hardened.
  */
 export async function deriveCredentials(input: DeriveInput): Promise<Result<DerivedHashes, never>> {
-  const { account, role, from, count } = input;
+  const { account, role, from, count, byron } = input;
   const top = nodeOf(account);
   if (!Number.isInteger(from) || !Number.isInteger(count) || from < 0 || count < 0 || from + count > HARD) {
     throw new TypeError(`no soft indices: ${count} from ${from}`);
@@ -58,17 +60,21 @@ export async function deriveCredentials(input: DeriveInput): Promise<Result<Deri
   const parent = Point.fromBytes(key);
   const hashes = new Uint8Array(28 * count);
   const message = new Uint8Array(37);
-  message[0] = 2;
   message.set(key, 1);
   const index = new DataView(message.buffer, 33);
   const keyed = hmac.create(sha512, chainCode);
+  /** The right side of a child (`derivePublic`): tag 2 gives what its key adds, tag 3 its chain code. */
+  const mixed = (tag: 2 | 3, i: number) => {
+    message[0] = tag;
+    index.setUint32(0, from + i, true);
+    return keyed.clone().update(message).digest();
+  };
+  const hashOf = (child: Uint8Array, i: number) =>
+    byron ? byronRootOf({ key: concat(child, mixed(3, i).subarray(32)), ...byron }) : blake2b224(child);
   for (let begin = 0; begin < count; begin += GROUP) {
     const children: EdwardsPoint[] = [];
-    for (let i = begin; i < Math.min(begin + GROUP, count); i++) {
-      index.setUint32(0, from + i, true);
-      children.push(addMultiple(parent, keyed.clone().update(message).digest()));
-    }
-    normalizeZ(Point, children).forEach((child, i) => hashes.set(blake2b224(child.toBytes()), 28 * (begin + i)));
+    for (let i = begin; i < Math.min(begin + GROUP, count); i++) children.push(addMultiple(parent, mixed(2, i)));
+    normalizeZ(Point, children).forEach((child, i) => hashes.set(hashOf(child.toBytes(), begin + i), 28 * (begin + i)));
   }
   return ok({ hashes });
 }

@@ -42,14 +42,14 @@ export async function seal(node: SecretNode, passphrase: string, cost: Argon2Cos
 }
 
 /**
- * Opens a sealed root key; `undefined` where the passphrase is wrong.
+ * Opens a sealed root key; `undefined` where the passphrase is wrong, or an XPrv is not its public key's.
  *
  * @throws Error on a malformed record, or one whose cost is too high.
  */
 export async function unseal(sealed: SealedKey, passphrase: string): Promise<SecretNode | undefined> {
-  // no key is sealed with an empty passphrase
-  if (passphrase === "") return undefined;
-  return sealed.method === "argon2id-v2" ? await openRecord(sealed.key, passphrase) : openXprv(sealed, passphrase);
+  if (sealed.method !== "argon2id-v2") return openXprv(sealed, passphrase);
+  // no record is sealed with an empty passphrase
+  return passphrase === "" ? undefined : await openRecord(sealed.key, passphrase);
 }
 
 async function openRecord(record: Uint8Array, passphrase: string): Promise<SecretNode | undefined> {
@@ -81,12 +81,27 @@ export function isScryptHash(stored: string, passphrase: string): boolean {
   const wanted = Buffer.from(hash, "base64");
   // scrypt needs a little more than 16 MiB
   const limits = { N: 2 ** 14, r: 8, p: 1, maxmem: 2 ** 25 };
-  const made = scryptSync(encode(blake2b256(utf8(passphrase))), Buffer.from(salt, "base64"), wanted.length, limits);
+  const made = scryptSync(encode(scryptInput(passphrase)), Buffer.from(salt, "base64"), wanted.length, limits);
   return wanted.length > 0 && timingSafeEqual(made, wanted);
 }
 
-/** Encrypts or decrypts the 64 secret bytes of an XPrv. */
+/** What stands for a passphrase where it is hashed by scrypt: wallets of then knew empty ones, which stay empty. */
+function scryptInput(passphrase: string): Uint8Array {
+  return passphrase === "" ? new Uint8Array() : blake2b256(utf8(passphrase));
+}
+
+/** Length of such a PBKDF2 hash: of the salt, the salt, and the derived bytes. */
+const PBKDF2_HASH = 1 + 16 + 64;
+
+/** The encrypted XPrv (128 bytes) of another wallet and the hash of its passphrase, in either form. */
+export function sealedXprv(key: Uint8Array, verifier: Uint8Array): SealedKey {
+  const isPbkdf2 = verifier.length === PBKDF2_HASH && verifier[0] === 16;
+  return { method: isPbkdf2 ? "pbkdf2-hmac-sha512" : "scrypt", key, verifier };
+}
+
+/** Encrypts or decrypts the 64 secret bytes of an XPrv; an empty passphrase leaves them as they are. */
 function xorSecret(secret: Uint8Array, passphrase: Uint8Array): Uint8Array {
+  if (passphrase.length === 0) return secret.slice();
   const stream = pbkdf2Sync(passphrase, utf8("encrypted wallet salt\0"), 15_000, 40, "sha512");
   return chacha20orig(Uint8Array.from(stream.subarray(0, 32)), Uint8Array.from(stream.subarray(32)), secret);
 }
@@ -95,12 +110,10 @@ function openXprv({ method, key, verifier }: SealedKey, passphrase: string): Sec
   if (key.length !== 128 || !verifier) throw new Error("no encrypted XPrv");
   const isScrypt = method === "scrypt";
   if (!matches(isScrypt, verifier, passphrase)) return undefined;
-  const bytes = utf8(passphrase);
-  const node = { key: xorSecret(key.subarray(0, 64), isScrypt ? blake2b256(bytes) : bytes), chainCode: key.slice(96) };
-  if (!equalBytes(publicPart(node), key.subarray(64))) {
-    throw new Error("an encrypted XPrv that is not its public key's");
-  }
-  return node;
+  const bytes = isScrypt ? scryptInput(passphrase) : utf8(passphrase);
+  const node = { key: xorSecret(key.subarray(0, 64), bytes), chainCode: key.slice(96) };
+  // clients give such keys and hashes: the passphrase of the hash need not be the one that encrypts the key
+  return equalBytes(publicPart(node), key.subarray(64)) ? node : undefined;
 }
 
 function matches(isScrypt: boolean, verifier: Uint8Array, passphrase: string): boolean {

@@ -93,9 +93,11 @@ export interface DeriveInput {
   readonly role: number;
   readonly from: number;
   readonly count: number;
+  /** Where it is given, the hashes are the roots of the keys' Byron addresses; `magic` is absent on mainnet. */
+  readonly byron?: { readonly magic?: number };
 }
 
-/** Hashes of keys, 28 bytes each, concatenated. */
+/** Hashes of keys, or roots of their Byron addresses, 28 bytes each, concatenated. */
 export interface DerivedHashes {
   readonly hashes: Uint8Array;
 }

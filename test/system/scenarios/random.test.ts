@@ -52,13 +52,6 @@ describe("a random wallet", () => {
     expect(await scenario.refused(create())).toEqual([409, "wallet_already_exists"]);
     expect(await scenario.refused(client.wallet(id))).toEqual([404, "no_such_wallet"]);
     expect((await client.get<{ id: string }[]>(`/${BYRON}`)).map((one) => one.id)).toEqual([id]);
-    const icarus = {
-      style: "icarus" as const,
-      name: "Later",
-      mnemonic_sentence: newMnemonic(15),
-      passphrase: PASSPHRASE,
-    };
-    expect(await scenario.refused(client.createByron(icarus))).toEqual([501, "not_implemented"]);
 
     expect(await ids()).toEqual([]);
     first = await make({ passphrase: PASSPHRASE, address_index: HARD });

@@ -16,7 +16,8 @@ import { readTogether } from "#src/store/readTogether.ts";
 import { delegationMigrations } from "#src/wallet/delegation/migrations.ts";
 import { accountQueries } from "#src/wallet/delegation/read.ts";
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
-import { holdingsQuery, randomQuery, readHoldings } from "#src/wallet/index/read.ts";
+import { forgedQuery } from "#src/wallet/index/forged.ts";
+import { holdingsQuery, readHoldings } from "#src/wallet/index/read.ts";
 import { readAddresses } from "#src/wallet/index/readAddresses.ts";
 import { readCoins } from "#src/wallet/index/readCoins.ts";
 import { readHistory, readTransaction } from "#src/wallet/index/readHistory.ts";
@@ -70,7 +71,7 @@ const READS: Readonly<Record<string, (sql: Queries) => Promise<unknown>>> = {
   events: (sql) =>
     readTogether(sql, {
       listed: listedQuery(sql, [OWN]),
-      random: randomQuery(sql, [OWN]),
+      forged: forgedQuery(sql, [OWN]),
       holdings: holdingsQuery(sql, [OWN]),
       ...accountQueries(sql, [OWN]),
       places: memberPositionsQuery(sql, "wallet", [OWN]),

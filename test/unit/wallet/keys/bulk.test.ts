@@ -1,12 +1,21 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { toHex } from "#src/base/bytes.ts";
+import { concat, fromHex, toHex } from "#src/base/bytes.ts";
+import { byronAddress, readByron } from "#src/cardano/byron.ts";
 import { HARD, rootKey, toPublic } from "#src/cardano/derivation.ts";
-import { childHash, writeXpub } from "#src/wallet/keys/account.ts";
+import { childHash, childOf, writeXpub } from "#src/wallet/keys/account.ts";
 import { deriveCredentials } from "#src/wallet/keys/bulk.ts";
+import type { DeriveInput } from "#src/wallet/keys/types.ts";
 
-async function derived(account: string, role: number, from: number, count: number): Promise<string[]> {
-  const { value } = await deriveCredentials({ account, role, from, count }) as { value: { hashes: Uint8Array } };
+async function derived(
+  account: string,
+  role: number,
+  from: number,
+  count: number,
+  byron?: DeriveInput["byron"],
+): Promise<string[]> {
+  const input = { account, role, from, count, ...(byron ? { byron } : {}) };
+  const { value } = await deriveCredentials(input) as { value: { hashes: Uint8Array } };
   return Array.from({ length: count }, (_, i) => toHex(value.hashes.subarray(28 * i, 28 * (i + 1))));
 }
 
@@ -26,6 +35,18 @@ test("bulk derivation gives the same keys as single derivations", async () => {
     { numRuns: 12 },
   );
 });
+
+test.each([[{ magic: 42 }], [{}]])(
+  "roots of Byron addresses are those of single derivations, with %o",
+  async (byron) => {
+    const account = writeXpub(toPublic(rootKey(new Uint8Array(20))));
+    const one = [3, 4, 5, 6].map((index) => {
+      const { key, chainCode } = childOf(account, 1, index);
+      return readByron(fromHex(byronAddress({ key: concat(key, chainCode), ...byron }))).root;
+    });
+    expect(await derived(account, 1, 3, 4, byron)).toEqual(one);
+  },
+);
 
 test("bulk derivation gives the same in parts, also beyond the size of a shared inversion", async () => {
   const account = writeXpub(toPublic(rootKey(new Uint8Array(16))));

@@ -1,6 +1,7 @@
-/** Random wallets on the ledger: their signatures spend, signatures by other keys do not. */
+/** Byron wallets on the ledger: their signatures spend, signatures by other keys do not. */
+import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { beforeAll, expect, test } from "vitest";
-import { fromHex } from "#src/base/bytes.ts";
+import { concat, fromHex } from "#src/base/bytes.ts";
 import { byronAddress, byronAttributes, isByronKey, readByron } from "#src/cardano/byron.ts";
 import { as, decode, raw } from "#src/cardano/cbor.ts";
 import { HARD } from "#src/cardano/derivation.ts";
@@ -8,7 +9,10 @@ import { blake2b256 } from "#src/cardano/hash.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { addWitnesses } from "#src/cardano/transaction.ts";
 import { byronPathKey, openByronPath, randomAddress } from "#src/wallet/keys/byronAddress.ts";
+import { descender } from "#src/wallet/keys/master.ts";
+import { accountPath } from "#src/wallet/keys/paths.ts";
 import { openRoot, publicKeys, signMessages } from "#src/wallet/keys/root.ts";
+import { unseal } from "#src/wallet/keys/seal.ts";
 import type { OpenedRoot, Path, WalletStyle } from "#src/wallet/keys/types.ts";
 import { ada, output, World } from "../../../support/draft.ts";
 
@@ -42,7 +46,13 @@ beforeAll(async () => {
 });
 
 /** A transaction that spends from an address, signed by a root key at the path in the address. */
-async function spend(world: World, address: string, by: Owner, at: Path): Promise<Uint8Array> {
+async function spend(
+  world: World,
+  address: string,
+  by: Pick<Owner, "sealed">,
+  at: Path,
+  style: WalletStyle = "random",
+): Promise<Uint8Array> {
   const unsigned = world.write({
     inputs: [world.fund(address)],
     keys: [],
@@ -67,6 +77,32 @@ test.each([["hard", path], ["soft", soft]])(
     expect(openByronPath(byronPathKey(other.root), readByron(fromHex(address)).derivationPath!)).toBeUndefined();
     expect(await world.failures(await spend(world, address, mine, path!))).toEqual([]);
     expect(await world.failures(await spend(world, address, other, path!))).toEqual(["MissingVKeyWitnessesUTXOW"]);
+  },
+);
+
+test.each(["icarus", "trezor", "ledger"] as const)(
+  "outputs of a wallet of the style %s are spent by it alone, with the witness that another library makes",
+  async (style) => {
+    const at = [...accountPath(style), 1, 5];
+    const mine = await openRoot({ mnemonic: { style, words: newMnemonic(24) }, passphrase, paths: [at] });
+    if (!mine.ok) throw new Error(mine.error.message);
+    const world = new World();
+    const address = byronAddress({ key: fromHex(mine.value.keys[0]!), magic: 42 });
+    const signed = await spend(world, address, mine.value, at, style);
+    expect(await world.failures(signed)).toEqual([]);
+    const other = await spend(world, address, mine.value, [...accountPath(style), 1, 6], style);
+    expect(await world.failures(other)).toEqual(["MissingVKeyWitnessesUTXOW"]);
+
+    const transaction = csl.FixedTransaction.from_bytes(signed);
+    const made = transaction.witness_set().bootstraps()!.get(0);
+    const node = await unseal(mine.value.sealed, passphrase);
+    const { key, chainCode } = descender(style, node!)(at);
+    const theirs = csl.make_icarus_bootstrap_witness(
+      transaction.transaction_hash(),
+      csl.ByronAddress.from_bytes(fromHex(address)),
+      csl.Bip32PrivateKey.from_bytes(concat(key, chainCode)),
+    );
+    expect(made.to_hex()).toBe(theirs.to_hex());
   },
 );
 

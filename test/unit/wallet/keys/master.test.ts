@@ -10,6 +10,7 @@ import {
 } from "#src/cardano/address.ts";
 import { byronAddress } from "#src/cardano/byron.ts";
 import { parsePath, type SecretNode, toPublic } from "#src/cardano/derivation.ts";
+import { byronMagic } from "#src/cardano/magic.ts";
 import { keyHash, publicKey } from "#src/cardano/keys.ts";
 import { writeKey } from "#src/cardano/keyText.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
@@ -184,6 +185,22 @@ describe("wallets of Byron", () => {
     const magic = input.protocolMagic === MAINNET ? undefined : input.protocolMagic;
     const read = readAddressHex(byronAddress({ key: concat(node.key, node.chainCode), magic }));
     expect(read.ok && addressText(read.value)).toBe(expected.address);
+  });
+
+  test.each(each("sequential-byron-wallet"))("%s", (_id, { input, expected }) => {
+    const { mnemonic, style, protocolMagics, paths } = input;
+    expect(bytes(root(style, mnemonic))).toBe(expected.xprv);
+    const account = writeXpub(toPublic(descender(style, root(style, mnemonic))(accountPath(style))));
+    expect(account).toBe(expected.account_public_key);
+    const made = protocolMagics.map((magic: number) =>
+      paths.map((path: string) => {
+        const [role, index] = parsePath(path)!.slice(3);
+        const { key, chainCode } = childOf(account, role!, index!);
+        const read = readAddressHex(byronAddress({ key: concat(key, chainCode), magic: byronMagic(magic) }));
+        return read.ok && addressText(read.value);
+      })
+    );
+    expect(made).toEqual(expected.addresses);
   });
 
   test.each(each("byron-address-ownership"))("%s", (_id, { input, expected }) => {
