@@ -206,7 +206,7 @@ describe.each(PROVIDERS)("Byron wallets with address pools, with the chain from 
     expect(await scenario.refused(make(expected.passphrase))).toEqual([403, "wrong_encryption_passphrase"]);
     await until(
       "the passphrase is shown",
-      async () => (await client.byronWallet(id)).passphrase?.encryption_method === "argon2id-v2",
+      async () => (await client.byronWallet(id)).passphrase !== undefined,
     );
     const payments = [{ address: address.id, amount: lovelace(2n * ADA) }];
     const sent = await client.pay(id, { payments, passphrase: NEW_PASSPHRASE }, { prefix: BYRON });
