@@ -363,14 +363,17 @@ export const transaction = z.object({
 /* lists */
 
 const BASIC = /^(\d{4})-?(\d{2})-?(\d{2})T(\d{2}):?(\d{2})(?::?(\d{2})(\.\d+)?)?(Z|[+-]\d{2}:?(\d{2})?)?$/;
-/** A moment in ISO 8601, basic or extended, with or without a zone (then UTC); ms since 1970. */
+/**
+ * A moment in ISO 8601, basic or extended, with or without a zone (then UTC); ms since 1970. Slots begin at whole
+ * milliseconds: what is between two of them is half of one.
+ */
 const moment = z.string().transform((text, context) => {
   // a plus sign in a query is a space
   const parts = BASIC.exec(text.replace(" ", "+"));
   const [, year, month, day, hour, minute, second = "00", fraction = "", zone = "Z"] = parts ?? [];
   const offset = zone === "Z" ? "Z" : `${zone.slice(0, 3)}:${zone.slice(3).replace(":", "") || "00"}`;
-  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${offset}`);
-  if (parts !== null && !Number.isNaN(ms)) return ms;
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${fraction.slice(0, 4)}${offset}`);
+  if (parts !== null && !Number.isNaN(ms)) return Number(fraction.slice(4)) > 0 ? ms + 0.5 : ms;
   context.addIssue({
     code: "custom",
     message:

@@ -22,5 +22,9 @@ export async function startPointOf(
   }
   const point = { slot: mode.absolute_slot_number, hash: mode.block_header_hash };
   if (await isKeptPoint(store.sql, point) || await isOnChain(port, point, LOOK_MS)) return point;
-  throw new HttpFailure(404, "unexpected_error", `The chain has no block ${point.hash} in slot ${point.slot}.`);
+  throw new HttpFailure(
+    404,
+    "unexpected_error",
+    `Restoration from a given block failed. The block at slot number ${point.slot} and hash ${point.hash} does not exist.`,
+  );
 }

@@ -63,3 +63,44 @@ export const noSuchWallet = (id: string) => ({
   message: `I couldn't find a wallet with the given id: ${id}`,
   body: { info: { wallet_id: id } },
 });
+
+/** The refusal of what needs a root key, for a wallet that has none. */
+export const noRootKey = (id: string) => ({
+  status: 403,
+  code: "no_root_key",
+  message:
+    `I couldn't find a root private key for the given wallet: ${id}. However, this operation requires that I do ` +
+    "have such a key. Either there's no such wallet, or I don't fully own it.",
+});
+
+export const METADATA_TOO_LONG = {
+  status: 400,
+  code: "bad_request",
+  message: "Text string metadata value must consist of at most 64 UTF8 bytes",
+};
+
+export const NOTHING_TO_MIGRATE = {
+  status: 403,
+  code: "nothing_to_migrate",
+  message:
+    "I wasn't able to construct a migration plan. This could be because your wallet is empty, or it could be because the " +
+    "amount of ada in your wallet is insufficient to pay for any of the funds to be migrated. Try adding some ada to " +
+    "your wallet before trying again.",
+};
+
+export const NOT_BENEFICIAL = {
+  status: 403,
+  code: "withdrawal_not_beneficial",
+  message: "I've noticed that you're requesting a withdrawal from an account that is either empty or doesn't have a " +
+    "balance big enough to deserve being withdrawn. I won't proceed with that request.",
+};
+
+/** The answer to a request about a transaction that is not known. */
+export const noSuchTransaction = (id: string) => ({
+  status: 404,
+  code: "no_such_transaction",
+  message: `I couldn't find a transaction with the given id: ${id}`,
+});
+
+/** Why scenarios fail that withdraw the rewards of another wallet. */
+export const NO_OTHER_REWARDS = "rewards are not withdrawn by the words of another wallet yet";

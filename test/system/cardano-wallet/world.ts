@@ -7,6 +7,7 @@ import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type { Transaction, Wallet, WalletAddress } from "#src/client/wallets.ts";
 import { Documented } from "../../support/documented.ts";
+import { type OutsideServer, outsideServer } from "../../support/outside_servers.ts";
 import { Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
 import { Bank } from "./bank.ts";
@@ -19,6 +20,17 @@ export const ADA = 1_000_000n;
 export const MIN_UTXO = 1_000_000n;
 /** Names of the assets of wallets with assets, in hexadecimal. */
 export const ASSETS = ["61737365743031", "61737365743032"] as const;
+/** What the token metadata server has of these assets. */
+const DESCRIPTION = {
+  name: { value: "SteveToken", signatures: [] },
+  description: { value: "A sample description" },
+  ticker: { value: "STV" },
+  decimals: { value: 6 },
+  url: { value: "https://token.example" },
+  logo: { value: "QWxtb3N0IGEgbG9nbw==" },
+};
+/** The same as answers have it. */
+export const METADATA = Object.fromEntries(Object.entries(DESCRIPTION).map(([name, { value }]) => [name, value]));
 /** Slots of an epoch: 5 s. */
 export const EPOCH_SLOTS = 100;
 /** Milliseconds that a scenario waits for a state at most. */
@@ -71,28 +83,93 @@ export const payment = (address: string, quantity: number | bigint, assets?: rea
   ...(assets ? { assets } : {}),
 });
 
+/** Wallets with rewards for scenarios that spend them; two scenarios never get the same. */
+const REWARDED = 14;
+
 export class World {
   private readonly shared = new Map<string, Promise<unknown>>();
+  /** They delegate from the beginning, since the first reward takes some epochs. */
+  private rewarded: Promise<Wallet & Made>[] = [];
 
   private constructor(
+    /** The service and its devnet. */
     readonly scenario: Scenario,
     readonly documented: Documented,
     readonly bank: Bank,
+    private readonly registry: OutsideServer,
   ) {}
 
   static async start(): Promise<World> {
+    const registry = await outsideServer(({ body }) => {
+      const { subjects } = body as { subjects: string[] };
+      const described = subjects.filter((subject) => ASSETS.some((name) => subject.endsWith(name)));
+      return { body: { subjects: described.map((subject) => ({ subject, ...DESCRIPTION })) } };
+    });
     const scenario = await Scenario.start({
       provider: "devnet",
       blockMs: 200,
-      env: { ARBOR_EPOCH_SLOTS: String(EPOCH_SLOTS), ARBOR_POOLS: "3", ARBOR_OUTSIDE_PRIVATE: "true" },
+      env: {
+        ARBOR_EPOCH_SLOTS: String(EPOCH_SLOTS),
+        ARBOR_POOLS: "3",
+        ARBOR_OUTSIDE_PRIVATE: "true",
+        ARBOR_TOKEN_METADATA_SERVER: registry.url,
+      },
     });
     const documented = new Documented(await scenario.client.get("/openapi.json"));
     const bank = new Bank(scenario.devnet, (cbor) => scenario.client.proxy(cbor));
-    return new World(scenario, documented, bank);
+    const world = new World(scenario, documented, bank, registry);
+    world.rewarded = Array.from({ length: REWARDED }, async () => {
+      const made = await world.walletWith([100_000n * ADA, 100_000n * ADA]);
+      const [pool] = await world.pools();
+      await world.ok(202, "PUT", `/stake-pools/${pool}/wallets/${made.id}`, { passphrase: PASSPHRASE });
+      return made;
+    });
+    // the scenario that takes a wallet awaits it
+    for (const one of world.rewarded) one.catch(() => {});
+    return world;
   }
 
-  stop(): Promise<void> {
-    return this.scenario.stop();
+  /** Ids of the pools that are not retiring. */
+  async pools(): Promise<readonly string[]> {
+    const listed = await this.ok(200, "GET", "/stake-pools?stake=1000000000000") as {
+      id: string;
+      retirement?: object;
+    }[];
+    return listed.filter(({ retirement }) => !retirement).map(({ id }) => id);
+  }
+
+  /** A wallet with two coins of 100,000 ada, delegated to a pool, with rewards. They grow with each epoch. */
+  async rewardWallet(): Promise<Wallet & Made> {
+    const next = this.rewarded.shift();
+    if (!next) throw new Error(`more than ${REWARDED} scenarios want a wallet with rewards`);
+    const { id, words } = await next;
+    return await this.eventually("rewards", async () => {
+      const wallet = await this.wallet(id);
+      expect(BigInt(wallet.balance.reward.quantity)).toBeGreaterThan(0n);
+      return { ...wallet, words };
+    });
+  }
+
+  /** A wallet with rewards that no scenario changes. */
+  sharedReward(): Promise<Wallet & Made> {
+    return this.once("rewards", () => this.rewardWallet());
+  }
+
+  /**
+   * Waits until the service has read the begin of an epoch. A withdrawal is valid until the next rewards come: with the
+   * next epoch.
+   */
+  async epochBegins(): Promise<void> {
+    await this.eventually("an epoch begins", async () => {
+      const { node_tip } = await this.ok(200, "GET", "/network/information");
+      expect(node_tip.slot_number).toBeGreaterThan(EPOCH_SLOTS / 10);
+      expect(node_tip.slot_number).toBeLessThan(EPOCH_SLOTS / 2);
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.scenario.stop();
+    await this.registry.stop();
   }
 
   /**
@@ -142,6 +219,10 @@ export class World {
   // deno-lint-ignore no-explicit-any
   async ok(status: number, method: Method, path: string, body?: unknown): Promise<any> {
     return this.check(await this.call(method, path, body), { status });
+  }
+
+  decode(id: string, transaction: string) {
+    return this.ok(202, "POST", `/wallets/${id}/transactions-decode`, { transaction });
   }
 
   /** Waits until the check gives a value without throwing. */
@@ -275,6 +356,13 @@ export class World {
     });
   }
 
+  /** Waits until the rewards of a wallet are less: they were withdrawn, and those of a later epoch may have come. */
+  async rewardsBelow(id: string, lovelace: bigint): Promise<void> {
+    await this.eventually(`${id} has withdrawn ${lovelace}`, async () => {
+      expect(BigInt((await this.wallet(id)).balance.reward.quantity)).toBeLessThan(lovelace);
+    });
+  }
+
   /** Waits until a wallet lists a transaction as in the ledger. */
   async untilInLedger(id: string, hash: string, prefix = "wallets"): Promise<Transaction> {
     return await this.eventually(
@@ -284,6 +372,19 @@ export class World {
           status: 200,
           body: { status: "in_ledger" },
         }),
+    );
+  }
+
+  /** Waits until a wallet lists these transactions as in the ledger. */
+  async untilAllInLedger(id: string, sent: readonly { readonly id: string }[]): Promise<void> {
+    await Promise.all(sent.map((one) => this.untilInLedger(id, one.id)));
+  }
+
+  /** The buckets of a wallet's UTxO statistics that are not empty: number of outputs by upper bound. */
+  async distribution(id: string): Promise<Record<string, number>> {
+    const { distribution } = await this.ok(200, "GET", `/wallets/${id}/statistics/utxos`);
+    return Object.fromEntries(
+      Object.entries(distribution as Record<string, number>).filter(([, count]) => count !== 0),
     );
   }
 

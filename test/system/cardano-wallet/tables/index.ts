@@ -3,7 +3,14 @@ import type { Table } from "../table.ts";
 import { addresses } from "./addresses.ts";
 import { byronAddresses, byronHwWallets, byronSelections, byronWallets } from "./byronWallets.ts";
 import { sharedAddresses, sharedWallets } from "./sharedWallets.ts";
+import { coinSelections } from "./coinSelections.ts";
+import { hwWallets } from "./hwWallets.ts";
+import { migrations } from "./migrations.ts";
+import { network, settings } from "./network.ts";
+import { restoration } from "./restoration.ts";
+import { transactions } from "./transactions.ts";
 import { wallets } from "./wallets.ts";
+import { withdrawals } from "./withdrawals.ts";
 
 export const tables: readonly Table[] = [
   wallets,
@@ -14,4 +21,12 @@ export const tables: readonly Table[] = [
   byronAddresses,
   byronSelections,
   byronHwWallets,
+  hwWallets,
+  network,
+  restoration,
+  settings,
+  coinSelections,
+  transactions,
+  migrations,
+  withdrawals,
 ];
