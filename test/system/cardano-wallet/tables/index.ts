@@ -13,6 +13,7 @@ import { network, settings } from "./network.ts";
 import { restoration } from "./restoration.ts";
 import { transactions } from "./transactions.ts";
 import { blocks, conway, joinPool, stakePools, votes } from "./stakePools.ts";
+import { transactionsNew } from "./transactionsNew.ts";
 import { wallets } from "./wallets.ts";
 import { withdrawals } from "./withdrawals.ts";
 
@@ -40,6 +41,7 @@ export const tables: readonly Table[] = [
   settings,
   coinSelections,
   transactions,
+  transactionsNew,
   migrations,
   withdrawals,
 ];
