@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { distributionOf } from "#src/edge/wallets/holdings.ts";
 import { noSuchWallet, walletAlreadyExists } from "#src/edge/wallets/service.ts";
 import { hardIndexRequired, softIndexRequired } from "#src/edge/wallets/status.ts";
-import { foreignTransaction, missingWitnesses } from "#src/edge/wallets/submission.ts";
+import { foreignTransaction, missingWitnesses, submissionRefusal } from "#src/edge/wallets/submission.ts";
 import { historyQuery } from "#src/api/wallets/transactions.ts";
 
 const ID = "2512a00e9653fe49a44a5886202e24d77eeb998f";
@@ -24,6 +24,14 @@ test("refusals of the edge are said in cardano-wallet's words", () => {
     "a withdrawal belonging to the wallet.",
     "The transaction expects 2 witness(es) to be fully-signed but 1 was provided. Please submit a fully-signed transaction.",
   ]);
+});
+
+test("a full mempool has a status and a code of its own", () => {
+  expect(submissionRefusal({ code: "mempool_full", message: "full" })).toMatchObject({
+    status: 425,
+    code: "mempool_is_full",
+    message: "The submitted transaction was rejected by the Cardano node because its mempool was full.",
+  });
 });
 
 test("a histogram has a bucket for each power of ten, its bound included", () => {
