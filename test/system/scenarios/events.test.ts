@@ -217,7 +217,10 @@ describe("events, pages and idempotent requests", () => {
     await scenario.untilInLedger(mine, joined.id);
     // without the key it would be refused now
     expect((await client.joinPool(mine, pool!.id, PASSPHRASE, "join")).id).toBe(joined.id);
-    expect(await scenario.refused(client.joinPool(mine, pool!.id, PASSPHRASE))).toEqual([403, "pool_already_joined_same_vote"]);
+    expect(await scenario.refused(client.joinPool(mine, pool!.id, PASSPHRASE))).toEqual([
+      403,
+      "pool_already_joined_same_vote",
+    ]);
     const voted = await client.joinDrep(mine, "no_confidence", PASSPHRASE, "vote");
     await scenario.blocks();
     await scenario.untilInLedger(mine, voted.id);
