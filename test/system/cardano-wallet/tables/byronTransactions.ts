@@ -19,7 +19,6 @@ const FOREIGN_POLICY = "00".repeat(28);
 const empty = (world: World, style: Style = "random") => world.once(`byron ${style}`, () => byron(world, style));
 const fixture = (world: World, style: Style) => world.once(`byron funded ${style}`, () => fundedByron(world, style));
 const assets = (world: World, style: Style) => world.once(`byron assets ${style}`, () => multiAssetByron(world, style));
-const target = async (world: World) => await world.address((await world.sharedEmpty()).id, 1);
 const send = (world: World, id: string, payments: readonly unknown[]) =>
   world.call("POST", `/${BYRON}/${id}/transactions`, { payments, passphrase: PASSPHRASE });
 const some = (
@@ -81,7 +80,7 @@ export const byronTransactions: Table = {
     ...sends("BYRON_TRANS_ASSETS_CREATE_01", 2n * MIN_UTXO),
     ...cases("BYRON_TRANS_ASSETS_CREATE_02", both, async (world, style) => {
       const { id } = await assets(world, style);
-      world.check(await send(world, id, [payment(await target(world), MIN_UTXO, some(world))]), {
+      world.check(await send(world, id, [payment(world.elsewhere[0]!, MIN_UTXO, some(world))]), {
         status: 403,
         code: "utxo_too_small",
         body: { info: { tx_output_index: 0 } },
@@ -133,7 +132,7 @@ export const byronTransactions: Table = {
     elsewhere("BYRON_TRANS_CREATE_02", async (world, id) => [
       "POST",
       `/wallets/${id}/transactions`,
-      { payments: [payment(await target(world), MIN_UTXO)], passphrase: PASSPHRASE },
+      { payments: [payment(world.elsewhere[0]!, MIN_UTXO)], passphrase: PASSPHRASE },
     ]),
     elsewhere("BYRON_TRANS_DELETE", (_, id) =>
       Promise.resolve([
@@ -143,7 +142,7 @@ export const byronTransactions: Table = {
     elsewhere("BYRON_TRANS_ESTIMATE", async (world, id) => [
       "POST",
       `/wallets/${id}/payment-fees`,
-      { payments: [payment(await target(world), MIN_UTXO)] },
+      { payments: [payment(world.elsewhere[0]!, MIN_UTXO)] },
     ]),
     flow("BYRON_TX_LIST_02", async (world) => {
       const { id } = await world.sharedEmpty();
@@ -212,7 +211,7 @@ export const byronTransactions: Table = {
         expect(found.every(({ outputs }) => outputs.some((one) => one.address === address))).toBe(true);
         expect(found).toHaveLength(1);
       }
-      const sent: Transaction = world.check(await send(world, made.id, [payment(await target(world), 900n * ADA)]), {
+      const sent: Transaction = world.check(await send(world, made.id, [payment(world.elsewhere[0]!, 900n * ADA)]), {
         status: 202,
       });
       await world.untilInLedger(made.id, sent.id, BYRON);
@@ -326,7 +325,7 @@ export const byronMigrations: Table = {
     ...cases("BYRON_MIGRATE_06", both, async (world, style) => {
       const random = await fixture(world, "random");
       const addresses = [
-        await target(world),
+        world.elsewhere[0]!,
         await world.address((await empty(world, "icarus")).id, 0, BYRON),
         (await world.addresses(random.id, BYRON))[0]!.id,
       ];

@@ -294,9 +294,8 @@ export const byronAddresses: Table = {
 
 const select = (world: World, id: string, payments: readonly unknown[]) =>
   world.call("POST", `/${BYRON}/${id}/coin-selections/random`, { payments });
-const several = async (world: World, count: number) =>
-  (await world.addresses((await world.sharedEmpty()).id)).slice(0, count)
-    .map(({ id }, i) => payment(id, MIN_UTXO + BigInt(i)));
+const several = (world: World, count: number) =>
+  world.elsewhere.slice(0, count).map((address, i) => payment(address, MIN_UTXO + BigInt(i)));
 const key = (output: { address: string; amount: { quantity: number | bigint } }) =>
   `${output.address} ${output.amount.quantity}`;
 
@@ -305,7 +304,7 @@ export const byronSelections: Table = {
   rows: [
     ...([["BYRON_COIN_SELECTION_01", 1], ["BYRON_COIN_SELECTION_02", 10]] as const).map(([id, count]) =>
       flow(id, async (world) => {
-        const payments = await several(world, count);
+        const payments = several(world, count);
         const found = world.check(await select(world, (await fixture(world, "icarus")).id, payments), { status: 200 });
         expect(found.inputs.length * found.change.length).toBeGreaterThan(0);
         for (const { derivation_path: path } of [...found.inputs, ...found.change]) {
@@ -317,7 +316,7 @@ export const byronSelections: Table = {
     flow("BYRON_COIN_SELECTION_03", async (world) => {
       const { id } = await byron(world, "icarus");
       await remove(world, id);
-      world.check(await select(world, id, await several(world, 1)), noSuchWallet(id));
+      world.check(await select(world, id, several(world, 1)), noSuchWallet(id));
     }),
   ],
 };

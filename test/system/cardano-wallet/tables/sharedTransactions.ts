@@ -11,7 +11,7 @@ const PREFIX = "shared-wallets";
 const FUNDS = 100n * ADA;
 const HELLO = { "1": { string: "hello" } };
 const NO_TRANSACTION = "01".repeat(32);
-const FEE_FIRST = "SHARED_TRANSACTIONS_";
+const SHARED_TRANSACTIONS = "SHARED_TRANSACTIONS_";
 
 const construct = (world: World, id: string, body: unknown) =>
   world.call("POST", `/${PREFIX}/${id}/transactions-construct`, body);
@@ -27,9 +27,7 @@ const history = async (world: World, id: string, query = "") =>
 /** A funded wallet, and an empty one, that no scenario changes. */
 const fixture = (world: World) => world.once("shared transactions", () => funded(world, [FUNDS]));
 const empty = (world: World) => world.once("shared transactions empty", () => active(world));
-const away = async (world: World, amount: bigint) => ({
-  payments: [payment(await world.address((await world.sharedEmpty()).id, 1), amount)],
-});
+const away = (world: World, amount: bigint) => ({ payments: [payment(world.elsewhere[0]!, amount)] });
 const amounts = (found: readonly Transaction[]) => found.map(({ amount }) => BigInt(amount.quantity));
 const plain = { withdrawals: [], collateral: [], script_validity: "valid" };
 
@@ -182,19 +180,19 @@ const ranged = async (world: World, id: string, query: Record<string, string>) =
 export const sharedTransactions: Table = {
   file: "Shared.Transactions",
   rows: [
-    flow(`${FEE_FIRST}CREATE_01`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}CREATE_01`, async (world) => {
       const { id } = await create(world, fromKey(newKey(), { script: TWO }));
       world.check(await construct(world, id, { metadata: HELLO }), { status: 403, code: "shared_wallet_incomplete" });
     }),
-    withMetadata(`${FEE_FIRST}CREATE_01 (2)`, HELLO),
-    withMetadata(`${FEE_FIRST}CREATE_01 (3)`, { "1": "hello" }),
-    flow(`${FEE_FIRST}CREATE_01a`, async (world) => {
+    withMetadata(`${SHARED_TRANSACTIONS}CREATE_01 (2)`, HELLO),
+    withMetadata(`${SHARED_TRANSACTIONS}CREATE_01 (3)`, { "1": "hello" }),
+    flow(`${SHARED_TRANSACTIONS}CREATE_01a`, async (world) => {
       world.check(await construct(world, (await fixture(world)).id, {}), {
         status: 403,
         code: "created_invalid_transaction",
       });
     }),
-    flow(`${FEE_FIRST}CREATE_01b`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}CREATE_01b`, async (world) => {
       const bound = (quantity: number) => ({ quantity, unit: "second" });
       const validity_interval = { invalid_before: bound(10), invalid_hereafter: bound(50) };
       world.check(await construct(world, (await fixture(world)).id, { validity_interval }), {
@@ -202,7 +200,7 @@ export const sharedTransactions: Table = {
         code: "created_invalid_transaction",
       });
     }),
-    flow(`${FEE_FIRST}CREATE_04a`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}CREATE_04a`, async (world) => {
       const [{ id }, home] = await Promise.all([funded(world, [FUNDS]), world.emptyWallet()]);
       const body = { payments: [payment(await world.address(home.id, 1), MIN_UTXO)] };
       const { built, signed } = await world.send(id, body, PREFIX);
@@ -222,7 +220,7 @@ export const sharedTransactions: Table = {
       await world.untilAvailable(id, FUNDS - MIN_UTXO - BigInt(built.fee.quantity), PREFIX);
       await world.untilAvailable(home.id, MIN_UTXO);
     }),
-    flow(`${FEE_FIRST}CREATE_04b`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}CREATE_04b`, async (world) => {
       const [source, target] = await Promise.all([funded(world, [FUNDS]), active(world)]);
       const { id, built } = await sent(world, source.id, target.id, MIN_UTXO);
       const cost = BigInt(built.fee.quantity);
@@ -237,56 +235,52 @@ export const sharedTransactions: Table = {
       ]);
       expect([theirs.direction, BigInt(theirs.amount.quantity), theirs.fee]).toEqual(["incoming", MIN_UTXO, built.fee]);
     }),
-    flow(`${FEE_FIRST}CREATE_04c`, async (world) => {
-      world.check(await construct(world, (await fixture(world)).id, await away(world, 900_000n)), {
+    flow(`${SHARED_TRANSACTIONS}CREATE_04c`, async (world) => {
+      world.check(await construct(world, (await fixture(world)).id, away(world, 900_000n)), {
         status: 403,
         code: "utxo_too_small",
         body: { info: { tx_output_index: 0 } },
       });
     }),
-    flow(`${FEE_FIRST}CREATE_04d`, async (world) => {
-      world.check(await construct(world, (await fixture(world)).id, await away(world, FUNDS)), {
+    flow(`${SHARED_TRANSACTIONS}CREATE_04d`, async (world) => {
+      world.check(await construct(world, (await fixture(world)).id, away(world, FUNDS)), {
         status: 403,
         code: "cannot_cover_fee",
       });
     }),
-    flow(`${FEE_FIRST}CREATE_04e`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}CREATE_04e`, async (world) => {
       const { id } = await funded(world, [FUNDS, FUNDS]);
-      const home = await world.sharedEmpty();
-      const payments = [1, 2].map(async (index) => payment(await world.address(home.id, index), MIN_UTXO));
-      const { coin_selection: found, fee } = world.check(
-        await construct(world, id, { payments: await Promise.all(payments) }),
-        { status: 202 },
-      );
+      const payments = [1, 2].map((index) => payment(world.elsewhere[index]!, MIN_UTXO));
+      const { coin_selection: found, fee } = world.check(await construct(world, id, { payments }), { status: 202 });
       expect([found.inputs.length > 0, found.outputs.length, found.change.length > 0]).toEqual([true, 2, true]);
       expect(fee.quantity).toBeGreaterThan(0);
     }),
-    flow(`${FEE_FIRST}CREATE_05a`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}CREATE_05a`, async (world) => {
       await paid(world, await parties(world, both, 2));
     }),
-    flow(`${FEE_FIRST}CREATE_05b`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}CREATE_05b`, async (world) => {
       await paid(world, (await patched(world)).all);
     }),
-    flow(`${FEE_FIRST}CREATE_05c`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}CREATE_05c`, async (world) => {
       await paid(world, await parties(world, twoOf, 3));
     }),
-    flow(`${FEE_FIRST}CREATE_06`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}CREATE_06`, async (world) => {
       const { all, make } = await patched(world);
       const left = await paid(world, all);
       for (const { id } of all) await world.ok(204, "DELETE", `/${PREFIX}/${id}`);
       for (const { id } of await make()) await world.untilAvailable(id, left, PREFIX);
     }),
-    flow(`${FEE_FIRST}LIST_01`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}LIST_01`, async (world) => {
       const { id } = await funded(world, [FUNDS]);
-      const { id: hash } = await world.send(id, await away(world, MIN_UTXO), PREFIX);
+      const { id: hash } = await world.send(id, away(world, MIN_UTXO), PREFIX);
       await world.untilInLedger(id, hash, PREFIX);
       expect((await history(world, id)).map(({ direction }) => direction)).toEqual(["outgoing", "incoming"]);
     }),
-    ...cases(`${FEE_FIRST}LIST_02,03x`, RANGES, async (world, [query, expected]) => {
+    ...cases(`${SHARED_TRANSACTIONS}LIST_02,03x`, RANGES, async (world, [query, expected]) => {
       const { id, times } = await two(world);
       expect(await ranged(world, id, query(...times))).toEqual(expected);
     }),
-    ...cases(`${FEE_FIRST}LIST_02,03`, {
+    ...cases(`${SHARED_TRANSACTIONS}LIST_02,03`, {
       "start=2009": NOT_A_TIME,
       "start=2012-09-25T10:15:00Z&end=2016-11-21": NOT_A_TIME,
       "start=2012-09-25&end=2016-11-21T10:15:00Z": NOT_A_TIME,
@@ -301,7 +295,7 @@ export const sharedTransactions: Table = {
         world.check(await world.call("GET", path), { status: 400, code: "bad_request", message });
       },
     })),
-    row(`${FEE_FIRST}LIST_02`, async (world) => [
+    row(`${SHARED_TRANSACTIONS}LIST_02`, async (world) => [
       "GET",
       `/${PREFIX}/${(await empty(world)).id}/transactions?start=2009-09-09T09:09:09Z&end=2001-01-01T01:01:01Z`,
     ], {
@@ -311,47 +305,47 @@ export const sharedTransactions: Table = {
         "The specified start time '2009-09-09T09:09:09Z' is later than the specified end time '2001-01-01T01:01:01Z'.",
     }),
     row(
-      `${FEE_FIRST}LIST_03`,
+      `${SHARED_TRANSACTIONS}LIST_03`,
       async (world) => ["GET", `/${PREFIX}/${(await empty(world)).id}/transactions?minWithdrawal=0`],
       { status: 400, code: "min_withdrawal_wrong" },
     ),
-    flow(`${FEE_FIRST}LIST_03 (2)`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}LIST_03 (2)`, async (world) => {
       expect(await history(world, (await empty(world)).id, "?minWithdrawal=1")).toEqual([]);
     }),
     ...["", `/${NO_TRANSACTION}`].map((path) =>
-      flow(`${FEE_FIRST}${path === "" ? "LIST_04" : "GET_02"}`, async (world) => {
+      flow(`${SHARED_TRANSACTIONS}${path === "" ? "LIST_04" : "GET_02"}`, async (world) => {
         const { id } = await active(world);
         await world.ok(204, "DELETE", `/${PREFIX}/${id}`);
         world.check(await world.call("GET", `/${PREFIX}/${id}/transactions${path}`), noSuchWallet(id));
       })
     ),
-    flow(`${FEE_FIRST}LIST_RANGE_01`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}LIST_RANGE_01`, async (world) => {
       const { id, times: [time] } = await two(world);
       for (const [start, end] of [[0, 0], [-1, 0], [0, 1], [-1, 1]] as const) {
         expect(await ranged(world, id, { start: at(time, start), end: at(time, end) })).toEqual([A]);
       }
     }),
-    flow(`${FEE_FIRST}LIST_RANGE_02`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}LIST_RANGE_02`, async (world) => {
       const { id, times: [, time] } = await two(world);
       expect(await ranged(world, id, { start: at(time, 1) })).toEqual([]);
       expect(await ranged(world, id, { start: at(time, 1), end: at(time, 1) })).toEqual([]);
     }),
-    flow(`${FEE_FIRST}LIST_RANGE_03`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}LIST_RANGE_03`, async (world) => {
       const { id, times: [time] } = await two(world);
       expect(await ranged(world, id, { end: at(time, -1) })).toEqual([]);
       expect(await ranged(world, id, { start: at(time, -1), end: at(time, -1) })).toEqual([]);
     }),
-    flow(`${FEE_FIRST}GET_01`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}GET_01`, async (world) => {
       const [source, target] = await Promise.all([funded(world, [FUNDS]), active(world)]);
       const { id } = await sent(world, source.id, target.id, MIN_UTXO);
       const directions = await Promise.all([source, target].map((one) => world.untilInLedger(one.id, id, PREFIX)));
       expect(directions.map(({ direction }) => direction)).toEqual(["outgoing", "incoming"]);
     }),
-    flow(`${FEE_FIRST}GET_03`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}GET_03`, async (world) => {
       const path = `/${PREFIX}/${(await fixture(world)).id}/transactions/${NO_TRANSACTION}`;
       world.check(await world.call("GET", path), noSuchTransaction(NO_TRANSACTION));
     }),
-    flow(`${FEE_FIRST}DELEGATION_01`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}DELEGATION_01`, async (world) => {
       const [pool] = await world.pools();
       const delegations = [{ join: { pool, stake_key_index: "0H" } }];
       world.check(await construct(world, (await empty(world)).id, { delegations }), {
@@ -359,7 +353,7 @@ export const sharedTransactions: Table = {
         code: "delegation_invalid",
       });
     }),
-    flow(`${FEE_FIRST}LIST_05`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}LIST_05`, async (world) => {
       const { id } = await active(world);
       const addresses = await world.addresses(id, PREFIX);
       const plan = [[0, 1n], [0, 2n], [1, 3n], [2, 1n], [2, 4n], [2, 5n]] as const;
@@ -376,12 +370,12 @@ export const sharedTransactions: Table = {
         expect(found.toReversed()).toEqual(expected);
       }
     }),
-    flow(`${FEE_FIRST}LIST_06`, async (world) => {
+    flow(`${SHARED_TRANSACTIONS}LIST_06`, async (world) => {
       const { id } = await active(world);
       const addresses = await world.addresses(id, PREFIX);
       await world.bank.pay([{ address: addresses[2]!.id, lovelace: 5_000n * ADA }]);
       await world.untilAvailable(id, 5_000n * ADA, PREFIX);
-      const { id: hash } = await world.send(id, await away(world, 4_990n * ADA), PREFIX);
+      const { id: hash } = await world.send(id, away(world, 4_990n * ADA), PREFIX);
       await world.untilInLedger(id, hash, PREFIX);
       const found = async (index: number) =>
         (await history(world, id, `?address=${addresses[index]!.id}`)).map(({ direction }) => direction);

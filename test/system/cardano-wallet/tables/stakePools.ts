@@ -247,7 +247,7 @@ const poolRows: readonly Row[] = [
   }),
   flow("STAKE_KEY_LIST_02", async (world) => {
     const wallet = await world.walletWith([10_000n * ADA]);
-    const [ours, theirs] = [await world.address(wallet.id), await world.address((await world.sharedFixture()).id)]
+    const [ours, theirs] = [await world.address(wallet.id), world.elsewhere[0]!]
       .map((address) => CSL.BaseAddress.from_address(CSL.Address.from_bech32(address))!) as [
         CSL.BaseAddress,
         CSL.BaseAddress,
@@ -287,11 +287,12 @@ const poolRows: readonly Row[] = [
   // these need rewards
   flow("STAKE_POOLS_QUIT_03", async (world) => {
     const { id } = await world.rewardWallet();
-    await world.epochBegins();
-    world.check(await quitting(world, id), {
-      status: 202,
-      body: { deposit_taken: lovelace(0), deposit_returned: await deposit(world) },
-    });
+    const amount = await deposit(world);
+    await world.withdrawing(id, async () =>
+      world.check(await quitting(world, id), {
+        status: 202,
+        body: { deposit_taken: lovelace(0), deposit_returned: amount },
+      }));
   }),
 ];
 export const stakePools: Table = { file: "Shelley.StakePools", rows: poolRows };
@@ -376,8 +377,8 @@ export const joinPool: Table = {
     }),
     flow("TRANS_NEW_QUIT_02b", async (world) => {
       const { id } = await world.rewardWallet();
-      await world.epochBegins();
-      const { built } = await world.send(id, { delegations: [QUIT], withdrawal: "self" });
+      const body = { delegations: [QUIT], withdrawal: "self" };
+      const { built } = await world.withdrawing(id, () => world.send(id, body));
       expect([built.coin_selection.deposits_returned, built.coin_selection.deposits_taken]).toEqual([
         [await deposit(world)],
         [],
@@ -387,18 +388,18 @@ export const joinPool: Table = {
       const { id, delegation } = await world.rewardWallet();
       const [first, second] = await pools(world);
       const pool = delegation.active.target === first ? second : first;
-      await world.epochBegins();
-      const { id: hash } = await world.send(id, { delegations: [join(pool)], withdrawal: "self" });
+      const body = { delegations: [join(pool)], withdrawal: "self" };
+      const { id: hash } = await world.withdrawing(id, () => world.send(id, body));
       const listed = await world.untilInLedger(id, hash);
       expect([listed.withdrawals.length, listed.metadata ?? undefined]).toEqual([1, undefined]);
       await becomes(world, id, pool, "abstain");
     }),
     withoutVote("TRANS_NEW_JOIN_01b", async (world, { id }) => {
-      const payments = [payment(await world.address((await world.sharedEmpty()).id, 1), MIN_UTXO)];
+      const payments = [payment(world.elsewhere[0]!, MIN_UTXO)];
       return await construct(world, id, { payments, withdrawal: "self" });
     }),
     withoutVote("TRANS_NEW_JOIN_01a (2)", async (world, { id }) => {
-      const payments = [payment(await world.address((await world.sharedEmpty()).id, 1), MIN_UTXO)];
+      const payments = [payment(world.elsewhere[0]!, MIN_UTXO)];
       return await world.call("POST", `/wallets/${id}/transactions`, {
         payments,
         withdrawal: "self",
