@@ -50,7 +50,7 @@ export const scriptTemplate = z.object({
 
 /** Keys by cosigner, with the error messages that clients of cardano-wallet know. */
 export const cosignerKeys = z.record(z.string(), z.unknown(), {
-  error: "parsing ApiSharedWalletPatchData failed, expected Object",
+  error: "parsing ApiSharedWalletPatchData failed",
 }).transform((body, context) => {
   const keys: Record<string, string> = {};
   const wrong = (message: string) => void context.addIssue({ code: "custom", message });

@@ -73,14 +73,18 @@ export const metadata = z.record(z.string(), z.unknown()).nullable().meta({
 /** A passphrase under which metadata is encrypted (CIP-83). */
 const cipher = z.object({ method: z.enum(["basic"]).optional(), passphrase });
 
+// a time may be negative: the interval is then refused with its own code
 const bound = z.object({
   quantity: z.custom<number | bigint>(
     (value) => typeof value === "bigint" || (typeof value === "number" && Number.isFinite(value)),
     "expected a number",
-  ).refine((value) => value >= 0 && value <= MOST, "expected a number from 0").transform((value) =>
+  ).refine((value) => value >= -MOST && value <= MOST, "expected a number").transform((value) =>
     typeof value === "bigint" ? value : BigInt(Math.floor(value))
-  ).meta({ type: "number", minimum: 0 }),
+  ).meta({ type: "number" }),
   unit: z.enum(["second", "slot"], { error: "ApiValidityBound string must have either 'second' or 'slot' unit." }),
+}, "parsing ApiValidityBound object failed").refine(({ quantity, unit }) => unit === "second" || quantity >= 0n, {
+  path: ["quantity"],
+  message: "parsing Word64 failed, value is either floating or will cause over or underflow",
 });
 
 export const drep = z.string().transform((text, context): DRep => {
@@ -162,7 +166,13 @@ const feeBody = {
       "this service; nothing of it is stored.",
   ),
   metadata: metadata.optional(),
-  time_to_live: z.object({ quantity: bound.shape.quantity, unit: z.literal("second") }).optional(),
+  time_to_live: z.object({
+    quantity: bound.shape.quantity.refine((value) => value >= 0n, "expected a number from 0").meta({
+      type: "number",
+      minimum: 0,
+    }),
+    unit: z.literal("second"),
+  }).optional(),
 };
 export const paymentFeesBody = z.object(feeBody).meta({ id: "PaymentFeesBody" });
 export type PaymentFeesBody = z.output<typeof paymentFeesBody>;

@@ -100,6 +100,8 @@ const LONGEST_BACKOFF_MS = 5_000;
 const ERA_WAIT_MS = 60_000;
 /** Blocks in one transaction at most. */
 const MAX_BLOCKS = 1_000;
+/** Blocks that are nearby, however few of them fit a transaction. */
+const NEARBY = 16;
 /** Transactions at most in which an indexer reaches a block nearby. */
 const MAX_ADVANCES = 4;
 
@@ -134,8 +136,12 @@ export class Indexer {
   private readonly undoBudget = new WriteBudget(2_000, 500);
   /** Blocks, or slots, to roll back in one transaction, if they do not hold too many changes. */
   private rollbackDistance = 16;
-  /** Blocks to fold in one batch: grows with what the last transaction could hold. */
-  private batchSize = 16;
+  /**
+   * Blocks to fold in one batch: as many as the next transaction can hold, if they change as much as the last ones. The
+   * rows that their keys name are read for all of them, so those of a block that does not fit would be read again with
+   * each batch before it.
+   */
+  private batchSize = NEARBY;
   /** Position of the cursor, as far as this process knows. */
   at: Tip | undefined;
   /** Why the indexer does not go on: the next block is of an era that this release does not know. Undefined while it can. */
@@ -245,14 +251,15 @@ export class Indexer {
 
   private position(lookAhead: LookAhead): IndexerPosition {
     const canReach = (point: Point) =>
-      samePoint(this.reached, point) || lookAhead.blocks(this.batchSize).some(({ block }) => samePoint(block, point));
+      samePoint(this.reached, point) ||
+      lookAhead.blocks(Math.max(NEARBY, this.batchSize)).some(({ block }) => samePoint(block, point));
     return {
       at: this.reached,
       canReach,
       advanceTo: async (point) => {
         // a transaction may take fewer blocks than expected
         for (let i = 0; i < MAX_ADVANCES && !samePoint(this.reached, point) && canReach(point); i++) {
-          await this.advance(lookAhead, this.batchSize, point.slot);
+          await this.advance(lookAhead, Math.max(NEARBY, this.batchSize), point.slot);
         }
         return samePoint(this.reached, point);
       },
@@ -367,10 +374,12 @@ export class Indexer {
     });
     const took = performance.now() - startedAt;
     measure.writeSeconds.of().observe(took / 1_000);
-    this.writeBudget.took(overlay.size + touched.length, took);
+    const changes = overlay.size + touched.length;
+    this.writeBudget.took(changes, took);
     // a transaction of many blocks without changes is judged by its time only
     const blocksThatFit = took > WRITE_MS ? blocks.length * WRITE_MS / took : blocks.length * 2;
-    this.batchSize = Math.round(Math.min(MAX_BLOCKS, Math.max(16, blocksThatFit)));
+    const changesThatFit = Math.max(1, this.writeBudget.changes * blocks.length / changes);
+    this.batchSize = Math.round(Math.min(MAX_BLOCKS, changesThatFit, Math.max(NEARBY, blocksThatFit)));
   }
 
   /** Checks the lease and locks the cursor. Throws if the cursor is not where the step was computed. */

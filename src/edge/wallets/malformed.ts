@@ -37,7 +37,11 @@ function inBody(issue: Issue, value: unknown, above: readonly Key[]): string {
       );
     }
     if (issue.code === "invalid_type") {
-      return said(path, `expected ${JSON_TYPES[issue.expected] ?? issue.expected}, but encountered ${typeOf(found)}`);
+      const parsing = issue.message.startsWith("parsing ") ? `${issue.message}, ` : "";
+      return said(
+        path,
+        `${parsing}expected ${JSON_TYPES[issue.expected] ?? issue.expected}, but encountered ${typeOf(found)}`,
+      );
     }
   }
   if (issue.code === "invalid_value" && issue.message.startsWith("Invalid")) {

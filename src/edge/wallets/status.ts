@@ -2,8 +2,8 @@
 import { HARD } from "#src/cardano/derivation.ts";
 import { answeredBy, refusalOf } from "#src/edge/errors.ts";
 
-/** A failure as what is thrown to answer with it. */
-export const refusal = refusalOf({
+/** HTTP statuses by code. */
+export const statusCodes = {
   bad_request: 400,
   query_param_missing: 400,
   min_withdrawal_wrong: 400,
@@ -17,6 +17,7 @@ export const refusal = refusalOf({
   balance_tx_native_script_not_supported_in_conway: 400,
   already_withdrawing: 403,
   asset_name_too_long: 403,
+  balance_tx_conflicting_networks: 403,
   balance_tx_existing_collateral: 403,
   balance_tx_existing_key_witnesses: 403,
   balance_tx_existing_return_collateral: 403,
@@ -98,7 +99,10 @@ export const refusal = refusalOf({
   deadline: 503,
   crashed: 503,
   unavailable: 503,
-});
+} as const;
+
+/** A failure as what is thrown to answer with it. */
+export const refusal = refusalOf(statusCodes);
 
 /** The value of a good answer; throws what another is answered with. */
 export const answered = answeredBy(refusal);

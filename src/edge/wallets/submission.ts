@@ -62,11 +62,11 @@ export async function submitFor(service: WalletService, transaction: Uint8Array,
   const by = wallet === undefined ? undefined : { wallet, slot: at.slot, height: at.height };
   const answer = await submit(service.ask, transaction, LONGEST_MS, by);
   if (answer.ok) return hash;
-  throw refused(answer.error);
+  throw submissionRefusal(answer.error);
 }
 
 /** The refusal of the actor or the network, with this service's codes and messages. */
-function refused({ code, message, details }: Failure): Error {
+export function submissionRefusal({ code, message, details }: Failure): Error {
   switch (code) {
     case "undecodable":
       return notATransaction(message);

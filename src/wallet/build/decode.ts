@@ -83,11 +83,6 @@ export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext)
   const certificates = scanned.certificates.flatMap((certificate) => shownCertificates(certificate, input, account));
   const policies = policiesOf(scanned, scripts);
   const listed = listedScripts(scanned, witnesses.scripts);
-  const hasPolicyKey = policyKey !== undefined &&
-    [...[...policies.mint, ...policies.burn].map(({ script }) => script), ...listed].some((script) => {
-      const native = script?.kind === "native" ? knownNative(fromHex(script.native)) : undefined;
-      return native !== undefined && keysOf(native).includes(policyKey);
-    });
   const integrity = isByron ? undefined : entry(body, 11);
   const metadata = scanned.auxiliaryData && readAuxiliaryData(scanned.auxiliaryData).metadata;
   return {
@@ -103,7 +98,7 @@ export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext)
       ...(owns.account && address === account ? { path: owns.account.path } : {}),
     })),
     ...policies,
-    ...(hasPolicyKey ? { policyKey } : {}),
+    ...(policyKey === undefined ? {} : { policyKey }),
     certificates,
     ...depositsOf(scanned.certificates, input, account),
     ...(metadata && metadata.size > 0

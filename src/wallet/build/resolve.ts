@@ -88,7 +88,7 @@ function sameOutput({ output: a }: Utxo, { output: b }: Utxo): boolean {
   return a.address === b.address && sameValue(a.value, b.value);
 }
 
-/** Refuses parts that balancing would invalidate: signatures and collateral. */
+/** Refuses parts that balancing would invalidate, signatures and collateral, and rewards of several networks. */
 function existing(
   { scanned, isSigned }: PartialTransaction,
 ): { readonly ok: false; readonly error: BalanceTxFailure } | undefined {
@@ -97,6 +97,14 @@ function existing(
       "balance_tx_existing_key_witnesses",
       "The transaction could not be balanced, because it contains existing key-witnesses which would be invalid after the transaction body " +
         "is modified. Please sign the transaction after it is balanced instead.",
+    );
+  }
+  // the last digit of an account's first byte is its network
+  if (new Set([...scanned.withdrawals.keys()].map((account) => account[1])).size > 1) {
+    return fail(
+      "balance_tx_conflicting_networks",
+      "There are withdrawals for multiple networks (e.g. both mainnet and testnet) in the provided transaction. This makes no sense, and " +
+        "I'm confused.",
     );
   }
   if (scanned.collateral.length > 0) {

@@ -413,6 +413,7 @@ export type BalanceTxFailure =
     | "redeemer_script_failure"
     | "redeemer_target_not_found"
     | "redeemer_invalid_data"
+    | "balance_tx_conflicting_networks"
     | "balance_tx_existing_collateral"
     | "balance_tx_existing_key_witnesses"
     | "balance_tx_existing_return_collateral"

@@ -6,6 +6,7 @@ import { expect } from "vitest";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type { Transaction, Wallet, WalletAddress } from "#src/client/wallets.ts";
+import { CslAccount } from "../../support/csl_account.ts";
 import { Documented } from "../../support/documented.ts";
 import { type OutsideServer, outsideServer } from "../../support/outside_servers.ts";
 import { Scenario } from "../../support/scenario.ts";
@@ -83,6 +84,7 @@ export const payment = (address: string, quantity: number | bigint, assets?: rea
   ...(assets ? { assets } : {}),
 });
 
+const FOREIGN = new CslAccount(newMnemonic(15));
 /** Wallets with rewards for scenarios that spend them; two scenarios never get the same. */
 const REWARDED = 14;
 
@@ -118,6 +120,7 @@ export class World {
     const documented = new Documented(await scenario.client.get("/openapi.json"));
     const bank = new Bank(scenario.devnet, (cbor) => scenario.client.proxy(cbor));
     const world = new World(scenario, documented, bank, registry);
+    await world.eventually("the first block is read", () => world.ok(200, "GET", "/blocks/latest/header"));
     world.rewarded = Array.from({ length: REWARDED }, async () => {
       const made = await world.walletWith([100_000n * ADA, 100_000n * ADA]);
       const [pool] = await world.pools();
@@ -156,14 +159,21 @@ export class World {
   }
 
   /**
-   * Waits until the service has read the begin of an epoch. A withdrawal is valid until the next rewards come: with the
-   * next epoch.
+   * Sends a transaction that withdraws rewards, at the begin of an epoch: it is valid until the next one, which brings
+   * further rewards. It is sent again if that came first; returns what is in the ledger.
    */
-  async epochBegins(): Promise<void> {
-    await this.eventually("an epoch begins", async () => {
+  async withdrawing<T extends { readonly id: string }>(wallet: string, send: () => Promise<T>): Promise<T> {
+    return await this.eventually("a withdrawal is in the ledger", async () => {
       const { node_tip } = await this.ok(200, "GET", "/network/information");
-      expect(node_tip.slot_number).toBeGreaterThan(EPOCH_SLOTS / 10);
       expect(node_tip.slot_number).toBeLessThan(EPOCH_SLOTS / 2);
+      const sent = await send();
+      const { status } = await this.eventually("it has an end", async () => {
+        const listed: Transaction = await this.ok(200, "GET", `/wallets/${wallet}/transactions/${sent.id}`);
+        expect(listed.status).not.toBe("pending");
+        return listed;
+      });
+      expect(status).toBe("in_ledger");
+      return sent;
     });
   }
 
@@ -273,10 +283,13 @@ export class World {
     return { ...wallet, words: body.mnemonic_sentence };
   }
 
-  /** An empty wallet that no scenario changes. */
+  /** An empty wallet that no scenario changes or pays. */
   sharedEmpty(): Promise<Wallet & Made> {
     return this.once("empty", () => this.emptyWallet());
   }
+
+  /** Addresses of no wallet of the service, to be paid. */
+  readonly elsewhere: readonly string[] = Array.from({ length: 20 }, (_, i) => FOREIGN.address(i));
 
   /** The id of a wallet that was deleted. */
   deleted(): Promise<Made> {

@@ -108,10 +108,12 @@ describe("a random wallet", () => {
       .toEqual(["incoming", "incoming", "outgoing"]);
     const payments = [{ address, amount: lovelace(50n * ADA) }];
     expect(await scenario.refused(client.fees(id, { payments }, BYRON))).toEqual([403, "not_enough_money"]);
-    const withdrawing = { payments, withdrawal: "self", passphrase: PASSPHRASE };
-    for (const path of ["payment-fees", "transactions", "coin-selections/random"]) {
-      expect(await scenario.refused(client.send("POST", `/${BYRON}/${id}/${path}`, withdrawing)))
-        .toEqual([403, "invalid_wallet_type"]);
+    for (const withdrawal of ["self", newMnemonic(15)]) {
+      const withdrawing = { payments, withdrawal, passphrase: PASSPHRASE };
+      for (const path of ["payment-fees", "transactions", "coin-selections/random"]) {
+        expect(await scenario.refused(client.send("POST", `/${BYRON}/${id}/${path}`, withdrawing)))
+          .toEqual([403, "invalid_wallet_type"]);
+      }
     }
   });
 

@@ -9,6 +9,7 @@ import { SPARE } from "#src/wallet/index/begin.ts";
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import type { CredentialRange } from "#src/wallet/index/types.ts";
 import { walletMigrations } from "#src/wallet/rows.ts";
+import { spendingMigrations } from "#src/wallet/spending.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { until } from "../../support/until.ts";
@@ -21,7 +22,13 @@ let store: Store;
 beforeEach(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  await migrate(store, [...runtimeMigrations, ...chainMigrations, ...walletIndexMigrations, ...walletMigrations]);
+  await migrate(store, [
+    ...runtimeMigrations,
+    ...chainMigrations,
+    ...walletIndexMigrations,
+    ...walletMigrations,
+    ...spendingMigrations,
+  ]);
   await store
     .sql`insert into wallet (id, life, kind, name, gap, key, birth_slot, birth_hash, one_change, selection, created_at)
     values (${wallet}, 1, 'shelley', 'W', 10, '', -1, '', false, 'per-output', now())`;

@@ -21,7 +21,7 @@ const funded = async (world: World): Promise<string> => {
   await world.untilAvailable(found.id, 10n * ADA);
   return found.id;
 };
-const elsewhere = async (world: World) => payment(await world.address((await world.sharedEmpty()).id, 1), MIN_UTXO);
+const elsewhere = (world: World) => payment(world.elsewhere[0]!, MIN_UTXO);
 
 export const hwWallets: Table = {
   file: "Shelley.HWWallets",
@@ -37,7 +37,7 @@ export const hwWallets: Table = {
     }),
     flow("HW_WALLETS_03", async (world) => {
       const id = await funded(world);
-      const body = { payments: [await elsewhere(world)], passphrase: PASSPHRASE };
+      const body = { payments: [elsewhere(world)], passphrase: PASSPHRASE };
       world.check(await world.call("POST", `/wallets/${id}/transactions`, body), noRootKey(id));
     }),
     flow("HW_WALLETS_03 (2)", async (world) => {
@@ -52,7 +52,7 @@ export const hwWallets: Table = {
     }),
     flow("HW_WALLETS_04 (2)", async (world) => {
       await world.ok(202, "POST", `/wallets/${await funded(world)}/payment-fees`, {
-        payments: [await elsewhere(world)],
+        payments: [elsewhere(world)],
       });
     }),
     flow("HW_WALLETS_04 (3)", async (world) => {
@@ -80,7 +80,7 @@ export const hwWallets: Table = {
     flow("HW_WALLETS_04 (8)", async (world) => {
       const id = await funded(world);
       const selection = await world.ok(200, "POST", `/wallets/${id}/coin-selections/random`, {
-        payments: [await elsewhere(world)],
+        payments: [elsewhere(world)],
       });
       expect(selection.inputs).toHaveLength(1);
     }),

@@ -24,8 +24,6 @@ const target = async (world: World) => {
   const { id } = await world.emptyWallet();
   return { id, addresses: (await world.addresses(id)).map((one) => one.id) };
 };
-const someAddresses = async (world: World) =>
-  (await world.addresses((await world.sharedEmpty()).id)).map(({ id }) => id);
 const plan = (world: World, { id }: Pick<Made, "id">, addresses: readonly string[]): Promise<Plan> =>
   world.ok(202, "POST", `/wallets/${id}/migrations/plan`, { addresses });
 const migrate = (world: World, { id }: Pick<Made, "id">, addresses: readonly string[]): Promise<Transaction[]> =>
@@ -79,7 +77,7 @@ export const migrations: Table = {
   rows: [
     flow("SHELLEY_CREATE_MIGRATION_PLAN_01", async (world) => {
       const source = await world.sharedFixture();
-      const made = await plan(world, source, await someAddresses(world));
+      const made = await plan(world, source, world.elsewhere);
       consistent(made);
       expect(made.selections).toHaveLength(1);
       expect([made.balance_selected.ada, made.balance_leftover.ada]).toEqual([
@@ -90,15 +88,15 @@ export const migrations: Table = {
     row("SHELLEY_CREATE_MIGRATION_PLAN_02", async (world) => [
       "POST",
       `/wallets/${(await world.sharedEmpty()).id}/migrations/plan`,
-      { addresses: await someAddresses(world) },
+      { addresses: world.elsewhere },
     ], NOTHING_TO_MIGRATE),
     flow("SHELLEY_CREATE_MIGRATION_PLAN_03", async (world) => {
       const { id } = await world.sharedRandom();
-      const body = { addresses: await someAddresses(world) };
+      const body = { addresses: world.elsewhere };
       world.check(await world.call("POST", `/wallets/${id}/migrations/plan`, body), noSuchWallet(id));
     }),
     flow("SHELLEY_CREATE_MIGRATION_PLAN_05", async (world) => {
-      const [source, addresses] = [await world.sharedFixture(), await someAddresses(world)];
+      const [source, addresses] = [await world.sharedFixture(), world.elsewhere];
       const first = await plan(world, source, addresses);
       expect(first.selections.length).toBeGreaterThan(0);
       expect(await plan(world, source, addresses)).toEqual(first);
@@ -108,7 +106,7 @@ export const migrations: Table = {
       expect(await world.distribution(source.id)).toEqual({ "100000000": 2 });
       await addFreeriders(world, source, 120, 1_250_000n);
       expect(await world.distribution(source.id)).toEqual({ "10000000": 120, "100000000": 2 });
-      const made = await plan(world, source, await someAddresses(world));
+      const made = await plan(world, source, world.elsewhere);
       consistent(made);
       expect([inputs(made).length, outputs(made).length]).toEqual([122, made.selections.length]);
       expect([made.balance_selected.ada, made.balance_selected.assets.length]).toEqual([lovelace(350_000_000), 20]);
@@ -118,7 +116,7 @@ export const migrations: Table = {
       const source = await world.walletWith([100n * ADA]);
       // one coin makes one transaction, which has no place for all
       const { balance } = await addFreeriders(world, source, 420, 1_250_000n);
-      const made = await plan(world, source, await someAddresses(world));
+      const made = await plan(world, source, world.elsewhere);
       consistent(made);
       expect([made.selections.length, outputs(made).length]).toEqual([1, 1]);
       expect(inputs(made).length).toBeLessThan(421);
@@ -150,7 +148,7 @@ export const migrations: Table = {
     row("SHELLEY_MIGRATE_03", async (world) => [
       "POST",
       `/wallets/${(await world.sharedEmpty()).id}/migrations`,
-      { addresses: await someAddresses(world), passphrase: PASSPHRASE },
+      { addresses: world.elsewhere, passphrase: PASSPHRASE },
     ], NOTHING_TO_MIGRATE),
     flow("SHELLEY_MIGRATE_04", async (world) => {
       const { made } = await moved(world, await world.fixtureWallet());
@@ -159,10 +157,10 @@ export const migrations: Table = {
     row("SHELLEY_MIGRATE_05", async (world) => [
       "POST",
       `/wallets/${(await world.sharedFixture()).id}/migrations`,
-      { addresses: await someAddresses(world), passphrase: "not-the-right-passphrase" },
+      { addresses: world.elsewhere, passphrase: "not-the-right-passphrase" },
     ], WRONG_PASSPHRASE),
     row("SHELLEY_MIGRATE_06", async (world) => {
-      const [shelley] = await someAddresses(world);
+      const [shelley] = world.elsewhere;
       const addresses = [
         shelley,
         // of Icarus and of Byron, on a test network
@@ -200,7 +198,7 @@ export const migrations: Table = {
     }),
     flow("SHELLEY_CREATE_MIGRATION_PLAN_06", async (world) => {
       const source = await world.sharedReward();
-      const made = await plan(world, source, await someAddresses(world));
+      const made = await plan(world, source, world.elsewhere);
       consistent(made);
       expect([made.selections.length, made.selections[0]!.withdrawals.length]).toEqual([1, 1]);
       expect(sum(made.selections[0]!.withdrawals)).toBeGreaterThan(0n);
@@ -209,11 +207,12 @@ export const migrations: Table = {
     }),
     flow("SHELLEY_MIGRATE_09", async (world) => {
       const { id, balance } = await world.rewardWallet();
-      await world.epochBegins();
       const to = await target(world);
-      const sent = await migrate(world, { id }, to.addresses);
+      const { sent } = await world.withdrawing(id, async () => {
+        const sent = await migrate(world, { id }, to.addresses);
+        return { id: sent[0]!.id, sent };
+      });
       expect([sent.length, sent[0]!.withdrawals.length]).toEqual([1, 1]);
-      await world.untilAllInLedger(id, sent);
       const reward = BigInt(sent[0]!.withdrawals[0]!.amount.quantity);
       await world.untilAvailable(to.id, BigInt(balance.available.quantity) + reward - BigInt(fees(sent)));
       expect(total(await world.untilAvailable(id, 0n))).toBeLessThan(reward);

@@ -283,7 +283,7 @@ export const wallets: Table = {
       await world.ok(204, "PUT", `/wallets/${made.id}/passphrase`, body);
       const send = async (passphrase: string) =>
         world.call("POST", `/wallets/${made.id}/transactions`, {
-          payments: [payment(await world.address((await world.sharedEmpty()).id, 1), MIN_UTXO)],
+          payments: [payment(world.elsewhere[0]!, MIN_UTXO)],
           passphrase,
         });
       world.check(await send(PASSPHRASE), WRONG_PASSPHRASE);

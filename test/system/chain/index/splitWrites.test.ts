@@ -187,6 +187,42 @@ describe("a deep rollback", () => {
   });
 });
 
+it("reads the rows of a dense block little more than once", async () => {
+  add(chain, 2);
+  await live(async (follower) => {
+    await watched(follower);
+    await atTip();
+  });
+  const outputs = Array.from({ length: 400 }, () => ({ address: ADDRESS, value: lovelace(1_000_000n) }));
+  const spent: string[] = [];
+  // far from the tip, where blocks share a transaction as far as their changes fit
+  for (let i = 0; i < 60; i++) {
+    const seed = { txHash: (i + 2 ** 43).toString(16).padStart(64, "0"), index: 0 };
+    spent.push(refKey(seed));
+    chain.add(encodeTransaction({ inputs: [seed], outputs, fee: 0n }));
+  }
+  add(chain, 100);
+  const known = new Set(spent);
+  let read = 0;
+  const { sql } = store;
+  store = {
+    ...store,
+    sql: new Proxy(sql, {
+      apply(target, self, [strings, ...values]: [readonly string[], ...unknown[]]) {
+        for (const value of values) {
+          const list = typeof value === "object" && value !== null && "value" in value ? value.value : undefined;
+          if (Array.isArray(list)) read += list.filter((one) => known.has(one)).length;
+        }
+        return Reflect.apply(target, self, [strings, ...values]);
+      },
+    }),
+  };
+  await live(atTip);
+  // twice, because sixteen are read before it is known how dense they are, and two queries name what a block spends
+  expect(read).toBeGreaterThanOrEqual(spent.length);
+  expect(read).toBeLessThanOrEqual(4 * spent.length);
+});
+
 it("continues from between two blocks, and from a branch that the main cursor has left", async () => {
   add(chain, 80);
   await live(async (follower) => {

@@ -382,6 +382,12 @@ describe("a partial transaction", () => {
     expect(codeOf(partial({ ...pay(2n * ada), totalCollateral: 5n }), own)).toBe(
       "balance_tx_existing_total_collateral",
     );
+    const rewards = (networks: readonly string[]) =>
+      partial({
+        withdrawals: networks.map((network, i) => ({ account: `e${network}${"ab".repeat(27)}0${i}`, amount: 1n })),
+      });
+    expect(codeOf(rewards(["0", "1"]), own)).toBe("balance_tx_conflicting_networks");
+    expect(codeOf(rewards(["0", "0"]), own)).not.toBe("balance_tx_conflicting_networks");
     const back = { address: bob.base, value: lovelace(ada) };
     expect(codeOf(partial({ ...pay(2n * ada), collateralReturn: back }), own)).toBe(
       "balance_tx_existing_return_collateral",
