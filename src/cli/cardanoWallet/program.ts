@@ -1,0 +1,68 @@
+/**
+ * The program `cardano-wallet`: its commands, arguments, prompts and output are those of the program of that name, so that
+ * scripts written for it work. Commands on keys, addresses and scripts need no server and load nothing of one.
+ */
+import { Command, CommanderError } from "commander";
+import { reason } from "#src/base/log.ts";
+import { ApiError } from "#src/client/http.ts";
+import { CliError } from "#src/cli/error.ts";
+import { addressCommands } from "#src/cli/cardanoWallet/addressCommands.ts";
+import { addGroup, type Context } from "#src/cli/cardanoWallet/context.ts";
+import { keyCommands, phraseCommands } from "#src/cli/cardanoWallet/keyCommands.ts";
+import { scriptCommands } from "#src/cli/cardanoWallet/scriptCommands.ts";
+import { Prompts } from "#src/cli/prompts.ts";
+import type { Streams } from "#src/cli/streams.ts";
+
+/** All commands, bound to the streams of a context. */
+export function cardanoWallet(context: Context): Command {
+  const { output, errors } = context.streams;
+  const program = new Command("cardano-wallet")
+    .description(
+      "Cardano Wallet Command-Line Interface (CLI). Most commands are requests to a wallet server, which must run.",
+    )
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureOutput({
+      writeOut: (text) => output.write(text),
+      writeErr: (text) => errors.write(text),
+      outputError: (text) => context.prompts.say(withoutValue(text).trimEnd()),
+      getOutHasColors: () => false,
+      getErrHasColors: () => context.streams.colours,
+    });
+  phraseCommands(program, context);
+  keyCommands(program, context);
+  addressCommands(addGroup(program, "address", "About addresses"), context);
+  scriptCommands(program, context);
+  addUsage(program, program.name());
+  return program;
+}
+
+/** A message about a wrong argument without its value, which may be a secret in the wrong place. */
+function withoutValue(text: string): string {
+  return text
+    .replace(/^error: command-argument value '[^]*' is invalid for argument '([^']*)'\./, "error: invalid value of $1.")
+    .replace(/^error: option '([^']*)' argument '[^]*' is invalid\./, "error: invalid value of $1.");
+}
+
+/** Has every usage error end with the usage of its command. */
+function addUsage(command: Command, path: string): void {
+  command.showHelpAfterError(`\nUsage: ${path} ${command.usage()}`);
+  for (const one of command.commands) addUsage(one, `${path} ${one.name()}`);
+}
+
+/** Runs a command; gives its exit code: 0, or 1 for every failure. */
+export async function run(args: readonly string[], streams: Streams): Promise<0 | 1> {
+  const prompts = new Prompts(streams);
+  try {
+    await cardanoWallet({ streams, prompts }).parseAsync(args, { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+    if (error instanceof CliError || error instanceof ApiError) prompts.say(error.message);
+    // a message of another kind of error may repeat what was read
+    else prompts.say(error instanceof Error ? `Unexpected error: ${error.name}` : reason(error));
+    return 1;
+  } finally {
+    prompts.close();
+  }
+}
