@@ -20,6 +20,7 @@ export class Prompts {
   private opened: ReturnType<Streams["input"]> | undefined;
   private chunks: AsyncIterator<string> | undefined;
   private rest = "";
+  private prompting = false;
 
   constructor(private readonly streams: Streams) {}
 
@@ -63,6 +64,7 @@ export class Prompts {
 
   /** Closes standard input if it was opened: a process with an open input does not end. */
   close(): void {
+    if (this.opened?.isTTY) this.opened.setRawMode?.(false);
     this.opened?.destroy();
   }
 
@@ -71,6 +73,7 @@ export class Prompts {
   }
 
   private async typed(prompt: string, mask: Mask): Promise<string> {
+    this.prompting = true;
     // takes 100 ms to load, which commands without a prompt do not spend
     const { default: password } = await import("@inquirer/password");
     const theme = { prefix: "", style: { message: (text: string) => text, answer: (text: string) => text } };
@@ -81,7 +84,20 @@ export class Prompts {
       );
     } catch (error) {
       throw new CliError(error instanceof Error && error.name === "ExitPromptError" ? "Interrupted." : reason(error));
+    } finally {
+      this.hideUntilNext();
     }
+  }
+
+  /** The library shows again what is typed once a prompt ends: what is typed before the next one would be seen. */
+  private hideUntilNext(): void {
+    const input = this.input();
+    input.setRawMode?.(true);
+    this.prompting = false;
+    // a prompt that follows has begun by then
+    setImmediate(() => {
+      if (!this.prompting && !input.destroyed) input.setRawMode?.(false);
+    });
   }
 
   private async line(prompt: string): Promise<string> {

@@ -7,7 +7,7 @@ export type TextStream = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
 export interface Streams {
   /** Standard input. It is opened at the first use, since a process with an open input does not end. */
-  readonly input: () => Readable & { readonly isTTY?: boolean };
+  readonly input: () => Readable & { readonly isTTY?: boolean; readonly setRawMode?: (raw: boolean) => unknown };
   readonly output: TextStream;
   /** Messages and prompts. */
   readonly errors: TextStream;

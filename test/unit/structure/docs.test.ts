@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { anchorsOf, blocksOf, inlineCode, namesOfOthers, pages, readPage, root } from "../../support/docs.ts";
+import { cardanoWalletCommands } from "../../support/cardano_wallet_commands.ts";
 import {
   endpointsOf,
   errorCodes,
@@ -25,7 +26,12 @@ const OPTIONS_OF_OTHERS = [
 /** Pages that every service has in addition to the operations of its document. */
 const PAGES_OF_SERVICES = ["/", "/docs", "/openapi.json", "/v2/docs", "/v2/openapi.json"];
 
-const options = [...optionsOfStart().map(({ name }) => name), ...optionsOfCommands(), ...OPTIONS_OF_OTHERS];
+const options = [
+  ...optionsOfStart().map(({ name }) => name),
+  ...optionsOfCommands(),
+  ...cardanoWalletCommands().flatMap(({ options }) => options),
+  ...OPTIONS_OF_OTHERS,
+];
 
 /** Every source file except the tests of documentation, as one text. */
 const source = ["src", "actors", "machines", "test", "compose.yaml", "package.json", "deno.json"]
@@ -73,7 +79,7 @@ describe.each(pages)("%s", (page) => {
 
   it("names options and environment variables that exist", () => {
     const named = [...code, shell].flatMap((one) =>
-      [...one.matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map(([, name]) => name!)
+      [...one.matchAll(/(?<![\w-])--([a-z][\w-]+)/g)].map(([, name]) => name!)
     );
     const variables = [...text.matchAll(/\b(?:ARBOR|NATS|BLOCKFROST|DATABASE|OTEL)_[A-Z_]+\b/g)].map(([name]) => name);
     expect(named.filter((name) => !options.includes(name))).toEqual([]);

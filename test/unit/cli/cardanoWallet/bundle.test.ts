@@ -1,37 +1,21 @@
 /** `cardano-wallet` as npm's consumers run it: one file of JavaScript on Node, which loads nothing of the server. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { build, type Metafile } from "esbuild";
+import type { Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleForNode, hasNode } from "../../../support/cli.ts";
 
-const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), "cardano-wallet-bundle-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const node = spawnSync("node", ["--version"]).status === 0;
-if (!node) console.warn("SKIPPED: the bundle was not run, since there is no Node here.");
+if (!hasNode) console.warn("SKIPPED: the bundle was not run, since there is no Node here.");
 
 let metafile: Metafile;
 
 beforeAll(async () => {
-  ({ metafile } = await build({
-    entryPoints: { "cardano-wallet": path.join(root, "src/cli/cardanoWallet/main.ts") },
-    absWorkingDir: root,
-    outdir: folder,
-    bundle: true,
-    splitting: true,
-    minify: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    metafile: true,
-    // CommonJS within the bundle requires Node's modules
-    banner: { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' },
-  }));
-  writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
+  metafile = await bundleForNode({ "cardano-wallet": "src/cli/cardanoWallet/main.ts" }, folder);
 });
 
 /** Files of the bundle that a start loads, with what is in them: the entry, and what it imports other than by `import()`. */
@@ -77,7 +61,7 @@ describe("the bundle", () => {
     expect(bytes).toBeLessThan(400_000);
   });
 
-  it.skipIf(!node)("answers on Node", () => {
+  it.skipIf(!hasNode)("answers on Node", () => {
     const cli = (input: string, ...args: string[]) => {
       const { status, stdout, stderr } = spawnSync("node", [path.join(folder, "cardano-wallet.js"), ...args], {
         input,

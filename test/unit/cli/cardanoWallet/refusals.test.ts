@@ -1,5 +1,6 @@
-/** What the commands without a server refuse: exit code 1, nothing on standard output, and no secret in the message. */
+/** What commands refuse before anything is sent: exit code 1, nothing on standard output, and no secret in the message. */
 import { describe, expect, it } from "vitest";
+import { VERSION } from "#src/base/version.ts";
 import { run } from "#src/cli/cardanoWallet/program.ts";
 import { runProgram } from "../../../support/cli.ts";
 
@@ -13,7 +14,95 @@ const WORDS = PHRASE.split(" ");
 const DELEGATED =
   "addr_test1qz83dnlqqtdrlct4kz3f7d07d59w6p4yrtlr62340yklhaxcd4azvtus2m6m3q409pnflcurpnkz3gnxf4ef47ducezsh8t7e5";
 
+const ID = "2512a00e9653fe49a44a5886202e24d77eeb998f";
+const HASH = "ab".repeat(32);
+const PAID = `1000000@${DELEGATED}`;
+const CREATE = ["wallet", "create", "from-recovery-phrase"];
+const BLOCK = ["--block-header-hash", HASH, "--slot-no", "1"];
+
+/** Requests that are wrong before anything is sent: no server runs here, and none is missed. */
+const REQUESTS: [string[], string][] = [
+  [["wallet"], "Usage: cardano-wallet wallet"],
+  [["wallet", "list", "x"], "too many arguments"],
+  [["wallet", "list", "--port", "1023"], "expected a TCP port number between 1024 and 65535"],
+  [["wallet", "list", "--port", "65536"], "expected a TCP port number between 1024 and 65535"],
+  [["wallet", "list", "--port", "x"], "expected a TCP port number between 1024 and 65535"],
+  [["wallet", "list", "--port"], "argument missing"],
+  [["wallet", "list", "--prot", "8090"], "Did you mean --port?"],
+  ...["get", "delete", "utxo", "utxo-snapshot"].flatMap((name): [string[], string][] => [
+    [["wallet", name], "missing required argument 'WALLET_ID'"],
+    [["wallet", name, "1234"], "wallet id should be a hex-encoded string of 40 characters"],
+    [["wallet", name, ID.replace("2", "x")], "wallet id should be a hex-encoded string of 40 characters"],
+  ]),
+  [["wallet", "update"], "Usage: cardano-wallet wallet update"],
+  [["wallet", "update", "name", ID], "missing required argument 'WALLET_NAME'"],
+  [["wallet", "update", "name", ID, ""], "name is too short: expected at least 1 character"],
+  [["wallet", "update", "name", ID, "ü".repeat(256)], "name is too long: expected at most 255 characters"],
+  [["wallet", "update", "passphrase"], "missing required argument 'WALLET_ID'"],
+  [["wallet", "update", "passphrase", ID, "My secret passphrase"], "too many arguments"],
+  [["wallet", "create"], "Usage: cardano-wallet wallet create"],
+  [CREATE, "Usage: cardano-wallet wallet create from-recovery-phrase"],
+  [[...CREATE, "from-moon", "X"], "unknown command 'from-moon'"],
+  [[...CREATE, "from-genesis"], "missing required argument 'WALLET_NAME'"],
+  [[...CREATE, "from-genesis", "X", "--address-pool-gap", "9"], "must be a natural number between 10 and 100000"],
+  [[...CREATE, "from-tip", "X", "--address-pool-gap", "1e3"], "must be a natural number between 10 and 100000"],
+  [[...CREATE, "from-tip", "X"], "Standard input ended"],
+  [[...CREATE, "from-checkpoint", "X"], "required option '--block-header-hash <BLOCKHEADERHASH>' not specified"],
+  [[...CREATE, "from-checkpoint", "X", ...BLOCK.slice(0, 2)], "required option '--slot-no <SLOTNO>' not specified"],
+  [[...CREATE, "from-checkpoint", "X", ...BLOCK.slice(0, 3), "-1"], "A slot is a whole number"],
+  [[...CREATE, "from-checkpoint", "X", "--block-header-hash", "ab", "--slot-no", "1"], "A block header hash is"],
+  [["wallet", "create", "from-public-key", "X"], "missing required argument 'ACCOUNT_PUBLIC_KEY'"],
+  [["wallet", "create", "from-public-key", "X", "abcd"], "expecting a hex-encoded value that is 64 bytes in length"],
+  ...["create", "fees"].flatMap((name): [string[], string][] => [
+    [["transaction", name, ID], "required option '--payment <PAYMENT>' not specified"],
+    [["transaction", name, "--payment", PAID], "missing required argument 'WALLET_ID'"],
+    [["transaction", name, ID, "--payment", "1000000"], 'Expecting format "<amount>@<address>"'],
+    [["transaction", name, ID, "--payment", `-1@${DELEGATED}`], 'Expecting format "<amount>@<address>"'],
+    [
+      ["transaction", name, ID, "--payment", `18446744073709551616@${DELEGATED}`],
+      'Expecting format "<amount>@<address>"',
+    ],
+    [["transaction", name, ID, "--payment", PAID, "--ttl", "7200"], 'must end with "s"'],
+    [["transaction", name, ID, "--payment", PAID, "--ttl", "1.5s"], "Values must be whole seconds"],
+    [["transaction", name, ID, "--payment", PAID, "--metadata", "{"], "Transaction metadata is a JSON object"],
+    [["transaction", name, ID, "--payment", PAID, "--metadata", "[1]"], "Transaction metadata is a JSON object"],
+  ]),
+  [["transaction", "list"], "missing required argument 'WALLET_ID'"],
+  [["transaction", "list", ID, "--start", "yesterday"], "Unable to parse time argument"],
+  [["transaction", "list", ID, "--end", "2020-01-01"], "Unable to parse time argument"],
+  [["transaction", "list", ID, "--order", "up"], "one of the following values: ascending, descending"],
+  [["transaction", "list", ID, "--max_count", "0"], "max_count must be a whole number, at least 1"],
+  [["transaction", "submit"], "missing required argument 'BINARY_BLOB'"],
+  [["transaction", "submit", "84a"], "given as hexadecimal bytes"],
+  [["transaction", "submit", ""], "given as hexadecimal bytes"],
+  ...["forget", "get"].flatMap((name): [string[], string][] => [
+    [["transaction", name, ID], "missing required argument 'TRANSACTION_ID'"],
+    [["transaction", name, ID, "ab"], "A transaction ID should be a hex-encoded string of 64 characters."],
+    [["transaction", name, HASH, HASH], "wallet id should be a hex-encoded string of 40 characters"],
+  ]),
+  [["address", "list"], "missing required argument 'WALLET_ID'"],
+  [["address", "list", ID, "--state", "new"], "one of the following values: used, unused"],
+  [["address", "create", ID, "--address-index", "14"], "Expected an integer between 2147483648 and 4294967295"],
+  [["address", "create", ID], "Standard input ended"],
+  [["address", "import", ID], "missing required argument 'ADDRESS'"],
+  [["stake-pool", "list", "--stake", "1.5"], "A stake is a whole number of lovelace"],
+  [["stake-pool", "list", "--stake", "x"], "A stake is a whole number of lovelace"],
+  [["network"], "Usage: cardano-wallet network"],
+  [["network", "information", "x"], "too many arguments"],
+  [["network", "parameters", "next"], "expected 'latest' or the number of an epoch"],
+  [["network", "clock", "--force"], "unknown option '--force'"],
+  [["version", "x"], "too many arguments"],
+  [["serve"], "unknown command 'serve'"],
+];
+
 describe("refuses", () => {
+  it.each(REQUESTS)("%j", async (args, message) => {
+    const { code, out, err } = await cli("", ...args);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain(message);
+    expect(err).not.toContain("No complete response");
+  });
+
   it.each<[string, string[], string]>([
     ["", [], "Usage: cardano-wallet"],
     ["", ["key"], "Usage: cardano-wallet key"],
@@ -125,6 +214,18 @@ describe("refuses", () => {
     }
   });
 
+  it("says which address the missing server has", async () => {
+    const { code, out, err } = await cli("", "network", "information", "--port", "1024");
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain("No complete response from http://localhost:1024/v2");
+  });
+
+  it("shows its version", async () => {
+    for (const args of [["version"], ["--version"]]) {
+      expect(await cli("", ...args)).toMatchObject({ code: 0, out: `${VERSION}\n` });
+    }
+  });
+
   it("shows help of every command, with an example", async () => {
     const names = (help: string) =>
       [...(help.split("\nCommands:\n")[1] ?? "").matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name!);
@@ -133,13 +234,13 @@ describe("refuses", () => {
       expect({ at, code, err }).toEqual({ at, code: 0, err: "" });
       const below = names(out).filter((name) => name !== "help");
       if (below.length === 0) {
-        expect(out).toMatch(/\nExample:\n {2}\$ .*cardano-wallet/);
+        expect(out).toMatch(/\nExample:\n {2}\$ .*(?:cardano-wallet|wallet-key-export)/);
         return 1;
       }
       let count = 0;
       for (const name of below) count += await visit([...at, name]);
       return count;
     };
-    expect(await visit([])).toBeGreaterThan(15);
+    expect(await visit([])).toBeGreaterThan(40);
   });
 });
