@@ -1,6 +1,7 @@
 /** Where a command reads and writes: the streams of the process, or those of a test. */
 import process from "node:process";
 import type { Readable } from "node:stream";
+import { errorCode } from "#src/base/errorCode.ts";
 
 /** A stream for text; a terminal or not. */
 export type TextStream = NodeJS.WritableStream & { readonly isTTY?: boolean };
@@ -15,8 +16,12 @@ export interface Streams {
   readonly colours: boolean;
 }
 
-/** The streams of this process. */
+/** The streams of this process. A reader that closes its pipe, as `head` does, ends the process in silence. */
 export function processStreams(): Streams {
+  process.stdout.on("error", (error) => {
+    if (errorCode(error) !== "EPIPE") throw error;
+    process.exit(process.exitCode ?? 0);
+  });
   return {
     input: () => process.stdin,
     output: process.stdout,

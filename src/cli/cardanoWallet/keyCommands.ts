@@ -19,6 +19,7 @@ import {
   type Encoding,
   type ExtendedKey,
   KEY_NAMES,
+  onKey,
   prefixOf,
   publicSide,
   readExtended,
@@ -354,14 +355,14 @@ function childOf(parent: ExtendedKey, path: readonly number[], legacy: boolean):
   const name = childName(parent, path);
   if (parent.kind === "private") {
     const byron = legacy || (parent.name === "root" && path.length === 2);
-    return { kind: "private", name, node: path.reduce(byron ? deriveByron : derive, parent.node) };
+    return { kind: "private", name, node: onKey(() => path.reduce(byron ? deriveByron : derive, parent.node)) };
   }
   if (legacy || path.some((index) => index >= HARD)) {
     throw new CliError(
       "Couldn't derive child key. If you're trying to derive children on a PUBLIC key, you must use soft indexes only.",
     );
   }
-  return { kind: "public", name, node: path.reduce(derivePublic, parent.node) };
+  return { kind: "public", name, node: onKey(() => path.reduce(derivePublic, parent.node)) };
 }
 
 /** Name of the key at a path. Keys between those that wallets have are refused: nothing would find what is sent to them. */

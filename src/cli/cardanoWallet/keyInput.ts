@@ -95,5 +95,14 @@ export function prefixOf(name: string, kind: ExtendedKey["kind"], short = false)
 
 /** The public side of an extended key. */
 export function publicSide({ kind, node }: ExtendedKey): PublicNode {
-  return kind === "private" ? toPublic(node) : node;
+  return kind === "private" ? onKey(() => toPublic(node)) : node;
+}
+
+/** Runs curve arithmetic on a key that was read: bytes of the right length need not be a key. */
+export function onKey<T>(work: () => T): T {
+  try {
+    return work();
+  } catch {
+    throw new CliError("Couldn't convert bytes into a key: they have its length, but are none.");
+  }
 }

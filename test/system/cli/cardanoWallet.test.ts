@@ -9,7 +9,8 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isObject, parseJson } from "#src/base/json.ts";
-import { bundleForNode, hasNode, hasPty, onTerminal, plainText } from "../../support/cli.ts";
+import { run } from "#src/cli/cardanoWallet/program.ts";
+import { bundleForNode, hasNode, hasPty, onTerminal, plainText, runProgram } from "../../support/cli.ts";
 import { ADA, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
 
@@ -263,10 +264,45 @@ printf %s $root | p $P key child 0H/7H | p $P key public | p $P address bootstra
       expect(key.code).toBe(0);
       expect(key.terminal).not.toContain("vague");
       expect(plainText(key.terminal)).toMatch(/\nroot_xsk1[02-9ac-hj-np-z]+\n$/);
+      const silent = await onTerminal([
+        ...argv,
+        "key",
+        "from-recovery-phrase",
+        "Shelley",
+        "--passphrase",
+        "from-mnemonic",
+        "--silent",
+      ], [
+        [prompt, PHRASE],
+        ["Please enter a 9–12 word second factor:", SECOND_FACTOR],
+      ]);
+      expect(silent.out).toMatch(/^root_xsk1[02-9ac-hj-np-z]+$/);
+      expect(silent.terminal).not.toContain("*");
+      expect(silent.terminal).not.toContain("burst");
       const interrupted = await onTerminal([...argv, "key", "from-recovery-phrase", "Shelley"], [[prompt, "\x03"]]);
       expect(interrupted.code).toBe(1);
       expect(interrupted.terminal).toContain("Interrupted.");
     }
+  });
+
+  it("reads phrases and passphrases from a pipe, line by line", async () => {
+    const lines = `${PHRASE}\n${SECOND_FACTOR}\n${PASSPHRASE}\n${PASSPHRASE}\n`;
+    const args = ["wallet", "create", "from-recovery-phrase", "from-tip", "Piped", "--port", port];
+    const created = await runProgram(run, args, lines);
+    // this wallet was made with the same words on the terminal
+    expect(created).toMatchObject({ code: 1, out: "" });
+    expect(created.err).toContain("I already know of a wallet with this id");
+    const other = await runProgram(run, args, lines.replace(SECOND_FACTOR, ""));
+    expect(other.code, other.err).toBe(0);
+    expect(other.err.split("\n").at(-2)).toBe("Ok.");
+    const id = idOf(other.out);
+    const changed = await runProgram(
+      run,
+      ["wallet", "update", "passphrase", id, "--port", port],
+      `${PASSPHRASE}\nshort\n${NEXT_PASSPHRASE}\n${NEXT_PASSPHRASE}`,
+    );
+    expect(changed).toMatchObject({ code: 0, out: "\n" });
+    expect(changed.err).toContain("passphrase is too short: expected at least 10 characters");
   });
 
   it("says that no server is there", async () => {

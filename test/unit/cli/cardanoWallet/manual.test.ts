@@ -6,7 +6,10 @@ import path from "node:path";
 import process from "node:process";
 import { afterAll, describe, expect, it } from "vitest";
 import { cardanoWalletCommands } from "../../../support/cardano_wallet_commands.ts";
-import { blocksOf, readPage, root } from "../../../support/docs.ts";
+import { bundleForNode, hasNode } from "../../../support/cli.ts";
+import { blocksOf, readPage } from "../../../support/docs.ts";
+
+if (!hasNode) console.warn("SKIPPED: the commands of the page were not run, since there is no Node here.");
 
 const PAGE = "docs/cli-cardano-wallet.md";
 const folder = mkdtempSync(path.join(tmpdir(), "cardano-wallet-page-"));
@@ -30,13 +33,12 @@ describe(PAGE, () => {
     expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
-  it("has offline commands that run", () => {
+  it.skipIf(!hasNode)("has offline commands that run", async () => {
     const block = blocksOf(text).find(({ notRun }) => notRun?.startsWith("a test of this page runs it"))!;
+    const bundle = path.join(folder, "bundle");
+    await bundleForNode({ "cardano-wallet": "src/cli/cardanoWallet/main.ts" }, bundle);
     const program = path.join(folder, "cardano-wallet");
-    writeFileSync(
-      program,
-      `#!/bin/sh\nexec "${process.execPath}" run -A "${path.join(root, "src/cli/cardanoWallet/main.ts")}" "$@"\n`,
-    );
+    writeFileSync(program, `#!/bin/sh\nexec node "${path.join(bundle, "cardano-wallet.js")}" "$@"\n`);
     chmodSync(program, 0o755);
     const ran = spawnSync("sh", ["-e", "-c", block.code], {
       cwd: folder,
@@ -52,7 +54,7 @@ describe(PAGE, () => {
         /script1/,
         /008201/,
         /Validated\./,
-        /2c|37btj|[A-Za-z0-9]{100}/,
+        /[A-Za-z0-9]{100}/,
       ]
     ) {
       expect(ran.stdout).toMatch(expected);

@@ -1,5 +1,9 @@
 /** What commands refuse before anything is sent: exit code 1, nothing on standard output, and no secret in the message. */
+import { Buffer } from "node:buffer";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { toBech32 } from "#src/cardano/bech32.ts";
+import { toBase58 } from "#src/cardano/byron.ts";
 import { VERSION } from "#src/base/version.ts";
 import { run } from "#src/cli/cardanoWallet/program.ts";
 import { runProgram } from "../../../support/cli.ts";
@@ -212,6 +216,65 @@ describe("refuses", () => {
     for (const secret of [root.slice(8, 40), account.slice(8, 40), "aunt", "analyst"]) {
       expect(err).not.toContain(secret);
     }
+  });
+
+  it.each<[string, string[]]>([
+    ["00".repeat(96), ["key", "public"]],
+    ["00".repeat(96), ["key", "walletid"]],
+    ["00".repeat(96), ["key", "child", "0"]],
+    ["ab".repeat(64), ["key", "child", "0/0"]],
+  ])("bytes that are no key: %j", async (input, args) => {
+    const { code, out, err } = await cli(input, ...args);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/^(Couldn't convert bytes into a key|Invalid human-readable prefix)/);
+  });
+
+  it("whatever is on standard input, with a sentence", async () => {
+    const commands = [
+      ["key", "from-recovery-phrase", "Icarus"],
+      ["key", "child", "0/0"],
+      ["key", "public"],
+      ["key", "private", "--chain-code"],
+      ["key", "inspect"],
+      ["key", "hash"],
+      ["key", "walletid"],
+      ["address", "payment", "--network-tag", "0"],
+      ["address", "stake", "--network-tag", "1"],
+      ["address", "delegation", "stake1"],
+      ["address", "pointer", "1", "2", "3"],
+      ["address", "bootstrap", "--network-tag", "1"],
+      ["address", "inspect"],
+    ];
+    const anything = fc.oneof(
+      fc.string(),
+      fc.uint8Array({ maxLength: 130 }).map((bytes) => Buffer.from(bytes).toString("hex")),
+      fc.uint8Array({ minLength: 1, maxLength: 130 }).map((bytes) => toBase58(bytes)),
+      fc.tuple(
+        fc.constantFrom(
+          "root_xsk",
+          "acct_xvk",
+          "addr_xvk",
+          "addr_vk",
+          "stake_xvk",
+          "script",
+          "addr",
+          "addr_test",
+          "stake",
+        ),
+        fc.oneof(
+          fc.uint8Array({ maxLength: 130 }),
+          ...[28, 29, 32, 57, 64, 96].map((n) => fc.uint8Array({ minLength: n, maxLength: n })),
+        ),
+      ).map(([prefix, bytes]) => toBech32(prefix, bytes)),
+    );
+    await fc.assert(
+      fc.asyncProperty(anything, fc.constantFrom(...commands), async (input, args) => {
+        const { code, out, err } = await cli(input, ...args);
+        expect(err).not.toContain("Unexpected error");
+        expect(code === 0 ? out !== "" : out === "" && err.length > 10).toBe(true);
+      }),
+      { numRuns: 400 },
+    );
   });
 
   it("says which address the missing server has", async () => {
