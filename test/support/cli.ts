@@ -60,7 +60,7 @@ export async function bundleForNode(entries: Readonly<Record<string, string>>, f
     target: "node20",
     metafile: true,
     logLevel: "error",
-    // native addons and the database of a server, which a bundle cannot hold
+    // a native addon, which a bundle cannot hold
     external: ["@node-rs/argon2"],
     // CommonJS within the bundle requires Node's modules
     banner: { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' },

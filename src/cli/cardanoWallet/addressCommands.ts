@@ -20,7 +20,7 @@ import { keyHash } from "#src/cardano/keys.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { CliError } from "#src/cli/error.ts";
 import { addCommand, type Context, put, putLine } from "#src/cli/cardanoWallet/context.ts";
-import { checked, readPath } from "#src/cli/cardanoWallet/keyCommands.ts";
+import { checked, readPath } from "#src/cli/cardanoWallet/options.ts";
 import { decodeText, readExtended, readPrefixed } from "#src/cli/cardanoWallet/keyInput.ts";
 import { prettyJson } from "#src/cli/cardanoWallet/prettyJson.ts";
 import { byronPathKey, openByronPath, randomAddress } from "#src/wallet/keys/byronAddress.ts";
@@ -43,7 +43,7 @@ const BYRON_TAGS: Readonly<Record<string, number>> = {
 };
 
 function readNetwork(text: string): NetworkId {
-  const tag = SHELLEY_TAGS[text];
+  const tag = Object.hasOwn(SHELLEY_TAGS, text) ? SHELLEY_TAGS[text] : undefined;
   if (tag !== undefined) return tag;
   throw new InvalidArgumentError(
     "Invalid network tag. Must be 0, 1 or one of the allowed keywords: mainnet, testnet, preview, preprod",
@@ -51,7 +51,8 @@ function readNetwork(text: string): NetworkId {
 }
 
 function readMagic(text: string): number {
-  const magic = BYRON_TAGS[text] ?? (/^\d{1,10}$/.test(text) ? Number(text) : -1);
+  const known = Object.hasOwn(BYRON_TAGS, text) ? BYRON_TAGS[text] : undefined;
+  const magic = known ?? (/^\d{1,10}$/.test(text) ? Number(text) : -1);
   if (magic >= 0 && magic < 2 ** 32) return magic;
   throw new InvalidArgumentError(
     `Invalid network tag. Must be an integer value or one of the allowed keywords: ${

@@ -8,7 +8,8 @@ import { ApiError } from "#src/client/http.ts";
 import { CliError } from "#src/cli/error.ts";
 import { addressCommands } from "#src/cli/cardanoWallet/addressCommands.ts";
 import { addGroup, type Context } from "#src/cli/cardanoWallet/context.ts";
-import { keyCommands, phraseCommands } from "#src/cli/cardanoWallet/keyCommands.ts";
+import { keyCommands } from "#src/cli/cardanoWallet/keyCommands.ts";
+import { phraseCommands } from "#src/cli/cardanoWallet/phraseCommands.ts";
 import { scriptCommands } from "#src/cli/cardanoWallet/scriptCommands.ts";
 import {
   networkCommands,

@@ -5,7 +5,7 @@ import { mustGet } from "#src/base/maps.ts";
 import { encodeNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import { CliError } from "#src/cli/error.ts";
 import { addCommand, addGroup, type Context, put, putLine } from "#src/cli/cardanoWallet/context.ts";
-import { checked, encodingOf, type EncodingOptions, encodings } from "#src/cli/cardanoWallet/keyCommands.ts";
+import { checked, encodingOf, type EncodingOptions, encodings } from "#src/cli/cardanoWallet/options.ts";
 import { decodeText, encodeText } from "#src/cli/cardanoWallet/keyInput.ts";
 import { type KeyScript, parseKeyScript, scriptHashText } from "#src/cli/cardanoWallet/scriptText.ts";
 import { toNative } from "#src/wallet/shared/script.ts";

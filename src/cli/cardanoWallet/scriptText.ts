@@ -12,7 +12,7 @@ import type { ScriptForm } from "#src/wallet/shared/types.ts";
 /** The ledger bounds the depth by the size of a transaction alone; scripts written by hand have a few levels. */
 const DEEPEST = 500;
 const MOST_SLOT = (1n << 64n) - 1n;
-/** Most signatures that `at_least` asks for. */
+/** Most signatures that `at_least` may require. */
 const MOST_REQUIRED = 255n;
 
 /** The refusal of a text that is no script, as clients know it. */

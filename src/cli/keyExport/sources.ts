@@ -1,5 +1,6 @@
 /** Where `wallet-key-export` finds the record of a wallet: a SQLite file of cardano-wallet, or the database of this server. */
 import { existsSync, readFileSync } from "node:fs";
+import type initSqlJs from "sql.js";
 import { reason } from "#src/base/log.ts";
 import { CliError } from "#src/cli/error.ts";
 import { type KeyRecord, readRecord } from "#src/cli/keyExport/record.ts";
@@ -12,8 +13,9 @@ const none = (wallet: string) => new CliError(`Error: no private key found for w
 /** The record in a SQLite file. The file is read whole and not changed. */
 export async function fromFile(file: string, wallet: string): Promise<KeyRecord> {
   if (!existsSync(file)) throw new CliError(`Error: there is no file ${file}`);
-  const { default: initSqlJs } = await import("sql.js");
-  const { Database } = await initSqlJs();
+  // with WebAssembly within it: a bundle of this program has no other file
+  const module: { readonly default: typeof initSqlJs } = await import("sql.js/dist/sql-wasm-inline.js");
+  const { Database } = await module.default();
   let rows: readonly (readonly unknown[])[];
   try {
     const database = new Database(readFileSync(file));

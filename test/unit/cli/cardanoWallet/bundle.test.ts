@@ -1,9 +1,10 @@
 /** `cardano-wallet` as npm's consumers run it: one file of JavaScript on Node, which loads nothing of the server. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Metafile } from "esbuild";
+import initSqlJs from "sql.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleForNode, hasNode } from "../../../support/cli.ts";
 
@@ -78,5 +79,28 @@ describe("the bundle", () => {
       "public",
     );
     expect(cli(address, "address", "payment", "--network-tag", "mainnet")).toMatch(/^addr1v[02-9ac-hj-np-z]{52}$/);
+  });
+
+  it.skipIf(!hasNode)("reads databases on Node", async () => {
+    const { Database } = await initSqlJs();
+    const database = new Database();
+    database.run("CREATE TABLE private_key (wallet_id VARCHAR NOT NULL, root VARCHAR NOT NULL, hash VARCHAR NOT NULL)");
+    database.run("INSERT INTO private_key VALUES ('w', ?, ?)", ["ab".repeat(128), "10" + "cd".repeat(80)]);
+    const file = path.join(folder, "she.w.sqlite");
+    writeFileSync(file, database.export());
+    const { status, stdout, stderr } = spawnSync("node", [
+      path.join(folder, "cardano-wallet.js"),
+      "wallet-key-export",
+      file,
+      "w",
+    ], {
+      input: "Secure Passphrase",
+      encoding: "utf8",
+    });
+    expect({ status, stdout, stderr }).toEqual({
+      status: 1,
+      stdout: "",
+      stderr: "Enter spending passphrase:\nError: wrong passphrase\n",
+    });
   });
 });
