@@ -11,6 +11,7 @@ import {
   rewardAddress,
 } from "#src/cardano/address.ts";
 import { fromBech32 } from "#src/cardano/bech32.ts";
+import { inspect } from "#src/cardano/inspectAddress.ts";
 import { keyHash } from "#src/cardano/keys.ts";
 import { readKey } from "#src/cardano/keyText.ts";
 import { encodeNative, nativeHash } from "#src/cardano/nativeScript.ts";
@@ -18,7 +19,6 @@ import * as api from "#src/api/wallets/addresses.ts";
 import type { ScriptBody } from "#src/api/wallets/script.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { route } from "#src/edge/wallets/route.ts";
-import { inspect } from "#src/edge/wallets/inspect.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { leavesOf, toNative } from "#src/wallet/shared/script.ts";
 import type { ValidationLevel } from "#src/wallet/shared/types.ts";

@@ -4,6 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { SERVE_HELP } from "#src/app/serveOptions.ts";
 import { anchorsOf, blocksOf, inlineCode, namesOfOthers, pages, readPage, root } from "../../support/docs.ts";
+import { cardanoWalletCommands } from "../../support/cardano_wallet_commands.ts";
 import {
   endpointsOf,
   errorCodes,
@@ -31,6 +32,7 @@ const options = [
   ...optionsOfStart().map(({ name }) => name),
   ...optionsOfServe,
   ...optionsOfCommands(),
+  ...cardanoWalletCommands().flatMap(({ options }) => options),
   ...OPTIONS_OF_OTHERS,
 ];
 
@@ -80,7 +82,7 @@ describe.each(pages)("%s", (page) => {
 
   it("names options and environment variables that exist", () => {
     const named = [...code, shell].flatMap((one) =>
-      [...one.matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map(([, name]) => name!)
+      [...one.matchAll(/(?<![\w-])--([a-z][\w-]+)/g)].map(([, name]) => name!)
     );
     const variables = [...text.matchAll(/\b(?:ARBOR|NATS|BLOCKFROST|DATABASE|OTEL)_[A-Z_]+\b/g)].map(([name]) => name);
     expect(named.filter((name) => !options.includes(name))).toEqual([]);
