@@ -4,7 +4,8 @@
  */
 import process from "node:process";
 import { run } from "#src/app/run.ts";
-import { readServeOptions, SERVE_HELP, TRACING_HELP } from "#src/app/serveOptions.ts";
+import { TRACING_HELP } from "#src/app/serveHelp.ts";
+import { readServeOptions, SERVE_HELP } from "#src/app/serveOptions.ts";
 
 const strict = process.argv[2] === "--cardano-wallet";
 const args = process.argv.slice(strict ? 3 : 2);

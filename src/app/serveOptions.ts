@@ -7,7 +7,7 @@
  */
 import process from "node:process";
 import { fail, type Result } from "#src/base/result.ts";
-import { LOG_NAMES, TRACER_NAMES } from "#src/app/logOptions.ts";
+import { LOG_NAMES } from "#src/app/logOptions.ts";
 import { type BadOption, HELP, type OptionAliases, type Options, readOptions, type Values } from "#src/app/options.ts";
 
 export const SERVE_HELP = `${HELP}
@@ -23,16 +23,6 @@ Options of cardano-wallet's serve:
   --sync-tolerance N   also with the unit: 300s
   --shutdown-handler   stop when standard input ends
   +RTS -N<k> -RTS      threads for CPU-bound work (--builders)`;
-
-/** Help for `--help-tracing`. */
-export const TRACING_HELP = `Tracing options:
-
-  --log-level SEVERITY     the least severity of all messages (debug)
-  --trace-NAME SEVERITY    the least severity of the messages of one tracer, never less than --log-level (info)
-  --trace-NAME off         no messages of this tracer
-
-Severities, from the lowest: debug, info, notice, warning, error, critical, alert, emergency
-Tracers: ${TRACER_NAMES.join(", ")}`;
 
 /** Longest path of a socket, in bytes: what every POSIX system allows. */
 const LONGEST_SOCKET = 100;

@@ -13,7 +13,7 @@ import type {
   SequentialWallet,
   WalletKind,
 } from "#src/wallet/index/types.ts";
-import { icarusAccountOf } from "#src/wallet/keys/account.ts";
+import { icarusAccountOf } from "#src/wallet/keys/icarusAccount.ts";
 import type { DerivedHashes } from "#src/wallet/keys/types.ts";
 import { templateOf } from "#src/wallet/shared/script.ts";
 

@@ -17,6 +17,7 @@ import {
   versionCommand,
   walletAddressCommands,
 } from "#src/cli/cardanoWallet/serverCommands.ts";
+import { serveCommand } from "#src/cli/cardanoWallet/serveCommand.ts";
 import { transactionCommands } from "#src/cli/cardanoWallet/transactionCommands.ts";
 import { walletCommands } from "#src/cli/cardanoWallet/walletCommands.ts";
 import { keyExport } from "#src/cli/keyExport/command.ts";
@@ -54,6 +55,7 @@ export function cardanoWallet(context: Context): Command {
   keyCommands(program, context);
   scriptCommands(program, context);
   keyExport(program.command("wallet-key-export"), context);
+  serveCommand(program, context);
   versionCommand(program, context);
   addUsage(program, program.name());
   return program;

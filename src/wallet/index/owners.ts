@@ -8,7 +8,7 @@ import { parsePath } from "#src/cardano/derivation.ts";
 import type { Queries } from "#src/store/store.ts";
 import { addressOf, CREDENTIAL_KINDS, credentialOf, parseCredential } from "#src/wallet/index/credential.ts";
 import type { OwnedCredential, Owner, WalletKind } from "#src/wallet/index/types.ts";
-import { icarusAccountOf } from "#src/wallet/keys/account.ts";
+import { icarusAccountOf } from "#src/wallet/keys/icarusAccount.ts";
 import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
 
 /** What reads need of a wallet. */

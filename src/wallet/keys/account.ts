@@ -1,8 +1,6 @@
 /** Public keys of wallets: accounts, their children, and wallet ids. Nothing here is secret. */
 import { blake2b } from "@noble/hashes/blake2.js";
-import { z } from "zod";
 import { concat, fromHex, isHex, toHex } from "#src/base/bytes.ts";
-import type { Json } from "#src/base/json.ts";
 import { derivePublic, type PublicNode } from "#src/cardano/derivation.ts";
 import { keyHash } from "#src/cardano/keys.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
@@ -29,23 +27,6 @@ export function nodeOf(xpub: Xpub): PublicNode {
 export function writeXpub({ key, chainCode }: PublicNode): Xpub {
   return toHex(concat(key, chainCode));
 }
-
-/** What the addresses of an icarus wallet are derived from. */
-export interface IcarusAccount {
-  readonly account: Xpub;
-  /** As in `DeriveInput`. */
-  readonly byron: { readonly magic?: number };
-}
-
-/**
- * An account in the index's JSON.
- *
- * @throws ZodError where it is not one.
- */
-export function icarusAccountOf(json: Json): IcarusAccount {
-  return icarusAccount.parse(json);
-}
-const icarusAccount = z.object({ account: z.string(), byron: z.object({ magic: z.int().exactOptional() }) });
 
 /**
  * Id of a wallet: blake2b-160, 40 hexadecimal digits. It hashes the root's xpub where the wallet has a mnemonic,

@@ -32,7 +32,7 @@ afterAll(async () => {
 /** Starts the program as its users do, without anything from this process's environment that selects a database. */
 function serve(...args: string[]): { child: ChildProcess; output: () => string } {
   const { DATABASE_URL: _url, ARBOR_FOLDER: _folder, ...env } = process.env;
-  const command = ["run", "-A", "src/app/serve.ts", "--cardano-wallet", ...args];
+  const command = ["run", "-A", "--quiet", "src/cli/cardanoWallet/main.ts", "serve", ...args];
   const child = spawn(process.execPath, command, { env, stdio: ["pipe", "pipe", "pipe"] });
   let text = "";
   for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (chunk) => void (text += chunk));

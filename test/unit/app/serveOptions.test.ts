@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Options } from "#src/app/options.ts";
 import { readOptions } from "#src/app/options.ts";
-import { readServeOptions, SERVE_HELP, socketProblem, TRACING_HELP } from "#src/app/serveOptions.ts";
+import { TRACING_HELP } from "#src/app/serveHelp.ts";
+import { readServeOptions, SERVE_HELP, socketProblem } from "#src/app/serveOptions.ts";
 import { temporaryFiles } from "../../support/certificates.ts";
 
 function serve(args: readonly string[], env: Record<string, string> = {}): Options {

@@ -222,6 +222,6 @@ describe("wallet-key-export", () => {
     const [root, verifier] = pbkdf2Row();
     const { code, out, err } = await exported(database([[root.slice(0, -66) + "00" + root.slice(-64), verifier]]));
     expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toContain("Error: the private key in the database is malformed");
+    expect(err).toContain("Error: wrong passphrase");
   });
 });

@@ -96,7 +96,6 @@ const REQUESTS: [string[], string][] = [
   [["network", "parameters", "next"], "expected 'latest' or the number of an epoch"],
   [["network", "clock", "--force"], "unknown option '--force'"],
   [["version", "x"], "too many arguments"],
-  [["serve"], "unknown command 'serve'"],
 ];
 
 describe("refuses", () => {
