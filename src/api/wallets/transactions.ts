@@ -141,7 +141,13 @@ const feeBody = {
     "`self`: withdraw all rewards of the wallet.",
   ),
   metadata: metadata.optional(),
-  time_to_live: z.object({ quantity: bound.shape.quantity, unit: z.literal("second") }).optional(),
+  time_to_live: z.object({
+    quantity: bound.shape.quantity.refine((value) => value >= 0n, "expected a number from 0").meta({
+      type: "number",
+      minimum: 0,
+    }),
+    unit: z.literal("second"),
+  }).optional(),
 };
 export const paymentFeesBody = z.object(feeBody).meta({ id: "PaymentFeesBody" });
 export type PaymentFeesBody = z.output<typeof paymentFeesBody>;

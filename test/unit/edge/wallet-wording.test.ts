@@ -3,7 +3,7 @@ import { distributionOf } from "#src/edge/wallets/holdings.ts";
 import { noSuchWallet, walletAlreadyExists } from "#src/edge/wallets/service.ts";
 import { hardIndexRequired, softIndexRequired } from "#src/edge/wallets/status.ts";
 import { foreignTransaction, missingWitnesses, submissionRefusal } from "#src/edge/wallets/submission.ts";
-import { historyQuery } from "#src/api/wallets/transactions.ts";
+import { constructBody, historyQuery, sendBody } from "#src/api/wallets/transactions.ts";
 
 const ID = "2512a00e9653fe49a44a5886202e24d77eeb998f";
 
@@ -58,4 +58,29 @@ test("times are parsed in both forms of ISO 8601, with and without a zone", () =
   for (const text of ["yesterday", "2012-09-25", "2012-13-25T10:15:00Z", "10:15:00Z"]) {
     expect(read(text).success, text).toBe(false);
   }
+});
+
+test("a filter's time counts to its last digit", () => {
+  const read = (text: string) => historyQuery.start.parse(text)!;
+  expect(read("2012-09-25T10:15:00.001000000001Z")).toBeGreaterThan(read("2012-09-25T10:15:00.001Z"));
+  expect(read("2012-09-25T10:15:00.000999999999Z")).toBeLessThan(read("2012-09-25T10:15:00.001Z"));
+  expect(read("2012-09-25T10:15:00.001000000000Z")).toBe(read("2012-09-25T10:15:00.001Z"));
+});
+
+test("a bound of a validity interval may be a negative time, which has a code of its own, but no negative slot", () => {
+  const read = (quantity: number, unit: string) =>
+    constructBody.safeParse({ validity_interval: { invalid_before: { quantity, unit } } }).success;
+  expect([read(-1, "second"), read(-1, "slot"), read(0, "slot"), read(1.5, "second")]).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ]);
+  const life = (quantity: number) =>
+    sendBody.safeParse({
+      payments: [],
+      passphrase: "",
+      time_to_live: { quantity, unit: "second" },
+    }).error?.issues.filter(({ path }) => path[0] === "time_to_live").length ?? 0;
+  expect([life(-1), life(0)]).toEqual([1, 0]);
 });
