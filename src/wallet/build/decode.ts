@@ -1,5 +1,5 @@
 /** Decoding of a transaction, with what in it belongs to a wallet. */
-import { fromHex, toHex } from "#src/base/bytes.ts";
+import { toHex } from "#src/base/bytes.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { type Credential, rewardAddress } from "#src/cardano/address.ts";
 import { readAuxiliaryData } from "#src/cardano/auxiliary.ts";
@@ -7,7 +7,6 @@ import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { as, CborError, decodeAll, encode, Encoded, entry } from "#src/cardano/cbor.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
-import { keysOf, knownNative } from "#src/cardano/nativeScript.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";

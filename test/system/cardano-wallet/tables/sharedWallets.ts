@@ -180,7 +180,7 @@ export const sharedWallets: Table = {
       await world.bank.pay([1, 2, 3].map(() => ({ address: target, lovelace: 20n * ADA })));
       await world.untilAvailable(one.id, 60n * ADA, PREFIX);
       expect(await counts(one.id)).toEqual([21, 1]);
-      const elsewhere = await world.address((await world.sharedEmpty()).id);
+      const elsewhere = world.elsewhere[0]!;
       const spend = async (times: number) => {
         for (let i = 0; i < times; i++) {
           const { id } = await world.send(one.id, { payments: [payment(elsewhere, MIN_UTXO)] }, PREFIX);
