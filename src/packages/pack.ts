@@ -3,7 +3,18 @@
  * no dependency of the server, and needs Node alone.
  */
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -72,9 +83,8 @@ const fileOf = (specifier: string) => specifier === "." ? "index" : specifier.sl
  * @throws {Error} where a source cannot be bundled or declared.
  */
 export async function pack(dist: string): Promise<Packed[]> {
-  const stage = path.join(dist, ".stage");
-  rmSync(stage, { recursive: true, force: true });
-  mkdirSync(stage, { recursive: true });
+  // outside the checkout, whose manifest and libraries TypeScript would take into account
+  const stage = mkdtempSync(path.join(tmpdir(), "arbor-pack-"));
   try {
     const packed: Packed[] = [];
     const declared = declare(path.join(stage, ".types"));
