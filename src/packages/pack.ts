@@ -67,12 +67,11 @@ const LIBRARIES: readonly Library[] = [
 const PROGRAMS: Readonly<Record<string, string>> = {
   arbor: "src/cli/main.ts",
   "cardano-wallet": "src/cli/cardanoWallet/main.ts",
+  "wallet-key-export": "src/cli/keyExport/main.ts",
 };
 
-/** Libraries with files that cannot be bundled; the tarball has them as they are, with these files. */
-const KEPT: Readonly<Record<string, readonly string[]>> = {
-  "sql.js": ["package.json", "LICENSE", "dist/sql-wasm.js", "dist/sql-wasm.wasm"],
-};
+/** Native libraries, which a bundle cannot hold and few commands need: a user of those installs them. */
+const NATIVE = ["@node-rs/argon2"];
 
 const nameOf = (name: string) => `@arbor-cardano/${name}`;
 const fileOf = (specifier: string) => specifier === "." ? "index" : specifier.slice(2);
@@ -156,7 +155,7 @@ async function packPrograms(folder: string, dist: string) {
     platform: "node",
     target: "node20",
     splitting: true,
-    external: Object.keys(KEPT),
+    external: NATIVE,
     banner: {
       // libraries in CommonJS that are bundled here load Node's modules so
       js: 'import { createRequire as createRequireHere } from "node:module";\n' +
@@ -170,17 +169,16 @@ async function packPrograms(folder: string, dist: string) {
     writeFileSync(file, `#!/usr/bin/env node\nimport "../dist/${name}.js";\n`);
     chmodSync(file, 0o755);
   }
-  const kept = keptLibraries(metafile);
-  for (const name of kept) copyLibrary(name, path.join(folder, "node_modules", name));
+  const native = importedLibraries(metafile);
   const sizes = programs.map(([name]) => [name, loadedBytes(metafile, folder, `${name}.js`)] as const);
   return tarball(folder, dist, Object.fromEntries(sizes), "cli", {
     description: "Command line of Arbor: tokens with facts, actors, the devnet, and wallets as in cardano-wallet",
     keywords: ["cardano", "wallet", "cli"],
     bin: Object.fromEntries(programs.map(([name]) => [name, `./bin/${name}.js`])),
     files: ["bin", "dist"],
-    ...(kept.length === 0 ? {} : {
-      dependencies: Object.fromEntries(kept.map((name) => [name, dependencyVersion(name)])),
-      bundleDependencies: kept,
+    ...(native.length === 0 ? {} : {
+      peerDependencies: Object.fromEntries(native.map((name) => [name, manifest.dependencies[name]])),
+      peerDependenciesMeta: Object.fromEntries(native.map((name) => [name, { optional: true }])),
     }),
   });
 }
@@ -214,16 +212,9 @@ const versionOf = (version: string): Plugin => ({
     })),
 });
 
-function keptLibraries({ outputs }: Metafile): string[] {
+function importedLibraries({ outputs }: Metafile): string[] {
   const imported = new Set(Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => path)));
-  return Object.keys(KEPT).filter((name) => imported.has(name));
-}
-
-function copyLibrary(name: string, to: string): void {
-  for (const file of KEPT[name] ?? []) {
-    mkdirSync(path.dirname(path.join(to, file)), { recursive: true });
-    copyFileSync(path.join(root, "node_modules", name, file), path.join(to, file));
-  }
+  return NATIVE.filter((name) => imported.has(name));
 }
 
 /** Bytes after gzip of an output file and of what it imports without being asked to. */
@@ -249,8 +240,6 @@ interface Manifest {
 }
 
 const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as Manifest;
-
-const dependencyVersion = (name: string) => manifest.dependencies[name] ?? "*";
 
 /** Adds what every package has, and packs its folder. */
 function tarball(

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/arbor.ts";
 import { endChild } from "../../support/child.ts";
-import { arborCommand, runCli, runInTerminal } from "../../support/cli.ts";
+import { arborCommand, runCli, runInTerminal } from "../../support/arbor_cli.ts";
 import { sharedInfra } from "../../support/infra.ts";
 
 const SECRET = "operator-token-of-the-test";

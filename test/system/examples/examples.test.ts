@@ -13,7 +13,7 @@ import { DevnetClient } from "#src/client/devnet.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { endChild } from "../../support/child.ts";
-import { runCli } from "../../support/cli.ts";
+import { runCli } from "../../support/arbor_cli.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { until } from "../../support/until.ts";
 

@@ -8,7 +8,7 @@ import { VERSION } from "#src/base/version.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { completion } from "#src/cli/completion.ts";
 import { commandsOf, pathOf } from "#src/cli/run.ts";
-import { runCli } from "../../support/cli.ts";
+import { runCli } from "../../support/arbor_cli.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
