@@ -3,6 +3,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { afterAll, describe, expect, it } from "vitest";
 import { VERSION } from "#src/base/version.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
@@ -10,6 +12,7 @@ import { completion } from "#src/cli/completion.ts";
 import { commandsOf, pathOf } from "#src/cli/run.ts";
 import { runCli } from "../../support/arbor_cli.ts";
 
+const root = fileURLToPath(new URL("../../../", import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const file = (name: string) => path.join(folder, name);
@@ -49,6 +52,32 @@ describe("help", () => {
     expect(shown.stdout).toContain("--prefix <text>");
     expect(await runCli(["--version"])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });
   });
+});
+
+it("loads nothing of the server", async () => {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ["src/cli/main.ts"],
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    packages: "external",
+    tsconfigRaw: {},
+    metafile: true,
+    write: false,
+  });
+  const modules = new Set(Object.keys(metafile.inputs).map((file) => file.split("/").slice(0, 2).join("/")));
+  expect([...modules].sort()).toEqual(
+    ["base", "cage", "cardano", "cli", "client", "forestry"].map((one) => `src/${one}`),
+  );
+  const libraries = Object.values(metafile.outputs).flatMap(({ imports }) => imports)
+    .filter(({ path }) => !path.startsWith("node:")).map((
+      { path, kind },
+    ) => [path.replace(/^(@?[^/]+\/?[^/]*).*$/, "$1"), kind]);
+  const atStart = new Set(libraries.filter(([, kind]) => kind === "import-statement").map(([name]) => name));
+  expect([...atStart].sort()).toEqual(
+    ["@noble/curves", "@noble/hashes", "@scure/base", "cli-table3", "commander", "eventsource-parser", "lossless-json"],
+  );
 });
 
 describe("errors", () => {
@@ -154,6 +183,22 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _arbor; printf '%s\\n' "\${COMPREPLY[@]
     // names of files
     [["arbor", "key", "show", ""], [""]],
   ])("of %j in bash", (line, words) => expect(completed(line)).toEqual(words));
+
+  it.skipIf(spawnSync("fish", ["--version"]).status !== 0)("of commands, options and choices in fish", () => {
+    writeFileSync(file("arbor.fish"), completion(arborProgram(), "fish"));
+    const words = (line: string) =>
+      spawnSync("fish", ["-c", `source ${file("arbor.fish")}; complete -C '${line}'`], { encoding: "utf8" })
+        .stdout.trim().split("\n").map((one) => one.split("\t")[0]);
+    expect(words("arbor key ")).toEqual(["help", "new", "show"]);
+    expect(words("arbor token history --st")).toEqual(["--status"]);
+    expect(words("arbor token history --status ")).toEqual(["applied", "open", "retracted"]);
+    expect(words("arbor --json devnet r")).toEqual(["rollback"]);
+  });
+
+  it.skipIf(spawnSync("zsh", ["--version"]).status !== 0)("is a script that zsh parses", () => {
+    const { status, stderr } = spawnSync("zsh", ["-n"], { input: completion(arborProgram(), "zsh"), encoding: "utf8" });
+    expect([status, stderr]).toEqual([0, ""]);
+  });
 
   it("has every visible command in every shell", () => {
     for (const shell of ["bash", "zsh", "fish"] as const) {
