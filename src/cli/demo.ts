@@ -2,10 +2,10 @@
 import process from "node:process";
 import { addressText } from "#src/cardano/address.ts";
 import { newSeed, type SigningKey } from "#src/cardano/keys.ts";
+import { DevnetClient } from "#src/client/devnet.ts";
 import { ApiError } from "#src/client/http.ts";
 import { verifyFact } from "#src/client/proofs.ts";
 import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
-import { pay } from "#src/cli/faucet.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 
 const TOKENS_URL = process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000";
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
 
   await step("the faucet pays both", async () => {
     for (const { address } of [alice, bob]) {
-      const paid = await pay(DEVNET_URL, address, 500_000_000n);
+      const paid = await new DevnetClient(DEVNET_URL).fund(address, 500_000_000n);
       while (!(await tokens.transaction(paid))) await tokens.waitBlocks(1);
     }
   }, () => "500 ada each");

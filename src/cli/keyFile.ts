@@ -15,9 +15,9 @@ export async function createKey(file: string): Promise<SigningKey> {
     await chmod(file, 0o600);
   } catch (error) {
     if (errorCode(error) === "EEXIST") {
-      throw new CliError(`${file} already exists; it was not changed.`);
+      throw new CliError(`${file} already exists; it was not changed.`, "file_exists");
     }
-    throw new CliError(`${file} cannot be written: ${reason(error)}`);
+    throw new CliError(`${file} cannot be written: ${reason(error)}`, "file_not_written");
   }
   return key;
 }
@@ -28,11 +28,11 @@ export async function loadKey(file: string): Promise<SigningKey> {
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    throw new CliError(`${file} cannot be read: ${reason(error)}`);
+    throw new CliError(`${file} cannot be read: ${reason(error)}`, "file_not_read");
   }
   const read = readKey(text);
   if (!read.ok || read.value.form !== "secret") {
-    throw new CliError(`${file} does not contain a payment key (ed25519_sk…).`);
+    throw new CliError(`${file} does not contain a payment key (ed25519_sk…).`, "bad_key");
   }
   return read.value.key;
 }

@@ -1,12 +1,9 @@
 /** Facts with their proofs in the terminal: read from a service, verified without it. */
-import { readFile } from "node:fs/promises";
-import { stdin } from "node:process";
-import { buffer } from "node:stream/consumers";
 import { isHex } from "#src/base/bytes.ts";
-import { readJson, toJson } from "#src/base/json.ts";
-import { reason } from "#src/base/log.ts";
+import { readJson } from "#src/base/json.ts";
 import { type TrustedState, verifyFact } from "#src/client/proofs.ts";
 import { CliError } from "#src/cli/error.ts";
+import { readInput } from "#src/cli/input.ts";
 
 /** Options that say what is known of the token's state, from a node or provider of the caller's own. */
 export interface TrustOptions {
@@ -16,38 +13,38 @@ export interface TrustOptions {
   readonly output?: string | undefined;
 }
 
+/** What a verified answer proves. */
+export interface ProvenFact {
+  readonly included: boolean;
+  /** In the service's encoding of text. */
+  readonly value?: string;
+  readonly root: string;
+  readonly owner: string;
+}
+
 /**
- * Checks an answer of the token service out of a file (`-` is the standard input); gives what is certain then, as JSON.
+ * Checks an answer of the token service out of a file (`-` is the standard input); gives what is certain then.
  */
-export async function verify(file: string, token: string, key: string, known: TrustOptions): Promise<string> {
-  if (!isHex(token, 32)) throw new CliError(`${token} is not a token id; a token id has 64 hexadecimal digits.`);
+export async function verify(file: string, token: string, key: string, known: TrustOptions): Promise<ProvenFact> {
+  if (!isHex(token, 32)) {
+    throw new CliError(`${token} is not a token id; a token id has 64 hexadecimal digits.`, "bad_token");
+  }
   const trusted = trustedState(known, token);
-  const answer = readJson(await read(file));
-  if (answer === undefined) throw new CliError(`${file} is not JSON.`);
+  const answer = readJson(await readInput(file));
+  if (answer === undefined) throw new CliError(`${file} is not JSON.`, "malformed");
   const checked = verifyFact(answer, { tokenId: token, key, trusted });
-  if (!checked.ok) throw new CliError(`${checked.error.message} (${checked.error.code})`);
+  if (!checked.ok) throw new CliError(checked.error.message, checked.error.code);
   const { included, root, owner } = checked.value;
-  return toJson({ included, ...(checked.value.included ? { value: checked.value.text } : {}), root, owner });
+  return { included, ...(checked.value.included ? { value: checked.value.text } : {}), root, owner };
 }
 
 function trustedState({ root, policy, datum, output }: TrustOptions, token: string): TrustedState {
   const given = [root, datum, output].filter((one) => one !== undefined);
   const [only] = given;
   if (only === undefined || given.length > 1) {
-    throw new CliError("Exactly one of --root, --datum and --output is required; see --help.");
+    throw new CliError("Exactly one of --root, --datum and --output is required; see --help.", "untrusted");
   }
   if (root !== undefined) return { root };
-  if (policy === undefined) throw new CliError("--policy with the contract's hash is required.");
+  if (policy === undefined) throw new CliError("--policy with the contract's hash is required.", "untrusted");
   return datum === undefined ? { policyId: policy, output: only } : { policyId: policy, assetName: token, datum };
-}
-
-async function read(file: string): Promise<Uint8Array> {
-  if (file === "-") {
-    return await buffer(stdin);
-  }
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw new CliError(`${file} cannot be read: ${reason(error)}`);
-  }
 }

@@ -84,6 +84,8 @@ export interface FollowOptions {
   readonly after?: string | undefined;
   /** Milliseconds before a reconnect, unless the server names another time. */
   readonly retryMs?: number | undefined;
+  /** Further headers of every request, such as `authorization`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** An event, or `opened`: a connection stands, and other reads from then on are not older than the stream's events. */
@@ -127,7 +129,7 @@ export async function* follow(url: string, options: FollowOptions = {}): AsyncGe
   let stood = false;
   try {
     for (let failures = 0;; failures++) {
-      const opened = await open(url, last, ends.signal);
+      const opened = await open(url, last, ends.signal, options.headers);
       if (ends.signal.aborted) return;
       if ("body" in opened) {
         let isFirst = true;
@@ -164,11 +166,16 @@ type OpenedStream =
   /** `transient`: a later attempt may succeed. `waitMs`: how long the server asks to wait before it. */
   | { readonly error: ApiError; readonly transient: boolean; readonly waitMs: number };
 
-async function open(url: string, last: string | undefined, signal: AbortSignal): Promise<OpenedStream> {
+async function open(
+  url: string,
+  last: string | undefined,
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<OpenedStream> {
   let response: Response;
   try {
     response = await fetch(url, {
-      headers: { accept: "text/event-stream", ...(last === undefined ? {} : { "last-event-id": last }) },
+      headers: { ...headers, accept: "text/event-stream", ...(last === undefined ? {} : { "last-event-id": last }) },
       signal,
     });
   } catch (error) {

@@ -1,5 +1,7 @@
 /** The reference pages of the documentation, made from the frozen forms, which tests compare with the running code. */
 import { readFileSync } from "node:fs";
+import { arborProgram } from "#src/cli/arbor/program.ts";
+import { commandsOf } from "#src/cli/run.ts";
 import { frozenPath } from "./frozen.ts";
 
 const read = (name: string) => readFileSync(frozenPath(name), "utf8");
@@ -35,7 +37,7 @@ export function optionsOfStart(): Option[] {
 
 /** Options of the command line, without the two dashes. */
 export const optionsOfCommands = (): string[] =>
-  [...read("cli.txt").matchAll(/^ {2}--([\w-]+)/gm)].map(([, name]) => name!);
+  commandsOf(arborProgram()).flatMap(({ options }) => options.flatMap(({ long }) => long ? [long.slice(2)] : []));
 
 interface Operation {
   readonly summary: string;

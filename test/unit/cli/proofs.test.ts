@@ -29,19 +29,21 @@ describe("verify", () => {
     "states what is proven by the %s",
     async (_by, known) => {
       const there = await verify(file(token.answer("k")), TOKEN, "k", known);
-      expect(JSON.parse(there)).toEqual({ included: true, value: "v", ...certain });
+      expect(there).toEqual({ included: true, value: "v", ...certain });
       const absent = await verify(file(token.answer("none")), TOKEN, "none", known);
-      expect(JSON.parse(absent)).toEqual({ included: false, ...certain });
+      expect(absent).toEqual({ included: false, ...certain });
     },
   );
 
   it("refuses a false answer, an answer to another query, and other files", async () => {
     const falseAnswer = { ...token.answer("k"), value: "w", valueHex: "77" };
-    await expect(verify(file(falseAnswer), TOKEN, "k", { root })).rejects.toThrow("proof_fails");
-    await expect(verify(file(token.answer("k")), TOKEN, "other", { root })).rejects.toThrow("other_question");
-    await expect(verify(file(token.answer("k")), TOKEN, "k", { root: "00".repeat(32) })).rejects.toThrow(
-      "state_differs",
-    );
+    await expect(verify(file(falseAnswer), TOKEN, "k", { root })).rejects.toMatchObject({ code: "proof_fails" });
+    await expect(verify(file(token.answer("k")), TOKEN, "other", { root })).rejects.toMatchObject({
+      code: "other_question",
+    });
+    await expect(verify(file(token.answer("k")), TOKEN, "k", { root: "00".repeat(32) })).rejects.toMatchObject({
+      code: "state_differs",
+    });
     await expect(verify(file("{"), TOKEN, "k", { root })).rejects.toThrow("not JSON");
     await expect(verify(path.join(folder, "missing"), TOKEN, "k", { root })).rejects.toThrow("cannot be read");
   });

@@ -1,15 +1,14 @@
 /** The names that people and programs use: options, the command line, error codes. */
-import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
 // declares every metric of a process
 import "#src/app/application.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
 import { metrics } from "#src/base/metrics.ts";
+import { arborProgram } from "#src/cli/arbor/program.ts";
+import { commandsOf, pathOf } from "#src/cli/run.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { refusal as operator } from "#src/edge/operator/status.ts";
 import { refusal as tokens } from "#src/edge/tokens/status.ts";
@@ -34,10 +33,15 @@ it("the options of a start, their environment variables and defaults", async () 
   await expectFrozen("options.txt", `${HELP}\n\nDefaults: ${shown}`);
 });
 
-it("the help of the command line", async () => {
-  const command = ["run", "-A", path.join(root, "src/cli/main.ts"), "--help"];
-  const { stdout } = await promisify(execFile)(process.execPath, command);
-  await expectFrozen("cli.txt", stdout);
+it("the help of every command of the command line", async () => {
+  const help = commandsOf(arborProgram()).map((command) => {
+    let text = "";
+    // the program's own help lists the options of all commands
+    command.configureHelp({ showGlobalOptions: false });
+    command.configureOutput({ writeOut: (part) => text += part, getOutHelpWidth: () => 120 }).outputHelp();
+    return `$ ${pathOf(command)} --help\n${text}`;
+  });
+  await expectFrozen("cli.txt", help.join("\n"));
 });
 
 /** The text of all sources. */

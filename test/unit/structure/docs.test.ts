@@ -15,14 +15,15 @@ import {
   services,
 } from "../../support/docs_reference.ts";
 
-const LANGUAGES = ["sh", "ts", "json"];
+const LANGUAGES = ["sh", "ts", "json", "yaml"];
 /** Words that no text for a reader has. */
 const PRIVATE_WORDS = /\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud|by whom|for ever)\b/gi;
-/** Options of other programs: the benchmarks, vitest, Deno, curl, nats. */
+/** Options of other programs: the benchmarks, vitest, Deno, curl, nats, npm, git, docker. */
 const OPTIONS_OF_OTHERS = [
   ...["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"],
   ...["all", "stream", "last-for", "pull", "deliver", "ack", "defaults", "count"],
   ...["server", "tlsca", "inbox-prefix", "js-domain"],
+  ...["global", "rm", "depth", "branch", "frozen"],
 ];
 /** Pages that every service has in addition to the operations of its document. */
 const PAGES_OF_SERVICES = ["/", "/docs", "/openapi.json", "/v2/docs", "/v2/openapi.json"];

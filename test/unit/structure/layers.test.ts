@@ -16,7 +16,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["actors"],
   ["src/edge", "src/client", "src/pages"],
   ["src/app"],
-  ["src/cli"],
+  ["src/cli", "src/packages"],
 ];
 const layerOf = new Map(LAYERS.flatMap((modules, layer) => modules.map((name) => [name, layer] as const)));
 

@@ -1,0 +1,84 @@
+/** What every command of `arbor` has: the services, the output, and a help with an example. */
+import process from "node:process";
+import { type Command, InvalidArgumentError } from "commander";
+import { DevnetClient } from "#src/client/devnet.ts";
+import { OperatorClient } from "#src/client/operators.ts";
+import { TokenClient } from "#src/client/tokens.ts";
+import { readSecret } from "#src/cli/input.ts";
+import { Output } from "#src/cli/output.ts";
+
+/** Options of every command. */
+export interface GlobalOptions {
+  readonly tokens?: string;
+  readonly operator?: string;
+  readonly operatorTokenFile?: string;
+  readonly devnet?: string;
+  readonly json?: boolean;
+}
+
+export interface Context<O> {
+  readonly output: Output;
+  readonly tokens: TokenClient;
+  readonly devnet: DevnetClient;
+  readonly options: O;
+  /** The operator service, with its token where one is given. */
+  operator(): Promise<OperatorClient>;
+}
+
+export interface CommandDefinition {
+  /** Name and arguments, as commander has them: `show <token>`. */
+  readonly usage: string;
+  readonly description: string;
+  /** A command line for the help, without the name of the program. */
+  readonly example: string;
+}
+
+/** Declares a command. Its function gets the context, then an argument for each in `usage`. */
+export function define<O extends object = object, A extends readonly unknown[] = string[]>(
+  parent: Command,
+  { usage, description, example }: CommandDefinition,
+  run: (context: Context<O>, ...args: A) => Promise<void>,
+): Command {
+  const command = parent.command(usage).description(description);
+  return command.addHelpText("after", `\nExample:\n  $ arbor ${example}`).action(async (...given: unknown[]) => {
+    const args = given.slice(0, command.registeredArguments.length);
+    // commander gives an argument for each that `usage` names
+    await run(contextOf<O>(command), ...args as unknown as A);
+  });
+}
+
+function contextOf<O extends object>(command: Command): Context<O> {
+  const options = command.optsWithGlobals<O & GlobalOptions>();
+  const url = (given: string | undefined, variable: string, port: number) =>
+    given ?? process.env[variable] ?? `http://127.0.0.1:${port}`;
+  return {
+    output: new Output({ json: options.json }),
+    tokens: new TokenClient(url(options.tokens, "ARBOR_TOKENS_URL", 3000)),
+    devnet: new DevnetClient(url(options.devnet, "ARBOR_DEVNET_URL", 10000)),
+    options,
+    operator: async () => {
+      const { operatorTokenFile: file } = options;
+      const token = file === undefined
+        ? process.env.ARBOR_OPERATOR_TOKEN || undefined
+        : await readSecret(file, "Operator token:");
+      return new OperatorClient(url(options.operator, "ARBOR_OPERATOR_URL", 8091), token);
+    },
+  };
+}
+
+/** A parser of whole numbers for commander. */
+export const wholeNumber = (least: number, most: number) => (text: string): number => {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+  if (value >= least && value <= most) return value;
+  throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
+};
+
+/** The first `limit` items of a list that is read page by page. */
+export async function first<T>(items: AsyncIterable<T>, limit: number): Promise<T[]> {
+  const taken: T[] = [];
+  for await (const item of items) {
+    taken.push(item);
+    if (taken.length >= limit) break;
+  }
+  return taken;
+}

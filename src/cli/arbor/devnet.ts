@@ -1,0 +1,75 @@
+/** `arbor devnet`: the newest block, the faucet, blocks and rollbacks. */
+import type { Command } from "commander";
+import { define, wholeNumber } from "#src/cli/arbor/command.ts";
+import { untilRead } from "#src/cli/arbor/transact.ts";
+import { addressIn } from "#src/cli/arbor/tokens.ts";
+import { CliError } from "#src/cli/error.ts";
+
+/** Lovelace of an amount of ada. @throws {CliError} `bad_amount`. */
+function lovelaceOf(ada: string): bigint {
+  const [, whole, part = ""] = /^(\d+)(?:\.(\d{1,6}))?$/.exec(ada) ?? [];
+  if (whole === undefined) throw new CliError(`${ada} is not an amount of ada.`, "bad_amount");
+  return BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, "0"));
+}
+
+/** Adds the command that sends ada from the faucet, under this path: `devnet fund` or `faucet`. */
+export function fundCommand(parent: Command, path: string): Command {
+  return define<{ wait?: boolean }>(parent, {
+    usage: `${path.split(" ").at(-1)} <to> <ada>`,
+    description: "send ada to an address or to the address of a key file, print the transaction's hash",
+    example: `${path} alice.key 500`,
+  }, async ({ devnet, tokens, output, options: { wait } }, to, ada) => {
+    const lovelace = lovelaceOf(ada!);
+    const address = await addressIn(to!);
+    const txHash = await devnet.fund(address, lovelace);
+    if (wait) await untilRead(tokens, txHash);
+    output.value(txHash, { txHash, address, lovelace });
+  }).option("--wait", "wait until the token service has read it in a block");
+}
+
+/** Adds `arbor devnet` with all of its commands. */
+export function devnetCommands(program: Command): void {
+  const parent = program.command("devnet").description("the development network")
+    .addHelpText("after", "\nExample:\n  $ arbor devnet tip");
+
+  define(parent, { usage: "tip", description: "the newest block and the network", example: "devnet tip" }, async (
+    { devnet, output },
+  ) => {
+    const tip = await devnet.tip();
+    output.record(tip, [
+      ["height", tip.height],
+      ["slot", tip.slot],
+      ["hash", tip.hash],
+      ["current slot", tip.currentSlot],
+      ["magic", tip.magic],
+      ["slot length", `${tip.slotLength} ms`],
+      ["slot 0", new Date(tip.genesisTime).toISOString()],
+      ["security parameter", tip.securityParameter],
+    ]);
+  });
+
+  fundCommand(parent, "devnet fund");
+
+  define<object, [number?]>(parent, {
+    usage: "blocks",
+    description: "produce blocks now, print the new height",
+    example: "devnet blocks 10",
+  }, async ({ devnet, output }, count) => {
+    const answer = await devnet.blocks(count);
+    output.value(String(answer.tip.height), answer);
+  }).argument("[count]", "number of blocks", wholeNumber(1, 1_000), 1);
+
+  define<{ drop?: boolean; toSlot?: number }, [number?]>(parent, {
+    usage: "rollback",
+    description: "roll back blocks, print the new height; their transactions return to the mempool",
+    example: "devnet rollback 3",
+  }, async ({ devnet, output, options: { drop = false, toSlot } }, blocks) => {
+    if ((blocks === undefined) === (toSlot === undefined)) {
+      throw new CliError("Exactly one of a number of blocks and --to-slot is required.", "bad_options");
+    }
+    const tip = await devnet.rollback(toSlot === undefined ? { blocks: blocks ?? 0 } : { slot: toSlot }, { drop });
+    output.value(String(tip.height), { tip });
+  }).argument("[blocks]", "number of blocks", wholeNumber(0, 100_000))
+    .option("--to-slot <slot>", "roll back every block after this slot", wholeNumber(0, Number.MAX_SAFE_INTEGER))
+    .option("--drop", "discard the transactions of these blocks");
+}

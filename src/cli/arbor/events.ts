@@ -1,0 +1,47 @@
+/** `arbor events`: transitions of actors as they happen. */
+import process from "node:process";
+import type { Command } from "commander";
+import { define, wholeNumber } from "#src/cli/arbor/command.ts";
+import { CliError } from "#src/cli/error.ts";
+
+interface EventsOptions {
+  readonly follow?: boolean;
+  readonly limit?: number;
+  readonly kind?: string;
+  readonly id?: string;
+  readonly transition?: string;
+  readonly from?: string;
+}
+
+/** Adds `arbor events`. */
+export function eventsCommand(program: Command): void {
+  define<EventsOptions>(program, {
+    usage: "events",
+    description: "transitions of actors: a line each in a terminal, CloudEvents as JSON lines in a pipe (operators)",
+    example: "events --follow --kind token",
+  }, async ({ operator, output, options: { follow, limit, ...selection } }) => {
+    if (!follow && limit === undefined) {
+      throw new CliError("One of --follow and --limit is required: the stream has no end.", "bad_options");
+    }
+    const stopped = new AbortController();
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopped.abort());
+    const { kind, id, transition, from = follow ? "now" : "start" } = selection;
+    let left = limit ?? Infinity;
+    for await (const one of (await operator()).events({ kind, id, transition, from, signal: stopped.signal })) {
+      if (one.type === "reset") output.note("Transitions before this point are no longer retained.");
+      if (one.type !== "transition") continue;
+      const { time, data: { entity, from: before, to, version } } = one.event;
+      const name = one.event.type.split(".").at(-1);
+      output.line(`${time}  ${entity.kind}/${entity.id}  ${version} ${name}  ${before} → ${to}`, one.event);
+      if (--left === 0) break;
+    }
+  }).option("--follow", "print transitions until interrupted")
+    .option("--limit <n>", "end after so many transitions", wholeNumber(1, 1_000_000_000))
+    .option("--kind <kind>", "only actors of this kind")
+    .option("--id <id>", "only the actor with this id")
+    .option("--transition <name>", "only this transition, in kebab case")
+    .option(
+      "--from <position>",
+      "now, start (all retained ones), or a position (default: now with --follow, else start)",
+    );
+}

@@ -1,0 +1,38 @@
+/** The commands of `arbor`, as a tree. */
+import { Command } from "commander";
+import { VERSION } from "#src/base/version.ts";
+import { actorCommands } from "#src/cli/arbor/actors.ts";
+import { devnetCommands } from "#src/cli/arbor/devnet.ts";
+import { eventsCommand } from "#src/cli/arbor/events.ts";
+import { keyCommands } from "#src/cli/arbor/keys.ts";
+import { shortCommands } from "#src/cli/arbor/shortNames.ts";
+import { tokenCommands } from "#src/cli/arbor/tokens.ts";
+import { completionCommand } from "#src/cli/completion.ts";
+
+/** The program, without its arguments. */
+export function arborProgram(): Command {
+  const program = new Command("arbor")
+    .description(
+      "Tokens with facts, actors and the devnet. Keys are files that stay on this machine; transactions are signed here.",
+    )
+    .version(VERSION, "-V, --version", "print the version")
+    .helpCommand("help [command]", "print the help of a command")
+    .helpOption("-h, --help", "print the help of the command")
+    .configureHelp({ showGlobalOptions: true })
+    .option("--json", "print JSON; without it, lists are tables in a terminal and JSON in a pipe")
+    .option("--tokens <url>", "token service (ARBOR_TOKENS_URL, or http://127.0.0.1:3000)")
+    .option("--operator <url>", "operator service (ARBOR_OPERATOR_URL, or http://127.0.0.1:8091)")
+    .option(
+      "--operator-token-file <file>",
+      "file with the operator service's token, - for standard input (or the variable ARBOR_OPERATOR_TOKEN)",
+    )
+    .option("--devnet <url>", "devnet and faucet (ARBOR_DEVNET_URL, or http://127.0.0.1:10000)");
+  tokenCommands(program);
+  actorCommands(program);
+  devnetCommands(program);
+  eventsCommand(program);
+  keyCommands(program);
+  completionCommand(program);
+  shortCommands(program);
+  return program.addHelpText("after", "\nExample:\n  $ arbor token list");
+}

@@ -1,0 +1,21 @@
+/** Commands under a shorter path, such as `arbor boot`; the help does not list them. */
+import { Command } from "commander";
+import { define } from "#src/cli/arbor/command.ts";
+import { fundCommand } from "#src/cli/arbor/devnet.ts";
+import { addressIn, STEPS } from "#src/cli/arbor/tokens.ts";
+
+/** Adds the steps of a token's life, `arbor faucet` and `arbor address` to the program. */
+export function shortCommands(program: Command): void {
+  const added = new Command().copyInheritedSettings(program);
+  for (const add of Object.values(STEPS)) add(added, "");
+  fundCommand(added, "faucet");
+  define(added, {
+    usage: "address <file>",
+    description: "print the address of a key",
+    example: "address alice.key",
+  }, async ({ output }, file) => {
+    const address = await addressIn(file!);
+    output.value(address, { address });
+  });
+  for (const command of added.commands) program.addCommand(command, { hidden: true });
+}

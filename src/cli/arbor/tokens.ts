@@ -1,0 +1,323 @@
+/** `arbor token`: tokens, their facts and requests, and each step of their life. */
+import { type Command, Option } from "commander";
+import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
+import { bytesOf, bytesText } from "#src/cage/text.ts";
+import { addressText } from "#src/cardano/address.ts";
+import type { HistorySelection } from "#src/client/tokenFacts.ts";
+import { signTransaction, type UnsignedRequest } from "#src/client/tokens.ts";
+import { type Context, define, first, wholeNumber } from "#src/cli/arbor/command.ts";
+import { requireTransaction, submit, transact, type WaitOptions, withDepth } from "#src/cli/arbor/transact.ts";
+import { CliError } from "#src/cli/error.ts";
+import { readText } from "#src/cli/input.ts";
+import { addressOf, loadKey } from "#src/cli/keyFile.ts";
+import { short } from "#src/cli/output.ts";
+import { type TrustOptions, verify } from "#src/cli/proofs.ts";
+
+interface TextOptions {
+  /** Keys and values are hexadecimal. */
+  readonly hex?: boolean;
+}
+
+/** Most facts of a page. */
+const PAGE = 1_000;
+
+const withHex = (command: Command) => command.option("--hex", "keys and values are bytes in hexadecimal");
+const limitOption = () => new Option("--limit <n>", "most entries").argParser(wholeNumber(1, 1_000_000)).default(100);
+
+/** A key or a value in the API's form, from an argument. */
+function factText(argument: string, { hex }: TextOptions): string {
+  if (!hex) return argument;
+  if (!isHex(argument)) throw new CliError(`${argument} is not hexadecimal.`, "bad_hex");
+  return bytesText(fromHex(argument));
+}
+
+/** A key or a value of an answer as it is shown. */
+function shownText(text: string, { hex }: TextOptions): string {
+  return hex ? toHex(bytesOf(text) ?? new Uint8Array()) : text;
+}
+
+/** The address in an argument, or that of the key in a file. */
+export async function addressIn(argument: string): Promise<string> {
+  return /^addr/.test(argument) ? argument : addressText(addressOf(await loadKey(argument)));
+}
+
+/** Adds `arbor token` with all of its commands. */
+export function tokenCommands(program: Command): void {
+  const token = program.command("token").description("tokens, their facts and requests");
+  readCommands(token);
+  for (const add of Object.values(STEPS)) add(token, "token ");
+  token.addHelpText("after", "\nExample:\n  $ arbor token boot alice.key");
+}
+
+function readCommands(token: Command): void {
+  define(token, { usage: "list", description: "live tokens, the oldest first", example: "token list" }, async (
+    { tokens, output },
+  ) => {
+    const answer = await tokens.tokens();
+    output.list(
+      answer,
+      ["token", "status", "owner", "root"],
+      answer.tokens.map(({ tokenId, status, owner, root }) => [tokenId, status, short(owner), short(root)]),
+    );
+  });
+
+  define(token, {
+    usage: "show <token>",
+    description: "the state of a token",
+    example: "token show 96d1f0…",
+  }, async ({ tokens, output }, id) => {
+    const answer = await tokens.token(id);
+    const { tokenId, status, reason, owner, root, outputRefId, requests } = answer;
+    output.record(answer, [
+      ["token", tokenId],
+      ["status", status],
+      ["reason", reason],
+      ["owner", owner],
+      ["root", root],
+      ["output", outputRefId],
+      ["open requests", requests.length],
+    ]);
+  });
+
+  withHex(define<TextOptions & { prefix?: string; slots?: boolean; limit?: number }>(token, {
+    usage: "facts <token>",
+    description: "the facts of a token, by key",
+    example: "token facts 96d1f0… --prefix planet/",
+  }, async ({ tokens, output, options }, id) => {
+    const { prefix, slots, limit } = options;
+    if (slots && (prefix !== undefined || limit !== undefined)) {
+      throw new CliError("--slots reads all facts; it excludes --prefix and --limit.", "bad_options");
+    }
+    const text = (value: string) => shownText(value, options);
+    if (slots) {
+      const facts = Object.entries(await tokens.factsWithSlots(id))
+        .map(([key, { value, slot }]) => [text(key), { value: text(value), slot }] as const);
+      output.list(
+        Object.fromEntries(facts),
+        ["key", "value", "slot"],
+        facts.map(([key, { value, slot }]) => [key, value, slot]),
+      );
+      return;
+    }
+    const facts: [string, string][] = [];
+    const selected = prefix === undefined ? {} : { prefix: factText(prefix, options) };
+    for await (const page of tokens.factPages(id, { ...selected, limit: Math.min(limit ?? PAGE, PAGE) })) {
+      facts.push(...Object.entries(page).map(([key, value]): [string, string] => [text(key), text(value)]));
+      if (limit !== undefined && facts.length >= limit) break;
+    }
+    const shown = facts.slice(0, limit);
+    output.list(Object.fromEntries(shown), ["key", "value"], shown);
+  }))
+    .option("--prefix <text>", "only facts whose keys begin with it")
+    .option("--slots", "each value with the slot of the block that set it")
+    .option("--limit <n>", "most facts", wholeNumber(1, 1_000_000));
+
+  withHex(
+    define<TextOptions & { status?: HistorySelection["status"]; owner?: string; limit: number }, [string, string?]>(
+      token,
+      {
+        usage: "history <token> [key]",
+        description: "requests with their outcome, newest first; with a key, its values over time",
+        example: "token history 96d1f0… planet",
+      },
+      async ({ tokens, output, options }, id, key) => {
+        const { status, owner, limit } = options;
+        const text = (value: string | null | undefined) =>
+          typeof value === "string" ? shownText(value, options) : value;
+        if (key !== undefined) {
+          const history = await first(tokens.factHistory(id, factText(key, options)), limit);
+          output.list(
+            history,
+            ["slot", "change", "value", "request"],
+            history.map(({ slot, type, value, outputRefId }) => [slot, type, text(value), outputRefId]),
+          );
+          return;
+        }
+        const selection = { ...(status ? { status } : {}), ...(owner === undefined ? {} : { owner }) };
+        const requests = await first(tokens.history(id, { ...selection, limit: Math.min(limit, PAGE) }), limit);
+        output.list(
+          requests,
+          ["request", "status", "change", "key", "value", "opened", "closed"],
+          requests.map(({ outputRefId, status, change, opened, closed }) => [
+            outputRefId,
+            status,
+            change.type,
+            text(change.key),
+            text(change.value),
+            opened.slot,
+            closed?.slot,
+          ]),
+        );
+      },
+    ),
+  )
+    .addOption(new Option("--status <status>", "only these requests").choices(["open", "applied", "retracted"]))
+    .option("--owner <hash>", "only requests that are refunded to this payment key hash")
+    .addOption(limitOption());
+
+  withHex(define<TextOptions>(token, {
+    usage: "requests <token>",
+    description: "the open requests of a token",
+    example: "token requests 96d1f0…",
+  }, async ({ tokens, output, options }, id) => {
+    const { requests } = await tokens.token(id);
+    output.list(
+      requests,
+      ["request", "change", "key", "value", "owner"],
+      requests.map(({ outputRefId, change: { type, key, value }, owner }) => [
+        outputRefId,
+        type,
+        shownText(key, options),
+        value === undefined ? value : shownText(value, options),
+        short(owner),
+      ]),
+    );
+  }));
+}
+
+/** Prints a request that is on the ledger, with the warnings that its build came with. */
+async function request(
+  context: Context<WaitOptions>,
+  file: string,
+  build: (address: string) => Promise<UnsignedRequest>,
+): Promise<void> {
+  const { txHash, warnings } = await transact(context, file, build);
+  for (const { message } of warnings) context.output.note(`warning: ${message}`);
+  context.output.value(`${txHash}-0`, { request: `${txHash}-0`, txHash, warnings });
+}
+
+type StepOptions = TextOptions & WaitOptions;
+const requesting = (command: Command) => withDepth(withHex(command));
+
+/** Commands of `arbor token` that are also commands of `arbor` itself, not listed there; `path` is what comes before. */
+export const STEPS: Readonly<Record<string, (parent: Command, path: string) => Command>> = {
+  prove: (parent, path) =>
+    withHex(define<TextOptions>(parent, {
+      usage: "prove <token> <key>",
+      description: "a fact or its absence with its proof, as the service responds",
+      example: `${path}prove 96d1f0… planet > proof.json`,
+    }, async ({ tokens, output, options }, token, key) => {
+      output.json(await tokens.fact(token!, factText(key!, options)));
+    })),
+  verify: (parent, path) =>
+    withHex(define<TextOptions & TrustOptions>(parent, {
+      usage: "verify <answer> <token> <key>",
+      description: "verify such a response (a file, or - for standard input) against a state that you trust",
+      example: `${path}verify proof.json 96d1f0… planet --root 5f2c…`,
+    }, async ({ output, options }, answer, token, key) => {
+      const proven = await verify(answer!, token!, factText(key!, options), options);
+      const shown = { ...proven, ...(proven.value === undefined ? {} : { value: shownText(proven.value, options) }) };
+      output.record(shown, Object.entries(shown));
+    }))
+      .option("--root <root>", "root of the facts, if known")
+      .option("--policy <id>", "policy id of the token, which is the contract's hash")
+      .option("--datum <cbor>", "with --policy: inline datum of the token's state output")
+      .option("--output <cbor>", "with --policy: the token's state output"),
+  boot: (parent, path) =>
+    withDepth(define<WaitOptions>(parent, {
+      usage: "boot <file>",
+      description: "create a token with the key in a file, print its id",
+      example: `${path}boot alice.key`,
+    }, async (context, file) => {
+      const { value, txHash } = await transact(context, file!, (address) => context.tokens.boot(address));
+      context.output.value(value, { tokenId: value, txHash });
+    })),
+  insert: (parent, path) =>
+    requesting(define<StepOptions>(parent, {
+      usage: "insert <file> <token> <key> <value>",
+      description: "request a new fact, print the request",
+      example: `${path}insert bob.key 96d1f0… planet Earth`,
+    }, async (context, file, token, ...texts) => {
+      const [key, value] = texts.map((text) => factText(text, context.options)) as [string, string];
+      await request(context, file!, (address) => context.tokens.insert(address, token!, key, value));
+    })),
+  update: (parent, path) =>
+    requesting(define<StepOptions>(parent, {
+      usage: "update <file> <token> <key> <old> <new>",
+      description: "request a new value of a fact, print the request",
+      example: `${path}update bob.key 96d1f0… planet Earth Mars`,
+    }, async (context, file, token, ...texts) => {
+      const [key, old, value] = texts.map((text) => factText(text, context.options)) as [string, string, string];
+      await request(context, file!, (address) => context.tokens.update(address, token!, key, old, value));
+    })),
+  delete: (parent, path) =>
+    requesting(define<StepOptions>(parent, {
+      usage: "delete <file> <token> <key> <value>",
+      description: "request the deletion of a fact, print the request",
+      example: `${path}delete bob.key 96d1f0… planet Mars`,
+    }, async (context, file, token, ...texts) => {
+      const [key, value] = texts.map((text) => factText(text, context.options)) as [string, string];
+      await request(context, file!, (address) => context.tokens.delete(address, token!, key, value));
+    })),
+  apply: (parent, path) =>
+    withDepth(define<WaitOptions & { dryRun?: boolean }, [string, string, string[]]>(parent, {
+      usage: "apply <file> <token> [requests...]",
+      description: "apply these requests, or as many open ones as fit (owner only); print the root",
+      example: `${path}apply alice.key 96d1f0…`,
+    }, async (context, file, token, requests) => {
+      const { tokens, output, options } = context;
+      const done = options.dryRun
+        ? await tokens.tryApply(addressText(addressOf(await loadKey(file))), token, requests)
+        : await transact(context, file, (address) => tokens.apply(address, token, requests));
+      for (const { request, message } of done.left) output.note(`left: ${request}: ${message}`);
+      const { mpfRoot, applied, left } = done;
+      output.value(mpfRoot, { root: mpfRoot, applied, left, ...("txHash" in done ? { txHash: done.txHash } : {}) });
+    })).option("--dry-run", "only say what would be applied"),
+  retract: (parent, path) =>
+    withDepth(define<WaitOptions>(parent, {
+      usage: "retract <file> <request>",
+      description: "take an open request back, with its deposit",
+      example: `${path}retract bob.key 5be1…-0`,
+    }, async (context, file, request) => {
+      const { txHash } = await transact(context, file!, (address) => context.tokens.retract(address, request!));
+      context.output.value(txHash, { txHash });
+    })),
+  transfer: (parent, path) =>
+    define(parent, {
+      usage: "transfer <file> <token> <address>",
+      description: "print a transaction that gives a token to an address or a key file; the new owner must sign it too",
+      example: `${path}transfer alice.key 96d1f0… bob.key | arbor sign bob.key - | arbor submit -`,
+    }, async ({ tokens, output }, file, token, to) => {
+      const key = await loadKey(file!);
+      const built = await tokens.transfer(
+        addressText(addressOf(key)),
+        token!,
+        await addressIn(to!),
+      );
+      const transaction = signTransaction(built.unsignedTransaction, key);
+      output.value(transaction, { transaction, owner: built.owner, signers: built.signers });
+    }),
+  end: (parent, path) =>
+    withDepth(define<WaitOptions>(parent, {
+      usage: "end <file> <token>",
+      description: "end a token (owner only)",
+      example: `${path}end alice.key 96d1f0…`,
+    }, async (context, file, token) => {
+      const { txHash } = await transact(context, file!, (address) => context.tokens.end(address, token!));
+      context.output.value(txHash, { txHash });
+    })),
+  release: (parent, path) =>
+    define(parent, {
+      usage: "release <token>",
+      description: "replay a quarantined token and release it (operators), print its root",
+      example: `${path}release 96d1f0…`,
+    }, async ({ operator, output }, token) => {
+      const released = await (await operator()).release(token!);
+      const { status, reason, root } = released;
+      if (status !== "live") throw new CliError(`The token is quarantined: ${reason}.`, "quarantined");
+      output.value(root, released);
+    }),
+};
+
+/** `arbor submit`. */
+export function submitCommand(program: Command): void {
+  withDepth(define<WaitOptions>(program, {
+    usage: "submit <transaction>",
+    description:
+      "submit a signed transaction (hexadecimal CBOR, or - for standard input), wait until it is on the ledger",
+    example: "submit 84a4…",
+  }, async (context, transaction) => {
+    const txHash = await submit(context, requireTransaction(await readText(transaction!)));
+    context.output.value(txHash, { txHash });
+  }));
+}

@@ -1,0 +1,68 @@
+/** Runs a command line program: its errors are a message with a stable code on the standard error, and an exit status. */
+import process from "node:process";
+import { type Command, CommanderError } from "commander";
+import { errorCode } from "#src/base/errorCode.ts";
+import { toJson } from "#src/base/json.ts";
+import { ApiError } from "#src/client/http.ts";
+import { CliError } from "#src/cli/error.ts";
+import { printable } from "#src/cli/output.ts";
+
+export interface RunOptions {
+  /** Exit status where the arguments are wrong; 2 by default. */
+  readonly usageStatus?: number;
+}
+
+/** Every command of a program, the program first. */
+export function commandsOf(program: Command): Command[] {
+  return [program, ...program.commands.flatMap(commandsOf)];
+}
+
+/** The path of a command: `arbor token show`. */
+export function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}
+
+/**
+ * Parses the arguments (`process.argv`) and carries the command out. The exit status is 0; 1 where the command fails;
+ * `usageStatus` where the arguments are wrong. Errors that are none of the user's keep their stack.
+ */
+export async function run(program: Command, argv: readonly string[], options: RunOptions = {}): Promise<void> {
+  const { usageStatus = 2 } = options;
+  for (const command of commandsOf(program)) {
+    command.exitOverride().configureOutput({ outputError: () => {} });
+  }
+  // a reader that has read enough, such as `head`
+  process.stdout.on("error", (error) => {
+    if (errorCode(error) === "EPIPE") process.exit(0);
+    throw error;
+  });
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return;
+      process.exitCode = usageStatus;
+      // the help that a group without a command prints is its message
+      if (error.code !== "commander.help") write(usageText(error));
+      return;
+    }
+    process.exitCode = 1;
+    // Ctrl+C at a prompt
+    if (error instanceof Error && error.name === "ExitPromptError") return;
+    if (!(error instanceof CliError || error instanceof ApiError)) throw error;
+    const { message, code } = error;
+    write(program.opts().json === true ? toJson({ code, error: message }) : `${printable(message)} (${code})`);
+  }
+}
+
+/** The message of wrong arguments, with the code of commander in snake case. */
+function usageText({ message, code }: CommanderError): string {
+  const [first = "", ...rest] = message.replace(/^error: /, "").split("\n");
+  const name = code.replace(/^commander\./, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const hint = name === "unknown_option" && rest.length === 0
+    ? ["(-- before an argument that begins with a dash)"]
+    : [];
+  return [`${first} (${name})`, ...rest, ...hint].join("\n");
+}
+
+const write = (text: string) => process.stderr.write(`${text}\n`);

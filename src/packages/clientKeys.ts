@@ -1,0 +1,17 @@
+/** Recovery phrases and derived keys (BIP39, CIP-3 Icarus, CIP-1852), for clients that hold the keys of a wallet. */
+export {
+  accountKey,
+  derive,
+  derivePath,
+  derivePublic,
+  HARD,
+  parsePath,
+  type PublicNode,
+  ROLES,
+  rootKey,
+  type SecretNode,
+  toPublic,
+} from "#src/cardano/derivation.ts";
+export { keyHash, newSeed, publicKey, sign, signExtended, type SigningKey, verify } from "#src/cardano/keys.ts";
+export { readKey, writeKey } from "#src/cardano/keyText.ts";
+export { mnemonicEntropy, mnemonicWords, newMnemonic } from "#src/cardano/mnemonic.ts";

@@ -1,0 +1,3 @@
+/** Facts and balances that a program keeps itself, from events alone. */
+export * from "#src/client/balances.ts";
+export * from "#src/client/factReplica.ts";

@@ -1,0 +1,133 @@
+/**
+ * Declarations of a package's entry in one file, without the types of libraries.
+ *
+ * The sources derive types from schemas (`z.output<typeof token>`). TypeScript computes such types here, and the
+ * declarations have the result, so that a consumer needs neither the schemas nor their library.
+ */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { generateDtsBundle } from "dts-bundle-generator";
+import ts from "typescript";
+
+/** Names of type functions whose result is written out: those of the schema library, and the client's own for them. */
+const COMPUTED = /^(z\.(output|input|infer)|Exact|Messaged)$/;
+
+const OPTIONS: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ESNext,
+  module: ts.ModuleKind.ESNext,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
+  lib: ["lib.esnext.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
+  types: ["node"],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: true,
+  allowImportingTsExtensions: true,
+  resolveJsonModule: true,
+  declaration: true,
+  emitDeclarationOnly: true,
+};
+
+/** Options of the bundler of declarations, as `tsconfig.json` has them. */
+const BUNDLING = {
+  target: "esnext",
+  module: "esnext",
+  moduleResolution: "bundler",
+  lib: ["esnext", "dom", "dom.iterable"],
+  types: [],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: true,
+};
+
+const FLAGS = ts.NodeBuilderFlags.NoTruncation | ts.NodeBuilderFlags.InTypeAlias |
+  ts.NodeBuilderFlags.UseStructuralFallback;
+
+/** An entry file of the sources, and the specifier under which consumers import it. */
+export interface Entry {
+  readonly file: string;
+  readonly specifier: string;
+}
+
+/**
+ * The declarations of entry files, in their order. `folder` is a folder for intermediate files.
+ *
+ * @throws {Error} where they need a library, or a source has an error.
+ */
+export function declarationsOf(entries: readonly Entry[], root: string, folder: string): string[] {
+  rmSync(folder, { recursive: true, force: true });
+  const program = ts.createProgram(entries.map(({ file }) => file), OPTIONS);
+  program.emit(
+    undefined,
+    (emitted, text) => {
+      const file = path.join(folder, path.relative(root, emitted));
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, withRelativeImports(text, path.relative(root, emitted), root));
+    },
+    undefined,
+    true,
+    { afterDeclarations: [computedTypes(program.getTypeChecker())] },
+  );
+  const config = path.join(folder, "tsconfig.json");
+  const files = entries.map(({ file }, i) => {
+    const declared = path.relative(root, file).replaceAll(path.sep, "/").replace(/\.ts$/, ".js");
+    writeFileSync(path.join(folder, `entry${i}.ts`), `export * from "./${declared}";\n`);
+    return path.join(folder, `entry${i}.ts`);
+  });
+  writeFileSync(config, JSON.stringify({ compilerOptions: BUNDLING, files: files.map((file) => path.basename(file)) }));
+  const output = { noBanner: true, exportReferencedTypes: false };
+  const bundles = generateDtsBundle(files.map((filePath) => ({ filePath, output })), { preferredConfigPath: config });
+  return bundles.map((bundle, i) => {
+    const specifier = entries[i]?.specifier ?? "";
+    const code = bundle.replace(/\/\*[\s\S]*?\*\//g, "");
+    const foreign = [...code.matchAll(/\bfrom ['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/g)]
+      .map(([, from, imported]) => from ?? imported);
+    if (foreign.length > 0) throw new Error(`the types of ${specifier} need ${foreign.join(", ")}`);
+    // the examples of the sources import the files of the sources
+    return bundle.replace(/"\.\/src\/[^"]+\.ts"/g, `"${specifier}"`);
+  });
+}
+
+/** Replaces references to computed types with the types. Values of machines are left out: only their types are used. */
+function computedTypes(checker: ts.TypeChecker): ts.TransformerFactory<ts.SourceFile | ts.Bundle> {
+  return (context) => {
+    const computed = (node: ts.TypeNode): ts.TypeNode | undefined => {
+      const source = ts.getParseTreeNode(node, ts.isTypeNode);
+      return source && checker.typeToTypeNode(checker.getTypeFromTypeNode(source), source, FLAGS);
+    };
+    const visit = (node: ts.Node): ts.Node => {
+      // a type function itself
+      if (ts.isTypeAliasDeclaration(node) && node.typeParameters) return node;
+      if (ts.isTypeReferenceNode(node) && COMPUTED.test(entityText(node.typeName))) return computed(node) ?? node;
+      if (ts.isMappedTypeNode(node) && node.typeParameter.constraint && ofValue(node.typeParameter.constraint)) {
+        return computed(node) ?? node;
+      }
+      return ts.visitEachChild(node, visit, context);
+    };
+    return (file) => {
+      const isMachine = ts.isSourceFile(file) && /\/machines\/[^/]*$/.test(file.fileName);
+      const kept = isMachine
+        ? context.factory.updateSourceFile(file, file.statements.filter((one) => !ts.isVariableStatement(one)))
+        : file;
+      return ts.visitEachChild(kept, visit, context);
+    };
+  };
+}
+
+/** Whether a type is made of a value: `keyof typeof schemas`. */
+const ofValue = (type: ts.TypeNode): boolean =>
+  ts.isTypeQueryNode(type) || (ts.isTypeOperatorNode(type) && ofValue(type.type));
+
+const entityText = (name: ts.EntityName): string =>
+  ts.isIdentifier(name) ? name.text : `${entityText(name.left)}.${name.right.text}`;
+
+/** A text with imports relative to its file; `#src/base/json.ts` is `../base/json.js`. */
+function withRelativeImports(text: string, file: string, root: string): string {
+  const from = path.posix.dirname(file.replaceAll(path.sep, "/"));
+  // the checker names a file that is not imported by its absolute path, without its extension
+  return text.replaceAll(`import("${path.resolve(root).replaceAll(path.sep, "/")}/`, 'import("#')
+    .replace(/(["'])#((?:src|machines|actors)\/[^"']+?)(?:\.ts)?\1/g, (_all, quote: string, target: string) => {
+      const relative = path.posix.relative(from, target);
+      return `${quote}${relative.startsWith(".") ? relative : `./${relative}`}.js${quote}`;
+    });
+}

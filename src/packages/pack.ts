@@ -1,0 +1,283 @@
+/**
+ * Writes the npm packages as tarballs into `dist`: the client, the command line and the forestry. Each is bundled, has
+ * no dependency of the server, and needs Node alone.
+ */
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build, type Metafile, type Plugin } from "esbuild";
+import { VERSION } from "#src/base/version.ts";
+import { declarationsOf } from "#src/packages/declarations.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const here = fileURLToPath(new URL("./", import.meta.url));
+const NODE = ">=20";
+
+/** A packed package. */
+export interface Packed {
+  readonly name: string;
+  readonly tarball: string;
+  /** Bytes after gzip of what each entry loads, by its specifier below the package; for programs, by their names. */
+  readonly sizes: Readonly<Record<string, number>>;
+}
+
+interface Library {
+  readonly name: string;
+  readonly description: string;
+  /** Files of the sources by the specifier below the package: `.` is the package itself. */
+  readonly entries: Readonly<Record<string, string>>;
+  readonly keywords: readonly string[];
+  /** Whether it loads a part of itself only when that is used, which is a file of its own. */
+  readonly lazy: boolean;
+}
+
+const LIBRARIES: readonly Library[] = [
+  {
+    name: "client",
+    description:
+      "Client of Arbor for browsers, Node and Deno: tokens with facts and proofs, wallets, operators, events",
+    entries: { ".": "client.ts", "./keys": "clientKeys.ts", "./replicas": "clientReplicas.ts" },
+    keywords: ["cardano", "wallet", "merkle patricia forestry", "proof", "cip-30"],
+    lazy: false,
+  },
+  {
+    name: "forestry",
+    description: "Merkle Patricia Forestry for browsers, Node and Deno: the trie, its proofs, and their verifier",
+    entries: { ".": "forestry.ts" },
+    keywords: ["cardano", "merkle patricia forestry", "trie", "proof", "aiken"],
+    lazy: true,
+  },
+];
+
+/** Programs of the package `cli` by their entry file; those that exist are packed. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  arbor: "src/cli/main.ts",
+  "cardano-wallet": "src/cli/cardanoWallet/main.ts",
+  "wallet-key-export": "src/cli/keyExport/main.ts",
+};
+
+/** Native libraries, which a bundle cannot hold and few commands need: a user of those installs them. */
+const NATIVE = ["@node-rs/argon2"];
+
+const nameOf = (name: string) => `@arbor-cardano/${name}`;
+const fileOf = (specifier: string) => specifier === "." ? "index" : specifier.slice(2);
+
+/**
+ * Packs all packages into a folder.
+ *
+ * @throws {Error} where a source cannot be bundled or declared.
+ */
+export async function pack(dist: string): Promise<Packed[]> {
+  // outside the checkout, whose manifest and libraries TypeScript would take into account
+  const stage = mkdtempSync(path.join(tmpdir(), "arbor-pack-"));
+  try {
+    const packed: Packed[] = [];
+    const declared = declare(path.join(stage, ".types"));
+    for (const library of LIBRARIES) {
+      packed.push(await packLibrary(library, declared, path.join(stage, library.name), dist));
+    }
+    packed.push(await packPrograms(path.join(stage, "cli"), dist));
+    return packed;
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+}
+
+/** The declarations of every entry of every library, by the specifiers of consumers. */
+function declare(folder: string): ReadonlyMap<string, string> {
+  const entries = LIBRARIES.flatMap(({ name, entries }) =>
+    Object.entries(entries).map(([specifier, source]) => ({
+      specifier: nameOf(name) + specifier.slice(1),
+      file: path.join(here, source),
+    }))
+  );
+  const declarations = declarationsOf(entries, root, folder);
+  return new Map(entries.map(({ specifier }, i) => [specifier, declarations[i] ?? ""]));
+}
+
+async function packLibrary(
+  { name, description, entries, keywords, lazy }: Library,
+  declared: ReadonlyMap<string, string>,
+  folder: string,
+  dist: string,
+) {
+  const sizes: Record<string, number> = {};
+  for (const [specifier, source] of Object.entries(entries)) {
+    await build({
+      ...common,
+      entryPoints: { [fileOf(specifier)]: path.join(here, source) },
+      outdir: path.join(folder, "dist"),
+      platform: "browser",
+      target: "es2022",
+      splitting: lazy,
+      chunkNames: `${fileOf(specifier)}-[hash]`,
+      plugins: specifier === "." ? [] : [sharedErrors],
+    });
+    const file = path.join(folder, "dist", `${fileOf(specifier)}.js`);
+    sizes[specifier] = gzipSync(readFileSync(file), { level: 9 }).length;
+    writeFileSync(file.replace(/\.js$/, ".d.ts"), declared.get(nameOf(name) + specifier.slice(1)) ?? "");
+  }
+  const exported = Object.keys(entries).map((specifier) =>
+    [specifier, {
+      types: `./dist/${fileOf(specifier)}.d.ts`,
+      default: `./dist/${fileOf(specifier)}.js`,
+    }] as const
+  );
+  return tarball(folder, dist, sizes, name, {
+    description,
+    keywords,
+    sideEffects: false,
+    exports: { ...Object.fromEntries(exported), "./package.json": "./package.json" },
+    files: ["dist"],
+  });
+}
+
+async function packPrograms(folder: string, dist: string) {
+  const programs = Object.entries(PROGRAMS).filter(([, file]) => existsSync(path.join(root, file)));
+  const { metafile } = await build({
+    ...common,
+    entryPoints: Object.fromEntries(programs.map(([name, file]) => [name, path.join(root, file)])),
+    outdir: path.join(folder, "dist"),
+    platform: "node",
+    target: "node20",
+    splitting: true,
+    external: NATIVE,
+    banner: {
+      // libraries in CommonJS that are bundled here load Node's modules so
+      js: 'import { createRequire as createRequireHere } from "node:module";\n' +
+        "const require = createRequireHere(import.meta.url);",
+    },
+    plugins: [versionOf(VERSION)],
+  });
+  mkdirSync(path.join(folder, "bin"));
+  for (const [name] of programs) {
+    const file = path.join(folder, "bin", `${name}.js`);
+    writeFileSync(file, `#!/usr/bin/env node\nimport "../dist/${name}.js";\n`);
+    chmodSync(file, 0o755);
+  }
+  const native = importedLibraries(metafile);
+  const sizes = programs.map(([name]) => [name, loadedBytes(metafile, folder, `${name}.js`)] as const);
+  return tarball(folder, dist, Object.fromEntries(sizes), "cli", {
+    description: "Command line of Arbor: tokens with facts, actors, the devnet, and wallets as in cardano-wallet",
+    keywords: ["cardano", "wallet", "cli"],
+    bin: Object.fromEntries(programs.map(([name]) => [name, `./bin/${name}.js`])),
+    files: ["bin", "dist"],
+    ...(native.length === 0 ? {} : {
+      peerDependencies: Object.fromEntries(native.map((name) => [name, manifest.dependencies[name]])),
+      peerDependenciesMeta: Object.fromEntries(native.map((name) => [name, { optional: true }])),
+    }),
+  });
+}
+
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  format: "esm",
+  minify: true,
+  keepNames: false,
+  charset: "utf8",
+  legalComments: "eof",
+  tsconfigRaw: {},
+  metafile: true,
+  logLevel: "silent",
+} as const;
+
+/** The second entries of a package use the errors of its first, so that `instanceof` holds. */
+const sharedErrors: Plugin = {
+  name: "shared-errors",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^#src\/client\/http\.ts$/ }, () => ({ path: "./index.js", external: true })),
+};
+
+/** The version without `package.json`, which is another file beside the bundle. */
+const versionOf = (version: string): Plugin => ({
+  name: "version",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]src[\\/]base[\\/]version\.ts$/ }, () => ({
+      contents: `export const VERSION = ${JSON.stringify(version)};`,
+    })),
+});
+
+function importedLibraries({ outputs }: Metafile): string[] {
+  const imported = new Set(Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => path)));
+  return NATIVE.filter((name) => imported.has(name));
+}
+
+/** Bytes after gzip of an output file and of what it imports without being asked to. */
+function loadedBytes({ outputs }: Metafile, folder: string, entry: string): number {
+  const seen = new Set<string>();
+  const visit = (file: string) => {
+    const output = outputs[file];
+    if (!output || seen.has(file)) return;
+    seen.add(file);
+    for (const { path: to, kind } of output.imports) if (kind === "import-statement") visit(to);
+  };
+  const first = Object.keys(outputs).find((file) => path.resolve(root, file) === path.join(folder, "dist", entry));
+  if (first) visit(first);
+  return [...seen].reduce(
+    (sum, file) => sum + gzipSync(readFileSync(path.resolve(root, file)), { level: 9 }).length,
+    0,
+  );
+}
+
+interface Manifest {
+  readonly license: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as Manifest;
+
+/** Adds what every package has, and packs its folder. */
+function tarball(
+  folder: string,
+  dist: string,
+  sizes: Readonly<Record<string, number>>,
+  name: string,
+  members: Readonly<Record<string, unknown>>,
+): Packed {
+  const { license } = manifest;
+  const described = {
+    name: nameOf(name),
+    version: VERSION,
+    license,
+    type: "module",
+    engines: { node: NODE },
+    publishConfig: { access: "public" },
+    ...members,
+  };
+  writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(described, null, 2)}\n`);
+  copyFileSync(path.join(root, "LICENSE"), path.join(folder, "LICENSE"));
+  copyFileSync(path.join(here, `${name}.md`), path.join(folder, "README.md"));
+  const file = path.join(dist, `arbor-cardano-${name}-${VERSION}.tgz`);
+  rmSync(file, { force: true });
+  execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", dist], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  return { name: nameOf(name), tarball: file, sizes };
+}
+
+if (import.meta.main) {
+  const dist = path.resolve(process.argv[2] ?? path.join(root, "dist"));
+  mkdirSync(dist, { recursive: true });
+  for (const { tarball: file, sizes } of await pack(dist)) {
+    console.log(`${path.relative(process.cwd(), file)}  ${(statSync(file).size / 1024).toFixed(0)} kB`);
+    for (const [entry, bytes] of Object.entries(sizes)) {
+      console.log(`  ${entry.padEnd(16)} ${(bytes / 1000).toFixed(1)} kB gzip`);
+    }
+  }
+}

@@ -1,0 +1,232 @@
+/** Every command of `arbor` against a running service, in a pipe and in a pseudo-terminal. */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Arbor } from "../../support/arbor.ts";
+import { endChild } from "../../support/child.ts";
+import { arborCommand, runCli, runInTerminal } from "../../support/arbor_cli.ts";
+import { sharedInfra } from "../../support/infra.ts";
+
+const SECRET = "operator-token-of-the-test";
+const hasTerminal = spawnSync("sh", ["-c", "command -v script && command -v stty"]).status === 0;
+if (!hasTerminal) console.warn("SKIPPED: no pseudo-terminal, it needs script (util-linux) and stty.");
+
+let infra: Awaited<ReturnType<typeof sharedInfra>>;
+let arbor: Arbor;
+let folder: string;
+let token: string;
+
+const file = (name: string) => path.join(folder, name);
+const env = (secret = SECRET) => ({
+  ARBOR_TOKENS_URL: arbor.tokens,
+  ARBOR_DEVNET_URL: arbor.devnet,
+  ARBOR_OPERATOR_URL: arbor.operator,
+  ARBOR_OPERATOR_TOKEN: secret,
+});
+
+/** The standard output of a command that succeeds, without its last line break. */
+async function cli(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCli(args, { env: env() });
+  if (code !== 0) throw new Error(`arbor ${args.join(" ")} ended with ${code}: ${stderr}`);
+  return stdout.trimEnd();
+}
+const json = async (...args: string[]) => JSON.parse(await cli(...args));
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), "arbor-cli-"));
+  infra = await sharedInfra();
+  arbor = await Arbor.start({ infra, env: { ARBOR_OPERATOR_TOKEN: SECRET } });
+  for (const name of ["alice", "bob"]) {
+    await cli("key", "new", file(name));
+    await cli("devnet", "fund", file(name), "500.5", "--wait");
+  }
+  token = (await json("token", "boot", file("alice"), "--json")).tokenId;
+  await cli("token", "insert", file("bob"), token, "planet", "Earth");
+});
+
+afterAll(async () => {
+  await arbor?.end();
+  await infra?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("tokens", () => {
+  it("takes keys and values that are numbers, names of members, empty, binary, or begin with a dash", async () => {
+    const facts: [string, string][] = [["__proto__", "constructor"], ["-5", "-1"], ["", "empty"], ["a/b ?é", ""]];
+    for (const [key, value] of facts) {
+      expect(await cli("token", "insert", file("bob"), token, key, value)).toMatch(/^[0-9a-f]{64}-0$/);
+    }
+    await cli("token", "insert", file("bob"), token, "--", "--flag", "-v");
+    await cli("token", "insert", "--hex", file("bob"), token, "ff00", "80");
+    const open = await json("token", "requests", token);
+    expect(open).toHaveLength(7);
+
+    const tried = await json("token", "apply", file("alice"), token, "--dry-run", "--json");
+    expect(tried).toEqual({ root: expect.any(String), applied: expect.any(Array), left: expect.any(Array) });
+    let root = "";
+    for (let left = 7; left > 0;) {
+      const applied = await json("token", "apply", file("alice"), token, "--json");
+      left -= applied.applied.length;
+      root = applied.root;
+    }
+    expect(await json("token", "show", token)).toMatchObject({ tokenId: token, root, requests: [] });
+    const all = await cli("token", "facts", token);
+    expect(Object.entries(JSON.parse(all)).sort()).toEqual(
+      [...facts, ["planet", "Earth"], ["--flag", "-v"], ["\udcff\u0000", "\udc80"]].sort(),
+    );
+    expect(await json("token", "facts", token, "--hex", "--prefix", "ff")).toEqual({ ff00: "80" });
+    expect(Object.keys(await json("token", "facts", token, "--limit", "2"))).toHaveLength(2);
+    expect((await json("token", "facts", token, "--slots")).planet).toEqual({
+      value: "Earth",
+      slot: expect.any(Number),
+    });
+
+    for (const [key, value] of [...facts, ["--flag", "-v"] as const]) {
+      const answer = file("answer.json");
+      writeFileSync(answer, await cli("token", "prove", token, "--", key));
+      const proven = await json("token", "verify", "--root", root, answer, token, "--", key);
+      expect(proven, key).toMatchObject({ included: true, value, root });
+    }
+    writeFileSync(file("binary.json"), await cli("prove", "--hex", token, "ff00"));
+    expect(await json("verify", "--hex", "--root", root, file("binary.json"), token, "ff00")).toMatchObject({
+      value: "80",
+    });
+  });
+
+  it("shows histories, and takes a request back", async () => {
+    const update = await cli("token", "update", file("bob"), token, "planet", "Earth", "Mars", "--depth", "1");
+    expect(await cli("token", "retract", file("bob"), update)).toMatch(/^[0-9a-f]{64}$/);
+    const [newest] = await json("token", "history", token, "--limit", "1");
+    expect(newest).toMatchObject({ outputRefId: update, status: "retracted" });
+    const deletion = await runCli(["token", "delete", file("bob"), token, "planet", "Venus"], { env: env() });
+    expect(deletion).toMatchObject({ code: 0, stderr: expect.stringContaining("warning: ") });
+    await cli("token", "retract", file("bob"), deletion.stdout.trim());
+    expect(await json("token", "history", token, "planet")).toMatchObject([{ value: "Earth", type: "insert" }]);
+    expect(await json("token", "history", token, "--status", "open")).toEqual([]);
+  });
+
+  it("transfers with both signatures in a pipe, and ends", async () => {
+    const other = await cli("token", "boot", file("alice"));
+    const owned = async () => (await json("token", "list")).tokens.map(({ tokenId }: { tokenId: string }) => tokenId);
+    expect(await owned()).toEqual(expect.arrayContaining([token, other]));
+    const once = await cli("token", "transfer", file("alice"), other, file("bob"));
+    const twice = await runCli(["sign", file("bob"), "-"], { input: once });
+    const submitted = await runCli(["submit", "-"], { input: twice.stdout, env: env() });
+    expect(submitted).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f]{64}\n$/) });
+    const { owner } = await json("token", "show", other);
+    expect((await json("key", "show", file("bob"))).keyHash).toBe(owner);
+    await cli("end", file("bob"), other);
+    expect(await owned()).not.toContain(other);
+    expect(await runCli(["token", "show", other], { env: env() })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/\(token_ended\)\n$/),
+    });
+  });
+
+  it("is replayed by an operator", async () => {
+    const { root } = await json("token", "show", token);
+    expect(await cli("release", token)).toBe(root);
+    expect(await json("token", "release", token, "--json")).toMatchObject({ tokenId: token, status: "live", root });
+  });
+});
+
+describe("actors", () => {
+  it("are listed, shown, paused and resumed", async () => {
+    const [listed] = await json("actor", "list", token.slice(0, 20), "--kind", "token");
+    expect(listed).toMatchObject({ kind: "token", id: token, paused: false });
+    expect(await json("actor", "list", "--kind", "token", "--paused")).toEqual([]);
+    expect(await json("actor", "show", "token", token)).toMatchObject({ entity: { kind: "token", id: token } });
+    const history = await json("actor", "history", "token", token);
+    expect(history.at(-1)).toMatchObject({ version: 1, event: "BOOTED" });
+    expect(history.map(({ version }: { version: number }) => version)).toEqual(
+      Array.from(history, (_, i) => history.length - i),
+    );
+    expect(await json("actor", "history", "token", token, "--limit", "1")).toHaveLength(1);
+    expect(await cli("actor", "pause", "token", token)).toBe("paused");
+    expect(await json("actor", "list", "--kind", "token", "--paused")).toMatchObject([{ id: token }]);
+    expect(await runCli(["insert", file("bob"), token, "k", "v"], { env: env() })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("(paused)"),
+    });
+    expect(await cli("actor", "resume", "token", token)).toBe("running");
+  });
+
+  it("need the operator's token, from the environment, a file or standard input", async () => {
+    const wrong = await runCli(["actor", "list"], { env: env("another-token-of-the-test") });
+    expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/\(unauthorized\)\n$/) });
+    expect(wrong.stderr).not.toContain("another-token");
+    writeFileSync(file("operator"), `${SECRET}\n`);
+    const args = ["actor", "list", "--kind", "token", "--operator-token-file"];
+    expect((await runCli([...args, file("operator")], { env: env("") })).code).toBe(0);
+    expect((await runCli([...args, "-"], { env: env(""), input: `${SECRET}\n` })).code).toBe(0);
+    expect((await runCli([...args, file("none")], { env: env("") })).stderr).toMatch(/\(file_not_read\)\n$/);
+  });
+
+  it("send events as JSON lines", async () => {
+    const first = (await cli("events", "--limit", "2", "--kind", "token", "--id", token)).split("\n");
+    expect(first.map((line) => JSON.parse(line).data.version)).toEqual([1, 2]);
+
+    const [program, ...args] = arborCommand;
+    const following = spawn(program!, [...args, "events", "--follow", "--from", "start", "--kind", "token"], {
+      env: { ...process.env, ...env() },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const lines = createInterface({ input: following.stdout! })[Symbol.asyncIterator]();
+    const read = async () => JSON.parse((await lines.next()).value).id as string;
+    expect(await read()).toBe(`token/${token}:1`);
+    const request = await cli("token", "insert", file("bob"), token, "event", "yes");
+    const { version } = await json("actor", "show", "token", token);
+    while (await read() !== `token/${token}:${version}`);
+    await endChild(following, "SIGTERM");
+    expect(following.exitCode).toBe(0);
+    await cli("token", "retract", file("bob"), request);
+  });
+});
+
+describe("the devnet", () => {
+  it("makes blocks and rolls them back", async () => {
+    const { height } = await json("devnet", "tip");
+    const made = Number(await cli("devnet", "blocks", "3"));
+    expect(made).toBeGreaterThanOrEqual(height + 3);
+    expect(await json("devnet", "rollback", "1", "--json")).toEqual({
+      tip: expect.objectContaining({ hash: expect.any(String) }),
+    });
+    const { slot } = await json("devnet", "tip");
+    await cli("devnet", "blocks");
+    const back = await json("devnet", "rollback", "--to-slot", String(slot), "--drop", "--json");
+    expect(back.tip.slot).toBeLessThanOrEqual(slot);
+  });
+});
+
+describe.skipIf(!hasTerminal)("in a terminal", () => {
+  it("lists are tables, waits have a bar, and NO_COLOR is respected", async () => {
+    const colored = await runInTerminal(["token", "list"], { env: env() });
+    expect(colored.stdout).toContain("\u001b[1mTOKEN\u001b[22m");
+    const listed = await runInTerminal(["token", "list"], { env: { ...env(), NO_COLOR: "1" } });
+    expect(listed.code).toBe(0);
+    expect(listed.stdout).toMatch(new RegExp(`TOKEN +STATUS +OWNER +ROOT\\s+${token}  live +\\w{12}…`));
+    expect(listed.stdout).not.toContain("\u001b");
+    const facts = await runInTerminal(["token", "facts", token], { env: env() });
+    expect(facts.stdout).toMatch(/planet +Earth/);
+    expect(facts.stdout).toMatch(/\\udcff\\u0000 +\\udc80/);
+    const waited = await runInTerminal(["token", "insert", file("bob"), token, "bar", "1"], { env: env() });
+    expect(waited.stdout).toContain("waiting for a block");
+    expect(waited.stdout).toMatch(/[0-9a-f]{64}-0\s*$/);
+    const asJson = await runInTerminal(["devnet", "tip", "--json"], { env: env() });
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ magic: expect.any(Number) });
+  });
+
+  it("a secret is typed without being shown", async () => {
+    const { stdout } = await runInTerminal(["actor", "list", "--kind", "token", "--operator-token-file", "-"], {
+      env: env(""),
+      answer: { to: "Operator token:", text: `${SECRET}\r` },
+    });
+    expect(stdout).toContain("Operator token:");
+    expect(stdout).toContain(token);
+    expect(stdout).not.toContain(SECRET);
+  });
+});
