@@ -1,10 +1,13 @@
 /** What every command of `arbor` has: the services, the output, and a help with an example. */
 import process from "node:process";
 import { type Command, InvalidArgumentError } from "commander";
+import { addressText } from "#src/cardano/address.ts";
+import type { SigningKey } from "#src/cardano/keys.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
 import { OperatorClient } from "#src/client/operators.ts";
 import { TokenClient } from "#src/client/tokens.ts";
 import { readSecret } from "#src/cli/input.ts";
+import { addressOf } from "#src/cli/keyFile.ts";
 import { Output } from "#src/cli/output.ts";
 
 /** Options of every command. */
@@ -13,6 +16,7 @@ export interface GlobalOptions {
   readonly operator?: string;
   readonly operatorTokenFile?: string;
   readonly devnet?: string;
+  readonly mainnet?: boolean;
   readonly json?: boolean;
 }
 
@@ -21,6 +25,8 @@ export interface Context<O> {
   readonly tokens: TokenClient;
   readonly devnet: DevnetClient;
   readonly options: O;
+  /** The address of a key, on the network of the options. */
+  readonly addressOf: (key: SigningKey) => string;
   /** The operator service, with its token where one is given. */
   operator(): Promise<OperatorClient>;
 }
@@ -56,6 +62,7 @@ function contextOf<O extends object>(command: Command): Context<O> {
     tokens: new TokenClient(url(options.tokens, "ARBOR_TOKENS_URL", 3000)),
     devnet: new DevnetClient(url(options.devnet, "ARBOR_DEVNET_URL", 10000)),
     options,
+    addressOf: (key) => addressText(addressOf(key, options.mainnet ? 1 : 0)),
     operator: async () => {
       const { operatorTokenFile: file } = options;
       const token = file === undefined

@@ -20,7 +20,7 @@ export function fundCommand(parent: Command, path: string): Command {
     example: `${path} alice.key 500`,
   }, async ({ devnet, tokens, output, options: { wait } }, to, ada) => {
     const lovelace = lovelaceOf(ada!);
-    const address = await addressIn(to!);
+    const address = await addressIn(context, to!);
     const txHash = await devnet.fund(address, lovelace);
     if (wait) await untilRead(tokens, txHash);
     output.value(txHash, { txHash, address, lovelace });

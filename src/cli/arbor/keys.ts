@@ -1,19 +1,18 @@
 /** `arbor key`, `arbor sign` and `arbor submit`. */
 import type { Command } from "commander";
 import { toHex } from "#src/base/bytes.ts";
-import { addressText } from "#src/cardano/address.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { keyHash, publicKey, type SigningKey } from "#src/cardano/keys.ts";
 import { signTransaction } from "#src/client/tokens.ts";
-import { define } from "#src/cli/arbor/command.ts";
+import { type Context, define } from "#src/cli/arbor/command.ts";
 import { submitCommand } from "#src/cli/arbor/tokens.ts";
 import { requireTransaction } from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readText } from "#src/cli/input.ts";
-import { addressOf, createKey, loadKey } from "#src/cli/keyFile.ts";
+import { createKey, loadKey } from "#src/cli/keyFile.ts";
 
-const publicParts = (key: SigningKey) => ({
-  address: addressText(addressOf(key)),
+const publicParts = ({ addressOf }: Pick<Context<object>, "addressOf">, key: SigningKey) => ({
+  address: addressOf(key),
   keyHash: keyHash(publicKey(key)),
   publicKey: toHex(publicKey(key)),
 });
@@ -27,8 +26,9 @@ export function keyCommands(program: Command): void {
     usage: "new <file>",
     description: "create a payment key in a new file, print its address",
     example: "key new alice.key",
-  }, async ({ output }, file) => {
-    const parts = publicParts(await createKey(file!));
+  }, async (context, file) => {
+    const { output } = context;
+    const parts = publicParts(context, await createKey(file!));
     output.value(parts.address, parts);
   });
 
@@ -36,8 +36,9 @@ export function keyCommands(program: Command): void {
     usage: "show <file>",
     description: "address, hash and public key of a key",
     example: "key show alice.key",
-  }, async ({ output }, file) => {
-    const parts = publicParts(await loadKey(file!));
+  }, async (context, file) => {
+    const { output } = context;
+    const parts = publicParts(context, await loadKey(file!));
     output.record(parts, [
       ["address", parts.address],
       ["key hash", parts.keyHash],

@@ -26,6 +26,7 @@ export function arborProgram(): Command {
       "--operator-token-file <file>",
       "file with the operator service's token, - for standard input (or the variable ARBOR_OPERATOR_TOKEN)",
     )
+    .option("--mainnet", "addresses of mainnet, not of a test network")
     .option("--devnet <url>", "devnet and faucet (ARBOR_DEVNET_URL, or http://127.0.0.1:10000)");
   tokenCommands(program);
   actorCommands(program);

@@ -13,9 +13,9 @@ export function shortCommands(program: Command): void {
     usage: "address <file>",
     description: "print the address of a key",
     example: "address alice.key",
-  }, async ({ output }, file) => {
-    const address = await addressIn(file!);
-    output.value(address, { address });
+  }, async (context, file) => {
+    const address = await addressIn(context, file!);
+    context.output.value(address, { address });
   });
   for (const command of added.commands) program.addCommand(command, { hidden: true });
 }

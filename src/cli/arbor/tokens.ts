@@ -2,14 +2,13 @@
 import { type Command, Option } from "commander";
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { bytesOf, bytesText } from "#src/cage/text.ts";
-import { addressText } from "#src/cardano/address.ts";
 import type { HistorySelection } from "#src/client/tokenFacts.ts";
 import { signTransaction, type UnsignedRequest } from "#src/client/tokens.ts";
 import { type Context, define, first, wholeNumber } from "#src/cli/arbor/command.ts";
 import { requireTransaction, submit, transact, type WaitOptions, withDepth } from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readText } from "#src/cli/input.ts";
-import { addressOf, loadKey } from "#src/cli/keyFile.ts";
+import { loadKey } from "#src/cli/keyFile.ts";
 import { short } from "#src/cli/output.ts";
 import { type TrustOptions, verify } from "#src/cli/proofs.ts";
 
@@ -37,8 +36,11 @@ function shownText(text: string, { hex }: TextOptions): string {
 }
 
 /** The address in an argument, or that of the key in a file. */
-export async function addressIn(argument: string): Promise<string> {
-  return /^addr/.test(argument) ? argument : addressText(addressOf(await loadKey(argument)));
+export async function addressIn(
+  { addressOf }: Pick<Context<object>, "addressOf">,
+  argument: string,
+): Promise<string> {
+  return /^addr/.test(argument) ? argument : addressOf(await loadKey(argument));
 }
 
 /** Adds `arbor token` with all of its commands. */
@@ -255,9 +257,9 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       description: "apply these requests, or as many open ones as fit (owner only); print the root",
       example: `${path}apply alice.key 96d1f0…`,
     }, async (context, file, token, requests) => {
-      const { tokens, output, options } = context;
+      const { tokens, output, options, addressOf } = context;
       const done = options.dryRun
-        ? await tokens.tryApply(addressText(addressOf(await loadKey(file))), token, requests)
+        ? await tokens.tryApply(addressOf(await loadKey(file)), token, requests)
         : await transact(context, file, (address) => tokens.apply(address, token, requests));
       for (const { request, message } of done.left) output.note(`left: ${request}: ${message}`);
       const { mpfRoot, applied, left } = done;
@@ -277,13 +279,10 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       usage: "transfer <file> <token> <address>",
       description: "print a transaction that gives a token to an address or a key file; the new owner must sign it too",
       example: `${path}transfer alice.key 96d1f0… bob.key | arbor sign bob.key - | arbor submit -`,
-    }, async ({ tokens, output }, file, token, to) => {
+    }, async (context, file, token, to) => {
+      const { tokens, output } = context;
       const key = await loadKey(file!);
-      const built = await tokens.transfer(
-        addressText(addressOf(key)),
-        token!,
-        await addressIn(to!),
-      );
+      const built = await tokens.transfer(context.addressOf(key), token!, await addressIn(context, to!));
       const transaction = signTransaction(built.unsignedTransaction, key);
       output.value(transaction, { transaction, owner: built.owner, signers: built.signers });
     }),

@@ -1,10 +1,9 @@
 /** From an unsigned transaction of the token service to the ledger: signed here, submitted, and waited for. */
-import { addressText } from "#src/cardano/address.ts";
 import type { Unsigned } from "#src/client/tokens.ts";
 import { signTransaction, type TokenClient } from "#src/client/tokens.ts";
 import { type Context, wholeNumber } from "#src/cli/arbor/command.ts";
 import { CliError } from "#src/cli/error.ts";
-import { addressOf, loadKey } from "#src/cli/keyFile.ts";
+import { loadKey } from "#src/cli/keyFile.ts";
 import { type Progress, startProgress } from "#src/cli/output.ts";
 import { type Command } from "commander";
 import { isHex } from "#src/base/bytes.ts";
@@ -31,14 +30,14 @@ export function withDepth(command: Command): Command {
 
 /** Builds for a key's address, signs, submits and waits; gives the build's answer with the hash. */
 export async function transact<T extends Pick<Unsigned, "unsignedTransaction">>(
-  { tokens, options: { depth = 0 } }: Context<WaitOptions>,
+  { tokens, addressOf, options: { depth = 0 } }: Context<WaitOptions>,
   file: string,
   build: (address: string) => Promise<T>,
 ): Promise<T & { readonly txHash: string }> {
   const key = await loadKey(file);
   return await withProgress(depth + 3, async (progress) => {
     progress.step("building the transaction");
-    const built = await build(addressText(addressOf(key)));
+    const built = await build(addressOf(key));
     const txHash = await land(tokens, signTransaction(built.unsignedTransaction, key), depth, progress);
     return { ...built, txHash };
   });
