@@ -18,7 +18,8 @@ export function fundCommand(parent: Command, path: string): Command {
     usage: `${path.split(" ").at(-1)} <to> <ada>`,
     description: "send ada to an address or to the address of a key file, print the transaction's hash",
     example: `${path} alice.key 500`,
-  }, async ({ devnet, tokens, output, options: { wait } }, to, ada) => {
+  }, async (context, to, ada) => {
+    const { devnet, tokens, output, options: { wait } } = context;
     const lovelace = lovelaceOf(ada!);
     const address = await addressIn(context, to!);
     const txHash = await devnet.fund(address, lovelace);
