@@ -39,6 +39,8 @@ test("each is served under its name and with its status, or is on the list of mi
 
 /** Operations that change the ledger. */
 const SPENDING = [
+  "consolidateByronWallet",
+  "consolidateWallet",
   "joinDRep",
   "joinStakePool",
   "migrateByronWallet",
