@@ -101,6 +101,3 @@ export const noSuchTransaction = (id: string) => ({
   code: "no_such_transaction",
   message: `I couldn't find a transaction with the given id: ${id}`,
 });
-
-/** Why scenarios fail that withdraw the rewards of another wallet. */
-export const NO_OTHER_REWARDS = "rewards are not withdrawn by the words of another wallet yet";

@@ -185,10 +185,12 @@ describe("events, pages and idempotent requests", () => {
     );
     expect(once.sort()).toEqual([
       "DELETE /stake-pools/*/wallets/{walletId}",
+      "POST /byron-wallets/{walletId}/consolidations",
       "POST /byron-wallets/{walletId}/migrations",
       "POST /byron-wallets/{walletId}/transactions",
       "POST /proxy/transactions",
       "POST /shared-wallets/{walletId}/transactions-submit",
+      "POST /wallets/{walletId}/consolidations",
       "POST /wallets/{walletId}/migrations",
       "POST /wallets/{walletId}/transactions",
       "POST /wallets/{walletId}/transactions-submit",

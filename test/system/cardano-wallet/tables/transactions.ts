@@ -2,15 +2,8 @@
 import { expect } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type { Transaction } from "#src/client/wallets.ts";
-import { cases, failing, flow, type Row, row, type Table } from "../table.ts";
-import {
-  METADATA_TOO_LONG,
-  NO_OTHER_REWARDS,
-  noSuchTransaction,
-  noSuchWallet,
-  NOT_BENEFICIAL,
-  WRONG_PASSPHRASE,
-} from "../words.ts";
+import { cases, flow, type Row, row, type Table } from "../table.ts";
+import { METADATA_TOO_LONG, noSuchTransaction, noSuchWallet, NOT_BENEFICIAL, WRONG_PASSPHRASE } from "../words.ts";
 import {
   ADA,
   ASSETS,
@@ -601,51 +594,48 @@ export const transactions: Table = {
       await world.untilAvailable(id, before + reward - BigInt(sent.fee.quantity));
       await world.rewardsBelow(id, reward);
     }),
-    ...failing(
-      NO_OTHER_REWARDS,
-      flow("SHELLEY_TX_REDEEM_02", async (world) => {
-        const self = await world.fixtureWallet();
-        const { id: other, words } = await world.rewardWallet();
-        const body = { payments: [payment(await world.address(self.id), MIN_UTXO)], withdrawal: words };
-        const { sent, estimate } = await world.withdrawing(self.id, async () => {
-          const estimate = estimated(await fees(world, self, body));
-          const sent: Transaction = world.check(await send(world, self, body), {
-            status: 202,
-            body: { direction: "incoming" },
-          });
-          return { id: sent.id, sent, estimate };
+    flow("SHELLEY_TX_REDEEM_02", async (world) => {
+      const self = await world.fixtureWallet();
+      const { id: other, words } = await world.rewardWallet();
+      const body = { payments: [payment(await world.address(self.id), MIN_UTXO)], withdrawal: words };
+      const { sent, estimate } = await world.withdrawing(self.id, async () => {
+        const estimate = estimated(await fees(world, self, body));
+        const sent: Transaction = world.check(await send(world, self, body), {
+          status: 202,
+          body: { direction: "incoming" },
         });
-        between(sent.fee, estimate);
-        expect(sent.withdrawals).toHaveLength(1);
-        const reward = BigInt(sent.withdrawals[0]!.amount.quantity);
-        expect(BigInt(sent.amount.quantity)).toBe(reward - BigInt(sent.fee.quantity));
-        await world.rewardsBelow(other, reward);
-        const theirs = await world.untilInLedger(other, sent.id);
-        expect([theirs.direction, theirs.withdrawals.length]).toEqual(["outgoing", 1]);
-        expect(BigInt(theirs.amount.quantity)).toBeGreaterThanOrEqual(reward);
-        const ours = await world.untilInLedger(self.id, sent.id);
-        expect([ours.direction, ours.amount]).toEqual(["incoming", sent.amount]);
-        await world.untilAvailable(self.id, 100_000n * ADA + reward - BigInt(sent.fee.quantity));
-      }),
-      flow("SHELLEY_TX_REDEEM_03", async (world) => {
-        const self = await world.fixtureWallet();
-        const { words } = await world.rewardWallet();
-        const body = { payments: [payment(await world.address(self.id), MIN_UTXO)], withdrawal: words };
-        await world.withdrawing(self.id, async () => world.check(await send(world, self, body), { status: 202 }));
-        world.check(await send(world, self, body), NOT_BENEFICIAL);
-      }),
-      flow("SHELLEY_TX_REDEEM_05", async (world) => {
-        const body = { ...away(world, MIN_UTXO), withdrawal: newMnemonic(15) };
-        world.check(await send(world, await world.sharedFixture(), body), NOT_BENEFICIAL);
-      }),
-      flow("SHELLEY_TX_REDEEM_06a", async (world) => {
-        const body = { ...away(world, MIN_UTXO), withdrawal: (await world.sharedReward()).words };
-        world.check(await send(world, await world.sharedEmpty(), body), { status: 403, code: "no_utxos_available" });
-      }),
-      flow("SHELLEY_TX_REDEEM_07b", async (world) => {
-        const body = { ...away(world, 2_000_000n * ADA), withdrawal: (await world.sharedReward()).words };
-        world.check(await send(world, await world.sharedFixture(), body), NOT_ENOUGH);
-      }),
-    ),
+        return { id: sent.id, sent, estimate };
+      });
+      between(sent.fee, estimate);
+      expect(sent.withdrawals).toHaveLength(1);
+      const reward = BigInt(sent.withdrawals[0]!.amount.quantity);
+      expect(BigInt(sent.amount.quantity)).toBe(reward - BigInt(sent.fee.quantity));
+      await world.rewardsBelow(other, reward);
+      const theirs = await world.untilInLedger(other, sent.id);
+      expect([theirs.direction, theirs.withdrawals.length]).toEqual(["outgoing", 1]);
+      expect(BigInt(theirs.amount.quantity)).toBeGreaterThanOrEqual(reward);
+      const ours = await world.untilInLedger(self.id, sent.id);
+      expect([ours.direction, ours.amount]).toEqual(["incoming", sent.amount]);
+      await world.untilAvailable(self.id, 100_000n * ADA + reward - BigInt(sent.fee.quantity));
+    }),
+    flow("SHELLEY_TX_REDEEM_03", async (world) => {
+      const self = await world.fixtureWallet();
+      const { words } = await world.rewardWallet();
+      const body = { payments: [payment(await world.address(self.id), MIN_UTXO)], withdrawal: words };
+      await world.withdrawing(self.id, async () => world.check(await send(world, self, body), { status: 202 }));
+      world.check(await send(world, self, body), NOT_BENEFICIAL);
+    }),
+    flow("SHELLEY_TX_REDEEM_05", async (world) => {
+      const body = { ...away(world, MIN_UTXO), withdrawal: newMnemonic(15) };
+      world.check(await send(world, await world.sharedFixture(), body), NOT_BENEFICIAL);
+    }),
+    flow("SHELLEY_TX_REDEEM_06a", async (world) => {
+      const body = { ...away(world, MIN_UTXO), withdrawal: (await world.sharedReward()).words };
+      world.check(await send(world, await world.sharedEmpty(), body), { status: 403, code: "no_utxos_available" });
+    }),
+    flow("SHELLEY_TX_REDEEM_07b", async (world) => {
+      const body = { ...away(world, 2_000_000n * ADA), withdrawal: (await world.sharedReward()).words };
+      world.check(await send(world, await world.sharedFixture(), body), NOT_ENOUGH);
+    }),
   ],
 };
