@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { VERSION } from "#src/base/version.ts";
 import { actorCommands } from "#src/cli/arbor/actors.ts";
+import { certificatesCommand } from "#src/cli/arbor/certificates.ts";
 import { devnetCommands } from "#src/cli/arbor/devnet.ts";
 import { eventsCommand } from "#src/cli/arbor/events.ts";
 import { keyCommands } from "#src/cli/arbor/keys.ts";
@@ -33,6 +34,7 @@ export function arborProgram(): Command {
   devnetCommands(program);
   eventsCommand(program);
   keyCommands(program);
+  certificatesCommand(program);
   completionCommand(program);
   shortCommands(program);
   return program.addHelpText("after", "\nExample:\n  $ arbor token list");

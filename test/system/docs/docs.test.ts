@@ -37,7 +37,7 @@ function end(child: ChildProcess): void {
   }
 }
 
-/** `deno` and `npx -y deno` with the command line as a task, in any folder; blocks with other tasks do not run. */
+/** `arbor`; `deno` and `npx -y deno` with it as a task, in any folder; blocks with other tasks do not run. */
 function writePrograms(bin: string): void {
   mkdirSync(bin);
   const { tasks } = JSON.parse(readFileSync(path.join(root, "deno.json"), "utf8")) as { tasks: Record<string, string> };
@@ -57,7 +57,8 @@ exec "${process.execPath}" "$@"
 shift 2
 exec deno "$@"
 `;
-  for (const [name, text] of Object.entries({ deno, npx })) {
+  const arbor = '#!/bin/sh\nexec deno task --quiet arbor "$@"\n';
+  for (const [name, text] of Object.entries({ arbor, deno, npx })) {
     writeFileSync(path.join(bin, name), text);
     chmodSync(path.join(bin, name), 0o755);
   }

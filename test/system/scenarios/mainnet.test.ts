@@ -49,6 +49,8 @@ describe.each(PROVIDERS)("on mainnet, provider %s,", (provider) => {
   let other: string;
   let shared: string;
   let old: string;
+  /** A Byron wallet with address pools. */
+  let pooled: string;
 
   const answers: unknown[] = [];
   const kept = <T>(answer: T): T => {
@@ -118,6 +120,22 @@ describe.each(PROVIDERS)("on mainnet, provider %s,", (provider) => {
       expect(await client.inspect(made.id)).toMatchObject({ address_style: "Byron", network_tag: null });
     }
 
+    for (const { input, expected } of walletVectors("sequential-byron-wallet")) {
+      expect(input.protocolMagics[0]).toBe(MAINNET_MAGIC);
+      const { id } = await client.createByron({
+        style: input.style,
+        ...(input.style === "trezor" ? { trezor_derivation: "device" as const } : {}),
+        name: input.style,
+        mnemonic_sentence: input.mnemonic.split(" "),
+        passphrase: PASSPHRASE,
+      });
+      await ready(`/${BYRON}/${id}`);
+      const [first] = kept(await client.addresses(id, {}, BYRON));
+      expect(first!.id).toBe(expected.addresses[0][0]);
+      expect(csl.ByronAddress.from_base58(first!.id).byron_protocol_magic()).toBe(MAINNET_MAGIC);
+      pooled = id;
+    }
+
     const { id } = await client.send<{ id: string }>("POST", `/${SHARED}`, {
       name: "Ours",
       mnemonic_sentence: newMnemonic(15),
@@ -163,12 +181,15 @@ describe.each(PROVIDERS)("on mainnet, provider %s,", (provider) => {
     expect(coins.change.length).toBeGreaterThan(0);
   });
 
-  it("a shared wallet pays, and a Byron wallet pays and migrates", async () => {
+  it("a shared wallet pays, and Byron wallets of both kinds of addresses pay and migrate", async () => {
     const { client } = scenario;
     const [own] = await client.addresses(shared, {}, SHARED);
     await scenario.faucet(own!.id, 50n * ADA);
-    const byron = (await client.addresses(old, {}, BYRON)).map(({ id }) => id);
-    for (const address of byron) await scenario.faucet(address, 20n * ADA);
+    const byron = await Promise.all([old, pooled].map(async (id) => {
+      const addresses = (await client.addresses(id, {}, BYRON)).slice(0, 2).map((address) => address.id);
+      for (const address of addresses) await scenario.faucet(address, 20n * ADA);
+      return { id, funds: 20n * ADA * BigInt(addresses.length) };
+    }));
     await scenario.blocks();
     const has = (path: string, amount: bigint) =>
       until(`${path} has ${amount}`, async () => {
@@ -176,20 +197,22 @@ describe.each(PROVIDERS)("on mainnet, provider %s,", (provider) => {
         return BigInt(wallet.balance.available.quantity) === amount;
       }, 60_000);
     await has(`/${SHARED}/${shared}`, 50n * ADA);
-    await has(`/${BYRON}/${old}`, 20n * ADA * BigInt(byron.length));
     const payments = [{ address: await scenario.address(other, 2), amount: lovelace(3n * ADA) }];
     kept((await scenario.land(shared, { payments }, SHARED)).listed);
 
-    const sent = await client.pay(old, { payments, passphrase: PASSPHRASE }, { prefix: BYRON });
-    await scenario.blocks();
-    kept(await scenario.untilInLedger(old, sent.id, BYRON));
-    const to = [await scenario.address(mine, 5)];
-    const plan = kept(await client.migrationPlan(old, to, BYRON));
-    expect(plan.selections).toHaveLength(1);
-    const [migrated] = await client.migrate(old, { passphrase: PASSPHRASE, addresses: to }, { prefix: BYRON });
-    await scenario.blocks();
-    kept(await scenario.untilInLedger(old, migrated!.id, BYRON));
-    await has(`/${BYRON}/${old}`, 0n);
+    for (const { id, funds } of byron) {
+      await has(`/${BYRON}/${id}`, funds);
+      const sent = await client.pay(id, { payments, passphrase: PASSPHRASE }, { prefix: BYRON });
+      await scenario.blocks();
+      kept(await scenario.untilInLedger(id, sent.id, BYRON));
+      const to = [await scenario.address(mine, 5)];
+      const plan = kept(await client.migrationPlan(id, to, BYRON));
+      expect(plan.selections).toHaveLength(1);
+      const [migrated] = await client.migrate(id, { passphrase: PASSPHRASE, addresses: to }, { prefix: BYRON });
+      await scenario.blocks();
+      kept(await scenario.untilInLedger(id, migrated!.id, BYRON));
+      await has(`/${BYRON}/${id}`, 0n);
+    }
   });
 
   it("every address that was shown is one of mainnet", () => {

@@ -1,17 +1,16 @@
 /** Addresses that the command line prints for a key. */
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import process from "node:process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { parseAddress } from "#src/cardano/address.ts";
+import { runCli } from "../../support/arbor_cli.ts";
 
-const main = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
-const arbor = async (...args: string[]) =>
-  (await promisify(execFile)(process.execPath, ["run", "-A", main, ...args])).stdout.trim();
+const arbor = async (...args: string[]) => {
+  const { code, stdout, stderr } = await runCli(args);
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout.trim();
+};
 
 test("an address is one of a test network, and with --mainnet the same one of mainnet", async () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-key-"));

@@ -23,6 +23,7 @@ const PRIVATE_WORDS = /\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud
 const OPTIONS_OF_OTHERS = [
   ...["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"],
   ...["all", "stream", "last-for", "pull", "deliver", "ack", "defaults", "count"],
+  ...["cacert", "cert", "key"],
   ...["server", "tlsca", "inbox-prefix", "js-domain"],
   ...["global", "rm", "depth", "branch", "frozen"],
 ];
