@@ -15,6 +15,7 @@ import { elementAt, present } from "#src/base/present.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { activeSpan, endSpan, refOf, type Span, startSpan } from "#src/base/trace.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
+import { unbox } from "#src/builders/messages.ts";
 import { encodeJobInput } from "#src/builders/threadCodec.ts";
 import type {
   JobFailure,
@@ -378,7 +379,7 @@ class BuilderThread {
 
   private open(): Worker {
     const worker = this.start();
-    worker.on("message", (report: JobReport) => this.onReport(worker, report));
+    worker.on("message", (message: unknown) => this.onReport(worker, unbox(message) as JobReport));
     worker.on("error", (error) => this.onEnd(worker, reason(error)));
     worker.on("exit", () => this.onEnd(worker, "it ended"));
     worker.unref();

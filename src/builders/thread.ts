@@ -15,6 +15,7 @@ import { buildUpdate, type UpdateFailure, type UpdateInput } from "#src/cage/tra
 import { cutOf } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { bundle } from "#src/builders/bundle.ts";
+import { box } from "#src/builders/messages.ts";
 import { decodeJobInput } from "#src/builders/threadCodec.ts";
 import { summarise } from "#src/builders/explain.ts";
 import { openFacts, type PackedFacts } from "#src/builders/packedFacts.ts";
@@ -126,4 +127,4 @@ async function runJob<J extends JobName>({ id, job, input }: JobOrder & { job: J
 
 const port = parentPort;
 if (!port) throw new Error("this is a thread's module; createBuilders starts it");
-port.on("message", async (order: JobOrder) => port.postMessage(await runJob(order)));
+port.on("message", async (order: JobOrder) => port.postMessage(box(await runJob(order))));

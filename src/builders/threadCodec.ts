@@ -1,5 +1,6 @@
-/** Encoding of job inputs for a thread: a wallet's coins (`means.coins`), of which there may be thousands, are packed. */
+/** Encoding of job inputs for a thread: a wallet's coins (`means.coins`), of which there may be thousands, are packed, and long arrays boxed. */
 import type { JobInput, JobName } from "#src/builders/jobs.ts";
+import { box, unbox } from "#src/builders/messages.ts";
 import { packCoins, type PackedCoins, unpackCoins } from "#src/wallet/build/packed.ts";
 import type { OwnCoin } from "#src/wallet/build/types.ts";
 
@@ -13,13 +14,14 @@ const carriesCoins = (input: unknown): input is CarriesCoins =>
 
 /** Encodes an input. */
 export function encodeJobInput(input: unknown): unknown {
-  if (!carriesCoins(input)) return input;
+  if (!carriesCoins(input)) return box(input);
   const { coins } = input.means;
-  return { ...input, means: { ...input.means, coins: "count" in coins ? coins : packCoins(coins) } };
+  return box({ ...input, means: { ...input.means, coins: "count" in coins ? coins : packCoins(coins) } });
 }
 
 /** Decodes an input that `encodeJobInput` encoded; the sender states its type. */
-export function decodeJobInput<J extends JobName>(sent: unknown): JobInput<J> {
+export function decodeJobInput<J extends JobName>(message: unknown): JobInput<J> {
+  const sent = unbox(message);
   if (!carriesCoins(sent)) return sent as JobInput<J>;
   const { coins } = sent.means;
   return { ...sent, means: { ...sent.means, coins: "count" in coins ? unpackCoins(coins) : coins } } as JobInput<J>;
