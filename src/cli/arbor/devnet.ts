@@ -73,4 +73,14 @@ export function devnetCommands(program: Command): void {
   }).argument("[blocks]", "number of blocks", wholeNumber(0, 100_000))
     .option("--to-slot <slot>", "roll back every block after this slot", wholeNumber(0, Number.MAX_SAFE_INTEGER))
     .option("--drop", "discard the transactions of these blocks");
+
+  define(parent, {
+    usage: "reset",
+    description: "roll back all blocks and discard their transactions: the network is as at its start",
+    example: "devnet reset",
+  }, async ({ devnet, output }) => {
+    const { height } = await devnet.tip();
+    const tip = await devnet.rollback({ blocks: height + 1 }, { drop: true });
+    output.value(String(tip.height), { tip });
+  });
 }

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/arbor.ts";
 import { endChild } from "../../support/child.ts";
 import { arborCommand, runCli, runInTerminal } from "../../support/arbor_cli.ts";
+import { until } from "../../support/until.ts";
 import { sharedInfra } from "../../support/infra.ts";
 
 const SECRET = "operator-token-of-the-test";
@@ -229,4 +230,11 @@ describe.skipIf(!hasTerminal)("in a terminal", () => {
     expect(stdout).toContain(token);
     expect(stdout).not.toContain(SECRET);
   });
+});
+
+it("devnet reset rolls all blocks back; services follow", async () => {
+  expect((await json("token", "list")).tokens.length).toBeGreaterThan(0);
+  expect((await json("devnet", "reset", "--json")).tip).toEqual({ slot: -1, hash: "", height: -1 });
+  await until("the token is gone", async () => (await json("token", "list")).tokens.length === 0);
+  expect(Number(await cli("devnet", "blocks"))).toBeLessThan(100);
 });

@@ -31,7 +31,7 @@ describe("help", () => {
       "list show facts history requests prove verify boot insert update delete apply retract transfer end release",
     );
     expect(under("actor")).toBe("list show history pause resume");
-    expect(under("devnet")).toBe("tip fund blocks rollback");
+    expect(under("devnet")).toBe("tip fund blocks rollback reset");
     expect(under("key")).toBe("new show");
     const listed = program.createHelp().visibleCommands(program).map((one) => one.name());
     expect(listed).toEqual([
@@ -197,7 +197,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _arbor; printf '%s\\n' "\${COMPREPLY[@]
   it.each<[line: string[], words: string[]]>([
     [["arbor", "to"], ["token"]],
     [["arbor", "key", ""], ["new", "show", "help"]],
-    [["arbor", "--json", "devnet", "r"], ["rollback"]],
+    [["arbor", "--json", "devnet", "r"], ["rollback", "reset"]],
     [["arbor", "token", "history", "--st"], ["--status"]],
     [["arbor", "token", "history", "--status", ""], ["open", "applied", "retracted"]],
     [["arbor", "completion", ""], ["bash", "zsh", "fish"]],
