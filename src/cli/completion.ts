@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import { Argument, type Command, type Option } from "commander";
-import { commandsOf } from "#src/cli/run.ts";
+import { commandsOf } from "#src/cli/commandTree.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = typeof SHELLS[number];

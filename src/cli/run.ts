@@ -4,22 +4,13 @@ import { type Command, CommanderError } from "commander";
 import { errorCode } from "#src/base/errorCode.ts";
 import { toJson } from "#src/base/json.ts";
 import { ApiError } from "#src/client/http.ts";
+import { commandsOf } from "#src/cli/commandTree.ts";
 import { CliError } from "#src/cli/error.ts";
 import { printable } from "#src/cli/output.ts";
 
 export interface RunOptions {
   /** Exit status where the arguments are wrong; 2 by default. */
   readonly usageStatus?: number;
-}
-
-/** Every command of a program, the program first. */
-export function commandsOf(program: Command): Command[] {
-  return [program, ...program.commands.flatMap(commandsOf)];
-}
-
-/** The path of a command: `arbor token show`. */
-export function pathOf(command: Command): string {
-  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The reference pages of the documentation, made from the frozen forms, which tests compare with the running code. */
 import { readFileSync } from "node:fs";
 import { arborProgram } from "#src/cli/arbor/program.ts";
-import { commandsOf } from "#src/cli/run.ts";
+import { commandsOf } from "#src/cli/commandTree.ts";
 import { frozenPath } from "./frozen.ts";
 
 const read = (name: string) => readFileSync(frozenPath(name), "utf8");

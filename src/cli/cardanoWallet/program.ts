@@ -2,12 +2,12 @@
  * The program `cardano-wallet`: its commands, arguments, prompts and output are those of the program of that name, so that
  * scripts written for it work. Commands on keys, addresses and scripts need no server and load nothing of one.
  */
-import { Command, CommanderError } from "commander";
+import { Argument, Command, CommanderError } from "commander";
 import { reason } from "#src/base/log.ts";
 import { ApiError } from "#src/client/http.ts";
 import { CliError } from "#src/cli/error.ts";
 import { addressCommands } from "#src/cli/cardanoWallet/addressCommands.ts";
-import { addGroup, type Context } from "#src/cli/cardanoWallet/context.ts";
+import { addCommand, addGroup, type Context, putLine } from "#src/cli/cardanoWallet/context.ts";
 import { keyCommands } from "#src/cli/cardanoWallet/keyCommands.ts";
 import { phraseCommands } from "#src/cli/cardanoWallet/phraseCommands.ts";
 import { scriptCommands } from "#src/cli/cardanoWallet/scriptCommands.ts";
@@ -20,6 +20,7 @@ import {
 import { serveCommand } from "#src/cli/cardanoWallet/serveCommand.ts";
 import { transactionCommands } from "#src/cli/cardanoWallet/transactionCommands.ts";
 import { walletCommands } from "#src/cli/cardanoWallet/walletCommands.ts";
+import { completion, type Shell, SHELLS } from "#src/cli/completion.ts";
 import { keyExport } from "#src/cli/keyExport/command.ts";
 import { Prompts } from "#src/cli/prompts.ts";
 import type { Streams } from "#src/cli/streams.ts";
@@ -57,6 +58,14 @@ export function cardanoWallet(context: Context): Command {
   keyExport(program.command("wallet-key-export"), context);
   serveCommand(program, context);
   versionCommand(program, context);
+  addCommand(
+    program,
+    "completion",
+    "Print the completion script of a shell",
+    "source <(cardano-wallet completion bash)",
+  )
+    .addArgument(new Argument("<SHELL>", "shell to complete in").choices(SHELLS))
+    .action((shell: Shell) => putLine(context, completion(program, shell).trimEnd()));
   addUsage(program, program.name());
   return program;
 }

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { VERSION } from "#src/base/version.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { completion } from "#src/cli/completion.ts";
-import { commandsOf, pathOf } from "#src/cli/run.ts";
+import { commandsOf, pathOf } from "#src/cli/commandTree.ts";
 import { runCli } from "../../support/arbor_cli.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));

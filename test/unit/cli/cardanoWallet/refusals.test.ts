@@ -96,6 +96,8 @@ const REQUESTS: [string[], string][] = [
   [["network", "parameters", "next"], "expected 'latest' or the number of an epoch"],
   [["network", "clock", "--force"], "unknown option '--force'"],
   [["version", "x"], "too many arguments"],
+  [["completion"], "missing required argument 'SHELL'"],
+  [["completion", "tcsh"], "Allowed choices are bash, zsh, fish"],
 ];
 
 describe("refuses", () => {
