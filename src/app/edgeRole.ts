@@ -14,7 +14,7 @@ import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
 import { balancesPage } from "#src/edge/wallets/balancesPage.ts";
 import { PREFIX } from "#src/edge/wallets/route.ts";
-import { readTls } from "#src/embedded/nats/tls.ts";
+import { readTls } from "#src/embedded/tlsFiles.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
 import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";

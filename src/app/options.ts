@@ -17,7 +17,7 @@ import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesi
 import { LOG_HELP, LOG_NAMES, readLogOptions } from "#src/app/logOptions.ts";
 import { type Monitoring, MONITORING_HELP, readMonitoring } from "#src/app/monitoringOptions.ts";
 import { readTlsFiles, TLS_HELP, TLS_NAMES } from "#src/app/tlsOptions.ts";
-import type { TlsFiles } from "#src/embedded/nats/tls.ts";
+import type { TlsFiles } from "#src/embedded/tlsFiles.ts";
 
 /** Default maximum number of commands queued for one actor. */
 const MAILBOX = 1_024;

@@ -130,7 +130,7 @@ export async function reserveSpends(
   return ok(null);
 }
 
-/** Removes a transaction that was signed, refused by the network and given to nobody. */
+/** Removes a signed transaction that the network refused and that never left the service. */
 export async function releaseSpend(sql: Queries, wallet: string, hash: string): Promise<void> {
   await sql`delete from wallet_spend where wallet = ${wallet} and hash = ${hash}`;
 }

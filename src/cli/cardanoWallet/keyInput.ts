@@ -1,4 +1,4 @@
-/** Keys and addresses as texts: bech32 with a prefix that says what it is, or hexadecimal or base58 bytes. */
+/** Reads keys and addresses: bech32, whose prefix names the kind of key, or bytes in hexadecimal or base58. */
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
 import { fromBase58, toBase58 } from "#src/cardano/byron.ts";

@@ -60,7 +60,7 @@ export function sender(service: WalletService, kinds: readonly WalletRow["kind"]
   };
 }
 
-/** Submits a transaction that nobody else has: where the network refuses it, it no longer counts as spent. */
+/** Submits a transaction that only this service holds. If the network refuses it, its amount no longer counts as spent. */
 async function submitOnce(service: WalletService, transaction: Uint8Array, wallet: string): Promise<string> {
   try {
     return await submitFor(service, transaction, wallet);

@@ -60,7 +60,7 @@ describe("the scenarios", () => {
 
   const register = ({ file, rows, alone = false }: Table) =>
     describe(file, { concurrent: !alone }, () => {
-      for (const row of rows) (row.fails ? it.fails : it)(nameOf(row), () => row.run(world));
+      for (const row of rows) it(nameOf(row), () => row.run(world));
     });
   for (const table of tables) if (!table.alone) register(table);
   for (const table of tables) if (table.alone) register(table);

@@ -8,8 +8,6 @@ export interface Row {
   /** The case, if there are several. */
   readonly what?: string;
   run(world: World): Promise<unknown>;
-  /** Why it fails today. The test fails once the scenario passes. */
-  readonly fails?: string;
 }
 
 /** Scenarios of one file of the real tests. */
@@ -45,7 +43,3 @@ export const cases = <T>(
   values: Readonly<Record<string, T>>,
   run: (world: World, value: T) => Promise<unknown>,
 ): Row[] => Object.entries(values).map(([what, value]) => ({ id, what, run: (world) => run(world, value) }));
-
-/** Scenarios that fail today, for this reason. */
-export const failing = (reason: string, ...rows: readonly Row[]): Row[] =>
-  rows.map((one) => ({ ...one, fails: reason }));

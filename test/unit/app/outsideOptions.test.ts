@@ -27,7 +27,7 @@ test("without options nothing is fetched", () => {
   }
 });
 
-test("the time is asked of cardano-wallet's servers, of others or of none; by default of none on a devnet", () => {
+test("NTP servers are cardano-wallet's by default, others or none by option, and none on a devnet", () => {
   const servers = (args: string[], env: Record<string, string> = {}) => {
     const options = read(args, env);
     return "ntpServers" in options ? options.ntpServers.map(({ host, port }) => `${host} ${port}`) : options;

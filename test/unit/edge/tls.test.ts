@@ -1,4 +1,4 @@
-/** Who may speak to a listener with TLS: only clients with a certificate of its authority, and nobody in the clear. */
+/** A listener with TLS answers only clients whose certificate its authority signed, and no plain connection. */
 import { Buffer } from "node:buffer";
 import { request } from "node:https";
 import { connect as connectPlain } from "node:net";
@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { connect } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Authority, type CertifiedKey } from "#src/cli/certificates.ts";
-import { readTls } from "#src/embedded/nats/tls.ts";
+import { readTls } from "#src/embedded/tlsFiles.ts";
 import { type Listener, serve } from "#src/edge/serve.ts";
 import { temporaryFiles } from "../../support/certificates.ts";
 
