@@ -10,6 +10,7 @@ import { startDevnet } from "#src/devnet/devnet.ts";
 import { writeGenesisFiles } from "#src/devnet/genesis/files.ts";
 import { settingsLines } from "#src/devnet/genesis/settings.ts";
 import { serveRollbacks } from "#src/devnet/serve/rollback.ts";
+import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { healthRoutes } from "#src/edge/health.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
@@ -58,6 +59,9 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   const app = devnetApp({ devnet, store, port: context.port, files, health, origins, log });
   const use = { service: "the devnet", port: options.devnetPort, option: "--devnet-port" };
   listening.push({ name: "devnet and faucet", at: urlOf(await listen(context, app, use)) });
+  const indexer = { service: "the devnet's Blockfrost API", port: options.indexerPort, option: "--indexer-port" };
+  const listener = await listen(context, blockfrostApp({ devnet, store, log }), indexer);
+  listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(listener)}/api/v1` });
   const configuration = files.find(({ path }) => path.endsWith("config.json"));
   if (configuration) listening.push({ name: "its genesis files", at: path.dirname(configuration.path) });
   await serveNodeSocket(context, devnet);

@@ -52,6 +52,8 @@ export interface Options extends NetworkOptions {
   /** Maximum lag of a ready wallet, in seconds. */
   readonly syncToleranceS: number;
   readonly devnetPort: number;
+  /** Port of the devnet's Blockfrost API. */
+  readonly indexerPort: number;
   /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
   readonly devnetOrigins: readonly string[];
   readonly natsPort: number;
@@ -125,6 +127,7 @@ export const HELP = `arbor: authenticated facts on Cardano
 ${TLS_HELP}
   --sync-tolerance N   maximum lag in seconds of a ready wallet (300)   ARBOR_SYNC_TOLERANCE
   --devnet-port N      devnet and faucet (10000)                        ARBOR_DEVNET_PORT
+  --indexer-port N     the devnet's Blockfrost API (8080)               ARBOR_INDEXER_PORT
   --devnet-origins O,O additional origins allowed to change the devnet, * for all  ARBOR_DEVNET_ORIGINS
   --nats-port N        NATS endpoint (4222)                             ARBOR_NATS_PORT
   --operator-port N    operator service (8091)                          ARBOR_OPERATOR_PORT
@@ -174,6 +177,7 @@ const NAMES = [
   ...TLS_NAMES,
   "sync-tolerance",
   "devnet-port",
+  "indexer-port",
   "devnet-origins",
   "nats-port",
   "operator-port",
@@ -348,6 +352,7 @@ export function readOptions(
     ...(walletTls ? { walletTls } : {}),
     syncToleranceS: number("sync-tolerance", 300, 0, 86_400),
     devnetPort: number("devnet-port", 10_000, 0, 65_535),
+    indexerPort: number("indexer-port", 8080, 0, 65_535),
     devnetOrigins: list("devnet-origins", originProblem),
     natsPort: number("nats-port", 4222, 0, 65_535),
     operatorPort: number("operator-port", 8091, 0, 65_535),
