@@ -60,7 +60,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   const use = { service: "the devnet", port: options.devnetPort, option: "--devnet-port" };
   listening.push({ name: "devnet and faucet", at: urlOf(await listen(context, app, use)) });
   const indexer = { service: "the devnet's Blockfrost API", port: options.indexerPort, option: "--indexer-port" };
-  const listener = await listen(context, blockfrostApp({ devnet, store, log }), indexer);
+  const listener = await listen(context, blockfrostApp({ devnet, store, measure: builders.measure, log }), indexer);
   listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(listener)}/api/v1` });
   const configuration = files.find(({ path }) => path.endsWith("config.json"));
   if (configuration) listening.push({ name: "its genesis files", at: path.dirname(configuration.path) });

@@ -8,9 +8,16 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Log } from "#src/base/log.ts";
 import { blockfrostRefusals, notFound } from "#src/edge/blockfrost/failures.ts";
+import { accountOperations } from "#src/edge/blockfrost/accounts.ts";
+import { epochOperations } from "#src/edge/blockfrost/epochs.ts";
+import { evaluateOperations } from "#src/edge/blockfrost/evaluate.ts";
 import { healthOperations } from "#src/edge/blockfrost/health.ts";
 import type { Operation } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
+import { poolOperations } from "#src/edge/blockfrost/pools.ts";
+import { scriptOperations } from "#src/edge/blockfrost/scripts.ts";
+import { submitOperations } from "#src/edge/blockfrost/submit.ts";
+import { xpubOperations } from "#src/edge/blockfrost/xpub.ts";
 import { respond } from "#src/edge/json.ts";
 import { publicApp } from "#src/edge/service.ts";
 
@@ -18,9 +25,16 @@ import { publicApp } from "#src/edge/service.ts";
 const PREFIXES = ["/api/v0", "/api/v1"] as const;
 
 /** All operations that are served, by group. */
-export function blockfrostOperations(_service: BlockfrostService): Operation[] {
+export function blockfrostOperations(service: BlockfrostService): Operation[] {
   return [
+    ...accountOperations(service),
+    ...epochOperations(service),
+    ...evaluateOperations(service),
     ...healthOperations(),
+    ...poolOperations(service),
+    ...scriptOperations(service),
+    ...submitOperations(service),
+    ...xpubOperations(service),
   ];
 }
 
