@@ -51,6 +51,7 @@ export class Arbor {
         ARBOR_WALLET_PORT: "0",
         ARBOR_DEVNET_PORT: "0",
         ARBOR_INDEXER_PORT: "0",
+        ARBOR_NODE_PORT: "0",
         ARBOR_OPERATOR_PORT: "0",
         ARBOR_BLOCK_MS: String(options.blockMs ?? 150),
         ARBOR_SLOT_MS: "50",
