@@ -2,7 +2,6 @@
  * Operations of the group Accounts. Nothing on a devnet moves lovelace from reserves or treasury to accounts: there are no
  * such certificates in Conway, and no proposal is enacted.
  */
-import { hexAddressText } from "#src/cardano/address.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import {
   isAccount,
@@ -19,10 +18,18 @@ import {
   type TransactionPlaceRow,
 } from "#src/devnet/index/reads/accounts.ts";
 import { atOneState, type Page } from "#src/devnet/index/reads/page.ts";
-import { poolId, readStakeAddress, stakeAddress } from "#src/edge/blockfrost/ids.ts";
+import { readHeldOutputs } from "#src/devnet/index/reads/addresses.ts";
+import {
+  genesisBlock,
+  outputMembers,
+  secondsOf,
+  textOfAccount,
+  textOfAddress,
+  textOfPool,
+} from "#src/edge/blockfrost/documents.ts";
+import { readStakeAddress } from "#src/edge/blockfrost/ids.ts";
 import { get, list, type Operation } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
-import { secondsOf } from "#src/edge/blockfrost/times.ts";
 import { parseCredentialKey } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -35,11 +42,12 @@ type AccountList =
   | "withdrawals"
   | "mirs"
   | "addresses"
-  | "addresses/assets";
+  | "addresses/assets"
+  | "utxos";
 
 /** The operations. */
-export function accountOperations({ devnet, store }: BlockfrostService): Operation[] {
-  const { id: network } = devnet.network;
+export function accountOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
+  const network = genesis.network.id;
   /** Reads a part of an account; undefined where the chain does not name the account. */
   const ofAccount = <T>(address: string, read: (sql: Queries, credential: string) => Promise<T>) => {
     const credential = readStakeAddress(address, network);
@@ -51,7 +59,7 @@ export function accountOperations({ devnet, store }: BlockfrostService): Operati
   const place = ({ tx_hash, slot, height }: TransactionPlaceRow) => ({
     tx_hash,
     tx_slot: Number(slot),
-    block_time: secondsOf(devnet, Number(slot)),
+    block_time: secondsOf(genesis, slot),
     block_height: Number(height),
   });
   /** A list that is read by a function of the index, each row shown by `view`. */
@@ -73,7 +81,7 @@ export function accountOperations({ devnet, store }: BlockfrostService): Operati
       if (!account) return undefined;
       const { registered, pool, drep, changed, held, rewards, withdrawn } = account;
       return {
-        stake_address: stakeAddress(credential, network),
+        stake_address: textOfAccount(network, credential),
         active: pool !== null,
         registered,
         active_epoch: changed,
@@ -83,25 +91,25 @@ export function accountOperations({ devnet, store }: BlockfrostService): Operati
         reserves_sum: "0",
         treasury_sum: "0",
         withdrawable_amount: String(rewards - withdrawn),
-        pool_id: pool === null ? null : poolId(pool),
+        pool_id: pool === null ? null : textOfPool(pool),
         drep_id: drep === null ? null : drepText(drep),
       };
     }),
     rows("rewards", readRewards, ({ earned, amount, pool, kind }) => ({
       epoch: earned,
       amount: String(amount),
-      pool_id: poolId(pool),
+      pool_id: textOfPool(pool),
       type: kind,
     })),
     rows("history", readStakeHistory, ({ epoch, pool, lovelace }) => ({
       active_epoch: epoch,
       amount: String(lovelace),
-      pool_id: poolId(pool),
+      pool_id: textOfPool(pool),
     })),
     rows("delegations", readDelegations, (row) => ({
       active_epoch: row.epoch,
       amount: row.output,
-      pool_id: poolId(row.pool),
+      pool_id: textOfPool(row.pool),
       ...place(row),
     })),
     rows("registrations", readRegistrations, (row) => ({
@@ -111,7 +119,7 @@ export function accountOperations({ devnet, store }: BlockfrostService): Operati
     })),
     rows("withdrawals", readWithdrawals, (row) => ({ amount: String(row.amount), ...place(row) })),
     rows("mirs", async () => [], (row) => row),
-    rows("addresses", readAccountAddresses, (address) => ({ address: hexAddressText(address) })),
+    rows("addresses", readAccountAddresses, (address) => ({ address: textOfAddress(address) })),
     rows("addresses/assets", readAccountAssets, ({ unit, quantity }) => ({ unit, quantity })),
     get(
       "/accounts/{stake_address}/addresses/total",
@@ -119,12 +127,24 @@ export function accountOperations({ devnet, store }: BlockfrostService): Operati
         ofAccount(stake_address, async (sql, credential) => {
           const { received, sent, transactions } = await readAccountTotals(sql, credential);
           return {
-            stake_address: stakeAddress(credential, network),
+            stake_address: textOfAccount(network, credential),
             received_sum: received,
             sent_sum: sent,
             tx_count: transactions,
           };
         }),
+    ),
+    rows(
+      "utxos",
+      (sql, stake, page) => readHeldOutputs(sql, { stake }, page),
+      (output) => ({
+        ...outputMembers(output),
+        tx_hash: output.tx_hash,
+        // deprecated: the index of the output, whatever the name says
+        tx_index: output.index,
+        output_index: output.index,
+        block: output.block ?? genesisBlock(genesis),
+      }),
     ),
     list("/accounts/{stake_address}/transactions", "ranged", ({ stake_address }, { page }) => {
       const range = page.range();
@@ -132,11 +152,11 @@ export function accountOperations({ devnet, store }: BlockfrostService): Operati
         stake_address,
         async (sql, credential) =>
           (await readAccountTransactions(sql, credential, range, page)).map((row) => ({
-            address: hexAddressText(row.address),
+            address: textOfAddress(row.address),
             tx_hash: row.tx_hash,
             tx_index: row.tx_index,
             block_height: Number(row.height),
-            block_time: secondsOf(devnet, Number(row.slot)),
+            block_time: secondsOf(genesis, row.slot),
           })),
       );
     }),

@@ -7,17 +7,24 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Log } from "#src/base/log.ts";
+import { addressOperations } from "#src/edge/blockfrost/addresses.ts";
+import { assetOperations } from "#src/edge/blockfrost/assets.ts";
+import { blockOperations } from "#src/edge/blockfrost/blocks.ts";
 import { blockfrostRefusals, notFound } from "#src/edge/blockfrost/failures.ts";
 import { accountOperations } from "#src/edge/blockfrost/accounts.ts";
 import { epochOperations } from "#src/edge/blockfrost/epochs.ts";
 import { evaluateOperations } from "#src/edge/blockfrost/evaluate.ts";
 import { healthOperations } from "#src/edge/blockfrost/health.ts";
+import { mempoolOperations } from "#src/edge/blockfrost/mempool.ts";
+import { metadataOperations } from "#src/edge/blockfrost/metadata.ts";
+import { networkOperations } from "#src/edge/blockfrost/network.ts";
 import type { Operation } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
 import { poolOperations } from "#src/edge/blockfrost/pools.ts";
 import { scriptOperations } from "#src/edge/blockfrost/scripts.ts";
 import { submitOperations } from "#src/edge/blockfrost/submit.ts";
 import { xpubOperations } from "#src/edge/blockfrost/xpub.ts";
+import { transactionOperations } from "#src/edge/blockfrost/transactions.ts";
 import { respond } from "#src/edge/json.ts";
 import { publicApp } from "#src/edge/service.ts";
 
@@ -31,10 +38,17 @@ export function blockfrostOperations(service: BlockfrostService): Operation[] {
     ...epochOperations(service),
     ...evaluateOperations(service),
     ...healthOperations(),
+    ...mempoolOperations(service),
     ...poolOperations(service),
     ...scriptOperations(service),
     ...submitOperations(service),
     ...xpubOperations(service),
+    ...blockOperations(service),
+    ...networkOperations(service),
+    ...transactionOperations(service),
+    ...addressOperations(service),
+    ...assetOperations(service),
+    ...metadataOperations(service),
   ];
 }
 

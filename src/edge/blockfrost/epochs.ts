@@ -1,5 +1,5 @@
 /** Operations of the group Epochs. An epoch without a block has parameters and stake, but no document of its own. */
-import type { Devnet } from "#src/devnet/devnet.ts";
+import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import {
   epochExists,
   type EpochSummary,
@@ -11,16 +11,16 @@ import {
 import { atOneState } from "#src/devnet/index/reads/page.ts";
 import { poolExists } from "#src/devnet/index/reads/pools.ts";
 import { epochParametersDocument } from "#src/edge/blockfrost/epochParameters.ts";
-import { poolId, readEpochNumber, readPoolId, stakeAddress } from "#src/edge/blockfrost/ids.ts";
+import { secondsOf, textOfAccount, textOfPool } from "#src/edge/blockfrost/documents.ts";
+import { readEpochNumber, readPoolId } from "#src/edge/blockfrost/ids.ts";
 import { get, list, type Operation } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
-import { secondsOf } from "#src/edge/blockfrost/times.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** The operations. */
-export function epochOperations({ devnet, store }: BlockfrostService): Operation[] {
-  const document = (summary: EpochSummary) => epochDocument(devnet, summary);
-  const { id: network } = devnet.network;
+export function epochOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
+  const document = (summary: EpochSummary) => epochDocument(genesis, summary);
+  const network = genesis.network.id;
   /** Reads what exists only in epochs that have begun; undefined for others. */
   const inEpoch = <T>(number: number, read: (sql: Queries, epoch: number) => Promise<T>): Promise<T | undefined> => {
     const epoch = readEpochNumber(number);
@@ -33,7 +33,7 @@ export function epochOperations({ devnet, store }: BlockfrostService): Operation
     }),
     get("/epochs/latest/parameters", async () => {
       const row = await readEpochParameters(store.sql, undefined);
-      return row && epochParametersDocument(devnet.genesis, row);
+      return row && epochParametersDocument(genesis, row);
     }),
     get("/epochs/{number}", async ({ number }) => {
       const epoch = readEpochNumber(number);
@@ -66,8 +66,8 @@ export function epochOperations({ devnet, store }: BlockfrostService): Operation
           number,
           async (sql, epoch) =>
             (await readEpochStakes(sql, epoch, undefined, page)).map(({ credential, pool, lovelace }) => ({
-              stake_address: stakeAddress(credential, network),
-              pool_id: poolId(pool),
+              stake_address: textOfAccount(network, credential),
+              pool_id: textOfPool(pool),
               amount: String(lovelace),
             })),
         ),
@@ -80,7 +80,7 @@ export function epochOperations({ devnet, store }: BlockfrostService): Operation
           const pool = readPoolId(pool_id);
           if (!await poolExists(sql, pool)) return undefined;
           return (await readEpochStakes(sql, epoch, pool, page)).map(({ credential, lovelace }) => ({
-            stake_address: stakeAddress(credential, network),
+            stake_address: textOfAccount(network, credential),
             amount: String(lovelace),
           }));
         }),
@@ -101,22 +101,22 @@ export function epochOperations({ devnet, store }: BlockfrostService): Operation
     ),
     get("/epochs/{number}/parameters", async ({ number }) => {
       const row = await readEpochParameters(store.sql, readEpochNumber(number));
-      return row && epochParametersDocument(devnet.genesis, row);
+      return row && epochParametersDocument(genesis, row);
     }),
   ];
 }
 
 function epochDocument(
-  devnet: Devnet,
+  genesis: Genesis,
   { epoch, blocks, transactions, first, last, output, fees, activeStake }: EpochSummary,
 ): object {
-  const { epochLength } = devnet.genesis.terms;
+  const { epochLength } = genesis.terms;
   return {
     epoch,
-    start_time: secondsOf(devnet, epoch * epochLength),
-    end_time: secondsOf(devnet, (epoch + 1) * epochLength),
-    first_block_time: secondsOf(devnet, first),
-    last_block_time: secondsOf(devnet, last),
+    start_time: secondsOf(genesis, epoch * epochLength),
+    end_time: secondsOf(genesis, (epoch + 1) * epochLength),
+    first_block_time: secondsOf(genesis, first),
+    last_block_time: secondsOf(genesis, last),
     block_count: blocks,
     tx_count: transactions,
     output: String(output),

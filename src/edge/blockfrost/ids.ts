@@ -1,9 +1,9 @@
-/** Identifiers in paths of the Blockfrost API, and how documents write them. */
-import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
-import { addressText, type NetworkId, parseAddress, rewardAddress } from "#src/cardano/address.ts";
-import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
+/** Identifiers in paths of the Blockfrost API. */
+import { isHex, toHex } from "#src/base/bytes.ts";
+import { type NetworkId, parseAddress } from "#src/cardano/address.ts";
+import { fromBech32 } from "#src/cardano/bech32.ts";
 import { malformed } from "#src/edge/blockfrost/failures.ts";
-import { credentialKey, parseCredentialKey } from "#src/ledger/state.ts";
+import { credentialKey } from "#src/ledger/state.ts";
 
 /** Bytes of a pool id and of other hashes of keys and scripts. */
 const HASH_BYTES = 28;
@@ -18,21 +18,11 @@ export function readPoolId(text: string): string {
   return toHex(read.bytes);
 }
 
-/** Bech32 text of a pool's id. */
-export function poolId(hex: string): string {
-  return toBech32("pool", fromHex(hex));
-}
-
 /** The account of a stake address of a network, by its credential's key. @throws {HttpFailure} 400 for anything else */
 export function readStakeAddress(text: string, network: NetworkId): string {
   const read = parseAddress(text, network);
   if (!read.ok || read.value.kind !== "reward" || text.toLowerCase() === read.value.hex) throw malformed.stakeAddress();
   return credentialKey(read.value.stake);
-}
-
-/** The stake address of an account. */
-export function stakeAddress(credential: string, network: NetworkId): string {
-  return addressText(rewardAddress(network, parseCredentialKey(credential)));
 }
 
 /** The number of an epoch. @throws {HttpFailure} 400 where it is out of range */

@@ -1,7 +1,9 @@
 /** Operations of the group Scripts. */
 import { isHex, toHex } from "#src/base/bytes.ts";
 import { decodeAll } from "#src/cardano/cbor.ts";
+import { decodeData } from "#src/cardano/data.ts";
 import { type NativeScript, readNative } from "#src/cardano/nativeScript.ts";
+import { readHeldOutputs } from "#src/devnet/index/reads/addresses.ts";
 import { atOneState } from "#src/devnet/index/reads/page.ts";
 import {
   readDatum,
@@ -11,14 +13,14 @@ import {
   type ScriptRow,
 } from "#src/devnet/index/reads/scripts.ts";
 import { dataJson } from "#src/edge/blockfrost/dataJson.ts";
+import { genesisBlock, outputMembers } from "#src/edge/blockfrost/documents.ts";
 import { get, list, type Operation } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
-import { decodeData } from "#src/cardano/data.ts";
 
 const TIMELOCK = "timelock";
 
 /** The operations. */
-export function scriptOperations({ store }: BlockfrostService): Operation[] {
+export function scriptOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
   /** Shows a script; undefined where it is not on the chain. */
   const ofScript = async (hash: string, view: (script: ScriptRow) => object) => {
     const script = isHex(hash) ? await readScriptRow(store.sql, hash) : undefined;

@@ -70,20 +70,17 @@ export async function readRetirements(
 }
 
 /** The last registration of a pool. */
-export interface PoolCertificate {
+interface PoolCertificate {
   readonly pool: string;
   readonly cbor: Uint8Array;
-  /** Text of its metadata, if the devnet serves it. */
-  readonly metadata: string | null;
 }
 
 /** The last registrations of some pools. */
 export async function readPoolCertificates(sql: Queries, pools: readonly string[]): Promise<PoolCertificate[]> {
   const rows = await sql<PoolCertificate[]>`
-    select distinct on (of.pool) of.pool, of.cbor, genesis.metadata
-    from devnet_index_certificate of left join devnet_pool genesis on genesis.pool = of.pool
-    where of.kind = 'pool' and of.pool = any(${sql.array([...pools])})
-    order by of.pool, of.height desc, of.tx_index desc, of.cert_index desc, of.part desc`;
+    select distinct on (pool) pool, cbor from devnet_index_certificate
+    where kind = 'pool' and pool = any(${sql.array([...pools])})
+    order by pool, height desc, tx_index desc, cert_index desc, part desc`;
   return rows.map((row) => ({ ...row, cbor: new Uint8Array(row.cbor) }));
 }
 
