@@ -60,23 +60,19 @@ export interface WalletServices {
 
 /** The development wallet. */
 export class DevnetWallet {
-  readonly accounts: readonly WalletAccount[];
-  /** Secret keys of each account by the hash of the public key; they never leave this object. */
-  readonly #keys: ReadonlyMap<string, ReadonlyMap<string, SigningKey>>;
+  #accounts: readonly WalletAccount[] | undefined;
 
-  constructor(private readonly services: WalletServices) {
-    const network = services.devnet.network.id;
-    const derived = devnetAccounts(ACCOUNTS);
-    this.accounts = derived.map((account) => ({
+  constructor(private readonly services: WalletServices) {}
+
+  /** The accounts, derived at the first use. */
+  get accounts(): readonly WalletAccount[] {
+    const network = this.services.devnet.network.id;
+    return this.#accounts ??= devnetAccounts(ACCOUNTS).map((account) => ({
       id: String(account.index),
       name: `Account ${account.index}`,
       address: known(accountAddress(network, account)),
       rewardAddress: rewardAddress(network, { kind: "key", hash: account.stake }),
     }));
-    this.#keys = new Map(derived.map(({ index, payment, paymentKey, stake, stakeKey }) => [
-      String(index),
-      new Map([[payment, paymentKey], [stake, stakeKey]]),
-    ]));
   }
 
   /** An account by its id. */
@@ -122,7 +118,7 @@ export class DevnetWallet {
     if (!read.ok) return read;
     const { inputs, references, collateral } = read.value.body;
     const outputs = await outputsOf(this.services.devnet, [...inputs, ...references, ...collateral]);
-    return outputs ? await signatures(read.value, this.#keysOf(id), outputs, partial) : notRunning();
+    return outputs ? await signatures(read.value, keysOf(id), outputs, partial) : notRunning();
   }
 
   /** Signs data for an address with the key of its payment credential, or of its stake where it is a reward address. */
@@ -132,7 +128,7 @@ export class DevnetWallet {
       return fail("address_without_key", "The address is a script's: no key can sign for it.");
     }
     const key = address.network === this.services.devnet.network.id && credential
-      ? this.#keysOf(id).get(credential.hash)
+      ? keysOf(id).get(credential.hash)
       : undefined;
     if (!key) return fail("key_unknown", `The account does not have the key of ${addressText(address)}.`);
     return ok(signMessage(payload, fromHex(address.hex), key));
@@ -177,10 +173,12 @@ export class DevnetWallet {
       [output],
     );
   }
+}
 
-  #keysOf(id: string): ReadonlyMap<string, SigningKey> {
-    return this.#keys.get(id) ?? new Map();
-  }
+/** The secret keys of an account, by the hashes of the public ones; they never leave this module. */
+function keysOf(id: string): ReadonlyMap<string, SigningKey> {
+  const account = devnetAccounts(ACCOUNTS).find(({ index }) => String(index) === id);
+  return new Map(account ? [[account.payment, account.paymentKey], [account.stake, account.stakeKey]] : []);
 }
 
 /** CBOR of a `transaction_unspent_output` (CIP-30): the input and the output, in hexadecimal. */

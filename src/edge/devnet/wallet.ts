@@ -111,8 +111,8 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
   const { devnet, port, transferMs = 10_000 } = options;
   const wallet = new DevnetWallet({ devnet, port });
   const network = devnet.network.id;
-  /** The account that pages get when they enable the wallet. */
-  let active = accountOf("0");
+  /** Id of the account that pages get when they enable the wallet. */
+  let active = "0";
 
   function accountOf(id: string): WalletAccount {
     const account = wallet.account(id);
@@ -147,7 +147,10 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
   endpoint(app, "get", `${PREFIX}/active-account`, {
     summary: "The account that pages get when they enable the wallet",
     answer: api.activeAccount,
-  }, async () => ({ accountId: active.id, address: addressText(active.address), name: active.name }));
+  }, async () => {
+    const { address, name } = accountOf(active);
+    return { accountId: active, address: addressText(address), name };
+  });
 
   endpoint(app, "put", `${PREFIX}/active-account`, {
     summary: "Choose the account that pages get when they enable the wallet",
@@ -155,7 +158,7 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     answer: api.activated,
     refusals: { 403: BAD_ORIGIN, ...ACCOUNT_UNKNOWN, 413: "`body_too_large`" },
   }, async ({ body: { accountId } }) => {
-    active = accountOf(accountId);
+    active = accountOf(accountId).id;
     return { accountId, status: "active" };
   });
 

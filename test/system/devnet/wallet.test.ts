@@ -3,11 +3,10 @@ import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
-import { fromHex } from "#src/base/bytes.ts";
-import { addressText, enterpriseAddress, readAddressHex, scriptAddress } from "#src/cardano/address.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import { addressText, enterpriseAddress, scriptAddress } from "#src/cardano/address.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { encodeValue } from "#src/cardano/value.ts";
-import { toHex } from "#src/base/bytes.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
@@ -376,7 +375,7 @@ describe("nonsense", () => {
       "{}",
       "[".repeat(100),
       "\xff",
-      JSON.stringify({ txCbor: "zz", accountId: "0", payload: "0", address: "", witnessCbor: 1, amounts: {} }),
+      JSON.stringify({ txCbor: "zz", accountId: 0, payload: "0", address: "", witnessCbor: 1, amounts: {} }),
       JSON.stringify({ txCbor: "ab".repeat(40_000), accountId: "0" }),
     ];
     for (const [method, list] of [["POST", paths.POST], ["PUT", paths.PUT]] as const) {
