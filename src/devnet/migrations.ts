@@ -57,6 +57,14 @@ export const devnetMigrations: readonly Migration[] = [{
     -- Genesis setting: the first epoch of other parameters, and these. Null: the parameters never change.
     alter table devnet_meta add column hard_fork_epoch int, add column hard_fork_parameters json;`,
 }, {
+  id: "devnet-5",
+  sql: `
+    -- Genesis settings: default accounts. An earlier devnet has none.
+    -- slots_ahead: by how many slots the devnet runs ahead of the time since its slot 0.
+    alter table devnet_meta
+      add column accounts int not null default 0, add column account_funds bigint not null default 0,
+      add column slots_ahead bigint not null default 0;`,
+}, {
   id: "devnet-6",
   sql: `
     -- Named states to restore: the block that was the newest (hash empty: none) and the mempool at that moment.
