@@ -11,7 +11,8 @@ import type { At, ChainPort } from "#src/chain/provider/port.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/edge/devnet/ledger.ts";
 import { mountDocs } from "#src/edge/docs.ts";
-import { guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
+import { BAD_ORIGIN, guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
+import { snapshotRoutes } from "#src/edge/devnet/snapshots.ts";
 import { untilInBlock } from "#src/edge/devnet/untilInBlock.ts";
 import { answeredBy, HttpFailure, refusalOf } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
@@ -42,8 +43,6 @@ const refusal = refusalOf({
 });
 
 const answered = answeredBy(refusal);
-
-const BAD_ORIGIN = "`bad_origin`: the request is from a page whose origin is not in `--devnet-origins`";
 
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. One function, since it only declares endpoints. */
 export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
@@ -166,6 +165,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   }, async ({ params: { address } }) => utxosView(address, answered(await port.utxosByAddress([payable(address)]))));
 
   startPage(app, "devnet", ["/"]);
+  snapshotRoutes(app, devnet);
   ledgerRoutes(app, options);
   health(app);
 
