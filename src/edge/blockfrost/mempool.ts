@@ -2,6 +2,7 @@
  * Operations of the group Mempool: transactions that wait for a block. They are those of this process, in the order in which
  * they were accepted; outputs that they refer to are in other transactions of the mempool, or in the index.
  */
+import type { Certificate } from "#src/cardano/certificates.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { REDEEMER_TAGS } from "#src/cardano/transaction.ts";
@@ -19,9 +20,11 @@ import { credentialsOf } from "#src/devnet/index/outputRows.ts";
 export function mempoolOperations({ devnet, store: { sql } }: BlockfrostService): Operation[] {
   /** Addresses (bytes in hexadecimal) of outputs by their references. */
   const addressesOf = async (refs: readonly OutRef[], waiting: readonly PendingTransaction[]) => {
-    const addresses = new Map(waiting.flatMap(({ applied }) =>
-      [...applied.created, ...applied.spent].map(({ ref, output }) => [refKey(ref), output.address] as const)
-    ));
+    const addresses = new Map(
+      waiting.flatMap(({ applied }) =>
+        [...applied.created, ...applied.spent].map(({ ref, output }) => [refKey(ref), output.address] as const)
+      ),
+    );
     const unknown = refs.filter((ref) => !addresses.has(refKey(ref)));
     for (const { tx_hash: txHash, index, address } of await readOutputs(sql, unknown)) {
       addresses.set(refKey({ txHash, index }), address);
@@ -29,8 +32,11 @@ export function mempoolOperations({ devnet, store: { sql } }: BlockfrostService)
     return addresses;
   };
   return [
-    list("/mempool", "ordered", async (_, { page }) =>
-      pageOf(devnet.mempool(), page).map(({ transaction }) => ({ tx_hash: transaction.hash }))),
+    list(
+      "/mempool",
+      "ordered",
+      async (_, { page }) => pageOf(devnet.mempool(), page).map(({ transaction }) => ({ tx_hash: transaction.hash })),
+    ),
     get("/mempool/{hash}", async ({ hash }) => {
       const waiting = devnet.mempool();
       const found = waiting.find(({ transaction }) => transaction.hash === hash.toLowerCase());
@@ -54,6 +60,11 @@ function isHeld(address: string, holder: NamedHolder["holder"]): boolean {
 
 function pageOf<T>(all: readonly T[], { order, offset, limit }: ListQuery): readonly T[] {
   return (order === "desc" ? [...all].reverse() : all).slice(offset, offset + limit);
+}
+
+/** Whether a certificate delegates stake to a pool. */
+function delegates(certificate: Certificate): boolean {
+  return (certificate.kind === "delegate" || certificate.kind === "register") && certificate.to?.pool !== undefined;
 }
 
 function mempoolDocument(
@@ -87,7 +98,7 @@ function mempoolDocument(
       utxo_count: applied.spent.length + applied.created.length,
       withdrawal_count: valid ? body.withdrawals.length : 0,
       mir_cert_count: 0,
-      delegation_count: certificates.filter((one) => "to" in one && one.to?.pool !== undefined).length,
+      delegation_count: certificates.filter(delegates).length,
       stake_cert_count: count("register", "unregister"),
       pool_update_count: count("register pool"),
       pool_retire_count: count("retire pool"),
