@@ -69,6 +69,16 @@ export function scriptOperations({ devnet: { genesis }, store }: BlockfrostServi
           }));
         }),
     ),
+    list("/scripts/{script_hash}/utxos", "ordered", ({ script_hash }, { page }) =>
+      atOneState(store, async (sql) => {
+        if (!await readScriptRow(sql, script_hash)) return undefined;
+        return (await readHeldOutputs(sql, { script: script_hash }, page)).map((output) => ({
+          ...outputMembers(output),
+          tx_hash: output.tx_hash,
+          output_index: output.index,
+          block: output.block ?? genesisBlock(genesis),
+        }));
+      })),
     get(
       "/scripts/datum/{datum_hash}",
       ({ datum_hash }) => ofDatum(datum_hash, (cbor) => ({ json_value: dataJson(decodeData(cbor)) })),
