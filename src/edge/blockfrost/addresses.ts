@@ -35,6 +35,11 @@ export function addressOperations({ devnet: { genesis }, store }: BlockfrostServ
       return answer;
     });
   };
+  /** A page of a list about an address, read by one statement; only an empty one leaves open whether the address is used. */
+  const pageOf = async <T>(text: string, read: (holder: reads.Holder, sql: Queries) => Promise<T[]>): Promise<T[]> => {
+    const page = await read(readHolder(text, network).holder, store.sql);
+    return page.length > 0 ? page : await about(text, ({ holder }, sql) => read(holder, sql));
+  };
   /** Members that describe an address. */
   const described = ({ text, address, holder }: NamedHolder) => ({
     address: text,
@@ -60,11 +65,11 @@ export function addressOperations({ devnet: { genesis }, store }: BlockfrostServ
   });
 
   return [
-    get("/addresses/{address}", ({ address }) =>
-      about(address, async (named, sql) => {
-        const { lovelace, assets } = await reads.readSum(sql, named.holder, "held");
-        return { ...described(named), amount: amounts(lovelace, assets) };
-      })),
+    get("/addresses/{address}", async ({ address }) => {
+      const named = readHolder(address, network);
+      const { isUsed, lovelace, assets } = await reads.readSum(store.sql, named.holder, "held");
+      return isUsed ? { ...described(named), amount: amounts(lovelace, assets) } : undefined;
+    }),
     get("/addresses/{address}/extended", ({ address }) =>
       about(address, async (named, sql) => {
         const { lovelace, assets } = await reads.readSum(sql, named.holder, "held");
@@ -92,11 +97,12 @@ export function addressOperations({ devnet: { genesis }, store }: BlockfrostServ
           tx_count: count,
         };
       })),
-    list("/addresses/{address}/utxos", "ordered", ({ address }, { page }) =>
-      about(
-        address,
-        async ({ holder }, sql) => (await reads.readHeldOutputs(sql, holder, page)).map(outputDocument),
-      )),
+    list(
+      "/addresses/{address}/utxos",
+      "ordered",
+      async ({ address }, { page }) =>
+        (await pageOf(address, (holder, sql) => reads.readHeldOutputs(sql, holder, page))).map(outputDocument),
+    ),
     list(
       "/addresses/{address}/utxos/{asset}",
       "ordered",
@@ -111,16 +117,20 @@ export function addressOperations({ devnet: { genesis }, store }: BlockfrostServ
           return outputs.map(outputDocument);
         }),
     ),
-    list("/addresses/{address}/txs", "ordered", ({ address }, { page }) =>
-      about(
-        address,
-        async ({ holder }, sql) => (await reads.readTransactionsOf(sql, holder, page)).map(({ tx_hash }) => tx_hash),
-      )),
-    list("/addresses/{address}/transactions", "ranged", ({ address }, { page }) =>
-      about(
-        address,
-        async ({ holder }, sql) => (await reads.readTransactionsOf(sql, holder, page, page.range())).map(placeDocument),
-      )),
+    list(
+      "/addresses/{address}/txs",
+      "ordered",
+      async ({ address }, { page }) =>
+        (await pageOf(address, (holder, sql) => reads.readTransactionsOf(sql, holder, page)))
+          .map(({ tx_hash }) => tx_hash),
+    ),
+    list(
+      "/addresses/{address}/transactions",
+      "ranged",
+      async ({ address }, { page }) =>
+        (await pageOf(address, (holder, sql) => reads.readTransactionsOf(sql, holder, page, page.range())))
+          .map(placeDocument),
+    ),
   ];
 }
 

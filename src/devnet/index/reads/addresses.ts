@@ -25,6 +25,8 @@ export async function isUsed(sql: Queries, holder: Holder): Promise<boolean> {
 
 /** Lovelace and assets, by unit, of some outputs. */
 export interface IndexedSum {
+  /** Whether there ever was an output of their holder. */
+  readonly isUsed: boolean;
   readonly lovelace: string;
   readonly assets: IndexedAsset[] | null;
 }
@@ -44,7 +46,8 @@ export async function readSum(sql: Queries, holder: Holder, of: "received" | "se
         select json_agg(json_build_object('unit', s.unit, 'quantity', s.quantity::text) order by s.unit) from (
           select a.unit, sum(a.quantity) as quantity
           from devnet_index_output o join devnet_index_asset a on a.tx_hash = o.tx_hash and a.index = o.index
-          where ${heldBy(sql, holder)} and ${those} group by a.unit) s) as assets`);
+          where ${heldBy(sql, holder)} and ${those} group by a.unit) s) as assets,
+      exists (select from devnet_index_output o where ${heldBy(sql, holder)}) as "isUsed"`);
 }
 
 /** An unspent output, with the hash and the slot of its block, which the genesis does not have. */
