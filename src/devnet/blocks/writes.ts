@@ -40,25 +40,28 @@ interface MempoolRow {
  */
 export async function appendBlock(sql: Queries, block: NewBlock, leaving: readonly string[], k: number): Promise<void> {
   const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
-  await sql`
+  const hashes = transactions.map(({ hash }) => hash);
+  // sent in this order, without waiting for the results of those before
+  await Promise.all([
+    sql`
     insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
       ${height}, ${slot}, ${block.hash}, ${
-    block.previous ?? null
-  }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
+      block.previous ?? null
+    }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
       ${transactions.length === 0 ? null : block.bytes},
-      ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`;
-  await sql`update devnet_meta set last_slot = ${slot}, floor_height = greatest(floor_height, ${height - k})`;
-  if (transactions.length > 0) {
-    const hashes = transactions.map(({ hash }) => hash);
-    await sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`;
-    await insertUtxos(sql, transactions.flatMap(({ created }) => created), height);
-    await spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height);
-    await insertColdKeys(sql, block.coldKeys);
-  }
-  await storeEntries(sql, changes, "after");
-  await deleteMempool(sql, leaving);
-  await sql`delete from devnet_utxo where spent_height <= ${height - k}`;
-  await sql`update devnet_block set changes = null where height = ${height - k} and changes is not null`;
+      ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`,
+    sql`update devnet_meta set last_slot = ${slot}, floor_height = greatest(floor_height, ${height - k})`,
+    ...(transactions.length === 0 ? [] : [
+      sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`,
+      insertUtxos(sql, transactions.flatMap(({ created }) => created), height),
+      spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height),
+      insertColdKeys(sql, block.coldKeys),
+    ]),
+    storeEntries(sql, changes, "after"),
+    deleteMempool(sql, leaving),
+    sql`delete from devnet_utxo where spent_height <= ${height - k}`,
+    sql`update devnet_block set changes = null where height = ${height - k} and changes is not null`,
+  ]);
 }
 
 /** Inserts outputs created at a height (-1: the genesis). */
