@@ -89,6 +89,8 @@ export const genesis = z.object({
   treasury: lovelace,
   faucet: lovelace,
   pledge: lovelace,
+  accounts: z.array(z.string()).describe("Addresses of the default accounts, whose mnemonic is public."),
+  accountFunds: lovelace.describe("Initial lovelace of each default account."),
   pools: z.array(poolId),
   files: z.object({ byron: era, shelley: era, alonzo: era, conway: era }),
   configuration: z.string().optional().describe("Path of a node configuration that refers to these files."),

@@ -12,6 +12,7 @@ import { createTemporaryFolder, removeAbandonedFolders, type TemporaryFolder } f
 import { mainnetNotice } from "#src/app/mainnet.ts";
 import { startMonitoring } from "#src/app/monitoring.ts";
 import type { Options, Role } from "#src/app/options.ts";
+import { checkPorts } from "#src/app/ports.ts";
 import { stopAll } from "#src/app/stopAll.ts";
 import { startWorkerRole } from "#src/app/workerRole.ts";
 
@@ -74,6 +75,7 @@ export async function startApp(
   };
   try {
     for (const line of mainnetNotice(start)) progress(line);
+    await checkPorts(options);
     const context = await connect(start);
     const continued = await continuation(context);
     if (continued !== undefined) progress(continued);

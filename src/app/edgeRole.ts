@@ -23,6 +23,7 @@ import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { partitionsCheck } from "#src/app/health.ts";
 import { TOKENS_OFF, tokensServed } from "#src/app/mainnet.ts";
 import { type AppContext, listen, tokenBuildOptions, tokenKinds, urlOf } from "#src/app/context.ts";
+import { operatorPort, tokenPort, walletPort, walletUiPort } from "#src/app/ports.ts";
 import { type EdgeServices, walletKinds, walletService } from "#src/app/walletRole.ts";
 
 /** Starts the three services, the event log that their streams read, and the delivery of webhooks. */
@@ -34,29 +35,16 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   const kinds = [...tokenKinds(context), ...walletKinds(context)];
   const events = createEventLog({ store, bus, log, contents: contentsOf(kinds) });
   const shared = { ask, events, health: healthRoutes({ health: context.health }) };
-  const tokens = await listen(context, tokenService(context, shared), {
-    service: "the token service",
-    port: options.tokenPort,
-    option: "--token-port",
-  });
-  const operator = await listen(context, operatorService(context, shared, kinds), {
-    service: "the operator service",
-    host: options.operatorHost,
-    port: options.operatorPort,
-    option: "--operator-port",
-  });
+  const tokens = await listen(context, tokenService(context, shared), tokenPort(options));
+  const operator = await listen(context, operatorService(context, shared, kinds), operatorPort(options));
   const walletRoutes = await walletService(context, shared);
-  const ofWallets = { host: options.walletHost, tls: options.walletTls && await readTls(options.walletTls) };
-  const wallets = await listen(context, walletRoutes, {
-    ...ofWallets,
-    service: "the wallet service",
-    port: options.walletPort,
-    option: "--wallet-port",
-  });
-  const balances = options.walletUiPort === undefined ? undefined : await listen(
+  const tls = options.walletTls && await readTls(options.walletTls);
+  const wallets = await listen(context, walletRoutes, { ...walletPort(options), tls });
+  const uiPort = walletUiPort(options);
+  const balances = uiPort && await listen(
     context,
     balancesPage(walletRoutes, { hosts: [...options.hosts, options.walletHost], log }),
-    { ...ofWallets, service: "the wallets' page", port: options.walletUiPort, option: "--wallet-ui-port" },
+    { ...uiPort, tls },
   );
   // Stops before the listeners, which wait for their streams to end.
   stops.push(() => Promise.resolve(events.close()));

@@ -7,6 +7,7 @@ import type { Parameters } from "#src/cardano/parameters.ts";
 import { genesisDefaults, type GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { mainnetParametersAt, type Major } from "#src/ledger/parameters.ts";
 import { overrideParameters } from "#src/devnet/genesis/parametersOverride.ts";
+import { MOST_ACCOUNTS } from "#src/devnet/genesis/accounts.ts";
 import { MOST_POOLS } from "#src/devnet/genesis/pools.ts";
 
 const ADA = 1_000_000n;
@@ -22,6 +23,8 @@ export const GENESIS_NAMES = [
   "parameters",
   "pools",
   "pledge-ada",
+  "accounts",
+  "accounts-ada",
   "supply-ada",
   "reserves-ada",
   "treasury-ada",
@@ -30,6 +33,7 @@ type OptionName = (typeof GENESIS_NAMES)[number];
 
 const { epochLength, slotLength, securityParameter, parameters, pools, pledge, maxSupply, reserves, treasury } =
   genesisDefaults;
+const { accounts, accountFunds } = genesisDefaults;
 
 /** A line of the help, in columns. */
 function line(option: string, says: string, variable: string): string {
@@ -62,6 +66,8 @@ export const GENESIS_HELP = [
   ),
   line("pools N", `number of block-producing stake pools (${pools})`, "ARBOR_POOLS"),
   line("pledge-ada N", `pledge of each pool in ada (${pledge / ADA})`, "ARBOR_PLEDGE_ADA"),
+  line("accounts N", `number of funded accounts with public keys (${accounts})`, "ARBOR_ACCOUNTS"),
+  line("accounts-ada N", `funds of each account in ada (${accountFunds / ADA})`, "ARBOR_ACCOUNTS_ADA"),
   line("supply-ada N", `maximum supply in ada (${maxSupply / ADA})`, "ARBOR_SUPPLY_ADA"),
   line("reserves-ada N", `reserves in ada, the source of rewards (${reserves / ADA})`, "ARBOR_RESERVES_ADA"),
   line("treasury-ada N", `treasury in ada (${treasury / ADA}); the faucet has the rest`, "ARBOR_TREASURY_ADA"),
@@ -83,6 +89,8 @@ export function readGenesisOptions(
     securityParameter: number("security-parameter", 1, 2 ** 31 - 1),
     pools: number("pools", 0, MOST_POOLS),
     pledge: lovelace("pledge-ada"),
+    accounts: number("accounts", 0, MOST_ACCOUNTS),
+    accountFunds: lovelace("accounts-ada"),
     maxSupply: lovelace("supply-ada"),
     reserves: lovelace("reserves-ada"),
     treasury: lovelace("treasury-ada"),

@@ -14,6 +14,7 @@ import type { Worker } from "#src/runtime/worker.ts";
 import { pingDatabase } from "#src/store/server.ts";
 import type { Store } from "#src/store/store.ts";
 import { type AppContext, listen, urlOf } from "#src/app/context.ts";
+import { healthPort } from "#src/app/ports.ts";
 
 /** Most blocks that a ready follower is behind the network's tip. */
 const MOST_BEHIND = 10;
@@ -74,11 +75,11 @@ export async function partitionsCheck(store: Store): Promise<Check> {
 /** Listens on the health port, where the options name one. */
 export async function startHealthPort(context: AppContext): Promise<void> {
   const { options, store, health, log } = context;
-  if (options.healthPort === undefined) return;
+  const use = healthPort(options);
+  if (use === undefined) return;
   const app = new OpenAPIHono();
   handleErrors(app, log);
   healthRoutes({ health })(app);
   metricsRoutes({ store, log })(app);
-  const use = { service: "the health port", port: options.healthPort, option: "--health-port" };
   context.listening.push({ name: "health", at: urlOf(await listen(context, app, use)) });
 }

@@ -1,13 +1,16 @@
-/** The UNIX socket at which a devnet serves as a node. */
+/** The addresses at which a devnet serves as a node: a UNIX socket, and a TCP port. */
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import { fail } from "#src/base/result.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import { serveSocket } from "#src/devnet/serve/socket.ts";
+import { type NodeService, nodeService } from "#src/devnet/serve/socket.ts";
+import { portTaken } from "#src/embedded/ports.ts";
 import { pathFailure } from "#src/node/errors.ts";
+import { showAddress } from "#src/node/transport/dial.ts";
 import { type AppContext, StartError } from "#src/app/context.ts";
 import type { Options } from "#src/app/options.ts";
+import { nodePort } from "#src/app/ports.ts";
 
 /** Throws `StartError` for a socket path that cannot be used: before a devnet is created, whose settings are final. */
 export function checkSocket({ socket }: Options): void {
@@ -16,24 +19,36 @@ export function checkSocket({ socket }: Options): void {
 }
 
 /**
- * Serves the devnet at its socket. A failure is a `StartError` where the options name the socket, else a line of
- * progress.
+ * Serves the devnet as a node, at its socket and over TCP. A failure of the socket is a `StartError` where the options
+ * name its path, else a line of progress.
+ *
+ * @throws {StartError} also where the port cannot be listened on
  */
-export async function serveNodeSocket(
-  { options, store, bus, log, progress, listening, stops }: AppContext,
-  devnet: Devnet,
-): Promise<void> {
+export async function serveAsNode(context: AppContext, devnet: Devnet): Promise<void> {
+  const { options: { devnetWithout: without }, store, bus, log, stops } = context;
+  if (without.has("socket") && without.has("tcp")) return;
+  const service = nodeService({ devnet, store, bus, log: log.with({ component: "socket" }) });
+  stops.push(() => service.close());
+  if (!without.has("socket")) await listenAtPath(context, service);
+  if (!without.has("tcp")) await listenOverTcp(context, service);
+}
+
+async function listenAtPath({ options, progress, listening }: AppContext, service: NodeService): Promise<void> {
   const at = options.socket ?? path.resolve(options.folder, "devnet", "node.socket");
   const failure = await mkdir(path.dirname(at), { recursive: true }).then(() => undefined, (error: Error) => error);
-  const served = failure
-    ? fail("no_folder", failure.message)
-    : await serveSocket({ path: at, devnet, store, bus, log: log.with({ component: "socket" }) });
-  if (served.ok) {
-    stops.push(() => served.value.close());
-    listening.push({ name: "its node socket", at });
-    return;
-  }
+  const served = failure ? fail("no_folder", failure.message) : await service.listen({ path: at });
+  if (served.ok) return void listening.push({ name: "its node socket", at });
   const why = served.error.message;
   if (options.socket !== undefined) throw new StartError(`--socket: ${why}`);
   progress(`The devnet has no node socket: ${why} Use --socket PATH for another path.`);
+}
+
+async function listenOverTcp({ options, listening }: AppContext, service: NodeService): Promise<void> {
+  const use = nodePort(options);
+  const served = await service.listen({ host: use.host, port: use.port });
+  if (served.ok) {
+    return void listening.push({ name: "its node socket over TCP", at: showAddress(served.value.address) });
+  }
+  if (served.error.code === "socket_in_use") throw portTaken(use);
+  throw new StartError(`${use.option}: ${served.error.message}`);
 }

@@ -30,6 +30,12 @@ export type Role = (typeof ROLES)[number];
 /** The roles that a process without a devnet can have. */
 const WITHOUT_DEVNET = ["edge", "worker", "follower"] as const;
 
+/** Parts of a devnet that can be left out; its chain and its own HTTP API always run. */
+export const DEVNET_PARTS = ["index", "blockfrost", "admin", "wallet", "socket", "tcp"] as const;
+export type DevnetPart = (typeof DEVNET_PARTS)[number];
+/** Parts that work only with another one. */
+const DEPENDENT_PARTS: Partial<Record<DevnetPart, DevnetPart>> = { blockfrost: "index" };
+
 export interface Options extends NetworkOptions {
   /** Folder of the embedded PostgreSQL and of the devnet's files; unused with `inMemory`. */
   readonly folder: string;
@@ -52,8 +58,14 @@ export interface Options extends NetworkOptions {
   /** Maximum lag of a ready wallet, in seconds. */
   readonly syncToleranceS: number;
   readonly devnetPort: number;
+  /** Port of the devnet's Blockfrost API. */
+  readonly indexerPort: number;
   /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
   readonly devnetOrigins: readonly string[];
+  /** Port of the devnet's node socket over TCP. */
+  readonly nodePort: number;
+  /** Parts of the devnet that do not run, with those that depend on them. */
+  readonly devnetWithout: ReadonlySet<DevnetPart>;
   readonly natsPort: number;
   readonly operatorPort: number;
   /** Address at which the operator service listens; other than loopback needs a token. */
@@ -125,7 +137,10 @@ export const HELP = `arbor: authenticated facts on Cardano
 ${TLS_HELP}
   --sync-tolerance N   maximum lag in seconds of a ready wallet (300)   ARBOR_SYNC_TOLERANCE
   --devnet-port N      devnet and faucet (10000)                        ARBOR_DEVNET_PORT
+  --indexer-port N     the devnet's Blockfrost API (8080)               ARBOR_INDEXER_PORT
   --devnet-origins O,O additional origins allowed to change the devnet, * for all  ARBOR_DEVNET_ORIGINS
+  --node-port N        node socket of the devnet over TCP (3333)        ARBOR_NODE_PORT
+  --devnet-without P,P parts of the devnet to leave out: ${DEVNET_PARTS.join(", ")} (none)  ARBOR_DEVNET_WITHOUT
   --nats-port N        NATS endpoint (4222)                             ARBOR_NATS_PORT
   --operator-port N    operator service (8091)                          ARBOR_OPERATOR_PORT
   --operator-host HOST address of the operator service (--host)         ARBOR_OPERATOR_HOST
@@ -174,7 +189,10 @@ const NAMES = [
   ...TLS_NAMES,
   "sync-tolerance",
   "devnet-port",
+  "indexer-port",
   "devnet-origins",
+  "node-port",
+  "devnet-without",
   "nats-port",
   "operator-port",
   "operator-host",
@@ -208,7 +226,7 @@ type OptionName = (typeof NAMES)[number];
 /** Options without a value on the command line; in the environment they are true or false. */
 const FLAGS: readonly OptionName[] = ["mainnet", "tokens-on-mainnet", "in-memory"];
 /** Options of a devnet, meaningless for another network. */
-const DEVNET_NAMES = ["socket", "block-ms", ...GENESIS_NAMES] as const;
+const DEVNET_NAMES = ["socket", "node-port", "devnet-without", "block-ms", ...GENESIS_NAMES] as const;
 
 export type BadOption = Failure<"bad_option">;
 
@@ -247,6 +265,11 @@ function parse(args: readonly string[], { names, flags }: Pick<OptionAliases, "n
 
 function isRole(text: string): text is Role {
   return ROLES.some((role) => role === text);
+}
+
+/** The parts of a devnet that do not run: those of a list, and those that depend on them. */
+function withoutParts(list: readonly string[]): ReadonlySet<DevnetPart> {
+  return new Set(DEVNET_PARTS.filter((part) => list.includes(part) || list.includes(DEPENDENT_PARTS[part] ?? part)));
 }
 
 /** Reads options; `help` for `--help`; `bad_option` names all problems. One function: checks use several options. */
@@ -348,7 +371,18 @@ export function readOptions(
     ...(walletTls ? { walletTls } : {}),
     syncToleranceS: number("sync-tolerance", 300, 0, 86_400),
     devnetPort: number("devnet-port", 10_000, 0, 65_535),
+    indexerPort: number("indexer-port", 8080, 0, 65_535),
     devnetOrigins: list("devnet-origins", originProblem),
+    nodePort: number("node-port", 3333, 0, 65_535),
+    devnetWithout: withoutParts(
+      list(
+        "devnet-without",
+        (item) =>
+          DEVNET_PARTS.some((part) => part === item)
+            ? undefined
+            : `${item} is not a part of the devnet; the parts are ${DEVNET_PARTS.join(", ")}`,
+      ),
+    ),
     natsPort: number("nats-port", 4222, 0, 65_535),
     operatorPort: number("operator-port", 8091, 0, 65_535),
     operatorHost,

@@ -179,4 +179,12 @@ export const devnetMigrations: readonly Migration[] = [{
     create index on devnet_index_reward (credential, earned);
     create index on devnet_index_reward (pool, earned);
     create index on devnet_index_reward (height);`,
+}, {
+  id: "devnet-5",
+  sql: `
+    -- Genesis settings: default accounts. An earlier devnet has none.
+    -- slots_ahead: by how many slots the devnet runs ahead of the time since its slot 0.
+    alter table devnet_meta
+      add column accounts int not null default 0, add column account_funds bigint not null default 0,
+      add column slots_ahead bigint not null default 0;`,
 }];

@@ -37,7 +37,7 @@ export interface Memory {
 /** Starts it on free ports and waits until it is ready; `options` go to its command line. */
 export async function startArbor(folder: string, options: readonly string[] = []): Promise<Running> {
   const begun = performance.now();
-  const ports = ["token", "wallet", "devnet", "nats", "operator"].flatMap((name) => [`--${name}-port`, "0"]);
+  const ports = ["token", "wallet", "devnet", "node", "nats", "operator"].flatMap((name) => [`--${name}-port`, "0"]);
   const child = spawn(
     process.execPath,
     ["run", "-A", "src/app/start.ts", "--folder", folder, ...ports, ...options],

@@ -10,7 +10,7 @@ import { type NodePort, nodePort, type NodePortSettings } from "#src/chain/provi
 import type { RawChainPort } from "#src/chain/provider/port.ts";
 import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
-import { serveSocket, type SocketSettings } from "#src/devnet/serve/socket.ts";
+import { nodeService, type NodeServiceSettings } from "#src/devnet/serve/socket.ts";
 import type { NodeServer } from "#src/node/server/server.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
@@ -38,8 +38,11 @@ export interface DevnetWorld {
   /** Starts a devnet that makes a block only on request. */
   start(options?: DevnetOptions): Promise<Devnet>;
   /** Serves a devnet at a socket; returns the server, its path, and a port to it. */
-  serve(devnet: Devnet, settings?: Partial<SocketSettings>, port?: Partial<NodePortSettings>): Promise<Served>;
+  serve(devnet: Devnet, settings?: Partial<ServeSettings>, port?: Partial<NodePortSettings>): Promise<Served>;
 }
+
+/** What a devnet's socket is served with: another path, shorter times. */
+export type ServeSettings = NodeServiceSettings & { readonly path: string };
 
 /** A devnet's socket. */
 export interface Served {
@@ -51,7 +54,7 @@ export interface Served {
 /** Creates the environment before each test of the file and closes it after the test. */
 export function devnetWorld(): DevnetWorld {
   const running: Devnet[] = [];
-  const served: Served[] = [];
+  const served: (Served & { readonly close: () => Promise<void> })[] = [];
   const of = {} as { -readonly [K in "infra" | "store" | "bus" | "clock" | "rows"]: DevnetWorld[K] };
   beforeEach(async () => {
     of.infra = await sharedInfra();
@@ -62,9 +65,9 @@ export function devnetWorld(): DevnetWorld {
     of.rows = devnetPort({ store: of.store, bus: of.bus, log: silentLog, pollMs: 60_000 });
   });
   afterEach(async () => {
-    for (const { node, server } of served.splice(0)) {
+    for (const { node, close } of served.splice(0)) {
       node.close();
-      await server.close();
+      await close();
     }
     for (const devnet of running.splice(0)) await devnet.stop();
     await of.bus.close();
@@ -105,9 +108,10 @@ export function devnetWorld(): DevnetWorld {
     serve: async (devnet, settings = {}, more = {}) => {
       const path = settings.path ?? socketPath();
       const { store, bus } = of;
-      const server = valueOf(await serveSocket({ path, devnet, store, bus, log: silentLog, ...settings }));
+      const service = nodeService({ devnet, store, bus, log: silentLog, ...settings });
+      const server = valueOf(await service.listen({ path }));
       const node = nodePort({ address: { path }, magic: 42, log: silentLog, firstWaitMs: 20, ...more });
-      const made = { server, path, node };
+      const made = { server, path, node, close: service.close };
       served.push(made);
       return made;
     },

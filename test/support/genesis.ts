@@ -8,7 +8,7 @@ export const POOLS_URL = "http://127.0.0.1:10000";
 
 /** A genesis with three pools and new keys. */
 export function newGenesis(): Genesis {
-  const { parameters, pledge, maxSupply, reserves, treasury, epochLength } = genesisDefaults;
+  const { parameters, pledge, maxSupply, reserves, treasury, epochLength, accounts, accountFunds } = genesisDefaults;
   const settings = { network: 0, parameters, pledge, url: POOLS_URL } as const;
   return {
     network: {
@@ -23,6 +23,8 @@ export function newGenesis(): Genesis {
     reserves,
     treasury,
     pledge,
+    accounts,
+    accountFunds,
     pools: newPools(3, POOLS_URL).map((pool, position) => ({
       ...pool,
       registered: registeredPool(pool, position, settings),

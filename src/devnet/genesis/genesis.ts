@@ -12,6 +12,7 @@ import type { Parameters } from "#src/cardano/parameters.ts";
 import type { Network } from "#src/chain/provider/port.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { insertUtxos } from "#src/devnet/blocks/writes.ts";
+import { accountAddress, devnetAccounts, MOST_ACCOUNTS } from "#src/devnet/genesis/accounts.ts";
 import { storeEntries } from "#src/devnet/ledger/entries.ts";
 import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import {
@@ -51,13 +52,16 @@ export interface GenesisOptions {
   readonly parametersSource: string;
   /** The first epoch of the next major protocol version, with mainnet's cost models; undefined: parameters never change. */
   readonly hardForkEpoch?: number | undefined;
-  /** Maximum supply; what is not in reserves, treasury or pledges belongs to the faucet. */
+  /** Maximum supply; what is not in reserves, treasury, pledges or default accounts belongs to the faucet. */
   readonly maxSupply: bigint;
   readonly reserves: bigint;
   readonly treasury: bigint;
   /** Number of stake pools, and the pledge of each one's owner. */
   readonly pools: number;
   readonly pledge: bigint;
+  /** Number of default accounts, and the initial lovelace of each one. */
+  readonly accounts: number;
+  readonly accountFunds: bigint;
   /** URL under which the devnet serves the pools' metadata; empty: none. */
   readonly url: string;
 }
@@ -75,6 +79,8 @@ export const genesisDefaults: Omit<GenesisOptions, "genesisTime"> = {
   treasury: 0n,
   pools: 3,
   pledge: 1_000_000n * ADA,
+  accounts: 20,
+  accountFunds: 10_000n * ADA,
   url: "",
 };
 
@@ -89,6 +95,9 @@ export interface Genesis {
   readonly reserves: bigint;
   readonly treasury: bigint;
   readonly pledge: bigint;
+  /** Number of default accounts (see `devnetAccounts`), and the initial lovelace of each one. */
+  readonly accounts: number;
+  readonly accountFunds: bigint;
   /** The pools of the genesis with their keys, and as the ledger has them. */
   readonly pools: readonly (GenesisPool & { readonly registered: RegisteredPool })[];
   /** URL of the pools' metadata in their registrations; undefined: none. */
@@ -120,6 +129,8 @@ interface MetaRow {
   readonly reserves: bigint;
   readonly treasury: bigint;
   readonly pledge: bigint;
+  readonly accounts: number;
+  readonly account_funds: bigint;
   readonly faucet_funds: bigint;
   readonly faucet_seed: Uint8Array;
   readonly draw_seed: Uint8Array;
@@ -159,6 +170,8 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
     reserves: row.reserves,
     treasury: row.treasury,
     pledge: row.pledge,
+    accounts: row.accounts,
+    accountFunds: row.account_funds,
     pools: pools.map((pool, position) => ({ ...pool, registered: registeredPool(pool, position, settings) })),
     poolsUrl: row.pools_url ?? undefined,
     drawSeed: new Uint8Array(row.draw_seed),
@@ -169,13 +182,16 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
 
 /** Initial lovelace of the faucet: what is not assigned to anything else. */
 export function faucetFunds(options: Omit<GenesisOptions, "genesisTime">): bigint {
-  const { maxSupply, reserves, treasury, pools, pledge, parameters: { keyDeposit, poolDeposit } } = options;
-  return maxSupply - reserves - treasury - BigInt(pools) * (pledge + keyDeposit + poolDeposit);
+  const { maxSupply, reserves, treasury, pools, pledge, accounts, accountFunds, parameters } = options;
+  return maxSupply - reserves - treasury - BigInt(accounts) * accountFunds -
+    BigInt(pools) * (pledge + parameters.keyDeposit + parameters.poolDeposit);
 }
 
 /** Checks the options of a new devnet; the failure says what is wrong. */
 export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Result<void, BadGenesis> {
-  const { epochLength, securityParameter, maxSupply, reserves, treasury, pools, pledge, url, hardForkEpoch } = options;
+  const { epochLength, securityParameter, maxSupply, reserves, treasury, pools, pledge, accounts, accountFunds } =
+    options;
+  const { url, hardForkEpoch } = options;
   const whole = (value: number, least: number, most: number) =>
     Number.isSafeInteger(value) && value >= least && value <= most;
   const problems: string[] = [];
@@ -184,6 +200,8 @@ export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Resu
   if (!whole(pools, 0, MOST_POOLS)) problems.push(`the maximum number of pools is ${MOST_POOLS}`);
   if (maxSupply > MOST_LOVELACE) problems.push(`the maximum supply is ${MOST_LOVELACE} lovelace`);
   if ([reserves, treasury, pledge].some((amount) => amount < 0n)) problems.push("amounts must not be negative");
+  if (!whole(accounts, 0, MOST_ACCOUNTS)) problems.push(`the maximum number of accounts is ${MOST_ACCOUNTS}`);
+  if (accounts > 0 && accountFunds < 2n * ADA) problems.push("an account has at least 2 ada, to stand in an output");
   if (pools > 0 && pledge < 2n * ADA) problems.push("a pledge is at least 2 ada, to stand in an output");
   if (hardForkEpoch !== undefined) {
     const { major } = options.parameters.protocolVersion;
@@ -195,7 +213,7 @@ export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Resu
   const funds = faucetFunds(options);
   if (funds < LEAST_FUNDS) {
     problems.push(
-      `the faucet would have ${funds} lovelace after reserves, treasury, pledges and deposits; it needs at least ${LEAST_FUNDS}`,
+      `the faucet would have ${funds} lovelace after reserves, treasury, pledges, deposits and accounts; it needs at least ${LEAST_FUNDS}`,
     );
   }
   if (url.length > 128 - 71) problems.push("the URL of the pool metadata must have at most 57 characters");
@@ -212,13 +230,14 @@ export async function createGenesis(sql: Queries, options: GenesisOptions): Prom
   const forked = hardForkEpoch === undefined ? undefined : afterHardFork(parameters);
   await sql`
     insert into devnet_meta (magic, network_id, genesis_time, slot_length, epoch_length, security_parameter, parameters,
-      parameters_source, max_supply, reserves, treasury, pledge, faucet_funds, faucet_seed, draw_seed, pools_url, issuer,
+      parameters_source, max_supply, reserves, treasury, pledge, accounts, account_funds, faucet_funds, faucet_seed, draw_seed, pools_url, issuer,
       hard_fork_epoch, hard_fork_parameters)
     values (${options.magic}, ${
     networkIdOf(options.magic)
   }, ${options.genesisTime}, ${options.slotLength}, ${options.epochLength},
       ${options.securityParameter}, ${sql.typed.json(parametersToJson(parameters))}, ${options.parametersSource},
-      ${options.maxSupply}, ${options.reserves}, ${options.treasury}, ${options.pledge}, ${faucetFunds(options)},
+      ${options.maxSupply}, ${options.reserves}, ${options.treasury}, ${options.pledge}, ${options.accounts},
+      ${options.accountFunds}, ${faucetFunds(options)},
       ${newSeed()}, ${newSeed()}, ${url || null}, ${publicKey(newSeed())},
       ${hardForkEpoch ?? null}, ${forked ? sql.typed.json(parametersToJson(forked)) : null})`;
   await insertPools(sql, newPools(options.pools, url || undefined));
@@ -229,11 +248,12 @@ export async function createGenesis(sql: Queries, options: GenesisOptions): Prom
   return genesis;
 }
 
-/** The outputs of a genesis: the faucet's first, then the pledges. */
-export function genesisOutputs({ faucet, pools, pledge }: Genesis): Utxo[] {
+/** The outputs of a genesis: the faucet's first, then the pledges, then those of the default accounts. */
+export function genesisOutputs({ network, faucet, pools, pledge, accounts, accountFunds }: Genesis): Utxo[] {
   return [
     initialFunds(faucet.address, faucet.funds),
     ...pools.map(({ registered }) => initialFunds(registered.owner.address, pledge)),
+    ...devnetAccounts(accounts).map((account) => initialFunds(accountAddress(network.id, account), accountFunds)),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** A devnet's settings as text: for the output of a start, and for a start with other options. */
 import { toJson } from "#src/base/json.ts";
+import { ACCOUNTS_MNEMONIC } from "#src/devnet/genesis/accounts.ts";
 import type { Genesis, GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
@@ -11,9 +12,9 @@ export function ada(lovelace: bigint): string {
   return String(whole).replace(/\B(?=(\d{3})+$)/g, ",") + decimals;
 }
 
-/** A devnet's settings, in two lines. */
+/** A devnet's settings, in two lines, and a third one about its default accounts. */
 export function settingsLines(
-  { network, terms, parameters, pools, pledge, reserves, treasury, faucet }: Genesis,
+  { network, terms, parameters, pools, pledge, reserves, treasury, faucet, accounts, accountFunds }: Genesis,
 ): string[] {
   const { slots: { slotLength }, securityParameter } = network;
   const version = ({ protocolVersion: { major, minor } }: Parameters) => `${major}.${minor}`;
@@ -25,6 +26,10 @@ export function settingsLines(
     `k ${securityParameter}; protocol version ${version(parameters)}${forks}`,
     `Devnet genesis: ${ada(terms.maxSupply)} ada: reserves ${ada(reserves)}, treasury ${ada(treasury)}, ` +
     `${pools.length} pools with ${ada(pledge)} each, faucet ${ada(faucet.funds)}`,
+    ...(accounts === 0 ? [] : [
+      `Devnet accounts: ${accounts} with ${ada(accountFunds)} ada each; public mnemonic, for development only: ` +
+      ACCOUNTS_MNEMONIC,
+    ]),
   ];
 }
 
@@ -37,6 +42,8 @@ export function keptSettings(chosen: Partial<GenesisOptions>, genesis: Genesis):
     ["k", chosen.securityParameter, network.securityParameter],
     ["pools", chosen.pools, genesis.pools.length],
     ["pledge", chosen.pledge, genesis.pledge],
+    ["accounts", chosen.accounts, genesis.accounts],
+    ["lovelace of an account", chosen.accountFunds, genesis.accountFunds],
     ["supply", chosen.maxSupply, terms.maxSupply],
     ["reserves", chosen.reserves, genesis.reserves],
     ["treasury", chosen.treasury, genesis.treasury],

@@ -1,5 +1,5 @@
 /**
- * The devnet's UNIX socket for node-to-client clients (wallets, indexers, `cardano-cli`), like that of a node.
+ * The devnet for node-to-client clients (wallets, indexers, `cardano-cli`), like a node: at a UNIX socket and over TCP.
  *
  * Assumptions: reads use rows, so a client sees only what is committed. A query that is not supported ends the
  * connection, as at a node.
@@ -16,6 +16,7 @@ import { nodeError, type NodeFailure } from "#src/node/errors.ts";
 import { answerQuery } from "#src/node/queries/answering.ts";
 import { encodeRejection } from "#src/node/rejections/rejections.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
+import type { NodeAddress } from "#src/node/transport/dial.ts";
 import type { NodeHandlers, ServedMempool } from "#src/node/server/handlers.ts";
 import { CONWAY, eraName } from "#src/node/protocols/values.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -26,9 +27,7 @@ const MAX_STATES = 6;
 /** Milliseconds between polls of the mempool, for clients that wait for a change. */
 const POLL_MS = 50;
 
-export interface SocketSettings {
-  /** Path of the socket. */
-  readonly path: string;
+export interface NodeServiceSettings {
   readonly devnet: Devnet;
   readonly store: Store;
   readonly bus: Bus;
@@ -41,32 +40,37 @@ export interface SocketSettings {
   readonly mempoolBytes?: number;
 }
 
-/** Serves the devnet of this process at a socket until it is closed. Fails if the path cannot be listened on. */
-export async function serveSocket(settings: SocketSettings): Promise<Result<NodeServer, NodeFailure>> {
-  const { path, store, devnet: { genesis }, log, idleMs = 60_000 } = settings;
-  const states = new AcquiredStates({ store, genesis, maxOpen: MAX_STATES, idleMs });
-  const served = await serveNode({ path }, handlersOf(settings, states), {
-    onEnd: ({ failure }) =>
-      log.debug("a client of the socket has disconnected", { code: failure.code, reason: failure.message }),
-  });
-  if (!served.ok) {
-    await states.close();
-    return served;
-  }
-  const server = served.value;
-  return ok({
-    address: server.address,
-    get connections() {
-      return server.connections;
-    },
-    close: async () => {
-      await server.close();
-      await states.close();
-    },
-  });
+/** A devnet as a node, which can be served at several addresses. */
+export interface NodeService {
+  /** Serves clients at an address until the service is closed. Fails if it cannot be listened on. */
+  listen(address: NodeAddress): Promise<Result<NodeServer, NodeFailure>>;
+  /** Closes all addresses and connections. */
+  close(): Promise<void>;
 }
 
-function handlersOf(settings: SocketSettings, states: AcquiredStates): NodeHandlers {
+/** The devnet of this process as a node. The acquired states of its clients share a limit, whatever their address. */
+export function nodeService(settings: NodeServiceSettings): NodeService {
+  const { store, devnet: { genesis }, log, idleMs = 60_000 } = settings;
+  const states = new AcquiredStates({ store, genesis, maxOpen: MAX_STATES, idleMs });
+  const handlers = handlersOf(settings, states);
+  const servers: NodeServer[] = [];
+  return {
+    listen: async (address) => {
+      const served = await serveNode(address, handlers, {
+        onEnd: ({ failure }) =>
+          log.debug("a client of the node socket has disconnected", { code: failure.code, reason: failure.message }),
+      });
+      if (served.ok) servers.push(served.value);
+      return served;
+    },
+    close: async () => {
+      await Promise.all(servers.splice(0).map((server) => server.close()));
+      await states.close();
+    },
+  };
+}
+
+function handlersOf(settings: NodeServiceSettings, states: AcquiredStates): NodeHandlers {
   const { devnet, store, bus, log, pollMs = 1_000, mempoolBytes = 4_000_000 } = settings;
   const { network, genesis } = devnet;
   const gone = () => nodeError("closed", "The devnet is not running in this process.");

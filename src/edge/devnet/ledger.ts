@@ -11,6 +11,7 @@ import { slotTime } from "#src/cardano/parameters.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
+import { accountAddress, devnetAccounts } from "#src/devnet/genesis/accounts.ts";
 import type { WrittenFile } from "#src/devnet/genesis/files.ts";
 import { ERAS, genesisFiles } from "#src/devnet/genesis/json.ts";
 import { type EpochRows, readAccountStake, readEpoch } from "#src/devnet/ledger/rows.ts";
@@ -167,6 +168,8 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     treasury: genesis.treasury,
     faucet: genesis.faucet.funds,
     pledge: genesis.pledge,
+    accounts: devnetAccounts(genesis.accounts).map((account) => accountText(accountAddress(network, account))),
+    accountFunds: genesis.accountFunds,
     pools: genesis.pools.map(({ id }) => poolText(id)),
     files: Object.fromEntries(ERAS.map((era) => {
       const name = `${era}-genesis.json`;

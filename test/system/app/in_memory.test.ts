@@ -19,7 +19,7 @@ describe("serve without a database", () => {
   beforeAll(() => {
     root = mkdtempSync(path.join(os.tmpdir(), "arbor-tmp-"));
     chmodSync(root, 0o755);
-    const ports = ["TOKEN", "WALLET", "DEVNET", "OPERATOR", "NATS"].map((name) => [`ARBOR_${name}_PORT`, "0"]);
+    const ports = ["TOKEN", "WALLET", "DEVNET", "NODE", "OPERATOR", "NATS"].map((name) => [`ARBOR_${name}_PORT`, "0"]);
     const none = ["ARBOR_FOLDER", "DATABASE_URL", "NATS_URL", "NATS_TOKEN"].map((name) => [name, ""]);
     environment = { ...Object.fromEntries([...ports, ...none]), TMPDIR: root, ARBOR_BUILDERS: "1" };
   });

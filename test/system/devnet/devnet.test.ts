@@ -233,7 +233,7 @@ describe("rollbacks", () => {
     await give(devnet, alice.enterprise, 10n * ada);
     await makeBlock(devnet);
     expect(await devnet.rollback({ height: -1 })).toMatchObject({ ok: true, value: { height: -1, slot: -1 } });
-    expect((await checkRows(world.store)).unspent.size).toBe(1 + devnet.genesis.pools.length);
+    expect((await checkRows(world.store)).unspent.size).toBe(1 + devnet.genesis.pools.length + devnet.genesis.accounts);
     for (let i = 0; i < 10; i++) await makeBlock(devnet);
     expect(await devnet.rollback({ blocks: 6 })).toMatchObject({ ok: false, error: { code: "rollback_impossible" } });
     expect(await devnet.rollback({ blocks: 5 })).toMatchObject({ ok: true, value: { height: 4 } });

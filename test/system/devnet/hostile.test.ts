@@ -8,10 +8,9 @@ import { type Encodable, encode, Encoded, head } from "#src/cardano/cbor.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
-import { serveSocket } from "#src/devnet/serve/socket.ts";
+import { type NodeService, nodeService } from "#src/devnet/serve/socket.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { sendEraQuery } from "#src/node/queries/sendQuery.ts";
-import type { NodeServer } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
@@ -28,7 +27,7 @@ let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;
 let bus: Bus;
 let devnet: Devnet;
-let server: NodeServer;
+let service: NodeService;
 let coins: Utxo[];
 const path = socketPath();
 
@@ -46,7 +45,8 @@ beforeAll(async () => {
       options: { blockMs: 0 },
     }),
   );
-  server = valueOf(await serveSocket({ path, devnet, store, bus, log: silentLog, idleMs: 1_500 }));
+  service = nodeService({ devnet, store, bus, log: silentLog, idleMs: 1_500 });
+  valueOf(await service.listen({ path }));
   for (let i = 0; i < 3; i++) valueOf(await devnet.faucet.pay(alice.enterprise, 100n * ada));
   coins = devnet.mempool().flatMap(({ applied }) =>
     applied.created.filter(({ output }) => output.address === alice.enterprise)
@@ -54,7 +54,7 @@ beforeAll(async () => {
   valueOf(await devnet.makeBlock());
 });
 afterAll(async () => {
-  await server?.close();
+  await service?.close();
   await devnet?.stop();
   await bus?.close();
   await store?.close();

@@ -9,7 +9,6 @@ import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
 import type { RawChainPort, RawStep } from "#src/chain/provider/port.ts";
 import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
 import { readLedger } from "../../support/devnet_ledger.ts";
-import type { SocketSettings } from "#src/devnet/serve/socket.ts";
 import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import { stakeDistribution, stakeSnapshots } from "#src/ledger/epoch/reads.ts";
 import { credentialKey } from "#src/ledger/state.ts";
@@ -19,7 +18,7 @@ import type { EraQuery, NodeQuery } from "#src/node/queries/query.ts";
 import type { NodeServer } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 import { certificates, spend } from "../../support/devnet.ts";
-import { devnetWorld, give as giveFrom, makeBlock, valueOf } from "../../support/devnet_world.ts";
+import { devnetWorld, give as giveFrom, makeBlock, type ServeSettings, valueOf } from "../../support/devnet_world.ts";
 import { until } from "../../support/until.ts";
 import { person } from "../../support/wallet.ts";
 
@@ -38,7 +37,7 @@ async function begin(options: DevnetOptions = {}): Promise<void> {
 }
 
 /** Serves again at the same port. */
-async function serve(settings: Partial<SocketSettings> = {}): Promise<void> {
+async function serve(settings: Partial<ServeSettings> = {}): Promise<void> {
   ({ server } = await world.serve(devnet, { path, ...settings }));
 }
 

@@ -31,7 +31,7 @@ describe("a transaction that many submit at once", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     folder = await mkdtemp(path.join(tmpdir(), "arbor-"));
-    const ports = ["token", "wallet", "devnet", "operator"].flatMap((name) => [`--${name}-port`, "0"]);
+    const ports = ["token", "wallet", "devnet", "node", "operator"].flatMap((name) => [`--${name}-port`, "0"]);
     const options = readOptions(
       [
         ...[

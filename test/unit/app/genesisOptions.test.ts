@@ -19,10 +19,13 @@ function genesis(args: readonly string[], env: Record<string, string> = {}) {
 
 test("only given options are set, from the command line or the environment", () => {
   expect(genesis([])).toEqual({});
-  expect(genesis(["--epoch-slots", "50", "--pools=0", "--reserves-ada", "7"], { ARBOR_SLOT_MS: "50" })).toEqual({
+  expect(
+    genesis(["--epoch-slots", "50", "--pools=0", "--reserves-ada", "7", "--accounts", "3"], { ARBOR_SLOT_MS: "50" }),
+  ).toEqual({
     epochLength: 50,
     pools: 0,
     reserves: 7_000_000n,
+    accounts: 3,
     slotLength: 50,
   });
   expect(genesis(["--protocol-version", "10", "--hard-fork-epoch", "7"])).toMatchObject({

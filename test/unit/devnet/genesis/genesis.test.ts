@@ -95,12 +95,14 @@ test("pools of a genesis are registered as in the ledger, and metadata follow CI
   expect(new Set(of.pools.map(({ registered }) => registered.terms.vrf)).size).toBe(3);
 });
 
-test("settings take two lines, and ignored options one", () => {
+test("settings take two lines, the default accounts one, and ignored options one", () => {
   const of = genesis();
   expect(settingsLines(of)).toEqual([
     "Devnet: epochs of 600 slots of 1000 ms (600 s), at most one block per slot; k 2160; protocol version 11.0",
-    "Devnet genesis: 45,000,000,000 ada: reserves 15,000,000,000, treasury 0, 3 pools with 1,000,000 each, faucet 29,996,998,494",
+    "Devnet genesis: 45,000,000,000 ada: reserves 15,000,000,000, treasury 0, 3 pools with 1,000,000 each, faucet 29,996,798,494",
+    `Devnet accounts: 20 with 10,000 ada each; public mnemonic, for development only: ${"test ".repeat(23)}sauce`,
   ]);
+  expect(settingsLines({ ...of, accounts: 0 })).toHaveLength(2);
   expect(ada(1_234_567_890_120n)).toBe("1,234,567.89012");
   expect(keptSettings({ epochLength: 600, pools: 3, url, parameters: mainnetParameters }, of)).toBeUndefined();
   expect(keptSettings({ securityParameter: 5, url: "http://127.0.0.1:9" }, of)).toMatch(
@@ -112,6 +114,9 @@ test("settings take two lines, and ignored options one", () => {
   const hardFork = { epoch: 7, parameters: mainnetParameters };
   expect(settingsLines({ ...of, parameters, terms: { ...of.terms, hardFork } })[0]).toMatch(
     /protocol version 10.0, 11.0 from epoch 7 on$/,
+  );
+  expect(keptSettings({ accounts: 3, accountFunds: 5n }, of)).toMatch(
+    /: accounts 20 \(requested: 3\); lovelace of an account 10000000000 \(requested: 5\)\./,
   );
   expect(keptSettings({ hardForkEpoch: 7 }, of)).toMatch(/no hard fork \(requested: 7\)/);
   expect(keptSettings({ parameters }, of)).toMatch(/protocol parameters of its beginning \(test\)/);
@@ -126,6 +131,10 @@ test("genesis options are checked", () => {
     { pools: 101 },
     { pools: -1 },
     { pledge: 0n },
+    { accounts: 1_001 },
+    { accounts: -1 },
+    { accountFunds: 1n },
+    { accountFunds: 10n ** 16n },
     { reserves: -1n },
     { reserves: genesisDefaults.maxSupply },
     { maxSupply: 2n ** 63n },

@@ -23,6 +23,8 @@ const genesis: Genesis = {
   reserves,
   treasury,
   pledge,
+  accounts: 0,
+  accountFunds: 0n,
   pools: [],
   poolsUrl: undefined,
   drawSeed: new Uint8Array(32),

@@ -1,0 +1,100 @@
+/** The ports of a process, each with its service and its option, and a check of all of them before anything starts. */
+import { EmbeddedError } from "#src/embedded/errors.ts";
+import { checkPort, portTaken, type PortUse } from "#src/embedded/ports.ts";
+import { StartError } from "#src/app/context.ts";
+import type { Options } from "#src/app/options.ts";
+
+/** A port and the address at which it is used. */
+export interface HostPort extends PortUse {
+  readonly host: string;
+}
+
+/** The port of the token service. */
+export function tokenPort({ host, tokenPort: port }: Options): HostPort {
+  return { service: "the token service", host, port, option: "--token-port" };
+}
+
+/** The port of the wallet service. */
+export function walletPort({ walletHost: host, walletPort: port }: Options): HostPort {
+  return { service: "the wallet service", host, port, option: "--wallet-port" };
+}
+
+/** The port of the page with the wallets' balances; undefined where it is off. */
+export function walletUiPort({ walletHost: host, walletUiPort: port }: Options): HostPort | undefined {
+  return port === undefined ? undefined : { service: "the wallets' page", host, port, option: "--wallet-ui-port" };
+}
+
+/** The port for health checks of a process; undefined where it is off. */
+export function healthPort({ host, healthPort: port }: Options): HostPort | undefined {
+  return port === undefined ? undefined : { service: "the health port", host, port, option: "--health-port" };
+}
+
+/** The port of the operator service. */
+export function operatorPort({ operatorHost: host, operatorPort: port }: Options): HostPort {
+  return { service: "the operator service", host, port, option: "--operator-port" };
+}
+
+/** The port of the embedded NATS endpoint. */
+export function natsPort({ host, natsPort: port }: Options): HostPort {
+  return { service: "the NATS endpoint", host, port, option: "--nats-port" };
+}
+
+/** The port of the devnet's HTTP service. */
+export function devnetPort({ host, devnetPort: port }: Options): HostPort {
+  return { service: "the devnet", host, port, option: "--devnet-port" };
+}
+
+/** The port of the devnet's Blockfrost API. */
+export function indexerPort({ host, indexerPort: port }: Options): HostPort {
+  return { service: "the devnet's Blockfrost API", host, port, option: "--indexer-port" };
+}
+
+/** The port of the devnet's node socket over TCP. */
+export function nodePort({ host, nodePort: port }: Options): HostPort {
+  return { service: "the devnet's node socket over TCP", host, port, option: "--node-port" };
+}
+
+/** The ports that a process will listen on. */
+function portsOf(options: Options): HostPort[] {
+  const { roles, natsUrl, devnetWithout } = options;
+  const ports = [
+    natsUrl ? undefined : natsPort(options),
+    healthPort(options),
+    ...(roles.has("devnet")
+      ? [
+        devnetPort(options),
+        devnetWithout.has("blockfrost") ? undefined : indexerPort(options),
+        devnetWithout.has("tcp") ? undefined : nodePort(options),
+      ]
+      : []),
+    ...(roles.has("edge")
+      ? [tokenPort(options), operatorPort(options), walletPort(options), walletUiPort(options)]
+      : []),
+  ];
+  return ports.filter((use) => use !== undefined);
+}
+
+/**
+ * Checks that the ports are free.
+ *
+ * @throws {StartError} with one sentence about all ports that are taken, so that a second process on a machine need not
+ * be started once for each of them
+ */
+export async function checkPorts(options: Options): Promise<void> {
+  const checked = await Promise.all(
+    portsOf(options).filter(({ port }) => port !== 0).map((use) =>
+      checkPort(use, use.host).then(() => [], (error) => {
+        // what else can be wrong with an address is said by the service that listens on it
+        return error instanceof EmbeddedError && error.code === "port_taken" ? [use] : [];
+      })
+    ),
+  );
+  const taken = checked.flat();
+  const [first] = taken;
+  if (first === undefined) return;
+  if (taken.length === 1) throw portTaken(first);
+  const list = taken.map(({ port, service, option }) => `${port} for ${service} (${option})`).join(", ");
+  throw new StartError(
+    `These ports are used by other programs: ${list}. Stop those programs or choose other ports with these options.`,
+  );
+}

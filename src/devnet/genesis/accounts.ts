@@ -1,0 +1,56 @@
+/**
+ * The default accounts of a devnet: funded in its genesis, with keys that everybody knows, as those of Yaci DevKit.
+ *
+ * Account i has one address, of the payment key m/1852'/1815'/i'/0/0 and the stake key m/1852'/1815'/i'/2/0. No stake
+ * address is registered.
+ */
+import { baseAddress, type NetworkId } from "#src/cardano/address.ts";
+import { accountKey, derivePath, ROLES, type SecretNode } from "#src/cardano/derivation.ts";
+import { keyHash, publicKey, type SigningKey } from "#src/cardano/keys.ts";
+import { masterKey } from "#src/wallet/keys/master.ts";
+
+/** The mnemonic of all accounts. It is public: never use it with real funds. */
+export const ACCOUNTS_MNEMONIC: string = "test ".repeat(23) + "sauce";
+
+/** Accounts of a genesis at most. */
+export const MOST_ACCOUNTS = 1_000;
+
+/** A default account of a devnet. */
+export interface DevnetAccount {
+  /** Its index in the paths of its keys, from 0. */
+  readonly index: number;
+  /** Extended keys of 64 bytes. */
+  readonly paymentKey: SigningKey;
+  readonly stakeKey: SigningKey;
+  /** Hashes of the public keys, in hexadecimal. */
+  readonly payment: string;
+  readonly stake: string;
+}
+
+let root: SecretNode | undefined;
+const derived: DevnetAccount[] = [];
+
+/** The first accounts. Each one is derived once per process, which takes about 2 ms. */
+export function devnetAccounts(count: number): readonly DevnetAccount[] {
+  while (derived.length < count) derived.push(deriveAccount(derived.length));
+  return derived.slice(0, count);
+}
+
+function deriveAccount(index: number): DevnetAccount {
+  const account = accountKey(root ??= accountsRoot(), index);
+  const { key: paymentKey } = derivePath(account, [ROLES.external, 0]);
+  const { key: stakeKey } = derivePath(account, [ROLES.stake, 0]);
+  const hash = (key: SigningKey) => keyHash(publicKey(key));
+  return { index, paymentKey, stakeKey, payment: hash(paymentKey), stake: hash(stakeKey) };
+}
+
+function accountsRoot(): SecretNode {
+  const read = masterKey({ style: "shelley", words: ACCOUNTS_MNEMONIC.split(" ") });
+  if (!read.ok) throw new Error(read.error.message);
+  return read.value;
+}
+
+/** The address of an account, as bytes in hexadecimal. */
+export function accountAddress(network: NetworkId, { payment, stake }: DevnetAccount): string {
+  return baseAddress(network, { kind: "key", hash: payment }, { kind: "key", hash: stake }).hex;
+}

@@ -1,0 +1,64 @@
+/** Ports of a start that are taken are named together, each with its option; parts of a devnet are left out by name. */
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { listeningPort } from "#src/embedded/ports.ts";
+import { DEVNET_PARTS, HELP, type Options, readOptions } from "#src/app/options.ts";
+import { checkPorts } from "#src/app/ports.ts";
+
+let taken: Server[];
+beforeAll(async () => {
+  taken = [createServer().listen(0, "127.0.0.1"), createServer().listen(0, "127.0.0.1")];
+  await Promise.all(taken.map((server) => once(server, "listening")));
+});
+afterAll(() => taken.forEach((server) => server.close()));
+
+const FREE = ["token", "wallet", "operator", "devnet", "node", "nats"].flatMap((name) => [`--${name}-port`, "0"]);
+
+function options(...args: string[]): Options {
+  const read = readOptions([...FREE, ...args], {});
+  if (!read.ok || read.value === "help") throw new Error(read.ok ? "help" : read.error.message);
+  return read.value;
+}
+
+const problem = async (...args: string[]) => await checkPorts(options(...args)).then(() => undefined, String);
+
+test("all taken ports are in one sentence", async () => {
+  const [one, two] = taken.map(listeningPort);
+  expect(await problem()).toBeUndefined();
+  expect(await problem("--node-port", `${one}`)).toMatch(
+    new RegExp(`Port ${one} for the devnet's node socket over TCP is used by another program; .* with --node-port\\.$`),
+  );
+  expect(await problem("--devnet-port", `${one}`, "--token-port", `${two}`)).toMatch(
+    new RegExp(
+      `: ${one} for the devnet \\(--devnet-port\\), ${two} for the token service \\(--token-port\\)\\. ` +
+        "Stop those programs or choose other ports with these options\\.$",
+    ),
+  );
+});
+
+test("the ports of what does not run need not be free", async () => {
+  const port = `${listeningPort(taken[0]!)}`;
+  expect(await problem("--node-port", port, "--devnet-without", "tcp")).toBeUndefined();
+  expect(await problem("--node-port", port, "--devnet-port", port, "--roles", "edge")).toBeUndefined();
+  expect(await problem("--token-port", port, "--roles", "devnet")).toBeUndefined();
+  expect(await problem("--nats-port", port, "--nats-url", "nats://127.0.0.1:1")).toBeUndefined();
+  expect(await problem("--health-port", port)).toContain("--health-port");
+  expect(await problem("--wallet-ui-port", port)).toContain("--wallet-ui-port");
+});
+
+test("parts of a devnet are left out with those that depend on them", () => {
+  expect([...options().devnetWithout]).toEqual([]);
+  expect([...options("--devnet-without", "tcp, wallet").devnetWithout]).toEqual(["wallet", "tcp"]);
+  expect([...options("--devnet-without", "index").devnetWithout]).toEqual(["index", "blockfrost"]);
+  expect([...options("--devnet-without", DEVNET_PARTS.join(",")).devnetWithout]).toEqual(DEVNET_PARTS);
+  expect(readOptions(["--devnet-without", "kupo"], {})).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining("kupo is not a part of the devnet") },
+  });
+  expect(readOptions(["--provider", "node", "--node-socket", "/n", "--devnet-without", "tcp"], {})).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining("--devnet-without requires --provider devnet") },
+  });
+  for (const part of DEVNET_PARTS) expect(HELP).toMatch(new RegExp(`--devnet-without .*\\b${part}\\b`));
+});
