@@ -29,7 +29,7 @@ interface BlockParts {
 /** Composes a block. `made` is the change of its producer's block count, empty if the issuer is not a pool. */
 export function composeBlock(
   parts: BlockParts,
-): { readonly block: NewBlock; readonly made: readonly Change<number>[] } {
+): { readonly block: Omit<NewBlock, "slotsAhead">; readonly made: readonly Change<number>[] } {
   const { genesis: { drawSeed: seed, pools, issuer }, state, coldKeys, tip, slot, chosen, changes } = parts;
   const pool = drawLeader(state, { seed, slot, keys: coldKeys, rotation: pools.map(({ id }) => id) });
   const made = pool === undefined ? [] : [blockMade(state, pool)];

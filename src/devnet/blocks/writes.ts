@@ -23,6 +23,8 @@ export interface NewBlock extends Tip {
   readonly changes: readonly EntryChange[];
   /** Cold keys of pools that it registers, by id. */
   readonly coldKeys: ReadonlyMap<string, Uint8Array>;
+  /** By how many slots the devnet runs ahead of the clock from this block on. */
+  readonly slotsAhead: number;
 }
 
 /** A row of the mempool. */
@@ -38,25 +40,31 @@ interface MempoolRow {
  */
 export async function appendBlock(sql: Queries, block: NewBlock, leaving: readonly string[], k: number): Promise<void> {
   const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
-  await sql`
-    insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
-      ${height}, ${slot}, ${block.hash}, ${
-    block.previous ?? null
-  }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
-      ${transactions.length === 0 ? null : block.bytes},
-      ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`;
-  await sql`update devnet_meta set last_slot = ${slot}, floor_height = greatest(floor_height, ${height - k})`;
-  if (transactions.length > 0) {
-    const hashes = transactions.map(({ hash }) => hash);
-    await sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`;
-    await insertUtxos(sql, transactions.flatMap(({ created }) => created), height);
-    await spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height);
-    await insertColdKeys(sql, block.coldKeys);
-  }
-  await storeEntries(sql, changes, "after");
-  await deleteMempool(sql, leaving);
-  await sql`delete from devnet_utxo where spent_height <= ${height - k}`;
-  await sql`update devnet_block set changes = null where height = ${height - k} and changes is not null`;
+  const hashes = transactions.map(({ hash }) => hash);
+  const hasTransactions = transactions.length > 0;
+  // statements of one transaction run in the order in which they are sent: none waits for the result of another
+  await Promise.all([
+    sql`
+      insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
+        ${height}, ${slot}, ${block.hash}, ${block.previous ?? null}, ${block.issuer}, ${major}, ${minor},
+        ${transactions.length}, ${hasTransactions ? block.bytes : null},
+        ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`,
+    sql`
+      update devnet_meta set last_slot = ${slot}, floor_height = greatest(floor_height, ${height - k}),
+        slots_ahead = ${block.slotsAhead}`,
+    ...(hasTransactions
+      ? [
+        sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`,
+        insertUtxos(sql, transactions.flatMap(({ created }) => created), height),
+        spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height),
+        insertColdKeys(sql, block.coldKeys),
+      ]
+      : []),
+    storeEntries(sql, changes, "after"),
+    deleteMempool(sql, leaving),
+    sql`delete from devnet_utxo where spent_height <= ${height - k}`,
+    sql`update devnet_block set changes = null where height = ${height - k} and changes is not null`,
+  ]);
 }
 
 /** Inserts outputs created at a height (-1: the genesis). */

@@ -9,7 +9,7 @@ import { toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { parseRefKey, type Utxo } from "#src/cardano/output.ts";
 import { DevnetChain, LEASE } from "#src/devnet/blocks/chain.ts";
-import { createGenesis, genesisDefaults } from "#src/devnet/genesis/genesis.ts";
+import { createGenesis, genesisDefaults, readSlotsAhead } from "#src/devnet/genesis/genesis.ts";
 import { validate } from "#src/ledger/validate.ts";
 import type { Store } from "#src/store/store.ts";
 import {
@@ -66,6 +66,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     })
   );
   let slot = 0;
+  let ahead = 0;
   const open = () =>
     DevnetChain.open({
       store: faulty(store, random, 0.1),
@@ -91,6 +92,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
   const seen = new Set<string>();
   const count = {
     blocks: 0,
+    entered: 0,
     rollbacks: 0,
     crossed: 0,
     staked: 0,
@@ -150,14 +152,17 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
           from,
           inputs: [coin],
           outputs,
-          ...(random() < 0.3 ? { validTo: slot + Math.floor(random() * 8) } : {}),
+          ...(random() < 0.3 ? { validTo: slot + chain.slotsAhead + Math.floor(random() * 8) } : {}),
         });
         const answer = await chain.submit(made.cbor);
         if (!answer.ok) throw new Error(answer.error.message);
         count[answer.value.outcome]++;
       } else if (choice < 0.85) {
         slot += Math.floor(random() * 3);
-        if (await chain.forge(slot)) count.blocks++;
+        if (await chain.forge(slot + chain.slotsAhead)) count.blocks++;
+      } else if (choice < 0.88) {
+        await chain.forgeNextEpoch();
+        count.entered++;
       } else if (choice < 0.95) {
         const height = chain.tip.height - Math.floor(random() * 6);
         if ((await chain.rollback(height, random() < 0.3)).ok) count.rollbacks++;
@@ -173,6 +178,11 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     }
     const { tip, unspent, mempool } = await checkRows(store);
     expect(chain.tip).toEqual(tip);
+    // time does not go back, and a block is never later than it
+    expect(chain.slotsAhead).toBeGreaterThanOrEqual(ahead);
+    ahead = chain.slotsAhead;
+    expect(await readSlotsAhead(store.sql)).toBe(ahead);
+    expect(tip.slot).toBeLessThanOrEqual(slot + ahead);
     expect([...chain.mempool.entries()].map(({ transaction }) => transaction.hash)).toEqual(mempool);
     count.fullest = Math.max(count.fullest, mempool.length);
     for (const key of unspent.keys()) seen.add(key);
@@ -193,6 +203,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
   expect(
     Math.min(
       count.blocks,
+      count.entered,
       count.rollbacks,
       count.accepted,
       count.refused,
