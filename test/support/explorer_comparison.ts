@@ -6,7 +6,7 @@ import { toBech32 } from "#src/cardano/bech32.ts";
 import { policyOf } from "#src/cardano/value.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Oracle } from "./explorer_oracle.ts";
-import { Near, oracleAnswers, type Parameters, Tied } from "./explorer_oracle_documents.ts";
+import { Matching, Near, oracleAnswers, type Parameters, Tied, Values } from "./explorer_oracle_documents.ts";
 
 /** Something that answers like the explorer's service: the status and the body of a path. */
 export type Ask = (path: string) => Promise<{ readonly status: number; readonly text: string }>;
@@ -75,6 +75,12 @@ export class Comparison {
       const close = typeof found === "number" && Math.abs(found - expected.value) <= 1e-12 * Math.abs(expected.value);
       if (!close) add(expected.value);
       this.cover(operation, at, expected.value);
+    } else if (expected instanceof Matching) {
+      if (typeof found !== "string" || !expected.pattern.test(found)) add(String(expected.pattern));
+      this.cover(operation, at, found);
+    } else if (expected instanceof Values) {
+      const values = isObject(found) ? Object.values(found) : [];
+      this.differ(url, operation, at, [...expected.values].sort(), [...values].sort());
     } else if (expected instanceof Tied) {
       const sorted = (all: readonly unknown[]) =>
         all.map((one) => [toJson(one), one] as const).sort(([a], [b]) => a < b ? -1 : 1);
@@ -121,7 +127,9 @@ export class Comparison {
     const schemas = createRequire(import.meta.url)("@blockfrost/openapi/json-schema.json") as Record<string, Schema>;
     return Object.keys(oracleAnswers).flatMap((operation) =>
       fieldsOf(schemas[operation]?.response?.["200"]).map((field) => `${operation} ${field}`)
-    ).filter((field) => !this.covered.has(field));
+    ).filter((field) =>
+      ![...this.covered].some((one) => one === field || /^[.[]/.test(one.slice(field.length)) && one.startsWith(field))
+    );
   }
 
   /** Operations that never had content. */
@@ -310,6 +318,9 @@ function questions(oracle: Oracle): Question[] {
   ask("/mempool", {}, PAGES);
   for (const { hash } of oracle.mempool) ask("/mempool/{hash}", { hash });
   ask("/mempool/{hash}", { hash: UNKNOWN });
+  for (const address of addresses.filter((one) => one.startsWith("addr_test"))) {
+    ask("/mempool/addresses/{address}", { address }, PAGES);
+  }
   ask("/network");
   return all;
 }

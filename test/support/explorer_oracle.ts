@@ -128,6 +128,12 @@ export interface OracleEpoch {
   readonly pots: Readonly<Pots>;
 }
 
+/** What is said of the transactions of the genesis: an output of the genesis stands for one, in a block at height and slot 0. */
+export interface GenesisTx {
+  readonly hash: string;
+  readonly outSum: bigint;
+}
+
 /** A registration of a pool, or its announced end; `tx` is undefined for those of the genesis. */
 export interface OraclePoolEvent {
   readonly kind: "update" | "retire";
@@ -177,7 +183,8 @@ export class Oracle {
     readonly index: number;
     readonly epoch: number;
   }[] = [];
-  readonly mempool: readonly ScannedTransaction[];
+  /** Transactions of the mempool, as if they were in a next block. */
+  readonly mempool: readonly OracleTx[];
   /** The ledger at the tip. */
   readonly state: MutableLedgerState;
   private readonly byRef = new Map<string, OracleOutput>();
@@ -194,14 +201,15 @@ export class Oracle {
     for (const { id, registered: { pool, owner } } of genesis.pools) {
       const { account, raw: _, ...terms } = poolTerms(pool.certificate);
       const certificate: Certificate = { ...terms, kind: "register pool", account: account.hex };
-      this.poolEvents.push({ kind: "update", pool: id, tx: undefined, index: 0, certificate, epoch: 0 });
-      this.delegations.push({ account: owner.key, pool: id, tx: undefined, index: 0, epoch: 0 });
+      // as if by certificates: the registration of the owner, of the pool, the delegation
+      this.poolEvents.push({ kind: "update", pool: id, tx: undefined, index: 1, certificate, epoch: 0 });
+      this.delegations.push({ account: owner.key, pool: id, tx: undefined, index: 2, epoch: 0 });
     }
     this.begin(0);
     this.keepStake(0);
     this.keepStake(1);
     for (const bytes of blocks) this.add(bytes);
-    this.mempool = mempool.map((bytes) => scanTransaction(bytes));
+    this.mempool = mempool.length === 0 ? [] : new Oracle(genesis, blocks).pending(mempool);
   }
 
   get tip(): OracleBlock | undefined {
@@ -229,6 +237,20 @@ export class Oracle {
 
   poolId(hash: string): string {
     return toBech32("pool", fromHex(hash));
+  }
+
+  /** Puts transactions on top of the chain, which is of no use after that. */
+  private pending(mempool: readonly Uint8Array[]): OracleTx[] {
+    const { tip } = this;
+    if (!tip) throw new Error("a mempool on no chain");
+    return mempool.map((bytes) => this.addTx(tip, scanTransaction(bytes)));
+  }
+
+  /** The transaction of the genesis that registered a pool and its owner: that of the pledge. */
+  genesisTx(pool: string): GenesisTx {
+    const { address } = this.genesis.pools.find(({ id }) => id === pool)!.registered.owner;
+    const { ref, output } = this.outputs.find(({ tx, output }) => !tx && output.address === address)!;
+    return { hash: ref.txHash, outSum: output.value.lovelace };
   }
 
   private begin(epoch: number): void {
@@ -305,7 +327,8 @@ export class Oracle {
     const delta = passEpoch(state, this.genesis.terms);
     const before = new Map([...state.pools.entries()]);
     for (const { account, pool, kind, amount } of delta.rewards) {
-      if (!state.accounts.get(account)) continue;
+      // nothing is not a reward
+      if (amount === 0n || !state.accounts.get(account)) continue;
       this.rewards.push({ earned: delta.epoch - 2, spendable: delta.epoch, account, pool, kind, amount });
     }
     for (const { key, before: gone, after } of delta.pools) {

@@ -13,6 +13,7 @@ import { drepId } from "#src/cardano/drepId.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { type NativeScript, readNative } from "#src/cardano/nativeScript.ts";
+import { byronHash, genesisFiles } from "#src/devnet/genesis/json.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { credentialKey, parseCredentialKey } from "#src/ledger/state.ts";
 import {
@@ -35,6 +36,16 @@ export class Near {
   constructor(readonly value: number) {}
 }
 
+/** A text that is not known in advance. */
+export class Matching {
+  constructor(readonly pattern: RegExp) {}
+}
+
+/** An object with these values under any names. */
+export class Values {
+  constructor(readonly values: readonly number[]) {}
+}
+
 /** A document of which the order of elements is not defined among those with the same key. */
 export class Tied {
   constructor(readonly elements: readonly (readonly [key: string, element: unknown])[]) {}
@@ -52,15 +63,16 @@ function paged<T>(list: readonly T[], { count = "100", page = "1", order = "asc"
 }
 
 /** Transactions from `height[:index]` to `height[:index]`, both inclusive. */
-function within(txs: readonly OracleTx[], { from, to }: Parameters): OracleTx[] {
+function within<T extends ListedTx>(txs: readonly T[], { from, to }: Parameters): T[] {
   const place = (of: string, missing: number) => {
     const [height, index] = of.split(":");
     return [Number(height), index === undefined ? missing : Number(index)] as const;
   };
-  const compare = (tx: OracleTx, [height, index]: readonly [number, number]) =>
+  const compare = (tx: ListedTx, [height, index]: readonly [number, number]) =>
     tx.block.height - height || tx.index - index;
+  // the genesis is in no range that begins
   return txs.filter((tx) =>
-    (from === undefined || compare(tx, place(from, 0)) >= 0) &&
+    (from === undefined || tx.id >= 0) && (from === undefined || compare(tx, place(from, 0)) >= 0) &&
     (to === undefined || compare(tx, place(to, Infinity)) <= 0)
   );
 }
@@ -172,7 +184,8 @@ function blockDocument(oracle: Oracle, block: OracleBlock) {
     block_vrf: toBech32("vrf_vk", block.vrf),
     op_cert: block.opCert,
     op_cert_counter: text(block.opCertCounter),
-    previous_block: block.previous ?? null,
+    // the genesis counts as a block, whose hash is that of the Byron genesis
+    previous_block: block.previous ?? byronHash(oracle.genesis),
     next_block: oracle.blocks[height + 1]?.hash ?? null,
     confirmations: oracle.tip!.height - height,
   };
@@ -220,6 +233,9 @@ function epochDocument(oracle: Oracle, epoch: number) {
   };
 }
 
+/** An epoch without blocks has no document, but it has begun: it has parameters and stake. (Real networks have blocks in every epoch.) */
+const hasBegun = (oracle: Oracle, number: string | undefined) => Number(number) <= oracle.epoch;
+
 const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
 
 /** Neighbours are those within a window of numbers, not so many that exist. */
@@ -231,11 +247,42 @@ function epochsWithin(oracle: Oracle, first: number, last: number) {
   return found.filter(isDefined);
 }
 
+/** Parameters of governance, from the file of Conway's genesis. */
+function thresholds({ genesis }: Oracle) {
+  const file = genesisFiles(genesis).find(({ name }) => name === "conway-genesis.json")!;
+  const { poolVotingThresholds: pools, dRepVotingThresholds: dreps, ...rest } = JSON.parse(file.text) as {
+    readonly poolVotingThresholds: Record<string, number>;
+    readonly dRepVotingThresholds: Record<string, number>;
+  } & Record<string, number>;
+  return {
+    pvt_motion_no_confidence: pools.motionNoConfidence,
+    pvt_committee_normal: pools.committeeNormal,
+    pvt_committee_no_confidence: pools.committeeNoConfidence,
+    pvt_hard_fork_initiation: pools.hardForkInitiation,
+    pvt_p_p_security_group: pools.ppSecurityGroup,
+    pvtpp_security_group: pools.ppSecurityGroup,
+    dvt_motion_no_confidence: dreps.motionNoConfidence,
+    dvt_committee_normal: dreps.committeeNormal,
+    dvt_committee_no_confidence: dreps.committeeNoConfidence,
+    dvt_update_to_constitution: dreps.updateToConstitution,
+    dvt_hard_fork_initiation: dreps.hardForkInitiation,
+    dvt_p_p_network_group: dreps.ppNetworkGroup,
+    dvt_p_p_economic_group: dreps.ppEconomicGroup,
+    dvt_p_p_technical_group: dreps.ppTechnicalGroup,
+    dvt_p_p_gov_group: dreps.ppGovGroup,
+    dvt_treasury_withdrawal: dreps.treasuryWithdrawal,
+    committee_min_size: text(rest.committeeMinSize!),
+    committee_max_term_length: text(rest.committeeMaxTermLength!),
+    gov_action_lifetime: text(rest.govActionLifetime!),
+    drep_activity: text(rest.dRepActivity!),
+  };
+}
+
 const LANGUAGES = ["PlutusV1", "PlutusV2", "PlutusV3"];
 
 function parametersDocument(oracle: Oracle, epoch: number) {
   const known = oracle.epochs.get(epoch);
-  if (!known || !oracle.blocks.some((block) => block.epoch === epoch)) return undefined;
+  if (!known) return undefined;
   const { parameters } = known;
   const ratio = ({ numerator, denominator }: { numerator: bigint; denominator: bigint }) =>
     Number(numerator) / Number(denominator);
@@ -257,6 +304,9 @@ function parametersDocument(oracle: Oracle, epoch: number) {
     extra_entropy: null,
     protocol_major_ver: parameters.protocolVersion.major,
     protocol_minor_ver: parameters.protocolVersion.minor,
+    min_utxo: text(parameters.utxoCostPerByte),
+    // there is none: any bytes
+    nonce: new Matching(/^[0-9a-f]{64}$/),
     min_pool_cost: text(parameters.minPoolCost),
     price_mem: ratio(parameters.prices.memory),
     price_step: ratio(parameters.prices.steps),
@@ -272,6 +322,11 @@ function parametersDocument(oracle: Oracle, epoch: number) {
     gov_action_deposit: text(parameters.govActionDeposit),
     drep_deposit: text(parameters.drepDeposit),
     min_fee_ref_script_cost_per_byte: ratio(parameters.refScriptCostPerByte),
+    ...thresholds(oracle),
+    // the names of the numbers are judged elsewhere
+    cost_models: Object.fromEntries(
+      [...parameters.costModels].map(([language, costs]) => [LANGUAGES[language], new Values(costs.map(Number))]),
+    ),
     cost_models_raw: Object.fromEntries(
       [...parameters.costModels].map(([language, costs]) => [LANGUAGES[language], costs.map(Number)]),
     ),
@@ -337,18 +392,40 @@ function txUtxos(tx: OracleTx) {
   return {
     hash: tx.hash,
     inputs: [
-      // where phase 2 failed, what is spent is collateral
-      ...tx.spent.map((one) => input(one, !tx.valid, false)),
+      // where phase 2 failed, the service has the collateral in place of the inputs, without a mark
+      ...tx.spent.map((one) => input(one, false, false)),
       ...tx.references.map((one) => input(one, false, true)),
       ...tx.collateral.map((one) => input(one, true, false)),
     ],
     outputs: [
       ...tx.created.map((one) => {
         const { tx_hash: _, ...rest } = txOutput(one);
-        return { ...rest, collateral: !tx.valid, consumed_by_tx: one.spentBy?.hash ?? null };
+        return { ...rest, collateral: false, consumed_by_tx: one.spentBy?.hash ?? null };
       }),
+      ...collateralReturn(tx),
     ],
   };
+}
+
+/** The collateral that would have come back if phase 2 had failed. */
+function collateralReturn({ valid, scanned: { collateralReturn: output, outputs } }: OracleTx) {
+  if (!valid || !output) return [];
+  return [{
+    address: addressOf(output.address).text,
+    amount: [
+      { unit: "lovelace", quantity: text(output.value.lovelace) },
+      ...[...output.value.assets].sort(([a], [b]) => a < b ? -1 : 1).map(([unit, quantity]) => ({
+        unit,
+        quantity: text(quantity),
+      })),
+    ],
+    output_index: outputs.length,
+    data_hash: null,
+    inline_datum: null,
+    reference_script_hash: null,
+    collateral: true,
+    consumed_by_tx: null,
+  }];
 }
 
 function redeemerDocument(redeemer: OracleRedeemer) {
@@ -367,17 +444,18 @@ function redeemerDocument(redeemer: OracleRedeemer) {
 
 const ipv6 = (hex: string) => hex;
 function relayDocument(relay: Relay) {
-  const none = { ipv4: null, ipv6: null, dns: null, dns_srv: null, port: null };
+  // the description has no null for ports: the service writes 0
+  const none = { ipv4: null, ipv6: null, dns: null, dns_srv: null, port: 0 };
   switch (relay.kind) {
     case "address":
       return {
         ...none,
         ipv4: relay.ipv4 ? [...fromHex(relay.ipv4)].join(".") : null,
         ipv6: relay.ipv6 ? ipv6(relay.ipv6) : null,
-        port: relay.port ?? null,
+        port: relay.port ?? 0,
       };
     case "host":
-      return { ...none, dns: relay.name, port: relay.port ?? null };
+      return { ...none, dns: relay.name, port: relay.port ?? 0 };
     case "service":
       return { ...none, dns_srv: relay.name };
   }
@@ -451,9 +529,22 @@ function findAddress(oracle: Oracle, given: string): Found | undefined {
   return outputs.length > 0 ? { text: given, outputs, byCredential: false } : undefined;
 }
 
+/** A transaction in lists. Outputs of the genesis stand for one each, at height 0 and their place in the genesis. */
+interface ListedTx {
+  readonly id: number;
+  readonly hash: string;
+  readonly index: number;
+  readonly block: Pick<OracleBlock, "height" | "time">;
+}
+
 /** Transactions that spend or create some of these outputs, each once, in order. */
-function txsOf(outputs: readonly OracleOutput[]): OracleTx[] {
-  const found = new Set(outputs.flatMap(({ tx, spentBy }) => [tx, spentBy]).filter(isDefined));
+function txsOf(oracle: Oracle, outputs: readonly OracleOutput[]): ListedTx[] {
+  const found = new Set<ListedTx>(outputs.flatMap(({ tx, spentBy }) => [tx, spentBy]).filter(isDefined));
+  const time = Math.floor(oracle.genesis.network.slots.zeroTime / 1_000);
+  for (const one of outputs.filter(({ tx }) => !tx)) {
+    const index = oracle.outputs.indexOf(one);
+    found.add({ id: index - 1_000_000, hash: one.ref.txHash, index, block: { height: 0, time } });
+  }
   return [...found].sort((a, b) => a.id - b.id);
 }
 
@@ -475,26 +566,22 @@ function addressAnswer(oracle: Oracle, found: Found) {
   return { ...rest, stake_address: stake ? oracle.stakeAddress(stake) : null };
 }
 
-const txTransaction = ({ hash, index, block }: OracleTx) => ({
+const txTransaction = ({ hash, index, block }: ListedTx) => ({
   tx_hash: hash,
   tx_index: index,
   block_height: block.height,
   block_time: block.time,
 });
 
-function utxoDocument(one: OracleOutput) {
-  return { ...txOutput(one), tx_index: one.ref.index, block: one.tx?.block.hash ?? GENESIS };
+function utxoDocument(oracle: Oracle, one: OracleOutput) {
+  return { ...txOutput(one), tx_index: one.ref.index, block: one.tx?.block.hash ?? byronHash(oracle.genesis) };
 }
 
-/** The block of the outputs of the genesis: the explorer decides how it names it. */
-export const GENESIS = "the genesis";
-
-function totals(found: readonly OracleOutput[]) {
+function totals(oracle: Oracle, found: readonly OracleOutput[]) {
   return {
     received_sum: amounts(found),
     sent_sum: amounts(found.filter(({ spentBy }) => spentBy)),
-    // the outputs of the genesis have transactions of their own
-    tx_count: txsOf(found).length + found.filter(({ tx }) => !tx).length,
+    tx_count: txsOf(oracle, found).length,
   };
 }
 
@@ -522,11 +609,18 @@ interface Registration {
   readonly tx: OracleTx | undefined;
   readonly registered: boolean;
   readonly deposit: bigint | undefined;
+  /** The pool that the genesis registers with it. */
+  readonly pool?: string;
 }
 
 function registrations(oracle: Oracle, key: string): Registration[] {
   const found: Registration[] = oracle.genesis.pools.filter(({ registered }) => registered.owner.key === key)
-    .map(({ registered }) => ({ tx: undefined, registered: true, deposit: registered.owner.account.deposit }));
+    .map(({ id, registered }) => ({
+      tx: undefined,
+      registered: true,
+      deposit: registered.owner.account.deposit,
+      pool: id,
+    }));
   for (const tx of oracle.txs) {
     for (const one of tx.certificates) {
       if ((one.kind !== "register" && one.kind !== "unregister") || credentialKey(one.credential) !== key) continue;
@@ -592,10 +686,14 @@ function accountDocument(oracle: Oracle, key: string) {
   };
 }
 
-const txPlace = (tx: OracleTx | undefined) =>
-  tx
-    ? { tx_hash: tx.hash, tx_slot: tx.block.slot, block_height: tx.block.height, block_time: tx.block.time }
-    : { tx_hash: GENESIS, tx_slot: GENESIS, block_height: GENESIS, block_time: GENESIS };
+/** The place of a transaction; those of the genesis are at height and slot 0. */
+const txPlace = (oracle: Oracle, tx: OracleTx | undefined, pool?: string) =>
+  tx ? { tx_hash: tx.hash, tx_slot: tx.block.slot, block_height: tx.block.height, block_time: tx.block.time } : {
+    tx_hash: oracle.genesisTx(pool!).hash,
+    tx_slot: 0,
+    block_height: 0,
+    block_time: Math.floor(oracle.genesis.network.slots.zeroTime / 1_000),
+  };
 
 const ofAccount = (answer: (oracle: Oracle, key: string, query: Parameters) => unknown): Answer =>
 (
@@ -628,16 +726,17 @@ const isActive = (oracle: Oracle, pool: string) => {
 const lastUpdate = ({ poolEvents }: Oracle, pool: string) =>
   poolEvents.findLast((event) => event.pool === pool && event.kind === "update")!;
 
-/** Accounts that delegate to a pool, in the order of their delegations. */
+/** Accounts that delegate to a pool, in the order of their delegations. A pool that retires keeps them, as the service has it. */
 function delegators(oracle: Oracle, pool: string): string[] {
   const found = oracle.delegations.filter(({ account, pool: to }, at) =>
     to === pool && !oracle.delegations.slice(at + 1).some((later) => later.account === account)
   );
-  return found.map(({ account }) => account).filter((account) => oracle.state.accounts.get(account)?.pool === pool);
+  return found.map(({ account }) => account).filter((account) => delegatedTo(oracle, account) === pool);
 }
 
+/** Lovelace delegated to a pool now; none once it has retired. */
 const liveStake = (oracle: Oracle, pool: string) =>
-  sum(delegators(oracle, pool).map((account) => controlled(oracle, account)));
+  isActive(oracle, pool) ? sum(delegators(oracle, pool).map((account) => controlled(oracle, account))) : 0n;
 
 const activeStake = (oracle: Oracle, pool: string | undefined, epoch = oracle.epoch) =>
   sum((oracle.stakes.get(epoch) ?? []).filter((one) => !pool || one.pool === pool).map(({ amount }) => amount));
@@ -690,14 +789,14 @@ function poolDocument(oracle: Oracle, pool: string) {
     fixed_cost: text(update.cost),
     reward_account: accountText(update.account),
     owners: new Tied(owners.map((owner) => ["", oracle.stakeAddress(owner)])),
-    registration: events.filter(({ kind }) => kind === "update").map(({ tx }) => tx?.hash ?? GENESIS),
+    registration: events.filter(({ kind }) => kind === "update").map(({ tx }) => (tx ?? oracle.genesisTx(pool)).hash),
     retirement: events.filter(({ kind }) => kind === "retire").map(({ tx }) => tx!.hash),
     calidus_key: null,
   };
 }
 
 function poolHistory(oracle: Oracle, pool: string, query: Parameters) {
-  const epochs = [...new Set(oracle.blocks.map(({ epoch }) => epoch))].filter((epoch) => epoch < oracle.epoch);
+  const epochs = Array.from({ length: oracle.epoch }, (_, epoch) => epoch);
   const rows = epochs.flatMap((epoch) => {
     const stakes = (oracle.stakes.get(epoch) ?? []).filter((one) => one.pool === pool);
     if (stakes.length === 0) return [];
@@ -849,8 +948,27 @@ function findDatum({ txs }: Oracle, hash: string): Uint8Array | undefined {
 
 // ---------------------------------------------------------------- the mempool
 
-function mempoolTx(oracle: Oracle, hash: string) {
-  return oracle.mempool.find((tx) => tx.hash === hash);
+function mempoolDocument(tx: OracleTx) {
+  const { block: _, block_height: __, block_time: ___, slot: ____, index: _____, treasury_donation: ______, ...rest } =
+    txDocument(tx);
+  const { inputs, outputs } = txUtxos(tx);
+  return {
+    tx: rest,
+    inputs: inputs.map(({ address, tx_hash, output_index, collateral, reference }) => ({
+      address,
+      tx_hash,
+      output_index,
+      collateral,
+      reference,
+    })),
+    outputs: outputs.map(({ consumed_by_tx: _, ...output }) => output),
+    redeemers: tx.redeemers.map(({ purpose, index, memory, steps }) => ({
+      tx_index: index,
+      purpose,
+      unit_mem: text(memory),
+      unit_steps: text(steps),
+    })),
+  };
 }
 
 // ---------------------------------------------------------------- metadata
@@ -954,17 +1072,17 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
   "/epochs/latest/parameters": (oracle) => parametersDocument(oracle, oracle.epoch),
   "/epochs/{number}": (oracle, { number }) => epochDocument(oracle, Number(number)),
   "/epochs/{number}/next": (oracle, { number }, { count = "100", page = "1" }) => {
-    if (!epochDocument(oracle, Number(number))) return undefined;
+    if (!hasBegun(oracle, number)) return undefined;
     const first = Number(number) + 1 + Number(count) * (Number(page) - 1);
     return epochsWithin(oracle, first, first + Number(count) - 1);
   },
   "/epochs/{number}/previous": (oracle, { number }, { count = "100", page = "1" }) => {
-    if (!epochDocument(oracle, Number(number))) return undefined;
+    if (!hasBegun(oracle, number)) return undefined;
     const last = Number(number) - 1 - Number(count) * (Number(page) - 1);
     return epochsWithin(oracle, last - Number(count) + 1, last);
   },
   "/epochs/{number}/stakes": (oracle, { number }) => {
-    if (!epochDocument(oracle, Number(number))) return undefined;
+    if (!hasBegun(oracle, number)) return undefined;
     // their order is that of insertion
     return new Tied((oracle.stakes.get(Number(number)) ?? []).map(({ account, pool, amount }) => ["", {
       stake_address: oracle.stakeAddress(account),
@@ -974,7 +1092,7 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
   },
   "/epochs/{number}/stakes/{pool_id}": (oracle, { number, pool_id }) => {
     const hash = findPool(oracle, pool_id!);
-    if (!epochDocument(oracle, Number(number)) || hash === undefined) return undefined;
+    if (!hasBegun(oracle, number) || hash === undefined) return undefined;
     return new Tied(
       (oracle.stakes.get(Number(number)) ?? []).filter(({ pool }) => pool === hash).map((one) => ["", {
         stake_address: oracle.stakeAddress(one.account),
@@ -983,11 +1101,12 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
     );
   },
   "/epochs/{number}/blocks": (oracle, { number }, query) =>
-    epochDocument(oracle, Number(number)) &&
-    paged(oracle.blocks.filter(({ epoch }) => epoch === Number(number)).map(({ hash }) => hash), query),
+    hasBegun(oracle, number)
+      ? paged(oracle.blocks.filter(({ epoch }) => epoch === Number(number)).map(({ hash }) => hash), query)
+      : undefined,
   "/epochs/{number}/blocks/{pool_id}": (oracle, { number, pool_id }, query) => {
     const hash = findPool(oracle, pool_id!);
-    if (!epochDocument(oracle, Number(number)) || hash === undefined) return undefined;
+    if (!hasBegun(oracle, number) || hash === undefined) return undefined;
     return paged(
       oracle.blocks.filter(({ epoch, pool }) => epoch === Number(number) && pool === hash).map((one) => one.hash),
       query,
@@ -1076,17 +1195,17 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
       oracle.delegations.filter(({ account }) => account === key).map(({ tx, pool, epoch }) => ({
         active_epoch: epoch,
         // the sum of the transaction's outputs
-        amount: tx ? text(tx.outSum) : GENESIS,
+        amount: text((tx ?? oracle.genesisTx(pool)).outSum),
         pool_id: oracle.poolId(pool),
-        ...txPlace(tx),
+        ...txPlace(oracle, tx, pool),
       })),
       query,
     )
   ),
   "/accounts/{stake_address}/registrations": ofAccount((oracle, key, query) =>
     paged(
-      registrations(oracle, key).map(({ tx, registered, deposit }) => ({
-        ...txPlace(tx),
+      registrations(oracle, key).map(({ tx, registered, deposit, pool }) => ({
+        ...txPlace(oracle, tx, pool),
         action: registered ? "registered" : "deregistered",
         deposit: deposit === undefined ? null : text(deposit),
       })),
@@ -1094,7 +1213,7 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
     )
   ),
   "/accounts/{stake_address}/withdrawals": ofAccount((oracle, key, query) =>
-    paged(withdrawalsOf(oracle, key).map(({ tx, amount }) => ({ ...txPlace(tx), amount: text(amount) })), query)
+    paged(withdrawalsOf(oracle, key).map(({ tx, amount }) => ({ ...txPlace(oracle, tx), amount: text(amount) })), query)
   ),
   "/accounts/{stake_address}/mirs": ofAccount(() => []),
   "/accounts/{stake_address}/addresses": ofAccount((oracle, key, query) =>
@@ -1113,23 +1232,33 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
   }),
   "/accounts/{stake_address}/addresses/total": ofAccount((oracle, key) => ({
     stake_address: oracle.stakeAddress(key),
-    ...totals(outputsOf(oracle, key)),
+    ...totals(oracle, outputsOf(oracle, key)),
   })),
   "/accounts/{stake_address}/utxos": ofAccount((oracle, key, query) =>
-    paged(held(outputsOf(oracle, key)), query).map((one) => utxoDocument(one))
+    paged(held(outputsOf(oracle, key)), query).map((one) => utxoDocument(oracle, one))
   ),
-  "/accounts/{stake_address}/transactions": ofAccount((oracle, key, query) =>
-    paged(within(txsOf(outputsOf(oracle, key)), query), query).map((tx) => ({
-      address: undefined,
-      ...txTransaction(tx),
-    }))
-  ),
+  "/accounts/{stake_address}/transactions": ofAccount((oracle, key, query) => {
+    // a row for each address in a transaction, by the oldest of its outputs there
+    const outputs = outputsOf(oracle, key);
+    const rows = within(txsOf(oracle, outputs), query).flatMap((tx) => {
+      const touched = outputs.filter((one) =>
+        (one.tx ?? one.ref.txHash) === (one.tx ? tx : tx.hash) || one.spentBy === tx
+      );
+      return [...new Set(touched.map(({ address }) => address))].map((address) => ({ address, ...txTransaction(tx) }));
+    });
+    return paged(rows, query);
+  }),
 
   "/mempool": (oracle, _, query) => paged(oracle.mempool.map(({ hash }) => ({ tx_hash: hash })), query),
-  "/mempool/{hash}": (oracle, { hash }) => {
-    const tx = mempoolTx(oracle, hash!);
-    return tx && { tx: { hash: tx.hash } };
+  "/mempool/{hash}": ({ mempool }, { hash }) => {
+    const tx = mempool.find((one) => one.hash === hash);
+    return tx && mempoolDocument(tx);
   },
+  "/mempool/addresses/{address}": ({ mempool }, { address }, query) =>
+    paged(
+      mempool.filter(({ spent, created }) => [...spent, ...created].some((one) => one.address === address)),
+      query,
+    ).map(({ hash }) => ({ tx_hash: hash })),
 
   "/metadata/txs/labels": (oracle, _, query) => {
     const counts = new Map<bigint, number>();
@@ -1176,19 +1305,22 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
       }),
     };
   }),
-  "/addresses/{address}/total": ofAddress(({ text: address, outputs }) => ({ address, ...totals(outputs) })),
-  "/addresses/{address}/utxos": ofAddress(({ outputs }, _, query) =>
-    paged(held(outputs), query).map((one) => utxoDocument(one))
+  "/addresses/{address}/total": ofAddress(({ text: address, outputs }, oracle) => ({
+    address,
+    ...totals(oracle, outputs),
+  })),
+  "/addresses/{address}/utxos": ofAddress(({ outputs }, oracle, query) =>
+    paged(held(outputs), query).map((one) => utxoDocument(oracle, one))
   ),
-  "/addresses/{address}/utxos/{asset}": ofAddress(({ outputs }, _, query, { asset }) =>
+  "/addresses/{address}/utxos/{asset}": ofAddress(({ outputs }, oracle, query, { asset }) =>
     paged(held(outputs).filter(({ assets }) => assets.some(([unit]) => unit === asset)), query)
-      .map((one) => utxoDocument(one))
+      .map((one) => utxoDocument(oracle, one))
   ),
-  "/addresses/{address}/txs": ofAddress(({ outputs }, _, query) =>
-    paged(txsOf(outputs).map(({ hash }) => hash), query)
+  "/addresses/{address}/txs": ofAddress(({ outputs }, oracle, query) =>
+    paged(txsOf(oracle, outputs).map(({ hash }) => hash), query)
   ),
-  "/addresses/{address}/transactions": ofAddress(({ outputs }, _, query) =>
-    paged(within(txsOf(outputs), query), query).map(txTransaction)
+  "/addresses/{address}/transactions": ofAddress(({ outputs }, oracle, query) =>
+    paged(within(txsOf(oracle, outputs), query), query).map(txTransaction)
   ),
 
   "/pools": (oracle, _, query) =>
@@ -1231,8 +1363,8 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
   ),
   "/pools/{pool_id}/updates": ofPool((oracle, pool, query) =>
     paged(
-      oracle.poolEvents.filter((event) => event.pool === pool).map(({ tx, index, kind }) => ({
-        tx_hash: tx?.hash ?? GENESIS,
+      oracle.poolEvents.filter((event) => event.pool === pool).map(({ pool, tx, index, kind }) => ({
+        tx_hash: (tx ?? oracle.genesisTx(pool)).hash,
         cert_index: index,
         action: kind === "update" ? "registered" : "deregistered",
       })),
@@ -1282,7 +1414,7 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
     const all = held(holding(oracle, unit));
     const txs = new Set(within([...new Set(all.map(({ tx }) => tx!))], query));
     return paged(all.filter(({ tx }) => txs.has(tx!)), query).map((one) => {
-      const { tx_index: _, ...rest } = utxoDocument(one);
+      const { tx_index: _, ...rest } = utxoDocument(oracle, one);
       return {
         ...rest,
         block_height: one.tx!.block.height,
@@ -1319,7 +1451,7 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
   ),
   "/scripts/{script_hash}/utxos": ofScript(({ hash }, oracle, query) =>
     paged(oracle.unspent.filter(({ script }) => script?.hash === hash), query).map((one) => {
-      const { tx_index: _, ...rest } = utxoDocument(one);
+      const { tx_index: _, ...rest } = utxoDocument(oracle, one);
       return rest;
     })
   ),
