@@ -73,7 +73,7 @@ export const submitBody = z.object({ txCbor: hex("CBOR of the signed transaction
 });
 
 const amounts = z.array(z.object({
-  unit: z.string().regex(/^(lovelace|[0-9a-fA-F]{56}([0-9a-fA-F]{2}){0,32})$/i, "must be lovelace or an asset")
+  unit: z.string().regex(/^(lovelace|[0-9a-fA-F]{56}([0-9a-fA-F]{2}){0,32})$/, "must be lovelace or an asset")
     .describe("`lovelace`, or the policy id and the asset name in hexadecimal."),
   quantity: z.string().regex(/^\d{1,20}$/, "must be a whole number as a string"),
 })).min(1).max(100);
