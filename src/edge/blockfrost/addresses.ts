@@ -15,7 +15,7 @@ import { credentialKey, parseCredentialKey } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** An address in a path, or a payment credential. */
-interface NamedHolder {
+export interface NamedHolder {
   readonly holder: reads.Holder;
   /** Its text in answers. */
   readonly text: string;
@@ -141,7 +141,7 @@ export function readUnit(text: string): string {
 }
 
 /** The address or the payment credential that a text names. @throws {HttpFailure} 400 */
-function readHolder(text: string, network: NetworkId): NamedHolder {
+export function readHolder(text: string, network: NetworkId): NamedHolder {
   const credential = readCredential(text);
   if (credential) return { ...credential, address: undefined };
   const address = parseAddress(text, network);

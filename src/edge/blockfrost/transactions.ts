@@ -263,7 +263,7 @@ function sumOf(outputs: readonly IndexedOutput[]): Amount[] {
 }
 
 /** Members of an output that is only in a transaction, not on the chain. */
-function membersOf({ address, value, datum, datumHash, script }: Output) {
+export function membersOf({ address, value, datum, datumHash, script }: Output) {
   const assets = [...value.assets].sort(([a], [b]) => a < b ? -1 : 1);
   return {
     address: textOfAddress(address),
