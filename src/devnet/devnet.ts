@@ -26,6 +26,8 @@ import {
   readGenesis,
 } from "#src/devnet/genesis/genesis.ts";
 import { keptSettings } from "#src/devnet/genesis/settings.ts";
+import type { SnapshotOperations } from "#src/devnet/serve/snapshots.ts";
+import { readSnapshots, type Snapshot } from "#src/devnet/snapshots/snapshots.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -99,6 +101,8 @@ export interface Devnet {
     to: RollbackTarget,
     options?: { readonly drop?: boolean },
   ): Promise<Result<Tip, RollbackImpossible | SubmissionUnavailable>>;
+  /** Named states to return to. A restore rolls back to the last common block and forward again. */
+  readonly snapshots: SnapshotOperations & { list(): Promise<Snapshot[]> };
   /** Waits for the running operation and releases the lease. The store and the bus stay open. */
   stop(): Promise<void>;
 }
@@ -163,6 +167,7 @@ export async function startDevnet(
     },
     makeBlock: () => runner.makeBlock(genesis),
     rollback: (to, { drop = false } = {}) => runner.rollback(to, drop),
+    snapshots: { ...runner.snapshots, list: () => readSnapshots(store.sql) },
     stop: () => lease.stop(),
   });
 }

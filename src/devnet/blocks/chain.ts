@@ -11,7 +11,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction, Tip } from "#src/cardano/block.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { type Output, parseRefKey, refKey, type Utxo } from "#src/cardano/output.ts";
-import { scanTransaction } from "#src/cardano/scan.ts";
+import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import { GroupCommit } from "#src/devnet/blocks/groupCommit.ts";
 import { isInLedger, readTip } from "#src/devnet/blocks/rows.ts";
@@ -22,9 +22,19 @@ import {
   insertMempool,
   readMempool,
   undoBlocks,
+  type UndoneBlocks,
 } from "#src/devnet/blocks/writes.ts";
-import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
-import { indexBlock, undoIndex } from "#src/devnet/index/write.ts";
+import { indexBlocks, rebuildIndex } from "#src/devnet/index/rebuild.ts";
+import { indexBlock } from "#src/devnet/index/write.ts";
+import {
+  deleteSnapshot,
+  restoreSnapshot,
+  type SaveOptions,
+  saveSnapshot,
+  type Snapshot,
+  type SnapshotNotSaved,
+  type SnapshotUnknown,
+} from "#src/devnet/snapshots/snapshots.ts";
 import { ChangeSet, writeEntries } from "#src/devnet/ledger/changes.ts";
 import { readEntries } from "#src/devnet/ledger/entries.ts";
 import { enterEpoch, type EpochBoundary, epochOf } from "#src/devnet/ledger/epoch.ts";
@@ -229,7 +239,7 @@ export class DevnetChain {
       const k = genesis.network.securityParameter;
       const { epoch, parameters } = this.#state;
       const indexed = { ...block, pool, epoch, parameters, boundaries, transactions: chosen };
-      await this.#write((sql) =>
+      const [floor] = await this.#write((sql) =>
         Promise.all([appendBlock(sql, block, leaving, k), this.settings.index && indexBlock(sql, indexed)])
       );
       write(this.#state.blocks, made, "after");
@@ -242,7 +252,7 @@ export class DevnetChain {
       this.#coins.setPending(this.#pendingEffects());
       this.#tip = { height: block.height, slot, hash };
       this.#lastSlot = slot;
-      this.#floor = Math.max(this.#floor, block.height - k);
+      this.#floor = floor;
       this.#stale = false;
       return this.#tip;
     });
@@ -264,8 +274,7 @@ export class DevnetChain {
       const waiting: SubmittedTransaction[] = [...this.#mempool.entries()];
       const { undone, returned } = await this.#write(async (sql) => {
         const undone = await undoBlocks(sql, height);
-        if (this.settings.index) await undoIndex(sql, height);
-        const transactions = drop ? [] : undone.blocks.flatMap(({ transactions }) => transactions);
+        const transactions = drop ? [] : undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
         const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
         const returned = transactions.map((transaction, index): SubmittedTransaction => ({
           position: before - transactions.length + index,
@@ -275,13 +284,62 @@ export class DevnetChain {
         await insertMempool(sql, returned.map(row));
         return { undone, returned };
       });
-      for (const ref of undone.removed) this.#outputs.delete(refKey(ref));
-      for (const { ref, output } of undone.restored) this.#outputs.set(refKey(ref), output);
-      writeEntries(this.#state, undone.changes, "before");
+      forget(this.#state, undone);
       this.#tip = await readTip(this.settings.store.sql);
       await this.#refill([...returned, ...waiting], "invalid after the rollback");
       this.#stale = false;
       return ok(this.#tip);
+    });
+  }
+
+  /** Saves the newest block and the mempool as a snapshot. */
+  saveSnapshot(name: string, options: SaveOptions): Promise<Result<Snapshot, SnapshotNotSaved>> {
+    return this.#run(async () => {
+      const saved = await this.#write((sql) => saveSnapshot(sql, name, options));
+      this.#stale = false;
+      return saved;
+    });
+  }
+
+  /**
+   * Goes to the block of a snapshot: back to the last block that both chains have, and forward again. The mempool is
+   * the snapshot's, as far as its transactions are still valid.
+   */
+  restoreSnapshot(name: string): Promise<Result<Tip, SnapshotUnknown>> {
+    return this.#run(async () => {
+      const restored = await this.#write(async (sql) => {
+        const restored = await restoreSnapshot(sql, name);
+        if (restored.ok && this.settings.index) {
+          const state = overlay(this.#state);
+          forget(state, restored.value.undone);
+          const write = (work: (sql: Queries) => Promise<void>) => work(sql);
+          await indexBlocks({ sql, write, genesis: this.settings.genesis }, state, restored.value.fork + 1);
+        }
+        return restored;
+      });
+      if (!restored.ok) {
+        this.#stale = false;
+        return restored;
+      }
+      const { undone, appended, tip, mempool } = restored.value;
+      forget(this.#state, undone);
+      for (const ref of appended.spent) this.#outputs.delete(refKey(ref));
+      for (const { ref, output } of appended.created) this.#outputs.set(refKey(ref), output);
+      writeEntries(this.#state, appended.changes, "after");
+      this.#tip = tip;
+      const waiting = mempool.map(({ position, cbor }) => ({ position, cbor, transaction: scanTransaction(cbor) }));
+      await this.#refill(waiting, "invalid after the restore");
+      this.#stale = false;
+      return ok(this.#tip);
+    });
+  }
+
+  /** Deletes a snapshot, and the blocks that were kept for it alone. */
+  deleteSnapshot(name: string): Promise<Result<void, SnapshotUnknown>> {
+    return this.#run(async () => {
+      const deleted = await this.#write((sql) => deleteSnapshot(sql, name));
+      this.#stale = false;
+      return deleted;
     });
   }
 
@@ -435,6 +493,13 @@ export class DevnetChain {
       this.settings.log.info("a transaction left the mempool", { transaction: hash, why, failures: names });
     }
   }
+}
+
+/** Removes the effects of undone blocks from a state. */
+function forget(state: MutableLedgerState, { removed, restored, changes }: UndoneBlocks): void {
+  for (const ref of removed) state.utxo.delete(ref);
+  for (const { ref, output } of restored) state.utxo.set(ref, output);
+  writeEntries(state, changes, "before");
 }
 
 function row({ position, transaction: { hash }, cbor }: SubmittedTransaction) {

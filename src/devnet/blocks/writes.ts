@@ -1,14 +1,16 @@
 /** Writes of the devnet's chain. Every function runs within a transaction that has locked the devnet's lease. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
-import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
+import type { Tip } from "#src/cardano/block.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
-import { scanBlock } from "#src/cardano/scan.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
+import { undoIndex } from "#src/devnet/index/write.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, changesToJson, storeEntries } from "#src/devnet/ledger/entries.ts";
 import { insertColdKeys } from "#src/devnet/genesis/pools.ts";
+import { keepSideBlocks, lowestNeeded } from "#src/devnet/snapshots/sideBlocks.ts";
 import type { Applied } from "#src/ledger/delta.ts";
+import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** A block to append. */
@@ -28,21 +30,36 @@ export interface NewBlock extends Tip {
 }
 
 /** A row of the mempool. */
-interface MempoolRow {
+export interface MempoolRow {
   readonly position: number;
   readonly hash: string;
   readonly cbor: Uint8Array;
 }
 
+/** Blocks whose undo data one new block removes at most: they are many after a snapshot was deleted. */
+const MOST_PRUNED = 1_000;
+
 /**
  * Appends a block: its row, the outputs it creates and spends, its changes. Removes `leaving` from the mempool, and the
- * data needed to undo the block `k` before it.
+ * data needed to undo blocks `k` and more before it, except those above a snapshot's block or above the fork that leads
+ * to it. Gives the lowest height that a rollback can go back to.
  */
-export async function appendBlock(sql: Queries, block: NewBlock, leaving: readonly string[], k: number): Promise<void> {
+export async function appendBlock(
+  sql: Queries,
+  block: NewBlock,
+  leaving: readonly string[],
+  k: number,
+): Promise<number> {
   const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
   const hashes = transactions.map(({ hash }) => hash);
   // sent in this order, without waiting for the results of those before
-  await Promise.all([
+  const [{ before, floor }] = await Promise.all([
+    onlyRow(
+      sql<{ before: bigint; floor: bigint }[]>`
+      update devnet_meta set last_slot = ${slot}, floor_height = greatest(
+        floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
+      from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor`,
+    ),
     sql`
     insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
       ${height}, ${slot}, ${block.hash}, ${
@@ -50,7 +67,6 @@ export async function appendBlock(sql: Queries, block: NewBlock, leaving: readon
     }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
       ${transactions.length === 0 ? null : block.bytes},
       ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`,
-    sql`update devnet_meta set last_slot = ${slot}, floor_height = greatest(floor_height, ${height - k})`,
     ...(transactions.length === 0 ? [] : [
       sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`,
       insertUtxos(sql, transactions.flatMap(({ created }) => created), height),
@@ -59,9 +75,15 @@ export async function appendBlock(sql: Queries, block: NewBlock, leaving: readon
     ]),
     storeEntries(sql, changes, "after"),
     deleteMempool(sql, leaving),
-    sql`delete from devnet_utxo where spent_height <= ${height - k}`,
-    sql`update devnet_block set changes = null where height = ${height - k} and changes is not null`,
   ]);
+  if (floor > before) {
+    await Promise.all([
+      sql`delete from devnet_utxo where spent_height <= ${floor}`,
+      sql`
+      update devnet_block set changes = null where height > ${before} and height <= ${floor} and changes is not null`,
+    ]);
+  }
+  return Number(floor);
 }
 
 /** Inserts outputs created at a height (-1: the genesis). */
@@ -82,19 +104,21 @@ async function spend(sql: Queries, refs: readonly OutRef[], height: number): Pro
 }
 
 /** The result of a rollback. */
-interface UndoneBlocks {
+export interface UndoneBlocks {
   /** Outputs that do not exist any more. */
   readonly removed: readonly OutRef[];
   /** Outputs that are unspent again. */
   readonly restored: readonly Utxo[];
   /** Changes of other rows that were undone, last first; `before` is the present value. */
   readonly changes: readonly EntryChange[];
-  /** The blocks removed, oldest first; those without transactions are left out. */
-  readonly blocks: readonly ScannedBlock[];
+  /** The bytes of the blocks removed, oldest first; those without transactions are left out. */
+  readonly blocks: readonly Uint8Array[];
 }
 
-/** Undoes every block above a height. */
+/** Undoes every block above a height, in the index too. Those that lead to a snapshot are kept beside the chain. */
 export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBlocks> {
+  await keepSideBlocks(sql, height);
+  await undoIndex(sql, height);
   const removed = await sql<
     OutputRow[]
   >`delete from devnet_utxo where created_height > ${height} returning tx_hash, index`;
@@ -112,7 +136,7 @@ export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBl
     removed: removed.map((row) => ({ txHash: row.tx_hash, index: row.index })),
     restored: restored.map(utxoOf),
     changes,
-    blocks: rows.flatMap(({ cbor }) => cbor ? [scanBlock(new Uint8Array(cbor))] : []),
+    blocks: rows.flatMap(({ cbor }) => cbor ? [new Uint8Array(cbor)] : []),
   };
 }
 
