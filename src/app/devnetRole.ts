@@ -38,6 +38,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
       ...options.genesis,
       ...metadataUrl(options),
       leaseMs: options.leaseMs,
+      index: !options.devnetWithout.has("index"),
       publish: cageScripts.map((script) => ({
         address: publicationAddress(context.networkId),
         script: referenceScript(script),
@@ -65,7 +66,8 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   if (withWallet) context.devnetWallet.port = listener.port;
   listening.push({ name: "devnet and faucet", at: urlOf(listener) });
   if (!options.devnetWithout.has("blockfrost")) {
-    const indexer = await listen(context, blockfrostApp({ devnet, store, log }), indexerPort(options));
+    const { measure } = builders;
+    const indexer = await listen(context, blockfrostApp({ devnet, store, measure, log }), indexerPort(options));
     listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(indexer)}/api/v1` });
   }
   const configuration = files.find(({ path }) => path.endsWith("config.json"));

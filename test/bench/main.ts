@@ -2,6 +2,7 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { benchAbuse } from "./abuse.ts";
+import { benchBlockfrost } from "./blockfrost.ts";
 import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchChain } from "./chain.ts";
@@ -32,6 +33,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   chain: benchChain,
   service: benchService,
   devnet: benchDevnet,
+  blockfrost: benchBlockfrost,
   "devnet-index": benchDevnetIndex,
   disk: benchDisk,
   embedded: embeddedBench,

@@ -53,13 +53,7 @@ export async function appendBlock(
   const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
   const hashes = transactions.map(({ hash }) => hash);
   // sent in this order, without waiting for the results of those before
-  const [{ before, floor }] = await Promise.all([
-    onlyRow(
-      sql<{ before: bigint; floor: bigint }[]>`
-      update devnet_meta set last_slot = ${slot}, floor_height = greatest(
-        floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
-      from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor`,
-    ),
+  const written = [
     sql`
     insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
       ${height}, ${slot}, ${block.hash}, ${
@@ -75,14 +69,20 @@ export async function appendBlock(
     ]),
     storeEntries(sql, changes, "after"),
     deleteMempool(sql, leaving),
+  ];
+  const [{ floor }] = await Promise.all([
+    onlyRow(sql<{ floor: bigint }[]>`
+      with new as (
+        update devnet_meta set last_slot = ${slot}, floor_height = greatest(
+          floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
+        from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor),
+      spent as (delete from devnet_utxo using new where spent_height <= new.floor),
+      pruned as (
+        update devnet_block set changes = null from new
+        where height > new.before and height <= new.floor and changes is not null)
+      select floor from new`),
+    ...written,
   ]);
-  if (floor > before) {
-    await Promise.all([
-      sql`delete from devnet_utxo where spent_height <= ${floor}`,
-      sql`
-      update devnet_block set changes = null where height > ${before} and height <= ${floor} and changes is not null`,
-    ]);
-  }
   return Number(floor);
 }
 
