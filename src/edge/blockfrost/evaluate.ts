@@ -14,17 +14,18 @@ import { badRequest, blockfrostFailure } from "#src/edge/blockfrost/failures.ts"
 import { type EvaluationAnswer, ogmiosAnswer, type OgmiosVersion } from "#src/edge/blockfrost/ogmios.ts";
 import { type Operation, post } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
-import { MAX_BODY, requireType } from "#src/edge/blockfrost/submit.ts";
+import { done, MAX_BODY, requireType } from "#src/edge/blockfrost/submit.ts";
 import { readBytes, readJson } from "#src/edge/json.ts";
 
 /** The operations that evaluate scripts. */
 export function evaluateOperations(service: BlockfrostService): Operation[] {
   return [
-    post("/utils/txs/evaluate", async (_, { context: { req } }) => {
+    post("/utils/txs/evaluate", async (_, { context }) => {
+      const { req } = context;
       requireType(req.header("content-type"), "application/cbor");
       const bytes = await readBytes(req.raw, 2 * MAX_BODY);
       const answer = await evaluate(service, textBytes(fromUtf8(bytes)?.trim() ?? ""), []);
-      return ogmiosAnswer(answer, versionOf(req.query("version")));
+      return done(context, ogmiosAnswer(answer, versionOf(req.query("version"))));
     }),
     post("/utils/txs/evaluate/utxos", async (_, { context: { req } }) => {
       requireType(req.header("content-type"), "application/json");

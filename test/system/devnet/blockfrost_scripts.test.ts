@@ -247,6 +247,25 @@ test("what is wrong with an evaluated transaction is said as Ogmios says it", as
   }
 });
 
+test("clients of Yaci Store submit and evaluate text, and take 202 as success", async () => {
+  const devnet = await start();
+  const coin = await give(devnet, alice.base, 50n * ada);
+  await makeBlock(devnet);
+  const measure = async (input: Parameters<typeof measureRedeemers>[0]) => measureRedeemers(input);
+  const app = blockfrostApp({ devnet, store: world.store, measure, log: silentLog });
+  const post = async (path: string, body: string, type: string) => {
+    const response = await app.request(path, { method: "POST", body, headers: { "content-type": type } });
+    return { status: response.status, body: parseJson(await response.text()) };
+  };
+  const { cbor, hash } = spend({ from: alice, inputs: [coin], outputs: [[alice.base, 49n * ada]] });
+  const evaluated = await post("/api/v1/utils/txs/evaluate", toHex(cbor), "application/cbor");
+  expect(evaluated).toMatchObject({ status: 202, body: { result: { EvaluationResult: {} } } });
+  expect(await post("/api/v0/tx/submit", toHex(cbor), "text/plain")).toMatchObject({ status: 415 });
+  expect(await post("/api/v1/tx/submit", "no hexadecimal", "text/plain")).toMatchObject({ status: 400 });
+  expect(await post("/api/v1/tx/submit", toHex(cbor), "text/plain")).toEqual({ status: 202, body: hash });
+  expect(devnet.mempool().map(({ transaction }) => transaction.hash)).toEqual([hash]);
+});
+
 test("additional outputs count as if they were on the chain", async () => {
   const devnet = await start();
   const api = apiOf(devnet);
