@@ -7,6 +7,7 @@ import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchChain } from "./chain.ts";
 import { benchDevnet } from "./devnet.ts";
+import { benchDevnetIndex } from "./devnet-index.ts";
 import { benchDisk } from "./disk.ts";
 import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
@@ -33,6 +34,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   service: benchService,
   devnet: benchDevnet,
   blockfrost: benchBlockfrost,
+  "devnet-index": benchDevnetIndex,
   disk: benchDisk,
   embedded: embeddedBench,
   runtime: benchRuntime,

@@ -137,6 +137,49 @@ export class ExplorerChain {
     } else await this.block();
   }
 
+  /** Grows until transactions of every kind were accepted. */
+  async complete(): Promise<void> {
+    for (
+      let i = 0;
+      i < 1_000 && Object.keys(this.kinds).some((kind) => kind !== "faucet" && !this.accepted.has(kind));
+      i++
+    ) {
+      await this.step();
+    }
+  }
+
+  /** Ends with a pool that will retire, a block with transactions, and a mempool with transactions of many kinds. */
+  async present(): Promise<void> {
+    const submitted = async (kinds: readonly (keyof ExplorerChain["kinds"])[]) => {
+      for (const kind of kinds) {
+        const draft = await this.kinds[kind]();
+        if (draft) await this.submit(kind, draft);
+      }
+    };
+    const retiring =
+      async () => (await this.query(({ pools, epoch }) =>
+        [...pools.entries()].some(([, { retiring }]) => (retiring ?? 0) > epoch)
+      ));
+    for (let i = 0; i < 200 && !await retiring(); i++) {
+      await submitted([i % 2 ? "poolRetire" : "poolRegister"]);
+      await this.block(0);
+    }
+    await submitted(["lock", "lock", "publish", "pay"]);
+    await this.block(0);
+    await submitted([
+      "lock",
+      "publish",
+      "unlock",
+      "interval",
+      "plutusMint",
+      "nativeMint",
+      "metadata",
+      "cip68",
+      "fail",
+      "move",
+    ]);
+  }
+
   /** Undoes some blocks; their transactions are dropped or wait again. */
   async rollback(blocks = 1 + this.below(12)): Promise<void> {
     const height = Math.max(1, this.devnet.tip().height - blocks);

@@ -34,11 +34,24 @@ export class Comparison {
 
   constructor(private readonly ask: Ask, private readonly random: () => number) {}
 
-  /** Compares the answers about a chain. At most `most` questions of an operation, chosen at random. */
+  /**
+   * Compares the answers about a chain: at most `most` questions of an operation, chosen at random, and such that cover fields
+   * that were not covered yet.
+   */
   async run(oracle: Oracle, most = Infinity): Promise<void> {
     const byOperation = Map.groupBy(questions(oracle), ({ operation }) => operation);
-    for (const all of byOperation.values()) {
+    for (const [operation, all] of byOperation) {
       for (const question of this.choose(all, most)) await this.compare(oracle, question);
+      if (most === Infinity) continue;
+      const whole = all.filter(({ query }) => Object.keys(query).length === 0);
+      for (const question of this.choose(whole, 300)) {
+        if (this.uncovered([operation]).length === 0) break;
+        const { path, query } = question;
+        const fresh = [...filled(oracleAnswers[operation]!(oracle, path, query))].some((field) =>
+          !this.covered.has(`${operation} ${field}`)
+        );
+        if (fresh) await this.compare(oracle, question);
+      }
     }
   }
 
@@ -123,9 +136,8 @@ export class Comparison {
   }
 
   /** Fields of the description that had no value in any comparison: `operation field`. */
-  uncovered(): string[] {
-    const schemas = createRequire(import.meta.url)("@blockfrost/openapi/json-schema.json") as Record<string, Schema>;
-    return Object.keys(oracleAnswers).flatMap((operation) =>
+  uncovered(operations = Object.keys(oracleAnswers)): string[] {
+    return operations.flatMap((operation) =>
       fieldsOf(schemas[operation]?.response?.["200"]).map((field) => `${operation} ${field}`)
     ).filter((field) =>
       ![...this.covered].some((one) => one === field || /^[.[]/.test(one.slice(field.length)) && one.startsWith(field))
@@ -137,6 +149,18 @@ export class Comparison {
     return Object.keys(oracleAnswers).filter((operation) => !this.answers.get(operation)?.full);
   }
 }
+
+/** Places of values in a document, as in `covered`. */
+function* filled(document: unknown, at = ""): Iterable<string> {
+  if (document instanceof Tied) yield* filled(document.elements.map(([, one]) => one), at);
+  else if (document instanceof Near || document instanceof Matching || document instanceof Values) yield at;
+  else if (Array.isArray(document)) { for (const one of document) yield* filled(one, `${at}[]`); }
+  else if (typeof document === "object" && document !== null) {
+    for (const [name, one] of Object.entries(document)) yield* filled(one, `${at}.${name}`);
+  } else if (document !== undefined && document !== null && document !== "") yield at;
+}
+
+const schemas = createRequire(import.meta.url)("@blockfrost/openapi/json-schema.json") as Record<string, Schema>;
 
 interface Schema {
   readonly response?: { readonly "200"?: Schema };

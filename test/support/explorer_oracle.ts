@@ -297,7 +297,6 @@ export class Oracle {
     const epoch = Math.floor(slot / terms.epochLength);
     const pool = keyHash(fromHex(issuer!));
     while (this.state.epoch < epoch) this.passBoundary();
-    if (!this.epochs.has(epoch)) this.begin(epoch);
     const txs: OracleTx[] = [];
     const block: OracleBlock = {
       height,
@@ -346,6 +345,7 @@ export class Oracle {
       });
     }
     applyEpoch(state, delta);
+    this.begin(delta.epoch);
     this.keepStake(delta.epoch + 1);
   }
 

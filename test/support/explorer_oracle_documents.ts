@@ -392,15 +392,15 @@ function txUtxos(tx: OracleTx) {
   return {
     hash: tx.hash,
     inputs: [
-      // where phase 2 failed, the service has the collateral in place of the inputs, without a mark
-      ...tx.spent.map((one) => input(one, false, false)),
+      // where phase 2 failed, what is spent is collateral: the description says so, the public SQL does not mark it
+      ...tx.spent.map((one) => input(one, !tx.valid, false)),
       ...tx.references.map((one) => input(one, false, true)),
       ...tx.collateral.map((one) => input(one, true, false)),
     ],
     outputs: [
       ...tx.created.map((one) => {
         const { tx_hash: _, ...rest } = txOutput(one);
-        return { ...rest, collateral: false, consumed_by_tx: one.spentBy?.hash ?? null };
+        return { ...rest, collateral: !tx.valid, consumed_by_tx: one.spentBy?.hash ?? null };
       }),
       ...collateralReturn(tx),
     ],
@@ -442,7 +442,20 @@ function redeemerDocument(redeemer: OracleRedeemer) {
   };
 }
 
-const ipv6 = (hex: string) => hex;
+/** The text of an IPv6 address. The ledger writes its four words of four bytes with the lowest byte first. */
+function ipv6(hex: string): string {
+  const words = hex.match(/.{8}/g)!.map((word) => word.match(/../g)!.reverse().join(""));
+  const groups = words.flatMap((word) => word.match(/.{4}/g)!).map((group) => parseInt(group, 16).toString(16));
+  const runs = [...groups.join(":").matchAll(/(?<![0-9a-f])0(:0)+(?![0-9a-f])/g)].sort((a, b) =>
+    b[0].length - a[0].length
+  );
+  const [longest] = runs;
+  if (!longest) return groups.join(":");
+  const before = groups.join(":").slice(0, longest.index).replace(/:$/, "");
+  const after = groups.join(":").slice(longest.index + longest[0].length).replace(/^:/, "");
+  return `${before}::${after}`;
+}
+
 function relayDocument(relay: Relay) {
   // the description has no null for ports: the service writes 0
   const none = { ipv4: null, ipv6: null, dns: null, dns_srv: null, port: 0 };
@@ -1238,13 +1251,15 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
     paged(held(outputsOf(oracle, key)), query).map((one) => utxoDocument(oracle, one))
   ),
   "/accounts/{stake_address}/transactions": ofAccount((oracle, key, query) => {
-    // a row for each address in a transaction, by the oldest of its outputs there
+    // a row for each address in a transaction; those of one transaction are by the address's bytes in either direction
     const outputs = outputsOf(oracle, key);
     const rows = within(txsOf(oracle, outputs), query).flatMap((tx) => {
       const touched = outputs.filter((one) =>
-        (one.tx ?? one.ref.txHash) === (one.tx ? tx : tx.hash) || one.spentBy === tx
+        one.spentBy === tx || (one.tx ? one.tx === tx : one.ref.txHash === tx.hash)
       );
-      return [...new Set(touched.map(({ address }) => address))].map((address) => ({ address, ...txTransaction(tx) }));
+      const bytes = [...new Set(touched.map(({ output }) => output.address))].sort();
+      if (query.order === "desc") bytes.reverse();
+      return bytes.map((address) => ({ address: addressOf(address).text, ...txTransaction(tx) }));
     });
     return paged(rows, query);
   }),

@@ -4,6 +4,7 @@ import type { Json } from "#src/base/json.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
+import { undoIndex } from "#src/devnet/index/write.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, changesToJson, storeEntries } from "#src/devnet/ledger/entries.ts";
 import { insertColdKeys } from "#src/devnet/genesis/pools.ts";
@@ -26,6 +27,8 @@ export interface NewBlock extends Tip {
   readonly changes: readonly EntryChange[];
   /** Cold keys of pools that it registers, by id. */
   readonly coldKeys: ReadonlyMap<string, Uint8Array>;
+  /** By how many slots the devnet runs ahead of the clock from this block on. */
+  readonly slotsAhead: number;
 }
 
 /** A row of the mempool. */
@@ -50,31 +53,38 @@ export async function appendBlock(
   k: number,
 ): Promise<number> {
   const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
-  await sql`
+  const hashes = transactions.map(({ hash }) => hash);
+  // sent in this order, without waiting for the results of those before
+  const written = [
+    sql`
     insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
       ${height}, ${slot}, ${block.hash}, ${
-    block.previous ?? null
-  }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
+      block.previous ?? null
+    }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
       ${transactions.length === 0 ? null : block.bytes},
-      ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`;
-  const { before, floor } = await onlyRow(
-    sql<{ before: bigint; floor: bigint }[]>`
-    update devnet_meta set last_slot = ${slot}, floor_height = greatest(
-      floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
-    from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor`,
-  );
-  if (transactions.length > 0) {
-    const hashes = transactions.map(({ hash }) => hash);
-    await sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`;
-    await insertUtxos(sql, transactions.flatMap(({ created }) => created), height);
-    await spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height);
-    await insertColdKeys(sql, block.coldKeys);
-  }
-  await storeEntries(sql, changes, "after");
-  await deleteMempool(sql, leaving);
-  await sql`delete from devnet_utxo where spent_height <= ${floor}`;
-  await sql`
-    update devnet_block set changes = null where height > ${before} and height <= ${floor} and changes is not null`;
+      ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`,
+    ...(transactions.length === 0 ? [] : [
+      sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`,
+      insertUtxos(sql, transactions.flatMap(({ created }) => created), height),
+      spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height),
+      insertColdKeys(sql, block.coldKeys),
+    ]),
+    storeEntries(sql, changes, "after"),
+    deleteMempool(sql, leaving),
+  ];
+  const [{ floor }] = await Promise.all([
+    onlyRow(sql<{ floor: bigint }[]>`
+      with new as (
+        update devnet_meta set last_slot = ${slot}, slots_ahead = ${block.slotsAhead}, floor_height = greatest(
+          floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
+        from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor),
+      spent as (delete from devnet_utxo using new where spent_height <= new.floor),
+      pruned as (
+        update devnet_block set changes = null from new
+        where height > new.before and height <= new.floor and changes is not null)
+      select floor from new`),
+    ...written,
+  ]);
   return Number(floor);
 }
 
@@ -107,9 +117,10 @@ export interface UndoneBlocks {
   readonly blocks: readonly Uint8Array[];
 }
 
-/** Undoes every block above a height. Those that lead to a snapshot are kept beside the chain. */
+/** Undoes every block above a height, in the index too. Those that lead to a snapshot are kept beside the chain. */
 export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBlocks> {
   await keepSideBlocks(sql, height);
+  await undoIndex(sql, height);
   const removed = await sql<
     OutputRow[]
   >`delete from devnet_utxo where created_height > ${height} returning tx_hash, index`;
