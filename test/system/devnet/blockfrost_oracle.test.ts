@@ -5,6 +5,7 @@
 import { expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
+import { measureRedeemers } from "#src/plutus/measurement.ts";
 import { ExplorerChain } from "../../support/explorer_chain.ts";
 import { Comparison } from "../../support/explorer_comparison.ts";
 import { Oracle } from "../../support/explorer_oracle.ts";
@@ -13,7 +14,7 @@ import { seeded } from "../../support/random.ts";
 test.each([1, 2])("chain %i", async (seed) => {
   const chain = await ExplorerChain.start(seed);
   const { devnet, store } = chain;
-  const app = blockfrostApp({ devnet, store, log: silentLog });
+  const app = blockfrostApp({ devnet, store, measure: async (input) => measureRedeemers(input), log: silentLog });
   const comparison = new Comparison(async (path) => {
     const response = await app.request("/api/v0" + path);
     return { status: response.status, text: await response.text() };
