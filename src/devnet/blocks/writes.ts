@@ -4,7 +4,6 @@ import type { Json } from "#src/base/json.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
-import { undoIndex } from "#src/devnet/index/write.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, changesToJson, storeEntries } from "#src/devnet/ledger/entries.ts";
 import { insertColdKeys } from "#src/devnet/genesis/pools.ts";
@@ -27,6 +26,8 @@ export interface NewBlock extends Tip {
   readonly changes: readonly EntryChange[];
   /** Cold keys of pools that it registers, by id. */
   readonly coldKeys: ReadonlyMap<string, Uint8Array>;
+  /** By how many slots the devnet runs ahead of the clock from this block on. */
+  readonly slotsAhead: number;
 }
 
 /** A row of the mempool. */
@@ -73,7 +74,7 @@ export async function appendBlock(
   const [{ floor }] = await Promise.all([
     onlyRow(sql<{ floor: bigint }[]>`
       with new as (
-        update devnet_meta set last_slot = ${slot}, floor_height = greatest(
+        update devnet_meta set last_slot = ${slot}, slots_ahead = ${block.slotsAhead}, floor_height = greatest(
           floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
         from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor),
       spent as (delete from devnet_utxo using new where spent_height <= new.floor),
@@ -115,10 +116,9 @@ export interface UndoneBlocks {
   readonly blocks: readonly Uint8Array[];
 }
 
-/** Undoes every block above a height, in the index too. Those that lead to a snapshot are kept beside the chain. */
+/** Undoes every block above a height. Those that lead to a snapshot are kept beside the chain. */
 export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBlocks> {
   await keepSideBlocks(sql, height);
-  await undoIndex(sql, height);
   const removed = await sql<
     OutputRow[]
   >`delete from devnet_utxo where created_height > ${height} returning tx_hash, index`;
