@@ -109,6 +109,8 @@ function closed(schema: unknown): unknown {
   const members = Object.fromEntries(
     Object.entries(schema).map(([name, one]) => [name, name === "example" || name === "enum" ? one : closed(one)]),
   );
+  // anything may be null where no type is named; Ajv has no such schema
+  if (!("type" in members)) delete members.nullable;
   const { properties, additionalProperties } = members as { properties?: object; additionalProperties?: unknown };
   if (properties === undefined || additionalProperties !== undefined) return members;
   const required = Object.keys(properties).filter((name) => !OPTIONAL.has(name));

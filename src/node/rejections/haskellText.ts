@@ -183,7 +183,7 @@ const list = (items: readonly string[]) => `[${items.join(",")}]`;
 const setOf = (items: readonly string[]) => `fromList ${list(items)}`;
 const mapOf = (pairs: readonly (readonly [string, string])[]) =>
   setOf(pairs.map(([key, value]) => `(${key},${value})`));
-const nonEmpty = ([first = "", ...others]: readonly string[]) => `${argument(first)} :| ${list(others)}`;
+const nonEmpty = ([first = "", ...others]: readonly string[]) => `${first} :| ${list(others)}`;
 const maybe = <T>(value: T | undefined, show: (value: T) => string) =>
   value === undefined ? "SNothing" : application("SJust", [show(value)]);
 const mismatch = (supplied: string, expected: string) =>
