@@ -7,6 +7,7 @@
  */
 import { fromHex, fromUtf8, isHex } from "#src/base/bytes.ts";
 import { isObject, type Json } from "#src/base/json.ts";
+import { reason } from "#src/base/log.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { compareRefs, type Output, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { readAdditionalUtxos } from "#src/edge/blockfrost/additionalUtxos.ts";
@@ -60,7 +61,7 @@ function textBytes(text: string): Uint8Array | undefined {
 }
 
 async function evaluate(
-  { devnet, measure }: BlockfrostService,
+  { devnet, measure, log }: BlockfrostService,
   transaction: Uint8Array | undefined,
   additional: readonly Utxo[],
 ): Promise<EvaluationAnswer> {
@@ -92,6 +93,9 @@ async function evaluate(
     utxos: [...additional, ...utxos],
     parameters,
     slots: devnet.network.slots,
+  }).catch((error) => {
+    log.warn("a transaction was not evaluated", { reason: reason(error) });
+    throw blockfrostFailure(503, "The scripts could not be evaluated now; try again.");
   });
   return measured.ok ? { kind: "measured", redeemers: measured.redeemers } : measured;
 }
