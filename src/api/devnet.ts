@@ -70,6 +70,24 @@ export const rollbackBody = z.object({
   .meta({ id: "RollbackRequest" });
 export const rollbackAnswer = z.object({ tip }).meta({ id: "RollbackAnswer" });
 
+export const snapshotName = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/).meta({
+  description: "Name of a snapshot: 1 to 64 letters, digits, dots, underscores and hyphens.",
+  example: "before-mint",
+});
+export const snapshotBody = z.object({
+  name: snapshotName,
+  replace: z.boolean().default(false).describe("Replace an earlier snapshot of this name."),
+}).meta({ id: "SnapshotRequest" });
+export const snapshot = tip.extend({
+  name: z.string(),
+  transactions: z.int().describe("Transactions in its mempool."),
+  saved: z.int().describe("When it was saved, in milliseconds since 1970."),
+}).meta({ id: "Snapshot", description: "A name for the newest block and the mempool at one moment." });
+export const snapshots = z.object({ snapshots: z.array(snapshot) }).meta({ id: "Snapshots" });
+export const restoreAnswer = z.object({ tip }).meta({ id: "RestoreAnswer" });
+
+export const message = z.string().meta({ id: "Message", description: "A sentence." });
+
 export const mempool = z.object({
   size: z.int(),
   bytes: z.int(),

@@ -10,14 +10,16 @@ import { startDevnet } from "#src/devnet/devnet.ts";
 import { writeGenesisFiles } from "#src/devnet/genesis/files.ts";
 import { settingsLines } from "#src/devnet/genesis/settings.ts";
 import { serveRollbacks } from "#src/devnet/serve/rollback.ts";
+import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
+import { walletRoutes } from "#src/edge/devnet/wallet.ts";
 import { healthRoutes } from "#src/edge/health.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 import { type AppContext, listen, StartError, urlOf } from "#src/app/context.ts";
 import { devnetCheck } from "#src/app/health.ts";
 import { checkSocket, serveAsNode } from "#src/app/nodeSocket.ts";
 import type { Options } from "#src/app/options.ts";
-import { devnetPort } from "#src/app/ports.ts";
+import { devnetPort, indexerPort } from "#src/app/ports.ts";
 
 /** Starts the devnet, or stands by for it where another process runs it. */
 export async function startDevnetRole(context: AppContext): Promise<void> {
@@ -57,7 +59,15 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   const health = healthRoutes({ health: context.health, more: () => ({ tip: { ...devnet.tip() } }) });
   const origins = options.devnetOrigins;
   const app = devnetApp({ devnet, store, port: context.port, files, health, origins, log });
-  listening.push({ name: "devnet and faucet", at: urlOf(await listen(context, app, devnetPort(options))) });
+  const withWallet = !options.devnetWithout.has("wallet");
+  if (withWallet) walletRoutes(app, { devnet, port: context.port });
+  const listener = await listen(context, app, devnetPort(options));
+  if (withWallet) context.devnetWallet.port = listener.port;
+  listening.push({ name: "devnet and faucet", at: urlOf(listener) });
+  if (!options.devnetWithout.has("blockfrost")) {
+    const indexer = await listen(context, blockfrostApp({ devnet, store, log }), indexerPort(options));
+    listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(indexer)}/api/v1` });
+  }
   const configuration = files.find(({ path }) => path.endsWith("config.json"));
   if (configuration) listening.push({ name: "its genesis files", at: path.dirname(configuration.path) });
   await serveAsNode(context, devnet);

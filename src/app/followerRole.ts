@@ -11,6 +11,7 @@ import type { Queries } from "#src/store/store.ts";
 import { undoSeen } from "#src/wallet/seen/rows.ts";
 import { type AppContext, appendTouched, holdProcessLease, notifyTouched, WAKE_FOLLOWER } from "#src/app/context.ts";
 import { followerCheck } from "#src/app/health.ts";
+import { isDevnet } from "#src/app/network.ts";
 import { readWalletProjections } from "#src/app/walletRole.ts";
 
 /** Name of the lease. */
@@ -38,6 +39,8 @@ export function startFollowerRole(context: AppContext): void {
       ],
       networkQueries: [...wallets.networkQueries, tokenReleases(store)],
       onUndo: undoSeen,
+      // the restore of a snapshot rolls a devnet back any number of blocks
+      ...(isDevnet(options) ? { keepBlocks: Number.MAX_SAFE_INTEGER } : {}),
       log: log.with({ component: "follower" }),
       onProgress: context.progress,
       ...(hooks.follower ? { onStep: hooks.follower } : {}),

@@ -11,6 +11,7 @@ import { connectBlockfrost } from "#src/app/blockfrostNetwork.ts";
 import { type AppContext, type Connected, type StartContext, StartError } from "#src/app/context.ts";
 import { tipCheck } from "#src/app/health.ts";
 import { checkNetwork } from "#src/app/networkCheck.ts";
+import type { Options } from "#src/app/options.ts";
 
 /** What a port to the network needs. */
 export type NetworkContext = StartContext & Pick<AppContext, "store" | "bus">;
@@ -33,6 +34,11 @@ export async function connectNetwork(context: NetworkContext): Promise<Connected
   health.network = () => ({ provider, answers, protocolVersion: { ...watched.standing() } });
   if (provider !== "devnet") pollVersion(context, watched.port);
   return { port: watched.port, reached };
+}
+
+/** Whether the network is the devnet of this deployment. */
+export function isDevnet({ nodeSocket, blockfrost }: Pick<Options, "nodeSocket" | "blockfrost">): boolean {
+  return nodeSocket === undefined && blockfrost === undefined;
 }
 
 /** Milliseconds between two reads of the protocol version where no build reads it: a network changes it with an epoch. */

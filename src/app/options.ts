@@ -58,6 +58,8 @@ export interface Options extends NetworkOptions {
   /** Maximum lag of a ready wallet, in seconds. */
   readonly syncToleranceS: number;
   readonly devnetPort: number;
+  /** Port of the devnet's Blockfrost API. */
+  readonly indexerPort: number;
   /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
   readonly devnetOrigins: readonly string[];
   /** Port of the devnet's node socket over TCP. */
@@ -135,6 +137,7 @@ export const HELP = `arbor: authenticated facts on Cardano
 ${TLS_HELP}
   --sync-tolerance N   maximum lag in seconds of a ready wallet (300)   ARBOR_SYNC_TOLERANCE
   --devnet-port N      devnet and faucet (10000)                        ARBOR_DEVNET_PORT
+  --indexer-port N     the devnet's Blockfrost API (8080)               ARBOR_INDEXER_PORT
   --devnet-origins O,O additional origins allowed to change the devnet, * for all  ARBOR_DEVNET_ORIGINS
   --node-port N        node socket of the devnet over TCP (3333)        ARBOR_NODE_PORT
   --devnet-without P,P parts of the devnet to leave out: ${DEVNET_PARTS.join(", ")} (none)  ARBOR_DEVNET_WITHOUT
@@ -186,6 +189,7 @@ const NAMES = [
   ...TLS_NAMES,
   "sync-tolerance",
   "devnet-port",
+  "indexer-port",
   "devnet-origins",
   "node-port",
   "devnet-without",
@@ -367,6 +371,7 @@ export function readOptions(
     ...(walletTls ? { walletTls } : {}),
     syncToleranceS: number("sync-tolerance", 300, 0, 86_400),
     devnetPort: number("devnet-port", 10_000, 0, 65_535),
+    indexerPort: number("indexer-port", 8080, 0, 65_535),
     devnetOrigins: list("devnet-origins", originProblem),
     nodePort: number("node-port", 3333, 0, 65_535),
     devnetWithout: withoutParts(

@@ -44,6 +44,11 @@ export function devnetPort({ host, devnetPort: port }: Options): HostPort {
   return { service: "the devnet", host, port, option: "--devnet-port" };
 }
 
+/** The port of the devnet's Blockfrost API. */
+export function indexerPort({ host, indexerPort: port }: Options): HostPort {
+  return { service: "the devnet's Blockfrost API", host, port, option: "--indexer-port" };
+}
+
 /** The port of the devnet's node socket over TCP. */
 export function nodePort({ host, nodePort: port }: Options): HostPort {
   return { service: "the devnet's node socket over TCP", host, port, option: "--node-port" };
@@ -55,7 +60,13 @@ function portsOf(options: Options): HostPort[] {
   const ports = [
     natsUrl ? undefined : natsPort(options),
     healthPort(options),
-    ...(roles.has("devnet") ? [devnetPort(options), devnetWithout.has("tcp") ? undefined : nodePort(options)] : []),
+    ...(roles.has("devnet")
+      ? [
+        devnetPort(options),
+        devnetWithout.has("blockfrost") ? undefined : indexerPort(options),
+        devnetWithout.has("tcp") ? undefined : nodePort(options),
+      ]
+      : []),
     ...(roles.has("edge")
       ? [tokenPort(options), operatorPort(options), walletPort(options), walletUiPort(options)]
       : []),

@@ -14,7 +14,7 @@ import { type Log, reason } from "#src/base/log.ts";
 import { elementAt, present } from "#src/base/present.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { activeSpan, endSpan, refOf, type Span, startSpan } from "#src/base/trace.ts";
-import type { Evaluate } from "#src/plutus/types.ts";
+import type { Evaluate, MeasureRedeemers } from "#src/plutus/types.ts";
 import { unbox } from "#src/builders/messages.ts";
 import { encodeJobInput } from "#src/builders/threadCodec.ts";
 import type {
@@ -58,6 +58,8 @@ export interface Builders {
   ): Promise<Result<JobValue<J>, JobFailure<J> | ThreadFailure>>;
   /** Evaluates scripts. Rejects if the threads cannot do it within 30 s, which says nothing about the scripts. */
   readonly evaluate: Evaluate;
+  /** As `evaluate`, for each redeemer by itself. */
+  readonly measure: MeasureRedeemers;
   /** Loads the code that jobs need in every thread. Called after the ports listen. */
   warm(): Promise<void>;
   /** Ends all threads; running and waiting jobs fail as `overloaded`. */
@@ -105,6 +107,11 @@ export function createBuilders(options: BuildersOptions): Builders {
     run,
     async evaluate(input) {
       const result = await run("evaluate", input, { deadline: Date.now() + EVALUATION_MS });
+      if (result.ok) return result.value;
+      throw new Error(`the evaluation failed: ${result.error.message}`);
+    },
+    async measure(input) {
+      const result = await run("measure", input, { deadline: Date.now() + EVALUATION_MS });
       if (result.ok) return result.value;
       throw new Error(`the evaluation failed: ${result.error.message}`);
     },

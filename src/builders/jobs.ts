@@ -3,7 +3,7 @@
  * instances.
  */
 import type { Failure, Result } from "#src/base/result.ts";
-import type { Evaluation, EvaluationInput } from "#src/plutus/types.ts";
+import type { Evaluation, EvaluationInput, Measurement } from "#src/plutus/types.ts";
 import type { BuildFailure, BuildInput, Built } from "#src/cage/transactions/common.ts";
 import type { BuiltBoot } from "#src/cage/transactions/boot.ts";
 import type { BuiltRequest, RequestInput } from "#src/cage/transactions/request.ts";
@@ -72,6 +72,8 @@ export interface Jobs {
   /** Summary of a transaction. */
   explain(input: ExplainInput): Result<Summary, Undecodable>;
   evaluate(input: EvaluationInput): Result<Evaluation, never>;
+  /** Units of each redeemer by itself. */
+  measure(input: EvaluationInput): Result<Measurement, never>;
   /** Root of the facts, 32 bytes in hexadecimal. */
   root(input: PackedFacts): Result<string, CutMismatch>;
   /** Cut of the facts, and their root. */

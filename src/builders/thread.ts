@@ -79,6 +79,9 @@ const handlers: JobHandlers = {
   async evaluate(input) {
     return ok((await loadEvaluator()).evaluateScripts(input));
   },
+  async measure(input) {
+    return ok((await import("#src/plutus/measurement.ts")).measureRedeemers(input));
+  },
   async root(input) {
     await initHash();
     const facts = openFacts(input);

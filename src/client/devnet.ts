@@ -1,9 +1,10 @@
-/** The typed client of the devnet: faucet, blocks, epochs and rollbacks. */
+/** The typed client of the devnet: faucet, blocks, epochs, rollbacks and snapshots. */
 import type { z } from "zod";
 import type * as api from "#src/api/devnet.ts";
 import { call } from "#src/client/http.ts";
 
 export type DevnetTip = z.output<typeof api.tip>;
+export type DevnetSnapshot = z.output<typeof api.snapshot>;
 export type DevnetNetwork = z.output<typeof api.network>;
 
 /**
@@ -55,5 +56,26 @@ export class DevnetClient {
     { drop = false }: { readonly drop?: boolean } = {},
   ): Promise<DevnetTip> {
     return (await call<{ tip: DevnetTip }>(this.base, "POST", "/rollback", { ...to, drop })).tip;
+  }
+
+  /** Saves the newest block and the mempool under a name. */
+  saveSnapshot(name: string, { replace = false }: { readonly replace?: boolean } = {}): Promise<DevnetSnapshot> {
+    return call(this.base, "POST", "/snapshots", { name, replace });
+  }
+
+  /** All snapshots, oldest first. */
+  async snapshots(): Promise<readonly DevnetSnapshot[]> {
+    return (await call<{ snapshots: DevnetSnapshot[] }>(this.base, "GET", "/snapshots")).snapshots;
+  }
+
+  /** Goes to the block of a snapshot and restores its mempool; followers see a rollback and the blocks after it. */
+  async restoreSnapshot(name: string): Promise<DevnetTip> {
+    const path = `/snapshots/${encodeURIComponent(name)}/restore`;
+    return (await call<{ tip: DevnetTip }>(this.base, "POST", path)).tip;
+  }
+
+  /** Deletes a snapshot. */
+  async deleteSnapshot(name: string): Promise<void> {
+    await call(this.base, "DELETE", `/snapshots/${encodeURIComponent(name)}`);
   }
 }

@@ -27,6 +27,8 @@ import {
   readGenesis,
 } from "#src/devnet/genesis/genesis.ts";
 import { keptSettings } from "#src/devnet/genesis/settings.ts";
+import type { SnapshotOperations } from "#src/devnet/serve/snapshots.ts";
+import { readSnapshots, type Snapshot } from "#src/devnet/snapshots/snapshots.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -43,6 +45,8 @@ export interface DevnetOptions extends Partial<GenesisOptions> {
   readonly mempoolBytes?: number;
   /** Most lovelace of one faucet payment; a million ada by default. */
   readonly faucetLimit?: bigint;
+  /** Whether the index of the chain (`devnet_index_*`) is kept. True by default. */
+  readonly index?: boolean;
   /** Reference scripts to publish at addresses, unless they are there already. */
   readonly publish?: readonly ReferenceScript[];
   /** Milliseconds until the lease of a killed devnet expires; 4,000 by default. */
@@ -103,6 +107,8 @@ export interface Devnet {
     to: RollbackTarget,
     options?: { readonly drop?: boolean },
   ): Promise<Result<Tip, RollbackImpossible | SubmissionUnavailable>>;
+  /** Named states to return to. A restore rolls back to the last common block and forward again. */
+  readonly snapshots: SnapshotOperations & { list(): Promise<Snapshot[]> };
   /** Waits for the running operation and releases the lease. The store and the bus stay open. */
   stop(): Promise<void>;
 }
@@ -168,6 +174,7 @@ export async function startDevnet(
     makeBlock: () => runner.makeBlock(genesis),
     enterNextEpoch: (blocks = 0) => runner.enterNextEpoch(genesis, blocks),
     rollback: (to, { drop = false } = {}) => runner.rollback(to, drop),
+    snapshots: { ...runner.snapshots, list: () => readSnapshots(store.sql) },
     stop: () => lease.stop(),
   });
 }

@@ -11,6 +11,12 @@ import type { SubmissionUnavailable } from "#src/devnet/blocks/submission.ts";
 import type { DevnetSettings } from "#src/devnet/devnet.ts";
 import { publish, splitFunds } from "#src/devnet/faucet/publish.ts";
 import { createGenesis, type Genesis, type GenesisOptions, readGenesis } from "#src/devnet/genesis/genesis.ts";
+import {
+  remoteSnapshots,
+  serveSnapshots,
+  type SnapshotFailure,
+  type SnapshotOperations,
+} from "#src/devnet/serve/snapshots.ts";
 import { serveSubmissions } from "#src/devnet/serve/submissions.ts";
 import { BLOCK_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import { validate } from "#src/ledger/validate.ts";
@@ -34,6 +40,13 @@ export class DevnetRunner {
   #slotsAhead = 0;
   readonly #clock: Clock & { advance?(ms: number): void };
   readonly #evaluate: Evaluate;
+
+  /** Saves, restores and deletes snapshots, also where another process has the chain. */
+  readonly snapshots: SnapshotOperations = {
+    save: (name, options) => this.#snapshot((one) => one.save(name, options)),
+    restore: (name) => this.#snapshot((one) => one.restore(name)),
+    delete: (name) => this.#snapshot((one) => one.delete(name)),
+  };
 
   constructor(
     private readonly settings: DevnetSettings,
@@ -141,6 +154,29 @@ export class DevnetRunner {
     }
   }
 
+  async #snapshot<T>(
+    work: (snapshots: SnapshotOperations) => Promise<Result<T, SnapshotFailure>>,
+  ): Promise<Result<T, SnapshotFailure>> {
+    try {
+      return await work(this.#chain ? this.#ownSnapshots(this.#chain) : remoteSnapshots(this.settings.bus));
+    } catch (error) {
+      this.settings.log.warn("an operation on a snapshot failed", { reason: reason(error) });
+      return notRunning();
+    }
+  }
+
+  #ownSnapshots(chain: DevnetChain): SnapshotOperations {
+    return {
+      save: (name, options) => chain.saveSnapshot(name, options),
+      restore: async (name) => {
+        const done = await chain.restoreSnapshot(name);
+        if (done.ok) this.#announce(done.value);
+        return done;
+      },
+      delete: (name) => chain.deleteSnapshot(name),
+    };
+  }
+
   async #run(epoch: number, signal: AbortSignal): Promise<void> {
     const { store, bus, log, options = {} } = this.settings;
     const genesis = await readGenesis(store.sql) ?? await this.#create(epoch);
@@ -152,11 +188,15 @@ export class DevnetRunner {
       genesis,
       judge: (state, { cbor }, slot) => validate(state, cbor, slot, this.#evaluate, slots),
       mempoolBytes: options.mempoolBytes ?? 4_000_000,
+      index: options.index ?? true,
       slot: () => slotAt(slots, this.#clock.now()),
       log,
     });
     this.#chain = chain;
-    const unsubscribe = serveSubmissions(bus, (transaction) => chain.submit(transaction), log);
+    const served = [
+      serveSubmissions(bus, (transaction) => chain.submit(transaction), log),
+      serveSnapshots(bus, this.#ownSnapshots(chain), log),
+    ];
     try {
       await splitFunds(chain, genesis, log);
       for (const script of options.publish ?? []) await publish(chain, genesis, script, log);
@@ -165,7 +205,7 @@ export class DevnetRunner {
       if (options.blockMs === 0) await aborted(signal);
       else await this.#makeBlocks(chain, genesis, signal);
     } finally {
-      unsubscribe();
+      for (const unsubscribe of served) unsubscribe();
       this.#slotsAhead = chain.slotsAhead;
       this.#chain = undefined;
       await chain.idle();

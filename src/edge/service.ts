@@ -36,14 +36,14 @@ export function serviceApp(service: string, log: Log, refusing?: RefusalFormat):
 }
 
 /** A service's app that pages may call: those of any site, or those that `sites` and this machine allow. */
-export function publicApp(service: string, log: Log, sites?: Sites): OpenAPIHono {
-  const app = serviceApp(service, log);
+export function publicApp(service: string, log: Log, sites?: Sites, refusing?: RefusalFormat): OpenAPIHono {
+  const app = serviceApp(service, log, refusing);
   const forAll = sites === undefined || sites.origins.includes("*");
   if (sites) app.use(guardSites({ ...sites, local: true }));
   app.use(cors({
     // what the guard lets through is allowed
     origin: forAll ? "*" : (origin) => origin,
-    allowMethods: ["GET", "POST", "OPTIONS"],
+    allowMethods: ["GET", "POST", "PUT", "OPTIONS"],
     exposeHeaders: ["Retry-After", "X-Request-Id", "Link", "ETag"],
     maxAge: 86_400,
   }));

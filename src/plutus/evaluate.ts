@@ -18,7 +18,7 @@ import { flatOf } from "#src/plutus/wellFormed.ts";
  * Measuring stops at this multiple of the units that a transaction may use. Up to there, a builder learns by how much a
  * transaction is too large.
  */
-const MEASURED_TIMES = 4n;
+export const MEASURED_TIMES = 4n;
 
 /** Runs every script of a transaction and gives the units that each redeemer used. Failures are results, not exceptions. */
 export function evaluateScripts(input: EvaluationInput): Evaluation {
@@ -78,7 +78,7 @@ function name({ purpose, index }: RedeemerPointer): string {
 }
 
 /** Why a run fails its script; undefined if the script succeeded. */
-function problemOf(outcome: Outcome, language: 1 | 2 | 3, { memory, steps }: Units): string | undefined {
+export function problemOf(outcome: Outcome, language: 1 | 2 | 3, { memory, steps }: Units): string | undefined {
   if (outcome.ok) {
     return language < 3 || isUnit(outcome.value)
       ? undefined

@@ -1,5 +1,6 @@
 /** Phase-2 validation for the other modules: a function from a transaction to the execution units of each script run. */
-import type { CollectError } from "#src/cardano/failure.ts";
+import type { CollectError, RedeemerPointer } from "#src/cardano/failure.ts";
+import type { Result } from "#src/base/result.ts";
 import type { Parameters, SlotConfig, Units } from "#src/cardano/parameters.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 
@@ -66,3 +67,30 @@ export interface EvaluationInput {
 
 /** Evaluates every script of a transaction. Rejects if no evaluator thread is available. */
 export type Evaluate = (input: EvaluationInput) => Promise<Evaluation>;
+
+/** Why a redeemer gives no units. `no_target`: it points to nothing that a Plutus script has to agree to. */
+export type RedeemerFailure =
+  | { readonly kind: "no_target" }
+  | { readonly kind: "no_script"; readonly script: string }
+  | { readonly kind: "no_datum"; readonly datum: string }
+  | { readonly kind: "no_cost_model"; readonly language: 1 | 2 | 3 }
+  | { readonly kind: "failed"; readonly message: string; readonly logs: readonly string[] };
+
+/** Units that each redeemer needs, or why it has none; or why no script can see the transaction. */
+export type Measurement =
+  | {
+    readonly ok: true;
+    readonly redeemers: readonly (RedeemerPointer & { readonly result: Result<Units, RedeemerFailure> })[];
+  }
+  | Undecodable
+  | {
+    readonly ok: false;
+    readonly kind: "no_context";
+    /** The ledger's name of the failure. */
+    readonly reason: string;
+    /** The part of the transaction that causes it. */
+    readonly about: string;
+  };
+
+/** Measures every redeemer of a transaction by itself. Rejects if no evaluator thread is available. */
+export type MeasureRedeemers = (input: EvaluationInput) => Promise<Measurement>;

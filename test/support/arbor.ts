@@ -50,6 +50,7 @@ export class Arbor {
         ARBOR_TOKEN_PORT: "0",
         ARBOR_WALLET_PORT: "0",
         ARBOR_DEVNET_PORT: "0",
+        ARBOR_INDEXER_PORT: "0",
         ARBOR_NODE_PORT: "0",
         ARBOR_OPERATOR_PORT: "0",
         ARBOR_BLOCK_MS: String(options.blockMs ?? 150),
@@ -71,7 +72,7 @@ export class Arbor {
       child.stderr!.on("data", take);
       child.once("exit", (code) => reject(new Error(`the process ended with ${code}:\n${text}`)));
     });
-    for (const match of text.matchAll(/^(\S.*?) {2,}(\S+:\d+(?:\/v2)?)$/gm)) places.set(match[1]!, match[2]!);
+    for (const match of text.matchAll(/^(\S.*?) {2,}(\S+:\d+(?:\/v2|\/api\/v1)?)$/gm)) places.set(match[1]!, match[2]!);
     return new Arbor(child, options.roles ?? "all", places, () => text);
   }
 

@@ -87,12 +87,48 @@ export function matchRequest(method: string, url: URL, headers: Headers): Matche
   return found;
 }
 
-/** The violation in a response, if there is one. */
-export function answerProblem({ template }: Matched, status: number, body: unknown): string | undefined {
+/** The violation in a response, if there is one. `strict`: members beside those of the description are violations too. */
+export function answerProblem(
+  { template }: Pick<Matched, "template">,
+  status: number,
+  body: unknown,
+  strict = false,
+): string | undefined {
   const schema = schemas[template]?.response[String(status)];
   if (!schema) return `${template} has no answer with status ${status}`;
   const key = `${template} ${status}`;
-  let validate = compiled.get(key);
-  if (!validate) compiled.set(key, validate = answers.compile(schema));
+  let validate = compiled.get(key + strict);
+  if (!validate) compiled.set(key + strict, validate = answers.compile(strict ? closed(schema) as object : schema));
   return validate(body) ? undefined : `${key}: ${answers.errorsText(validate.errors)}`;
+}
+
+/** A schema whose objects have exactly the members that it names, except those of `OPTIONAL`. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const members = Object.fromEntries(
+    Object.entries(schema).map(([name, one]) => [name, name === "example" || name === "enum" ? one : closed(one)]),
+  );
+  const { properties, additionalProperties } = members as { properties?: object; additionalProperties?: unknown };
+  if (properties === undefined || additionalProperties !== undefined) return members;
+  const required = Object.keys(properties).filter((name) => !OPTIONAL.has(name));
+  return { ...members, required, additionalProperties: false };
+}
+
+/** Members that answers have only sometimes. */
+const OPTIONAL = new Set(["error"]);
+
+/** Templates of the description with their methods, as `GET /blocks/latest`. */
+export function describedOperations(): string[] {
+  return Object.entries(document.paths).flatMap(([template, operations]) =>
+    Object.keys(operations).filter((method) => ["get", "post"].includes(method)).map((method) =>
+      `${method.toUpperCase()} ${template}`
+    )
+  );
+}
+
+/** Parameters of an operation's query, by name. */
+export function describedQuery(template: string): string[] {
+  const { parameters = [] } = document.paths[template]?.get ?? {};
+  return parameters.filter((one) => one.in === "query").map(({ name }) => name);
 }

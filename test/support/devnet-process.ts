@@ -73,6 +73,13 @@ for (let i = 0; i < 12; i++) {
   } else if (choice < 0.8) {
     const made = await devnet.makeBlock();
     if (made.ok) say({ did: "block", tip: made.value });
+  } else if (choice < 0.86) {
+    await devnet.snapshots.save("saved", { replace: true });
+  } else if (choice < 0.92) {
+    // payments after the save are gone once it is done, acknowledged or not
+    say({ did: "restoring" });
+    const done = await devnet.snapshots.restore("saved");
+    if (done.ok) say({ did: "restore", tip: done.value });
   } else {
     const blocks = Math.min(2, devnet.tip().height + 1);
     const done = await devnet.rollback({ blocks });

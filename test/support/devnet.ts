@@ -131,6 +131,46 @@ export async function checkRows(store: Store): Promise<DevnetRows> {
   return { blocks, tip, unspent, mempool };
 }
 
+/** The snapshots in the rows by name: hash of the block, and hashes of the mempool. */
+export type SnapshotRows = ReadonlyMap<string, { readonly hash: string; readonly mempool: readonly string[] }>;
+
+/** Reads the snapshots, and checks that what each needs is there, and nothing else. */
+export async function checkSnapshots({ sql }: Store): Promise<SnapshotRows> {
+  const rows = await sql<{ name: string; hash: string; height: bigint; mempool: string[] | null }[]>`
+    select name, s.hash, s.height, array_agg(m.hash order by position) filter (where m.hash is not null) as mempool
+    from devnet_snapshot s left join devnet_snapshot_mempool m using (name) group by name, s.hash, s.height`;
+  const chain = await sql<{ hash: string; height: bigint; changes: unknown; transactions: number }[]>`
+    select hash, height, changes, transactions from devnet_block order by height`;
+  const beside = new Map(
+    (await sql<{ hash: string; previous: string | null }[]>`select hash, previous from devnet_side_block`)
+      .map(({ hash, previous }) => [hash, previous ?? ""]),
+  );
+  const heights = new Map([["", -1], ...chain.map(({ hash, height }) => [hash, Number(height)] as const)]);
+  const needed = new Set<string>();
+  let lowest = Infinity;
+  for (const { hash, height } of rows) {
+    let at = hash;
+    for (; beside.has(at); at = beside.get(at)!) needed.add(at);
+    const fork = heights.get(at);
+    expect(fork).toBeDefined();
+    if (at === hash) expect(fork).toBe(Number(height));
+    lowest = Math.min(lowest, fork!);
+  }
+  expect([...beside.keys()].sort()).toEqual([...needed].sort());
+  for (const hash of beside.keys()) expect(heights.has(hash)).toBe(false);
+  for (const table of ["transaction", "output", "spend"]) {
+    const blocks = await sql<{ block: string }[]>`select distinct block from ${sql(`devnet_side_${table}`)}`;
+    for (const { block } of blocks) expect(beside.has(block)).toBe(true);
+  }
+  // what the undo of blocks after the lowest fork needs is there
+  for (const { height, changes, transactions } of chain) {
+    if (Number(height) > lowest && transactions > 0) expect(changes).not.toBeNull();
+  }
+  const [meta] = await sql<{ floor: bigint }[]>`select floor_height as floor from devnet_meta`;
+  if (meta) expect(Number(meta.floor)).toBeLessThanOrEqual(lowest);
+  return new Map(rows.map(({ name, hash, mempool }) => [name, { hash, mempool: mempool ?? [] }]));
+}
+
 /** The ledger state without outputs, as plain data that can be compared. */
 export function ledgerOf(state: LedgerState): Record<string, unknown> {
   const { accounts, pools, dreps, committee, snapshots, blocks, ranking, pots, epoch } = state;

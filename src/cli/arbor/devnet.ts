@@ -1,4 +1,4 @@
-/** `arbor devnet`: the newest block, the faucet, blocks, epochs and rollbacks. */
+/** `arbor devnet`: the newest block, the faucet, blocks, epochs, rollbacks and snapshots. */
 import type { Command } from "commander";
 import { define, wholeNumber } from "#src/cli/arbor/command.ts";
 import { untilRead } from "#src/cli/arbor/transact.ts";
@@ -92,5 +92,50 @@ export function devnetCommands(program: Command): void {
     const { height } = await devnet.tip();
     const tip = await devnet.rollback({ blocks: height + 1 }, { drop: true });
     output.value(String(tip.height), { tip });
+  });
+
+  const snapshot = parent.command("snapshot").description("named states of the development network")
+    .addHelpText("after", "\nExample:\n  $ arbor devnet snapshot save before-mint");
+
+  define<{ replace?: boolean }>(snapshot, {
+    usage: "save <name>",
+    description: "save the newest block and the mempool under a name, print the height",
+    example: "devnet snapshot save before-mint",
+  }, async ({ devnet, output, options: { replace = false } }, name) => {
+    const saved = await devnet.saveSnapshot(name!, { replace });
+    output.value(String(saved.height), saved);
+  }).option("--replace", "replace an earlier snapshot of this name");
+
+  define(snapshot, {
+    usage: "list",
+    description: "all snapshots, oldest first",
+    example: "devnet snapshot list",
+  }, async ({ devnet, output }) => {
+    const snapshots = await devnet.snapshots();
+    output.list(
+      { snapshots },
+      ["name", "height", "slot", "mempool", "saved"],
+      snapshots.map((
+        { name, height, slot, transactions, saved },
+      ) => [name, height, slot, transactions, new Date(saved).toISOString()]),
+    );
+  });
+
+  define(snapshot, {
+    usage: "restore <name>",
+    description: "go back to a snapshot, print the height; services roll back and forward by themselves",
+    example: "devnet snapshot restore before-mint",
+  }, async ({ devnet, output }, name) => {
+    const tip = await devnet.restoreSnapshot(name!);
+    output.value(String(tip.height), { tip });
+  });
+
+  define(snapshot, {
+    usage: "delete <name>",
+    description: "delete a snapshot",
+    example: "devnet snapshot delete before-mint",
+  }, async ({ devnet, output }, name) => {
+    await devnet.deleteSnapshot(name!);
+    output.value(name!, { name });
   });
 }

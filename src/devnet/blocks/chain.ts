@@ -11,7 +11,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction, Tip } from "#src/cardano/block.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { type Output, parseRefKey, refKey, type Utxo } from "#src/cardano/output.ts";
-import { scanTransaction } from "#src/cardano/scan.ts";
+import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import { GroupCommit } from "#src/devnet/blocks/groupCommit.ts";
 import { isInLedger, readTip } from "#src/devnet/blocks/rows.ts";
@@ -22,10 +22,22 @@ import {
   insertMempool,
   readMempool,
   undoBlocks,
+  type UndoneBlocks,
 } from "#src/devnet/blocks/writes.ts";
+import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
+import { indexBlock, undoIndex } from "#src/devnet/index/write.ts";
+import {
+  deleteSnapshot,
+  restoreSnapshot,
+  type SaveOptions,
+  saveSnapshot,
+  type Snapshot,
+  type SnapshotNotSaved,
+  type SnapshotUnknown,
+} from "#src/devnet/snapshots/snapshots.ts";
 import { ChangeSet, writeEntries } from "#src/devnet/ledger/changes.ts";
 import { readEntries } from "#src/devnet/ledger/entries.ts";
-import { enterEpoch, epochOf } from "#src/devnet/ledger/epoch.ts";
+import { enterEpoch, type EpochBoundary, epochOf } from "#src/devnet/ledger/epoch.ts";
 import { type Genesis, readBounds } from "#src/devnet/genesis/genesis.ts";
 import { faucetEmpty, type FaucetPayment, paymentResult } from "#src/devnet/faucet/faucet.ts";
 import { composeBlock } from "#src/devnet/blocks/forge.ts";
@@ -79,6 +91,8 @@ interface ChainSettings {
   /** Validates a transaction by the rules of the ledger. */
   readonly judge: ValidateTransaction;
   readonly mempoolBytes: number;
+  /** Whether blocks are added to the index of the chain. */
+  readonly index: boolean;
   /** The slot of the clock; the devnet may run ahead of it. */
   readonly slot: () => number;
   readonly log: Log;
@@ -119,8 +133,12 @@ export class DevnetChain {
     this.#coins = new FaucetCoins(settings.genesis.faucet.address);
   }
 
-  /** Opens the chain from its rows. */
+  /** Opens the chain from its rows. First builds the index again, unless it is off or ends at the chain's tip. */
   static async open(settings: ChainSettings): Promise<DevnetChain> {
+    const { store, epoch, genesis, log } = settings;
+    if (settings.index) {
+      await rebuildIndex({ sql: store.sql, write: (work) => underLease(store, epoch, work), genesis, log });
+    }
     const chain = new DevnetChain(settings);
     await chain.#load();
     return chain;
@@ -235,10 +253,10 @@ export class DevnetChain {
   /** Produces a block in a slot that has had none, with what the mempool holds. Runs within an operation. */
   async #append(slot: number, slotsAhead: number): Promise<Tip> {
     const changes = new ChangeSet(this.#state);
-    const dropped = await this.#advanceTo(slot, changes);
+    const { dropped, boundaries } = await this.#advanceTo(slot, changes);
     const chosen = this.#mempool.prefix();
     const { genesis } = this.settings;
-    const { block, made } = composeBlock({
+    const { block, pool, made } = composeBlock({
       genesis,
       state: this.#state,
       coldKeys: this.#coldKeys,
@@ -250,7 +268,14 @@ export class DevnetChain {
     const { transactions, coldKeys, hash } = block;
     const leaving = [...transactions.map(({ hash }) => hash), ...dropped.map(({ hash }) => hash)];
     const k = genesis.network.securityParameter;
-    await this.#write((sql) => appendBlock(sql, { ...block, slotsAhead }, leaving, k));
+    const { epoch, parameters } = this.#state;
+    const floor = await this.#write(async (sql) => {
+      const floor = await appendBlock(sql, { ...block, slotsAhead }, leaving, k);
+      if (this.settings.index) {
+        await indexBlock(sql, { ...block, pool, epoch, parameters, boundaries, transactions: chosen });
+      }
+      return floor;
+    });
     write(this.#state.blocks, made, "after");
     for (const [pool, key] of coldKeys) this.#coldKeys.set(pool, key);
     for (const applied of transactions) {
@@ -262,7 +287,7 @@ export class DevnetChain {
     this.#tip = { height: block.height, slot, hash };
     this.#lastSlot = slot;
     this.#slotsAhead = slotsAhead;
-    this.#floor = Math.max(this.#floor, block.height - k);
+    this.#floor = floor;
     this.#stale = false;
     return this.#tip;
   }
@@ -283,7 +308,8 @@ export class DevnetChain {
       const waiting: SubmittedTransaction[] = [...this.#mempool.entries()];
       const { undone, returned } = await this.#write(async (sql) => {
         const undone = await undoBlocks(sql, height);
-        const transactions = drop ? [] : undone.blocks.flatMap(({ transactions }) => transactions);
+        if (this.settings.index) await undoIndex(sql, height);
+        const transactions = drop ? [] : undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
         const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
         const returned = transactions.map((transaction, index): SubmittedTransaction => ({
           position: before - transactions.length + index,
@@ -293,13 +319,53 @@ export class DevnetChain {
         await insertMempool(sql, returned.map(row));
         return { undone, returned };
       });
-      for (const ref of undone.removed) this.#outputs.delete(refKey(ref));
-      for (const { ref, output } of undone.restored) this.#outputs.set(refKey(ref), output);
-      writeEntries(this.#state, undone.changes, "before");
+      this.#forget(undone);
       this.#tip = await readTip(this.settings.store.sql);
       await this.#refill([...returned, ...waiting], "invalid after the rollback");
       this.#stale = false;
       return ok(this.#tip);
+    });
+  }
+
+  /** Saves the newest block and the mempool as a snapshot. */
+  saveSnapshot(name: string, options: SaveOptions): Promise<Result<Snapshot, SnapshotNotSaved>> {
+    return this.#run(async () => {
+      const saved = await this.#write((sql) => saveSnapshot(sql, name, options));
+      this.#stale = false;
+      return saved;
+    });
+  }
+
+  /**
+   * Goes to the block of a snapshot: back to the last block that both chains have, and forward again. The mempool is
+   * the snapshot's, as far as its transactions are still valid.
+   */
+  restoreSnapshot(name: string): Promise<Result<Tip, SnapshotUnknown>> {
+    return this.#run(async () => {
+      const restored = await this.#write((sql) => restoreSnapshot(sql, name));
+      if (!restored.ok) {
+        this.#stale = false;
+        return restored;
+      }
+      const { undone, appended, tip, mempool } = restored.value;
+      this.#forget(undone);
+      for (const ref of appended.spent) this.#outputs.delete(refKey(ref));
+      for (const { ref, output } of appended.created) this.#outputs.set(refKey(ref), output);
+      writeEntries(this.#state, appended.changes, "after");
+      this.#tip = tip;
+      const waiting = mempool.map(({ position, cbor }) => ({ position, cbor, transaction: scanTransaction(cbor) }));
+      await this.#refill(waiting, "invalid after the restore");
+      this.#stale = false;
+      return ok(this.#tip);
+    });
+  }
+
+  /** Deletes a snapshot, and the blocks that were kept for it alone. */
+  deleteSnapshot(name: string): Promise<Result<void, SnapshotUnknown>> {
+    return this.#run(async () => {
+      const deleted = await this.#write((sql) => deleteSnapshot(sql, name));
+      this.#stale = false;
+      return deleted;
     });
   }
 
@@ -317,18 +383,29 @@ export class DevnetChain {
    * Advances the ledger to a slot. If that ends epochs, the mempool is validated again; else transactions past their
    * validity are dropped. Memory is then ahead of the rows until `changes` are written.
    */
-  async #advanceTo(slot: number, changes: ChangeSet): Promise<DroppedTransaction[]> {
+  async #advanceTo(
+    slot: number,
+    changes: ChangeSet,
+  ): Promise<{ dropped: DroppedTransaction[]; boundaries: EpochBoundary[] }> {
     const { terms } = this.settings.genesis;
     let dropped: DroppedTransaction[];
+    let boundaries: EpochBoundary[] = [];
     if (epochOf(slot, terms.epochLength) <= this.#state.epoch) dropped = await this.#mempool.expire(slot);
     else {
       this.#stale = true;
-      await enterEpoch(this.#state, slot, terms, changes);
+      boundaries = await enterEpoch(this.#state, slot, terms, changes);
       this.#base = this.#state;
       dropped = await this.#mempool.refill([...this.#mempool.entries()], slot);
     }
     this.#logDropped(dropped, "no longer valid");
-    return dropped;
+    return { dropped, boundaries };
+  }
+
+  /** Removes the effects of undone blocks from memory. */
+  #forget({ removed, restored, changes }: UndoneBlocks): void {
+    for (const ref of removed) this.#outputs.delete(refKey(ref));
+    for (const { ref, output } of restored) this.#outputs.set(refKey(ref), output);
+    writeEntries(this.#state, changes, "before");
   }
 
   /** Evaluates a transaction's scripts ahead of its validation: the results are cached. */

@@ -1,14 +1,15 @@
 /** Writes of the devnet's chain. Every function runs within a transaction that has locked the devnet's lease. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
-import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
+import type { Tip } from "#src/cardano/block.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
-import { scanBlock } from "#src/cardano/scan.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, changesToJson, storeEntries } from "#src/devnet/ledger/entries.ts";
 import { insertColdKeys } from "#src/devnet/genesis/pools.ts";
+import { keepSideBlocks, lowestNeeded } from "#src/devnet/snapshots/sideBlocks.ts";
 import type { Applied } from "#src/ledger/delta.ts";
+import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** A block to append. */
@@ -18,6 +19,8 @@ export interface NewBlock extends Tip {
   readonly protocolVersion: { readonly major: number; readonly minor: number };
   /** `[era, block]`. */
   readonly bytes: Uint8Array;
+  /** Bytes of its body. */
+  readonly size: number;
   readonly transactions: readonly Applied[];
   /** Its changes of the ledger state beside outputs. */
   readonly changes: readonly EntryChange[];
@@ -28,30 +31,47 @@ export interface NewBlock extends Tip {
 }
 
 /** A row of the mempool. */
-interface MempoolRow {
+export interface MempoolRow {
   readonly position: number;
   readonly hash: string;
   readonly cbor: Uint8Array;
 }
 
+/** Blocks whose undo data one new block removes at most: they are many after a snapshot was deleted. */
+const MOST_PRUNED = 1_000;
+
 /**
  * Appends a block: its row, the outputs it creates and spends, its changes. Removes `leaving` from the mempool, and the
- * data needed to undo the block `k` before it.
+ * data needed to undo blocks `k` and more before it, except those above a snapshot's block or above the fork that leads
+ * to it. Gives the lowest height that a rollback can go back to.
  */
-export async function appendBlock(sql: Queries, block: NewBlock, leaving: readonly string[], k: number): Promise<void> {
+export async function appendBlock(
+  sql: Queries,
+  block: NewBlock,
+  leaving: readonly string[],
+  k: number,
+): Promise<number> {
   const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
   const hashes = transactions.map(({ hash }) => hash);
   const hasTransactions = transactions.length > 0;
   // statements of one transaction run in the order in which they are sent: none waits for the result of another
-  await Promise.all([
+  const [{ floor }] = await Promise.all([
+    onlyRow(sql<{ floor: bigint }[]>`
+      with meta as (
+        update devnet_meta set last_slot = ${slot}, slots_ahead = ${block.slotsAhead}, floor_height = greatest(
+          floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
+        from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor
+      ), forgotten as (
+        delete from devnet_utxo where spent_height <= (select floor from meta)
+      ), final as (
+        update devnet_block set changes = null
+        where height > (select before from meta) and height <= (select floor from meta) and changes is not null
+      ) select floor from meta`),
     sql`
       insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
         ${height}, ${slot}, ${block.hash}, ${block.previous ?? null}, ${block.issuer}, ${major}, ${minor},
         ${transactions.length}, ${hasTransactions ? block.bytes : null},
         ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`,
-    sql`
-      update devnet_meta set last_slot = ${slot}, floor_height = greatest(floor_height, ${height - k}),
-        slots_ahead = ${block.slotsAhead}`,
     ...(hasTransactions
       ? [
         sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`,
@@ -62,9 +82,8 @@ export async function appendBlock(sql: Queries, block: NewBlock, leaving: readon
       : []),
     storeEntries(sql, changes, "after"),
     deleteMempool(sql, leaving),
-    sql`delete from devnet_utxo where spent_height <= ${height - k}`,
-    sql`update devnet_block set changes = null where height = ${height - k} and changes is not null`,
   ]);
+  return Number(floor);
 }
 
 /** Inserts outputs created at a height (-1: the genesis). */
@@ -85,19 +104,20 @@ async function spend(sql: Queries, refs: readonly OutRef[], height: number): Pro
 }
 
 /** The result of a rollback. */
-interface UndoneBlocks {
+export interface UndoneBlocks {
   /** Outputs that do not exist any more. */
   readonly removed: readonly OutRef[];
   /** Outputs that are unspent again. */
   readonly restored: readonly Utxo[];
   /** Changes of other rows that were undone, last first; `before` is the present value. */
   readonly changes: readonly EntryChange[];
-  /** The blocks removed, oldest first; those without transactions are left out. */
-  readonly blocks: readonly ScannedBlock[];
+  /** The bytes of the blocks removed, oldest first; those without transactions are left out. */
+  readonly blocks: readonly Uint8Array[];
 }
 
-/** Undoes every block above a height. */
+/** Undoes every block above a height. Those that lead to a snapshot are kept beside the chain. */
 export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBlocks> {
+  await keepSideBlocks(sql, height);
   const removed = await sql<
     OutputRow[]
   >`delete from devnet_utxo where created_height > ${height} returning tx_hash, index`;
@@ -115,7 +135,7 @@ export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBl
     removed: removed.map((row) => ({ txHash: row.tx_hash, index: row.index })),
     restored: restored.map(utxoOf),
     changes,
-    blocks: rows.flatMap(({ cbor }) => cbor ? [scanBlock(new Uint8Array(cbor))] : []),
+    blocks: rows.flatMap(({ cbor }) => cbor ? [new Uint8Array(cbor)] : []),
   };
 }
 

@@ -15,6 +15,9 @@ import type { Store } from "#src/store/store.ts";
 /** Blocks of one read. */
 const BATCH = 100;
 
+/** Of the blocks below the last k, which only the restore of a snapshot can undo, one in so many is remembered. */
+const SPARSE = 100;
+
 /** The chain that is followed. */
 interface FollowedChain {
   readonly store: Store;
@@ -75,7 +78,7 @@ async function* steps(
       at = point;
       yield { type: "forward", block: bytes, tip };
     }
-    if (known.length > 2 * k) known = known.slice(-k);
+    if (known.length > 2 * k) known = known.filter(({ height }) => height > at.height - k || height % SPARSE === 0);
     if (next.length === 0) await waitForChange();
   }
 }

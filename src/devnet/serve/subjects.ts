@@ -9,3 +9,5 @@ export const BLOCK_SUBJECT = "arbor.devnet.block";
 export const SUBMIT_SUBJECT = "arbor.devnet.submit";
 /** Has the running devnet undo `{ blocks }`; the answer is a result with the tip. */
 export const ROLLBACK_SUBJECT = "arbor.devnet.rollback";
+/** Has the running devnet save, restore or delete a snapshot: `{ action, name, replace }`; the answer is a result. */
+export const SNAPSHOT_SUBJECT = "arbor.devnet.snapshot";

@@ -13,6 +13,9 @@ import { hostnameOf, isAddress, isOfMachine } from "#src/edge/sites.ts";
 /** Accepted origins beside those of this machine; `*` is all. */
 export type Origins = readonly string[];
 
+/** The refusal of `guardOrigins`, for the description of an endpoint. */
+export const BAD_ORIGIN = "`bad_origin`: the request is from a page whose origin is not in `--devnet-origins`";
+
 /** What is wrong with an item of a list of origins; undefined where nothing is. */
 export function originProblem(origin: string): string | undefined {
   if (origin === "*" || origin === "null") return undefined;

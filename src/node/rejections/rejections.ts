@@ -26,6 +26,11 @@ const failureCodecs: readonly FailureCodec[] = [...transactionFailures, ...gover
 const byPath = new Map(failureCodecs.map((leaf) => [leaf.path.join(","), leaf]));
 const byName = new Map<FailureName, FailureCodec>(failureCodecs.map((leaf) => [leaf.name, leaf]));
 
+/** Numbers of the rules that lead to a failure, from LEDGER on; undefined for one that Conway's ledger does not report. */
+export function rulePathOf(name: FailureName): readonly number[] | undefined {
+  return byName.get(name)?.path.slice(0, -1);
+}
+
 /**
  * Decodes a rejection: `[[era, [failure, …]]]`, an era mismatch, or only a text (from nodes on gouroboros). With the
  * transaction, failures also get the index of the parts they name. Throws `CborError` for anything else.

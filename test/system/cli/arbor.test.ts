@@ -206,6 +206,21 @@ describe("the devnet", () => {
   });
 });
 
+describe("snapshots of the devnet", () => {
+  it("are saved, listed, restored and deleted", async () => {
+    const saved = await json("devnet", "snapshot", "save", "before", "--json");
+    expect(saved).toMatchObject({ name: "before", transactions: expect.any(Number) });
+    expect((await json("devnet", "snapshot", "list")).snapshots).toEqual([saved]);
+    await cli("devnet", "blocks", "2");
+    expect(await json("devnet", "snapshot", "restore", "before", "--json")).toEqual({
+      tip: { height: saved.height, slot: saved.slot, hash: saved.hash },
+    });
+    expect(Number(await cli("devnet", "snapshot", "save", "before", "--replace"))).toBeGreaterThanOrEqual(saved.height);
+    expect(await cli("devnet", "snapshot", "delete", "before")).toBe("before");
+    expect((await json("devnet", "snapshot", "list")).snapshots).toEqual([]);
+  });
+});
+
 describe.skipIf(!hasTerminal)("in a terminal", () => {
   it("lists are tables, waits have a bar, and NO_COLOR is respected", async () => {
     const colored = await runInTerminal(["token", "list"], { env: env() });

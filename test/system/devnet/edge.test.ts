@@ -327,6 +327,8 @@ test("the OpenAPI document has every path", async () => {
     "/genesis",
     "/health",
     "/local-cluster/api/addresses/topup",
+    "/local-cluster/api/devnet/rollback/rollback-to-db-snapshot",
+    "/local-cluster/api/devnet/rollback/take-db-snapshot",
     "/mempool",
     "/parameters",
     "/pools",
@@ -334,6 +336,9 @@ test("the OpenAPI document has every path", async () => {
     "/pools/{pool}/metadata.json",
     "/ready",
     "/rollback",
+    "/snapshots",
+    "/snapshots/{name}",
+    "/snapshots/{name}/restore",
     "/tip",
     "/utxos/{address}",
   ]);

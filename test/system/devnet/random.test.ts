@@ -1,7 +1,8 @@
 /**
  * Random operations on a chain whose database fails at random, before a commit or after it: rows and memory stay equal,
- * and a rollback restores exactly the earlier outputs, accounts, pools, snapshots and pots, also across epoch
- * boundaries.
+ * and a rollback or the restore of a snapshot, also one on another fork, gives exactly the earlier outputs, accounts,
+ * pools, stake snapshots, pots and mempool, also across epoch boundaries. The index of the chain equals one that is built
+ * from its blocks.
  */
 import process from "node:process";
 import { expect, test } from "vitest";
@@ -16,17 +17,21 @@ import {
   allLovelace,
   certificates,
   checkRows,
+  checkSnapshots,
   devnetStore,
   ledgerInRows,
   ledgerOf,
   spend,
 } from "../../support/devnet.ts";
+import { indexRows, rebuiltRows } from "../../support/devnet_index.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { seeded } from "../../support/random.ts";
 import { type Person, person } from "../../support/wallet.ts";
 
 const RUNS = Number(process.env.DEVNET_RUNS ?? 3);
-const STEPS = 150;
+const STEPS = 250;
+/** Names of snapshots: few, so that they are replaced. */
+const NAMES = ["a", "b", "c"];
 const people = ["alice", "bob", "carol"].map(person);
 
 /** A store whose transactions fail with the given probability, half of them after their commit. */
@@ -62,7 +67,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       ...genesisDefaults,
       genesisTime: 0,
       epochLength: 4,
-      securityParameter: 12,
+      securityParameter: 5,
     })
   );
   let slot = 0;
@@ -74,6 +79,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       genesis,
       judge: (state, { cbor }, at) => validate(state, cbor, at, () => Promise.reject(new Error("no script")), slots),
       mempoolBytes: 100_000,
+      index: true,
       slot: () => slot,
       log: silentLog,
     });
@@ -94,6 +100,12 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     blocks: 0,
     entered: 0,
     rollbacks: 0,
+    saved: 0,
+    restored: 0,
+    deleted: 0,
+    /** Restores that appended blocks. */
+    forks: 0,
+    deepest: 0,
     crossed: 0,
     staked: 0,
     earned: 0,
@@ -127,20 +139,35 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     });
   };
 
+  /** Restores a snapshot: the block is its block, and the mempool is what is still valid of its mempool. */
+  const restore = async (name: string) => {
+    const snapshot = (await checkSnapshots(store)).get(name);
+    const [side] = await store.sql`select 1 from devnet_side_block where hash = ${snapshot?.hash ?? ""}`;
+    const before = chain.tip.height;
+    const done = await chain.restoreSnapshot(name);
+    if (!snapshot) return expect(done).toMatchObject({ ok: false, error: { code: "snapshot_unknown" } });
+    expect(done).toMatchObject({ ok: true, value: { hash: snapshot.hash } });
+    const entries = [...chain.mempool.entries()].map(({ transaction: { hash } }) => hash);
+    expect(snapshot.mempool.filter((hash) => entries.includes(hash))).toEqual(entries);
+    count.restored++;
+    if (side) count.forks++;
+    count.deepest = Math.max(count.deepest, before - chain.tip.height);
+  };
+
   for (let step = 0; step < STEPS; step++) {
     const choice = random();
     try {
-      if (choice < 0.15) {
+      if (choice < 0.13) {
         const { enterprise, base } = pick(people);
         const paid = await chain.pay([{ address: random() < 0.4 ? base : enterprise, lovelace: 5_000_000_000n }]);
         if (!paid.ok) throw new Error(paid.error.message);
-      } else if (choice < 0.3) {
+      } else if (choice < 0.27) {
         const made = stakeDoing(pick(people));
         if (!made) continue;
         const answer = await chain.submit(made.cbor);
         if (!answer.ok) throw new Error(answer.error.message);
         if (answer.value.outcome === "accepted") count.staked++;
-      } else if (choice < 0.6) {
+      } else if (choice < 0.55) {
         const from = pick(people);
         const coins = mine(chain, from.enterprise, random() < 0.2);
         if (coins.length === 0) continue;
@@ -157,13 +184,19 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
         const answer = await chain.submit(made.cbor);
         if (!answer.ok) throw new Error(answer.error.message);
         count[answer.value.outcome]++;
-      } else if (choice < 0.85) {
+      } else if (choice < 0.74) {
         slot += Math.floor(random() * 3);
         if (await chain.forge(slot + chain.slotsAhead)) count.blocks++;
-      } else if (choice < 0.88) {
+      } else if (choice < 0.76) {
         await chain.forgeNextEpoch();
         count.entered++;
-      } else if (choice < 0.95) {
+      } else if (choice < 0.8) {
+        if ((await chain.saveSnapshot(pick(NAMES), { replace: random() < 0.5 })).ok) count.saved++;
+      } else if (choice < 0.88) {
+        await restore(pick(NAMES));
+      } else if (choice < 0.9) {
+        if ((await chain.deleteSnapshot(pick(NAMES))).ok) count.deleted++;
+      } else if (choice < 0.96) {
         const height = chain.tip.height - Math.floor(random() * 6);
         if ((await chain.rollback(height, random() < 0.3)).ok) count.rollbacks++;
       } else {
@@ -176,6 +209,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       // what was not written or not acknowledged is read again by the next operation; do that now, to compare
       while (!(await chain.holdsScript("", new Uint8Array()).then(() => true, () => false)));
     }
+    await checkSnapshots(store);
     const { tip, unspent, mempool } = await checkRows(store);
     expect(chain.tip).toEqual(tip);
     // time does not go back, and a block is never later than it
@@ -189,6 +223,10 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     for (const key of seen) {
       const held = chain.state.utxo.get(parseRefKey(key));
       expect(held && toHex(held.raw)).toBe(unspent.get(key));
+    }
+    if (step % 10 === 9 || step === STEPS - 1) {
+      const index = await indexRows(store);
+      expect(index).toEqual(await rebuiltRows(store));
     }
     const ledger = await ledgerInRows(store);
     expect(ledgerOf(chain.state)).toEqual(ledger);
@@ -205,6 +243,9 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       count.blocks,
       count.entered,
       count.rollbacks,
+      count.restored,
+      count.deleted,
+      count.forks,
       count.accepted,
       count.refused,
       count.faults,

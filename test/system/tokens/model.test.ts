@@ -53,7 +53,13 @@ describe("random operations", () => {
   const random = seeded(SEED);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const processes = new Map<string, Arbor>();
-  const PORTS = { ARBOR_TOKEN_PORT: "0", ARBOR_WALLET_PORT: "0", ARBOR_DEVNET_PORT: "0", ARBOR_NODE_PORT: "0" };
+  const PORTS = {
+    ARBOR_TOKEN_PORT: "0",
+    ARBOR_WALLET_PORT: "0",
+    ARBOR_DEVNET_PORT: "0",
+    ARBOR_INDEXER_PORT: "0",
+    ARBOR_NODE_PORT: "0",
+  };
   const env = { ARBOR_LEASE_MS: "1500" };
   const roles: Record<string, string> = {
     front: "edge,devnet",

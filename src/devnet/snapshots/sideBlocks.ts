@@ -1,0 +1,118 @@
+/**
+ * Blocks beside the chain: those that a rollback removed and that lead to a snapshot.
+ *
+ * Assumptions: blocks form a tree, and each is stored once: on the chain or here. The previous block of one that is here
+ * is here too or on the chain, so the lowest height here is one above the lowest fork. The blocks of a fork keep their
+ * changes, since no undo data above a fork are removed. Every function that writes runs within a transaction that has
+ * locked the devnet's lease.
+ */
+import type { Json } from "#src/base/json.ts";
+import type { OutRef, Utxo } from "#src/cardano/output.ts";
+import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
+import type { EntryChange } from "#src/devnet/ledger/changes.ts";
+import { changesFromJson, storeEntries } from "#src/devnet/ledger/entries.ts";
+import { onlyRow } from "#src/store/rows.ts";
+import type { Queries } from "#src/store/store.ts";
+
+/** SQL expression: the lowest height that a restore may go back to; null while there is no snapshot. */
+export const lowestNeeded = (sql: Queries) =>
+  sql`least((select min(height) from devnet_snapshot), (select min(height) - 1 from devnet_side_block))`;
+
+/** Copies the blocks above a height that lead to a snapshot, before they are undone. */
+export async function keepSideBlocks(sql: Queries, height: number): Promise<void> {
+  // the last of them is a snapshot's own block, or the one from which a block beside the chain forks
+  const { highest } = await onlyRow(sql<{ highest: bigint | null }[]>`
+    select max(height) as highest from devnet_block as block where height > ${height} and (
+      hash in (select hash from devnet_snapshot) or hash in (select previous from devnet_side_block))`);
+  if (highest === null) return;
+  const leads = sql`block.height > ${height} and block.height <= ${highest}`;
+  await sql`insert into devnet_side_block select * from devnet_block as block where ${leads}`;
+  await sql`
+    insert into devnet_side_transaction (block, hash)
+    select block.hash, one.hash from devnet_block as block join devnet_transaction as one using (height) where ${leads}`;
+  await sql`
+    insert into devnet_side_output (block, tx_hash, index, address, cbor)
+    select block.hash, tx_hash, index, address, utxo.cbor
+    from devnet_block as block join devnet_utxo as utxo on created_height = height where ${leads}`;
+  await sql`
+    insert into devnet_side_spend (block, tx_hash, index)
+    select block.hash, tx_hash, index from devnet_block as block join devnet_utxo on spent_height = height where ${leads}`;
+}
+
+/** The hashes of the blocks beside the chain that lead to one of them, oldest first; empty for any other block. */
+export async function sidePath(sql: Queries, hash: string): Promise<string[]> {
+  const rows = await sql<{ hash: string }[]>`
+    with recursive path as (
+      select hash, previous, height from devnet_side_block where hash = ${hash}
+      union all
+      select block.hash, block.previous, block.height from path join devnet_side_block as block on block.hash = path.previous
+    ) select hash from path order by height`;
+  return rows.map(({ hash }) => hash);
+}
+
+/** The effect of blocks that were appended again. */
+export interface AppendedBlocks {
+  /** Outputs of earlier blocks that they spend. */
+  readonly spent: readonly OutRef[];
+  /** Outputs that they leave. */
+  readonly created: readonly Utxo[];
+  /** Changes of other rows: the last one of each row. */
+  readonly changes: readonly EntryChange[];
+}
+
+/** Moves blocks back to the chain; `path` is the result of `sidePath`, and its first block follows the tip. */
+export async function appendSideBlocks(sql: Queries, path: readonly string[]): Promise<AppendedBlocks> {
+  if (path.length === 0) return { spent: [], created: [], changes: [] };
+  const hashes = sql.array([...path]);
+  const blocks = await sql<{ height: bigint; changes: Json | null }[]>`
+    insert into devnet_block select * from devnet_side_block where hash = any(${hashes}) returning height, changes`;
+  blocks.sort((a, b) => Number(a.height - b.height));
+  await sql`
+    insert into devnet_transaction (hash, height)
+    select one.hash, height from devnet_side_transaction as one join devnet_block as block on block.hash = one.block
+    where one.block = any(${hashes})`;
+  const created = await sql<OutputRow[]>`
+    with made as (
+      insert into devnet_utxo (tx_hash, index, address, cbor, created_height, spent_height)
+      select tx_hash, index, output.address, output.cbor, block.height, spent.height
+      from devnet_side_output as output join devnet_block as block on block.hash = output.block
+      left join (
+        select tx_hash, index, height from devnet_side_spend as one join devnet_block as block on block.hash = one.block
+        where one.block = any(${hashes})) as spent using (tx_hash, index)
+      where output.block = any(${hashes}) returning tx_hash, index, cbor, spent_height)
+    select tx_hash, index, cbor from made where spent_height is null`;
+  const spent = await sql<OutputRow[]>`
+    update devnet_utxo set spent_height = block.height
+    from devnet_side_spend as one join devnet_block as block on block.hash = one.block
+    where one.block = any(${hashes}) and devnet_utxo.tx_hash = one.tx_hash and devnet_utxo.index = one.index
+      and spent_height is null returning devnet_utxo.tx_hash, devnet_utxo.index`;
+  const all = blocks.flatMap((block) => block.changes === null ? [] : changesFromJson(block.changes));
+  const changes = [...new Map(all.map((change) => [`${change.kind} ${change.key}`, change])).values()];
+  await storeEntries(sql, changes, "after");
+  await deleteSideBlocks(sql, path);
+  return {
+    spent: spent.map((row) => ({ txHash: row.tx_hash, index: row.index })),
+    created: created.map(utxoOf),
+    changes,
+  };
+}
+
+/** Deletes the blocks that lead to no snapshot any more. */
+export async function pruneSideBlocks(sql: Queries): Promise<void> {
+  const gone = await sql<{ hash: string }[]>`
+    with recursive needed as (
+      select block.hash, block.previous from devnet_snapshot join devnet_side_block as block using (hash)
+      union
+      select block.hash, block.previous from needed join devnet_side_block as block on block.hash = needed.previous
+    ) select hash from devnet_side_block where hash not in (select hash from needed)`;
+  await deleteSideBlocks(sql, gone.map(({ hash }) => hash));
+}
+
+async function deleteSideBlocks(sql: Queries, blocks: readonly string[]): Promise<void> {
+  if (blocks.length === 0) return;
+  const hashes = sql.array([...blocks]);
+  await sql`delete from devnet_side_block where hash = any(${hashes})`;
+  await sql`delete from devnet_side_transaction where block = any(${hashes})`;
+  await sql`delete from devnet_side_output where block = any(${hashes})`;
+  await sql`delete from devnet_side_spend where block = any(${hashes})`;
+}

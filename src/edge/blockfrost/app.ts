@@ -1,0 +1,59 @@
+/**
+ * The devnet behind the API of Blockfrost (https://docs.blockfrost.io), under `/api/v0` and `/api/v1`.
+ *
+ * Assumptions: everything that is answered is public, and what can be changed here (submitting a transaction) needs
+ * signatures; so pages of every origin may call it. A project id is accepted and ignored.
+ */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Log } from "#src/base/log.ts";
+import { addressOperations } from "#src/edge/blockfrost/addresses.ts";
+import { assetOperations } from "#src/edge/blockfrost/assets.ts";
+import { blockOperations } from "#src/edge/blockfrost/blocks.ts";
+import { blockfrostRefusals, notFound } from "#src/edge/blockfrost/failures.ts";
+import { healthOperations } from "#src/edge/blockfrost/health.ts";
+import { metadataOperations } from "#src/edge/blockfrost/metadata.ts";
+import { networkOperations } from "#src/edge/blockfrost/network.ts";
+import type { Operation } from "#src/edge/blockfrost/operation.ts";
+import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
+import { transactionOperations } from "#src/edge/blockfrost/transactions.ts";
+import { respond } from "#src/edge/json.ts";
+import { publicApp } from "#src/edge/service.ts";
+
+/** Prefixes of all paths: Blockfrost's own, and that of Yaci Store. */
+const PREFIXES = ["/api/v0", "/api/v1"] as const;
+
+/** All operations that are served, by group. */
+export function blockfrostOperations(service: BlockfrostService): Operation[] {
+  return [
+    ...healthOperations(),
+    ...blockOperations(service),
+    ...networkOperations(service),
+    ...transactionOperations(service),
+    ...addressOperations(service),
+    ...assetOperations(service),
+    ...metadataOperations(service),
+  ];
+}
+
+/** The app of a devnet. */
+export function blockfrostApp(service: BlockfrostService): OpenAPIHono {
+  return serveOperations(blockfrostOperations(service), service.log);
+}
+
+/** An app with some operations, under each prefix. */
+export function serveOperations(operations: readonly Operation[], log: Log): OpenAPIHono {
+  const app = publicApp("blockfrost", log, undefined, blockfrostRefusals);
+  // the first route that matches answers: a literal segment comes before a parameter in its place
+  const rank = ({ path }: Operation) => path.replaceAll("{", "~");
+  for (const { method, path, answer } of [...operations].sort((a, b) => rank(a) < rank(b) ? -1 : 1)) {
+    const route = path.replace(/\{(\w+)\}/g, ":$1").replace(/\/$/, "");
+    const handle = async (c: Context): Promise<Response> => {
+      const document = await answer(c);
+      if (document === undefined) throw notFound();
+      return document instanceof Response ? document : respond(c, 200, document);
+    };
+    for (const prefix of PREFIXES) app.on(method, [prefix + route, `${prefix}${route}/`], handle);
+  }
+  return app;
+}

@@ -1,0 +1,10 @@
+/** What the operations of the Blockfrost API work with. */
+import type { Log } from "#src/base/log.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface BlockfrostService {
+  readonly devnet: Devnet;
+  readonly store: Pick<Store, "sql">;
+  readonly log: Log;
+}
