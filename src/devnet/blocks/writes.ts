@@ -53,35 +53,36 @@ export async function appendBlock(
 ): Promise<number> {
   const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
   const hashes = transactions.map(({ hash }) => hash);
-  const hasTransactions = transactions.length > 0;
-  // statements of one transaction run in the order in which they are sent: none waits for the result of another
-  const [{ floor }] = await Promise.all([
-    onlyRow(sql<{ floor: bigint }[]>`
-      with meta as (
-        update devnet_meta set last_slot = ${slot}, slots_ahead = ${block.slotsAhead}, floor_height = greatest(
-          floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
-        from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor
-      ), forgotten as (
-        delete from devnet_utxo where spent_height <= (select floor from meta)
-      ), final as (
-        update devnet_block set changes = null
-        where height > (select before from meta) and height <= (select floor from meta) and changes is not null
-      ) select floor from meta`),
+  // sent in this order, without waiting for the results of those before
+  const written = [
     sql`
-      insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
-        ${height}, ${slot}, ${block.hash}, ${block.previous ?? null}, ${block.issuer}, ${major}, ${minor},
-        ${transactions.length}, ${hasTransactions ? block.bytes : null},
-        ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`,
-    ...(hasTransactions
-      ? [
-        sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`,
-        insertUtxos(sql, transactions.flatMap(({ created }) => created), height),
-        spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height),
-        insertColdKeys(sql, block.coldKeys),
-      ]
-      : []),
+    insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
+      ${height}, ${slot}, ${block.hash}, ${
+      block.previous ?? null
+    }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
+      ${transactions.length === 0 ? null : block.bytes},
+      ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`,
+    ...(transactions.length === 0 ? [] : [
+      sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`,
+      insertUtxos(sql, transactions.flatMap(({ created }) => created), height),
+      spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height),
+      insertColdKeys(sql, block.coldKeys),
+    ]),
     storeEntries(sql, changes, "after"),
     deleteMempool(sql, leaving),
+  ];
+  const [{ floor }] = await Promise.all([
+    onlyRow(sql<{ floor: bigint }[]>`
+      with new as (
+        update devnet_meta set last_slot = ${slot}, slots_ahead = ${block.slotsAhead}, floor_height = greatest(
+          floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
+        from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor),
+      spent as (delete from devnet_utxo using new where spent_height <= new.floor),
+      pruned as (
+        update devnet_block set changes = null from new
+        where height > new.before and height <= new.floor and changes is not null)
+      select floor from new`),
+    ...written,
   ]);
   return Number(floor);
 }
