@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { textOfAddress } from "#src/edge/blockfrost/documents.ts";
+import { createBuilders } from "#src/builders/builders.ts";
 import { readUtxosByAddress } from "#src/devnet/blocks/rows.ts";
 import { startDevnet } from "#src/devnet/devnet.ts";
 import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
@@ -61,7 +62,9 @@ export async function benchBlockfrost(): Promise<void> {
   while (devnet.mempool().length > 0) await devnet.makeBlock();
   await store.sql`analyze`;
 
-  const listener = await serve(blockfrostApp({ devnet, store, log: silentLog }), { host: "127.0.0.1", port: 0 });
+  const builders = createBuilders({ threads: 1, log: silentLog });
+  const app = blockfrostApp({ devnet, store, measure: builders.measure, log: silentLog });
+  const listener = await serve(app, { host: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${listener.port}/api/v1`;
   const [few, many] = [bob, alice].map(({ base }) => textOfAddress(base));
   const questions: Readonly<Record<string, string>> = {
@@ -88,6 +91,7 @@ export async function benchBlockfrost(): Promise<void> {
   }
   for (const line of table(["request", "p50, ms", "p99, ms"], rows)) console.log(line);
   await listener.stop();
+  await builders.stop();
   await devnet.stop();
   await bus.close();
   await store.close();

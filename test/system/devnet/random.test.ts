@@ -187,10 +187,10 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       } else if (choice < 0.74) {
         slot += Math.floor(random() * 3);
         if (await chain.forge(slot + chain.slotsAhead)) count.blocks++;
-      } else if (choice < 0.76) {
+      } else if (choice < 0.78) {
         await chain.forgeNextEpoch();
         count.entered++;
-      } else if (choice < 0.8) {
+      } else if (choice < 0.82) {
         if ((await chain.saveSnapshot(pick(NAMES), { replace: random() < 0.5 })).ok) count.saved++;
       } else if (choice < 0.88) {
         await restore(pick(NAMES));
