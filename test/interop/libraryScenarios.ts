@@ -32,6 +32,7 @@ export type Scenario =
   | "payment"
   | "metadata"
   | "native mint and burn"
+  | "holder of an asset"
   | `Plutus V${Language} spend`
   | `Plutus V${Language} mint`
   | "reference script"
@@ -157,6 +158,11 @@ export function describeLibrary({ name, command, settings, args = {}, faults = {
       expect(await assets()).toEqual({ [unit!]: 1_000n });
       await sent("mint", { quantity: -400 });
       expect(await assets()).toEqual({ [unit!]: 600n });
+    });
+
+    scenario("holder of an asset", async () => {
+      const [unit] = Object.keys(await assets());
+      expect(await peer.call("holder", { unit })).toBe(address);
     });
 
     for (const language of LANGUAGES) {

@@ -21,7 +21,19 @@ describeLibrary({
     const { PlutusV1, PlutusV2, PlutusV3 } = parameters.cost_models_raw;
     return { ...yaci(world), costModels: [PlutusV1, PlutusV2, PlutusV3] };
   },
-  more: ({ world }) => {
+  more: ({ peer, world }) => {
+    test("its admin URL is the devnet's", async () => {
+      const { address } = await peer().call<{ address: string }>("address");
+      const held = async () =>
+        (await world().outputs(address)).reduce((sum, { output }) => sum + output.value.lovelace, 0n);
+      const before = await held();
+      await peer().call("topUp", { ada: 5 });
+      expect(await held()).toBe(before + 5_000_000n);
+      expect(await peer().call("information")).toMatchObject({ protocolMagic: 42, blockProducer: true });
+      expect(await peer().call("genesis", { era: "shelley" })).toMatchObject({ networkMagic: 42, epochLength: 200 });
+      expect(await peer().call("genesis", { era: "conway" })).toHaveProperty("plutusV3CostModel");
+    });
+
     test("it does not read cost models, and those that it has itself are not mainnet's of protocol version 11", async () => {
       const peer = startPeer(command!, { words: WORDS, ...yaci(world()) });
       try {

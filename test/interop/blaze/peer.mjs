@@ -1,6 +1,7 @@
 /** Blaze on its provider for Blockfrost. */
 import {
   Address,
+  AssetId,
   AssetName,
   Bip32PrivateKey,
   Credential,
@@ -78,6 +79,7 @@ await serve(async ({ url, words }) => {
         index: Number(utxo.input().index()),
         lovelace: String(utxo.output().amount().coin()),
       })),
+    holder: async ({ unit }) => (await provider.getUnspentOutputByNFT(AssetId(unit))).output().address().toBech32(),
     outputs: async ({ at }) => (await provider.getUnspentOutputs(Address.fromBech32(at))).length,
     parameters: async () => {
       const { minFeeCoefficient, minFeeConstant, coinsPerUtxoByte, stakeKeyDeposit, maxExecutionUnitsPerTransaction } =

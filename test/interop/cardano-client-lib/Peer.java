@@ -153,6 +153,9 @@ public class Peer {
                 BigInteger amount = of.get("amount").bigIntegerValue();
                 return end(new Tx().withdraw(account.stakeAddress(), amount).from(address));
             }
+            case "holder":
+                return value(backend.getAssetService().getAssetAddresses(of.get("unit").asText(), 100, 1))
+                        .get(0).getAddress();
             case "account": {
                 var found = value(backend.getAccountService().getAccountInformation(account.stakeAddress()));
                 String pool = found.getPool_id();

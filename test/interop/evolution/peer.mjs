@@ -95,6 +95,7 @@ await serve(async ({ url, words }) => {
       end(client.newTx().delegateToPool({ stakeCredential, poolKeyHash: PoolKeyHash.fromBech32(pool) })),
     vote: () => end(client.newTx().delegateToDRep({ stakeCredential, drep: DRep.alwaysAbstain() })),
     withdraw: ({ amount }) => end(client.newTx().withdraw({ stakeCredential, amount: BigInt(amount) })),
+    holder: async ({ unit }) => Address.toBech32((await client.getUtxoByUnit(unit)).address),
     account: async () => {
       const { poolId, rewards } = await client.getWalletDelegation();
       return { active: poolId !== null, pool: poolId && PoolKeyHash.toBech32(poolId), rewards: String(rewards) };

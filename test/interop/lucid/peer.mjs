@@ -73,10 +73,6 @@ await serve(async ({ url, words }) => {
       const { poolId, rewards } = await provider.getDelegation(reward);
       return { active: poolId !== null, pool: poolId, rewards: String(rewards) };
     },
-    datum: ({ hash }) => provider.getDatum(hash),
-    unit: async ({ unit }) => {
-      const { txHash, outputIndex } = await provider.getUtxoByUnit(unit);
-      return { txHash, index: outputIndex };
-    },
+    holder: async ({ unit }) => (await provider.getUtxoByUnit(unit)).address,
   };
 });

@@ -5,7 +5,6 @@ import {
   ForgeScript,
   MeshTxBuilder,
   MeshWallet,
-  resolvePaymentKeyHash,
   resolveScriptHash,
   serializePlutusScript,
   YaciProvider,
@@ -113,9 +112,7 @@ await serve(async ({ provider: kind, url, adminUrl, words, costModels }) => {
       const { hash, fees, slot } = await provider.fetchTxInfo(txHash);
       return { hash, fee: fees, slot: Number(slot) };
     },
-    holders: ({ unit }) => provider.fetchAssetAddresses(unit),
-    policy: () => resolveScriptHash(ForgeScript.withOneSignature(address)),
-    keyHash: () => resolvePaymentKeyHash(address),
+    holder: async ({ unit }) => (await provider.fetchAssetAddresses(unit))[0].address,
     information: () => provider.getDevnetInfo(),
     genesis: ({ era }) => provider.getGenesisByEra(era),
     topUp: ({ ada }) => provider.addressTopup(address, String(ada)),

@@ -216,9 +216,8 @@ def transaction(of):
     return {"hash": found.hash, "fee": found.fees, "slot": found.slot}
 
 
-def genesis(_):
-    given = context.genesis_param
-    return {"magic": given.network_magic, "epochLength": given.epoch_length}
+def holder(of):
+    return context.api.asset_addresses(of["unit"])[0].address
 
 
 FUNCTIONS = {
@@ -239,7 +238,7 @@ FUNCTIONS = {
     "withdraw": withdraw,
     "account": account,
     "transaction": transaction,
-    "genesis": genesis,
+    "holder": holder,
 }
 
 for line in sys.stdin:
