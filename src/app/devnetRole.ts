@@ -40,6 +40,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
       ...metadataUrl(options),
       index: !options.devnetWithout.has("index"),
       leaseMs: options.leaseMs,
+      index: !options.devnetWithout.has("index"),
       publish: cageScripts.map((script) => ({
         address: publicationAddress(context.networkId),
         script: referenceScript(script),
