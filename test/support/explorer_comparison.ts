@@ -90,6 +90,13 @@ export class Comparison {
     }
   }
 
+  /** Answers compared, and those with content. */
+  total(): { readonly all: number; readonly full: number } {
+    const counts = [...this.answers.values()];
+    const sum = (of: "all" | "full") => counts.reduce((total, one) => total + one[of], 0);
+    return { all: sum("all"), full: sum("full") };
+  }
+
   private choose<T>(all: readonly T[], most: number): readonly T[] {
     if (all.length <= most) return all;
     return all.map((one) => [this.random(), one] as const).sort(([a], [b]) => a - b).slice(0, most).map(([, one]) =>
@@ -250,7 +257,7 @@ function questions(oracle: Oracle): Question[] {
       { from: String(height(0.3)) },
       { to: String(height(0.6)) },
       { from: String(height(0.2)), to: String(height(0.7)), order: "desc" },
-      { from: `${height(0.4)}:1`, to: `${height(0.9)}:0`, count: "5" },
+      { from: `${height(0.4)}:1`, to: `${height(0.9) + 1}:0`, count: "5" },
     ];
   };
 

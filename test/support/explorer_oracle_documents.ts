@@ -793,9 +793,8 @@ function poolDocument(oracle: Oracle, pool: string) {
   const minted = oracle.blocks.filter((block) => block.pool === pool);
   const events = oracle.poolEvents.filter((event) => event.pool === pool);
   const owners = update.owners.map((owner) => "k" + owner);
-  const pledged = owners.filter((owner) =>
-    oracle.delegations.findLast(({ account }) => account === owner)?.pool === pool
-  );
+  // an account that was given up pledges nothing, although the public SQL counts it until it delegates elsewhere
+  const pledged = owners.filter((owner) => delegatedTo(oracle, owner) === pool);
   const live = liveStake(oracle, pool), active = activeStake(oracle, pool);
   const all = sum(poolsOf(oracle).map((one) => liveStake(oracle, one)));
   return {
