@@ -223,6 +223,12 @@ export class ExplorerChain {
     if (draft) await this.submit(kind, draft);
   }
 
+  /** CBOR of a transaction of a kind, which is not submitted; undefined where the chain has nothing for it. */
+  async draft(kind: keyof ExplorerChain["kinds"]): Promise<Uint8Array | undefined> {
+    const draft = await this.kinds[kind]();
+    return draft && writeDraft(draft, await this.query(({ parameters }) => parameters));
+  }
+
   private async submit(kind: string, draft: ExplorerDraft): Promise<void> {
     const parameters = await this.query(({ parameters }) => parameters);
     const cbor = writeDraft(draft, parameters);
@@ -373,7 +379,7 @@ export class ExplorerChain {
 
   // ---------------------------------------------------------------- kinds
 
-  private readonly kinds = {
+  readonly kinds = {
     pay: async () => {
       const outputs = Array.from(
         { length: 1 + this.below(3) },
