@@ -255,6 +255,7 @@ describe("refusals", () => {
     [`/assets/${unit}/history`, 404, messages.none],
     [`/assets/${unit}/transactions?to=-1`, 400, messages.range],
     [`/assets/${unit}/utxos?from=2&to=1`, 400, messages.range],
+    ["/assets/00/utxos?from=2&to=1", 400, messages.asset],
     ["/assets/policy/00", 400, messages.policy],
     [`/assets/policy/${"00".repeat(28)}`, 404, messages.none],
     ["/metadata/txs/labels/x", 400, messages.label],
