@@ -17,7 +17,6 @@ import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
 import { openStore } from "#src/store/store.ts";
 import { BlockfrostApi } from "../../support/blockfrost_api.ts";
-import { describedOperations, describedQuery } from "../../support/blockfrost_contract.ts";
 import { ExplorerChain } from "../../support/explorer_chain.ts";
 
 const NOT_FOUND = "The requested component has not been found.";
@@ -73,7 +72,6 @@ afterAll(async () => await chain?.stop());
 
 /** Groups whose operations other tests call. */
 const GROUPS = /^\/(blocks|txs|addresses|assets|metadata|network|genesis|health|$)/;
-const LEFT_OUT = /^\/(governance|ipfs|nutlink|metrics)/;
 
 const operations = () =>
   blockfrostOperations(service()).filter(({ path, method }) => method === "GET" && GROUPS.test(path));
@@ -100,24 +98,6 @@ function evenly<T>(all: readonly T[], most: number): T[] {
   const count = Math.min(all.length, most);
   return Array.from({ length: count }, (_, i) => all[Math.floor(i * all.length / count)]!);
 }
-
-test("every described operation is served, except those of governance, IPFS, NutLink and metrics", () => {
-  const served = blockfrostOperations(service()).map(({ method, path }) => `${method} ${path}`).sort();
-  const described = describedOperations().filter((one) => !LEFT_OUT.test(one.split(" ")[1]!)).sort();
-  expect(served).toEqual(described);
-});
-
-test("lists have the parameters of the description", () => {
-  const of = {
-    paged: ["count", "page"],
-    ordered: ["count", "page", "order"],
-    ranged: ["count", "page", "order", "from", "to"],
-  };
-  for (const { path, method, list } of blockfrostOperations(service())) {
-    if (method !== "GET") continue;
-    expect([path, list === undefined ? [] : of[list]]).toEqual([path, describedQuery(path)]);
-  }
-});
 
 test("every operation answers with content that satisfies the description", async () => {
   const empty: string[] = [];
