@@ -148,7 +148,7 @@ export class ExplorerChain {
     }
   }
 
-  /** Ends with a pool that will retire, a block with transactions, and a mempool with transactions of many kinds. */
+  /** Ends with a pool that has retired and one that will, a block with transactions, and a mempool with transactions of many kinds. */
   async present(): Promise<void> {
     const submitted = async (kinds: readonly (keyof ExplorerChain["kinds"])[]) => {
       for (const kind of kinds) {
@@ -156,15 +156,37 @@ export class ExplorerChain {
         if (draft) await this.submit(kind, draft);
       }
     };
-    const retiring =
-      async () => (await this.query(({ pools, epoch }) =>
-        [...pools.entries()].some(([, { retiring }]) => (retiring ?? 0) > epoch)
-      ));
-    for (let i = 0; i < 200 && !await retiring(); i++) {
-      await submitted([i % 2 ? "poolRetire" : "poolRegister"]);
-      await this.block(0);
+    /** Registers a pool, and lets it retire so many epochs later; gives the epoch. */
+    const retire = async (later: number): Promise<number> => {
+      for (let i = 0; i < 100; i++) {
+        await submitted(["join", "poolRegister"]);
+        await this.block(0);
+        const pools = await this.query(({ pools, epoch }) =>
+          PEOPLE.filter((one) => pools.get(coldOf(one).key) && (pools.get(coldOf(one).key)?.retiring ?? 0) <= epoch)
+        );
+        if (pools.length === 0) continue;
+        const cold = coldOf(pools[0]!);
+        const epoch = await this.query(({ epoch }) => epoch) + later;
+        const draft = await this.paid(pools[0]!, {
+          certificates: [[4, fromHex(cold.key), epoch]],
+          keys: [cold.seed],
+        });
+        if (draft) await this.submit("poolRetire", draft);
+        await this.block(0);
+        if (await this.query(({ pools: now }) => now.get(cold.key)?.retiring) === epoch) return epoch;
+      }
+      throw new Error("no pool retires");
+    };
+    const gone = await retire(1);
+    while (await this.query(({ epoch }) => epoch) < gone) await this.block(0);
+    await retire(4);
+    // once more one of each kind, in blocks that stay
+    for (const kind of Object.keys(this.kinds) as (keyof ExplorerChain["kinds"])[]) {
+      if (kind === "publish") await submitted([kind, kind, kind, kind]);
+      else if (kind !== "poolRetire" && kind !== "poolRegister") await submitted([kind]);
+      if (this.chance(0.3)) await this.block(0);
     }
-    await submitted(["lock", "lock", "publish", "pay"]);
+    await submitted(["pay"]);
     await this.block(0);
     await submitted([
       "lock",
@@ -499,13 +521,17 @@ export class ExplorerChain {
         [3, agrees],
         [3, refusesSaying(`number ${this.below(5)}`)],
       ]);
+      const { script: policy, hash } = this.policy(one);
+      const assets = this.chance(0.5) ? new Map([[hash + toHex(utf8("kept")), 5n]]) : undefined;
       return await this.paid(one, {
         outputs: [{
-          address: this.chance(0.5) ? one.enterprise : scriptAddress(0, plutusHash(3, refuses)).hex,
+          address: this.pick([one.base, one.enterprise, scriptAddress(0, plutusHash(3, refuses)).hex]),
           lovelace: 10n * ada,
           script,
-          ...(this.chance(0.3) ? { datum: this.datum() } : {}),
+          ...(assets ? { assets } : {}),
+          ...(this.chance(0.5) ? { datum: this.datum() } : {}),
         }],
+        ...(assets ? { mint: assets, native: [policy], validTo: 1_000_000 } : {}),
       });
     },
     unlock: async () => await this.unlock(),

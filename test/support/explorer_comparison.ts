@@ -5,11 +5,46 @@ import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
 import { policyOf } from "#src/cardano/value.ts";
 import { fromHex } from "#src/base/bytes.ts";
+import { silentLog } from "#src/base/log.ts";
+import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
+import { measureRedeemers } from "#src/plutus/measurement.ts";
+import type { ExplorerChain } from "./explorer_chain.ts";
 import type { Oracle } from "./explorer_oracle.ts";
 import { Matching, Near, oracleAnswers, type Parameters, Tied, Values } from "./explorer_oracle_documents.ts";
 
 /** Something that answers like the explorer's service: the status and the body of a path. */
 export type Ask = (path: string) => Promise<{ readonly status: number; readonly text: string }>;
+
+/** The service of a chain's devnet. */
+export function serviceOf({ devnet, store }: ExplorerChain): Ask {
+  const app = blockfrostApp({ devnet, store, measure: async (input) => measureRedeemers(input), log: silentLog });
+  return async (path) => {
+    const response = await app.request("/api/v0" + path);
+    return { status: response.status, text: await response.text() };
+  };
+}
+
+/** Operations that never have content on a devnet, and why. */
+export const WITHOUT_CONTENT: ReadonlyMap<string, string> = new Map([
+  ["/txs/{hash}/mirs", "no certificate of Conway moves instantaneous rewards"],
+  ["/accounts/{stake_address}/mirs", "no certificate of Conway moves instantaneous rewards"],
+  ["/pools/{pool_id}/votes", "votes are checked and not kept"],
+]);
+
+/** Fields that never have a value on a devnet, and why. */
+export const WITHOUT_VALUE: readonly (readonly [field: RegExp, why: string])[] = [
+  [/\/mirs /, "no certificate of Conway moves instantaneous rewards"],
+  [/\/votes /, "votes are checked and not kept"],
+  [/^\/blocks\/latest \.next_block$/, "the newest block has no next one"],
+  [/ \.extra_entropy$/, "ended with Babbage"],
+  [/ \.calidus_key\./, "registered by metadata of CIP-151, which is not read"],
+  [/metadata\.error\.|\/metadata \.error\./, "metadata of other pools are not fetched"],
+  [
+    /^\/txs\/\{hash\}\/pool_updates .*metadata\.(ticker|name|description|homepage)$/,
+    "metadata of other pools are not fetched",
+  ],
+  [/^\/assets\/\{asset\} \.metadata\./, "a devnet has no token registry"],
+];
 
 interface Question {
   readonly operation: string;

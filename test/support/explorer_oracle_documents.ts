@@ -77,6 +77,17 @@ function within<T extends ListedTx>(txs: readonly T[], { from, to }: Parameters)
   );
 }
 
+/** Remembers what a function gives about a chain, by a second argument if there is one. */
+function once<T>(compute: (oracle: Oracle, key: string) => T): (oracle: Oracle, key?: string) => T {
+  const known = new WeakMap<Oracle, Map<string, T>>();
+  return (oracle, key = "") => {
+    let of = known.get(oracle);
+    if (!of) known.set(oracle, of = new Map());
+    if (!of.has(key)) of.set(key, compute(oracle, key));
+    return of.get(key)!;
+  };
+}
+
 // ---------------------------------------------------------------- values
 
 interface Amount {
@@ -601,7 +612,7 @@ function totals(oracle: Oracle, found: readonly OracleOutput[]) {
 // ---------------------------------------------------------------- accounts
 
 /** Whether an account appears anywhere on the chain. */
-function accountKey(oracle: Oracle, address: string): string | undefined {
+const accountKey = once((oracle, address): string | undefined => {
   const read = fromBech32(address);
   if (!read || read.bytes.length !== 29) return undefined;
   const key = (read.bytes[0]! & 0x10 ? "s" : "k") + toHex(read.bytes.subarray(1));
@@ -616,7 +627,7 @@ function accountKey(oracle: Oracle, address: string): string | undefined {
     (accountText(poolCertificate(event).account) === address || poolCertificate(event).owners.includes(key.slice(1)))
   );
   return certified || pools || oracle.outputs.some(({ stake }) => stake === key) ? key : undefined;
-}
+});
 
 interface Registration {
   readonly tx: OracleTx | undefined;
@@ -626,7 +637,7 @@ interface Registration {
   readonly pool?: string;
 }
 
-function registrations(oracle: Oracle, key: string): Registration[] {
+const registrations = once((oracle, key): Registration[] => {
   const found: Registration[] = oracle.genesis.pools.filter(({ registered }) => registered.owner.key === key)
     .map(({ id, registered }) => ({
       tx: undefined,
@@ -643,13 +654,14 @@ function registrations(oracle: Oracle, key: string): Registration[] {
     }
   }
   return found;
-}
+});
 
-const withdrawalsOf = (oracle: Oracle, key: string) =>
+const withdrawalsOf = once((oracle, key) =>
   oracle.txs.flatMap((tx) =>
     tx.withdrawals.filter(([account]) => accountText(account) === oracle.stakeAddress(key))
       .map(([, amount]) => ({ tx, amount }))
-  );
+  )
+);
 const rewardsOf = (oracle: Oracle, key: string) =>
   sum(oracle.rewards.filter(({ account }) => account === key).map(({ amount }) => amount));
 const withdrawnOf = (oracle: Oracle, key: string) => sum(withdrawalsOf(oracle, key).map(({ amount }) => amount));
@@ -657,8 +669,9 @@ const outputsOf = (oracle: Oracle, key: string) => oracle.outputs.filter(({ stak
 const lovelaceOf = (outputs: readonly OracleOutput[]) => sum(outputs.map(({ output }) => output.value.lovelace));
 
 /** Outputs, and rewards that were not withdrawn. */
-const controlled = (oracle: Oracle, key: string) =>
-  lovelaceOf(held(outputsOf(oracle, key))) + rewardsOf(oracle, key) - withdrawnOf(oracle, key);
+const controlled = once((oracle, key) =>
+  lovelaceOf(held(outputsOf(oracle, key))) + rewardsOf(oracle, key) - withdrawnOf(oracle, key)
+);
 
 const place = (tx: OracleTx | undefined) => tx?.id ?? -1;
 
@@ -740,25 +753,26 @@ const lastUpdate = ({ poolEvents }: Oracle, pool: string) =>
   poolEvents.findLast((event) => event.pool === pool && event.kind === "update")!;
 
 /** Accounts that delegate to a pool, in the order of their delegations. A pool that retires keeps them, as the service has it. */
-function delegators(oracle: Oracle, pool: string): string[] {
+const delegators = once((oracle, pool): string[] => {
   const found = oracle.delegations.filter(({ account, pool: to }, at) =>
     to === pool && !oracle.delegations.slice(at + 1).some((later) => later.account === account)
   );
   return found.map(({ account }) => account).filter((account) => delegatedTo(oracle, account) === pool);
-}
+});
 
 /** Lovelace delegated to a pool now; none once it has retired. */
-const liveStake = (oracle: Oracle, pool: string) =>
-  isActive(oracle, pool) ? sum(delegators(oracle, pool).map((account) => controlled(oracle, account))) : 0n;
+const liveStake = once((oracle, pool) =>
+  isActive(oracle, pool) ? sum(delegators(oracle, pool).map((account) => controlled(oracle, account))) : 0n
+);
 
 const activeStake = (oracle: Oracle, pool: string | undefined, epoch = oracle.epoch) =>
   sum((oracle.stakes.get(epoch) ?? []).filter((one) => !pool || one.pool === pool).map(({ amount }) => amount));
 
 /** Lovelace of outputs and of rewards that were not withdrawn. */
-function circulating(oracle: Oracle): bigint {
+const circulating = once((oracle): bigint => {
   return lovelaceOf(oracle.unspent) + sum(oracle.rewards.map(({ amount }) => amount)) -
     sum(oracle.txs.flatMap(({ withdrawals }) => withdrawals.map(([, amount]) => amount)));
-}
+});
 
 const saturation = (oracle: Oracle, pool: string) =>
   near(liveStake(oracle, pool) * BigInt(oracle.state.parameters.desiredPools), circulating(oracle));
@@ -854,13 +868,13 @@ interface Mint {
 }
 
 /** Mints and burns by asset, in the order in which assets were first minted. */
-function mints({ txs }: Oracle): Map<string, Mint[]> {
+const mints = once(({ txs }): Map<string, Mint[]> => {
   const found = new Map<string, Mint[]>();
   for (const tx of txs) {
     for (const [unit, quantity] of tx.mint) found.set(unit, [...found.get(unit) ?? [], { tx, quantity }]);
   }
   return found;
-}
+});
 
 const quantityOf = (of: readonly Mint[]) => text(sum(of.map(({ quantity }) => quantity)));
 const assetList = (all: readonly (readonly [string, readonly Mint[]])[], query: Parameters) =>
@@ -939,13 +953,16 @@ function onchain(oracle: Oracle, unit: string) {
 
 // ---------------------------------------------------------------- scripts
 
-function scripts({ txs }: Oracle): Map<string, { readonly script: OracleScript; readonly tx: OracleTx }> {
+/** Scripts in the order of the transactions that show them first; those of one transaction have no order: by hash. */
+const scripts = once(({ txs }): Map<string, { readonly script: OracleScript; readonly tx: OracleTx }> => {
   const found = new Map<string, { script: OracleScript; tx: OracleTx }>();
   for (const tx of txs) {
-    for (const script of tx.scripts) if (!found.has(script.hash)) found.set(script.hash, { script, tx });
+    for (const script of [...tx.scripts].sort((a, b) => a.hash < b.hash ? -1 : 1)) {
+      if (!found.has(script.hash)) found.set(script.hash, { script, tx });
+    }
   }
   return found;
-}
+});
 
 const ofScript =
   (answer: (script: OracleScript, oracle: Oracle, query: Parameters) => unknown): Answer =>

@@ -62,22 +62,19 @@ export async function writeChanges(
   await Promise.all(statements);
 }
 
-/**
- * Removes the blocks above a height (-1: all) from the index. Must run before they leave the tables of the chain, which
- * know the outputs that were spent.
- */
+/** Removes the blocks above a height (-1: all) from the index. The block at the height is in `devnet_block`. */
 export async function undoIndex(sql: Queries, height: number): Promise<void> {
   await Promise.all([
+    // no index finds a spend by its height: what a transaction spends is at one of its addresses
     sql`update devnet_index_output o set spent_height = null, spent_index = null, spent_tx = null
-      from devnet_utxo u where u.spent_height > ${height} and u.created_height <= ${height}
-        and o.tx_hash = u.tx_hash and o.index = u.index`,
+      from (select distinct address from devnet_index_address where height > ${height}) a
+      where o.address = a.address and o.spent_height > ${height}`,
     ...TABLES_BY_HASH.map((table): Statement =>
       sql`delete from ${sql(nameOf(table))} x using devnet_index_tx t where t.height > ${height} and x.tx_hash = t.hash`
     ),
     ...TABLES_BY_HEIGHT.map((table): Statement => sql`delete from ${sql(nameOf(table))} where height > ${height}`),
-    // an index that is off ends before the chain does
     sql`update devnet_index set height = ${height},
-      hash = coalesce((select hash from devnet_block where height = ${height}), '') where height > ${height}`,
+      hash = coalesce((select hash from devnet_block where height = ${height}), '')`,
   ]);
 }
 

@@ -115,6 +115,10 @@ const shows: { readonly [Name in FailureName]?: (failure: FailureOf<Name>) => re
   ],
   WrongNetworkPOOL: ({ supplied, expected, pool }) => [mismatch(network(supplied), network(expected)), keyHash(pool)],
   PoolMedataHashTooBig: ({ pool, size }) => [keyHash(pool), String(size)],
+  ProposalProcedureNetworkIdMismatch: ({ accounts, expected }) => [...accounts.map(account), network(expected)],
+  ProposalReturnAccountDoesNotExist: ({ accounts }) => accounts.map(account),
+  TreasuryWithdrawalsNetworkIdMismatch: ({ accounts, expected }) => [setOf(accounts.map(account)), network(expected)],
+  TreasuryWithdrawalReturnAccountsDoNotExist: ({ accounts }) => [nonEmpty(accounts.map(account))],
   VRFKeyHashAlreadyRegistered: ({ pool, vrf }) => [keyHash(pool), application("VRFVerKeyHash", [quoted(vrf)])],
 };
 

@@ -239,12 +239,35 @@ test("what is wrong with an evaluated transaction is said as Ogmios says it", as
     fault: { string: expect.stringContaining("Deserialisation failure") },
   });
   expect(await evaluate(api, "84a0a0f5", "?version=6")).toMatchObject({ error: { code: -32602 } });
+  // far larger than any transaction: it is not decoded
+  expect(await evaluate(api, "84".repeat(200_000))).toMatchObject({
+    fault: { string: expect.stringContaining("the maximum size is 16384") },
+  });
   const wrongType = { body: "84a0", headers: { "content-type": "text/plain" } };
   expect(await api.send("POST", "/utils/txs/evaluate", wrongType)).toMatchObject({ status: 415 });
   for (const body of [{}, { cbor: 1 }, [], "x"]) {
     const init = { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
     expect(await api.send("POST", "/utils/txs/evaluate/utxos", init)).toMatchObject({ status: 400 });
   }
+});
+
+test("clients of Yaci Store submit and evaluate text, and take 202 as success", async () => {
+  const devnet = await start();
+  const coin = await give(devnet, alice.base, 50n * ada);
+  await makeBlock(devnet);
+  const measure = async (input: Parameters<typeof measureRedeemers>[0]) => measureRedeemers(input);
+  const app = blockfrostApp({ devnet, store: world.store, measure, log: silentLog });
+  const post = async (path: string, body: string, type: string) => {
+    const response = await app.request(path, { method: "POST", body, headers: { "content-type": type } });
+    return { status: response.status, body: parseJson(await response.text()) };
+  };
+  const { cbor, hash } = spend({ from: alice, inputs: [coin], outputs: [[alice.base, 49n * ada]] });
+  const evaluated = await post("/api/v1/utils/txs/evaluate", toHex(cbor), "application/cbor");
+  expect(evaluated).toMatchObject({ status: 202, body: { result: { EvaluationResult: {} } } });
+  expect(await post("/api/v0/tx/submit", toHex(cbor), "text/plain")).toMatchObject({ status: 415 });
+  expect(await post("/api/v1/tx/submit", "no hexadecimal", "text/plain")).toMatchObject({ status: 400 });
+  expect(await post("/api/v1/tx/submit", toHex(cbor), "text/plain")).toEqual({ status: 202, body: hash });
+  expect(devnet.mempool().map(({ transaction }) => transaction.hash)).toEqual([hash]);
 });
 
 test("additional outputs count as if they were on the chain", async () => {
@@ -421,6 +444,27 @@ test("refusals of a submission are those of cardano-submit-api", async () => {
     status: 425,
     body: { error: "Mempool Full", message: "Mempool is full, please try resubmitting again later." },
   });
+});
+
+test("while the devnet does not run in this process, what needs it is 503", async () => {
+  const devnet = await start();
+  const api = apiOf(devnet);
+  const coin = await give(devnet, alice.base, 50n * ada);
+  await makeBlock(devnet);
+  await devnet.stop();
+  const { cbor } = spend({ from: alice, inputs: [coin], outputs: [[alice.base, 49n * ada]] });
+  const headers = { "content-type": "application/cbor" };
+  for (
+    const answer of [
+      await submit(api, cbor),
+      await api.send("POST", "/utils/txs/evaluate", { body: toHex(cbor), headers }),
+    ]
+  ) {
+    expect(answer).toMatchObject({ status: 503, body: { error: "Service Unavailable" } });
+    expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
+  }
+  expect(await api.get(`/accounts/${aliceAccount}`)).toMatchObject({ controlled_amount: "50000000" });
+  expect(await api.get("/mempool")).toEqual([]);
 });
 
 test("an address below an account key is that of other libraries", async () => {

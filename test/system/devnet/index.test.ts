@@ -291,10 +291,8 @@ test("an index that was off is built when it is on again", async () => {
   await start({ index: false });
   await give(devnet, bob.base, 10n * ada);
   await makeBlock(devnet);
-  // it keeps the blocks that it has, as far as they stay on the chain
-  expect(await indexRows(store)).toEqual(before);
   await devnet.rollback({ height: -1 }, { drop: true });
-  expect(await rowsOf("tx")).toEqual([]);
+  expect(await indexRows(store)).toEqual(before);
   await give(devnet, bob.base, 11n * ada);
   await makeBlock(devnet);
   await devnet.stop();
