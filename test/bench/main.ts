@@ -15,6 +15,7 @@ import { benchReplay } from "./replay.ts";
 import { benchRuntime } from "./runtime.ts";
 import { benchService } from "./service.ts";
 import { benchUpdateCosts } from "./update-costs.ts";
+import { benchSnapshots } from "./snapshots.ts";
 import { benchTrie } from "./trie.ts";
 import { benchWallet } from "./wallet.ts";
 import { benchWalletIndex } from "./wallet-index.ts";
@@ -31,6 +32,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   chain: benchChain,
   service: benchService,
   devnet: benchDevnet,
+  snapshots: benchSnapshots,
   disk: benchDisk,
   embedded: embeddedBench,
   runtime: benchRuntime,

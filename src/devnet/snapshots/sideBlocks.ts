@@ -39,15 +39,26 @@ export async function keepSideBlocks(sql: Queries, height: number): Promise<void
     select block.hash, tx_hash, index from devnet_block as block join devnet_utxo on spent_height = height where ${leads}`;
 }
 
-/** The hashes of the blocks beside the chain that lead to one of them, oldest first; empty for any other block. */
+/** A block beside the chain. */
+interface SideBlock {
+  readonly hash: string;
+  readonly previous: string | null;
+}
+
+/** The previous blocks of those beside the chain. A walk in the database would need one index scan a block. */
+async function readSideBlocks(sql: Queries): Promise<ReadonlyMap<string, SideBlock>> {
+  const rows = await sql<SideBlock[]>`select hash, previous from devnet_side_block`;
+  return new Map(rows.map((row) => [row.hash, row]));
+}
+
+/** The hashes of the blocks that lead to one of some blocks, it included; none for a block of the chain. */
+function* pathTo(blocks: ReadonlyMap<string, SideBlock>, hash: string): Iterable<string> {
+  for (let at = blocks.get(hash); at; at = blocks.get(at.previous ?? "")) yield at.hash;
+}
+
+/** The hashes of the blocks beside the chain that lead to one of them, newest first; none for a block of the chain. */
 export async function sidePath(sql: Queries, hash: string): Promise<string[]> {
-  const rows = await sql<{ hash: string }[]>`
-    with recursive path as (
-      select hash, previous, height from devnet_side_block where hash = ${hash}
-      union all
-      select block.hash, block.previous, block.height from path join devnet_side_block as block on block.hash = path.previous
-    ) select hash from path order by height`;
-  return rows.map(({ hash }) => hash);
+  return [...pathTo(await readSideBlocks(sql), hash)];
 }
 
 /** The effect of blocks that were appended again. */
@@ -60,34 +71,33 @@ export interface AppendedBlocks {
   readonly changes: readonly EntryChange[];
 }
 
-/** Moves blocks back to the chain; `path` is the result of `sidePath`, and its first block follows the tip. */
-export async function appendSideBlocks(sql: Queries, path: readonly string[]): Promise<AppendedBlocks> {
+/** Moves blocks back to the chain: `path` is the result of `sidePath`, and its last block follows the tip at `fork`. */
+export async function appendSideBlocks(sql: Queries, path: readonly string[], fork: number): Promise<AppendedBlocks> {
   if (path.length === 0) return { spent: [], created: [], changes: [] };
-  const hashes = sql.array([...path]);
   const blocks = await sql<{ height: bigint; changes: Json | null }[]>`
-    insert into devnet_block select * from devnet_side_block where hash = any(${hashes}) returning height, changes`;
+    insert into devnet_block select * from devnet_side_block where hash = any(${sql.array([...path])})
+    returning height, changes`;
   blocks.sort((a, b) => Number(a.height - b.height));
-  await sql`
-    insert into devnet_transaction (hash, height)
-    select one.hash, height from devnet_side_transaction as one join devnet_block as block on block.hash = one.block
-    where one.block = any(${hashes})`;
-  const created = await sql<OutputRow[]>`
-    with made as (
-      insert into devnet_utxo (tx_hash, index, address, cbor, created_height, spent_height)
-      select tx_hash, index, output.address, output.cbor, block.height, spent.height
-      from devnet_side_output as output join devnet_block as block on block.hash = output.block
-      left join (
-        select tx_hash, index, height from devnet_side_spend as one join devnet_block as block on block.hash = one.block
-        where one.block = any(${hashes})) as spent using (tx_hash, index)
-      where output.block = any(${hashes}) returning tx_hash, index, cbor, spent_height)
-    select tx_hash, index, cbor from made where spent_height is null`;
-  const spent = await sql<OutputRow[]>`
-    update devnet_utxo set spent_height = block.height
-    from devnet_side_spend as one join devnet_block as block on block.hash = one.block
-    where one.block = any(${hashes}) and devnet_utxo.tx_hash = one.tx_hash and devnet_utxo.index = one.index
-      and spent_height is null returning devnet_utxo.tx_hash, devnet_utxo.index`;
   const all = blocks.flatMap((block) => block.changes === null ? [] : changesFromJson(block.changes));
   const changes = [...new Map(all.map((change) => [`${change.kind} ${change.key}`, change])).values()];
+  // from here on the blocks above the fork are those of the path
+  const appended = sql`devnet_block as block on block.hash = one.block and block.height > ${fork}`;
+  await sql`
+    insert into devnet_transaction (hash, height)
+    select one.hash, height from devnet_side_transaction as one join ${appended}`;
+  const created = await sql<OutputRow[]>`
+    with spent as (select tx_hash, index, height from devnet_side_spend as one join ${appended}),
+    made as (
+      insert into devnet_utxo (tx_hash, index, address, cbor, created_height, spent_height)
+      select tx_hash, index, one.address, one.cbor, block.height, spent.height
+      from devnet_side_output as one join ${appended} left join spent using (tx_hash, index)
+      returning tx_hash, index, cbor, spent_height)
+    select tx_hash, index, cbor from made where spent_height is null`;
+  const spent = await sql<OutputRow[]>`
+    with spent as (select tx_hash, index, height from devnet_side_spend as one join ${appended})
+    update devnet_utxo as utxo set spent_height = spent.height from spent
+    where utxo.tx_hash = spent.tx_hash and utxo.index = spent.index and spent_height is null
+    returning utxo.tx_hash, utxo.index`;
   await storeEntries(sql, changes, "after");
   await deleteSideBlocks(sql, path);
   return {
@@ -99,20 +109,25 @@ export async function appendSideBlocks(sql: Queries, path: readonly string[]): P
 
 /** Deletes the blocks that lead to no snapshot any more. */
 export async function pruneSideBlocks(sql: Queries): Promise<void> {
-  const gone = await sql<{ hash: string }[]>`
-    with recursive needed as (
-      select block.hash, block.previous from devnet_snapshot join devnet_side_block as block using (hash)
-      union
-      select block.hash, block.previous from needed join devnet_side_block as block on block.hash = needed.previous
-    ) select hash from devnet_side_block where hash not in (select hash from needed)`;
-  await deleteSideBlocks(sql, gone.map(({ hash }) => hash));
+  const blocks = await readSideBlocks(sql);
+  if (blocks.size === 0) return;
+  const snapshots = await sql<{ hash: string }[]>`select distinct hash from devnet_snapshot`;
+  const needed = new Set<string>();
+  for (const snapshot of snapshots) {
+    for (const hash of pathTo(blocks, snapshot.hash)) {
+      // the blocks before it are those of another snapshot too
+      if (needed.has(hash)) break;
+      needed.add(hash);
+    }
+  }
+  await deleteSideBlocks(sql, [...blocks.keys()].filter((hash) => !needed.has(hash)));
 }
 
 async function deleteSideBlocks(sql: Queries, blocks: readonly string[]): Promise<void> {
   if (blocks.length === 0) return;
   const hashes = sql.array([...blocks]);
   await sql`delete from devnet_side_block where hash = any(${hashes})`;
-  await sql`delete from devnet_side_transaction where block = any(${hashes})`;
-  await sql`delete from devnet_side_output where block = any(${hashes})`;
-  await sql`delete from devnet_side_spend where block = any(${hashes})`;
+  for (const table of ["transaction", "output", "spend"]) {
+    await sql`delete from ${sql(`devnet_side_${table}`)} where block = any(${hashes})`;
+  }
 }

@@ -86,8 +86,9 @@ export async function restoreSnapshot(sql: Queries, name: string): Promise<Resul
   const [snapshot] = await readSnapshots(sql, name);
   if (!snapshot) return unknown(name);
   const path = await sidePath(sql, snapshot.hash);
-  const undone = await undoBlocks(sql, snapshot.height - path.length);
-  const appended = await appendSideBlocks(sql, path);
+  const fork = snapshot.height - path.length;
+  const undone = await undoBlocks(sql, fork);
+  const appended = await appendSideBlocks(sql, path, fork);
   const tip = await readTip(sql);
   if (tip.hash !== snapshot.hash) throw new Error(`the blocks of the snapshot ${name} are incomplete`);
   await sql`delete from devnet_mempool`;
