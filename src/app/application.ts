@@ -66,7 +66,10 @@ export async function startApp(
   const lost = new Promise<string>((resolve) => lose = resolve);
   const health = { name: options.worker, roles: [...options.roles], since: Date.now(), checks: new Map() };
   const networkId = networkIdOf(options.networkMagic);
-  const start: StartContext = { options, networkId, log, hooks, progress, health, listening: [], stops: [], lose };
+  const start: StartContext = {
+    ...{ options, networkId, log, hooks, progress, health, lose },
+    ...{ devnetWallet: {}, listening: [], stops: [] },
+  };
   if (temporary) start.stops.push(async () => temporary.remove());
   health.checks.set("process", async () => ({ ready: false, why: "it starts" }));
   const stop = async () => {

@@ -58,6 +58,8 @@ export interface StartContext {
   /** Prints a line about what takes a while. */
   readonly progress: (line: string) => void;
   readonly health: AppHealth;
+  /** The port at which pages load the devnet's development wallet, once the devnet of this process offers one. */
+  readonly devnetWallet: { port?: number };
   /** Where the process listens, in the order in which the lines are printed. */
   readonly listening: Listening[];
   /** Stops of the parts, in the order of their start. */

@@ -12,6 +12,7 @@ import { settingsLines } from "#src/devnet/genesis/settings.ts";
 import { serveRollbacks } from "#src/devnet/serve/rollback.ts";
 import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
+import { walletRoutes } from "#src/edge/devnet/wallet.ts";
 import { healthRoutes } from "#src/edge/health.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 import { type AppContext, listen, StartError, urlOf } from "#src/app/context.ts";
@@ -58,10 +59,14 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   const health = healthRoutes({ health: context.health, more: () => ({ tip: { ...devnet.tip() } }) });
   const origins = options.devnetOrigins;
   const app = devnetApp({ devnet, store, port: context.port, files, health, origins, log });
-  listening.push({ name: "devnet and faucet", at: urlOf(await listen(context, app, devnetPort(options))) });
+  const withWallet = !options.devnetWithout.has("wallet");
+  if (withWallet) walletRoutes(app, { devnet, port: context.port });
+  const listener = await listen(context, app, devnetPort(options));
+  if (withWallet) context.devnetWallet.port = listener.port;
+  listening.push({ name: "devnet and faucet", at: urlOf(listener) });
   if (!options.devnetWithout.has("blockfrost")) {
-    const listener = await listen(context, blockfrostApp({ devnet, store, log }), indexerPort(options));
-    listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(listener)}/api/v1` });
+    const indexer = await listen(context, blockfrostApp({ devnet, store, log }), indexerPort(options));
+    listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(indexer)}/api/v1` });
   }
   const configuration = files.find(({ path }) => path.endsWith("config.json"));
   if (configuration) listening.push({ name: "its genesis files", at: path.dirname(configuration.path) });

@@ -81,6 +81,7 @@ function tokenService(context: AppContext, { ask, events, health }: EdgeServices
     boot: tokenBoot(tokenBuildOptions(context)),
     builders,
     ...(tokensServed(context) ? {} : { off: TOKENS_OFF }),
+    devnetWallet: context.devnetWallet.port,
     health,
     log,
     port,

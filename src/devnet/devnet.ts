@@ -44,6 +44,8 @@ export interface DevnetOptions extends Partial<GenesisOptions> {
   readonly mempoolBytes?: number;
   /** Most lovelace of one faucet payment; a million ada by default. */
   readonly faucetLimit?: bigint;
+  /** Whether the index of the chain (`devnet_index_*`) is kept. True by default. */
+  readonly index?: boolean;
   /** Reference scripts to publish at addresses, unless they are there already. */
   readonly publish?: readonly ReferenceScript[];
   /** Milliseconds until the lease of a killed devnet expires; 4,000 by default. */

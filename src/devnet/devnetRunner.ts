@@ -150,6 +150,7 @@ export class DevnetRunner {
       genesis,
       judge: (state, { cbor }, slot) => validate(state, cbor, slot, this.#evaluate, slots),
       mempoolBytes: options.mempoolBytes ?? 4_000_000,
+      index: options.index ?? true,
       slot: () => this.slotOf(genesis),
       log,
     });

@@ -43,7 +43,7 @@ export function publicApp(service: string, log: Log, sites?: Sites, refusing?: R
   app.use(cors({
     // what the guard lets through is allowed
     origin: forAll ? "*" : (origin) => origin,
-    allowMethods: ["GET", "POST", "OPTIONS"],
+    allowMethods: ["GET", "POST", "PUT", "OPTIONS"],
     exposeHeaders: ["Retry-After", "X-Request-Id", "Link", "ETag"],
     maxAge: 86_400,
   }));

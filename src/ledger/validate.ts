@@ -6,6 +6,7 @@
  * checked; votes have no effect and nothing is enacted.
  */
 import { ok, type Result } from "#src/base/result.ts";
+import { CborError } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
@@ -81,6 +82,26 @@ export async function validate(
   const phase2 = await checkPhase2(tx, utxos, scripts, parameters, evaluate, slots);
   if (phase2.length > 0) return refuse(phase2);
   return ok(await effects(tx, found, changes, state, scriptBytes));
+}
+
+/**
+ * The changes of a transaction (CBOR) that `validate` has accepted on the same state (ledger: `reapplyTx`). No rule is
+ * checked and no script runs.
+ *
+ * @throws {CborError} if the bytes are not a transaction
+ */
+export async function reapply(state: LedgerState, transaction: Uint8Array): Promise<Applied> {
+  const read = readTransaction(transaction);
+  if (!read.ok) throw new CborError(read.error.message);
+  const { body, valid } = read.value;
+  const inputs = lookUp(state.utxo, body.inputs);
+  const references = lookUp(state.utxo, body.references);
+  const changes = !valid ? unchanged : changing(state, (registry) => {
+    applyCertificates(body, registry, state);
+    checkGovernance(body, registry, state);
+  });
+  const found: LookedUp = { inputs, references, collateral: lookUp(state.utxo, body.collateral) };
+  return await effects(read.value, found, changes, state, refScriptBytes(inputs.found, references.found));
 }
 
 function refuse(failures: readonly LedgerFailure[]) {

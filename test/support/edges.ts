@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { silentLog } from "#src/base/log.ts";
 import { devnetApp, type DevnetEdgeOptions } from "#src/edge/devnet/app.ts";
+import { walletRoutes, type WalletRoutesOptions } from "#src/edge/devnet/wallet.ts";
 import { healthRoutes } from "#src/edge/health.ts";
 import { operatorApi } from "#src/edge/operator/api.ts";
 import { operatorApp } from "#src/edge/operator/app.ts";
@@ -79,14 +80,17 @@ function operatorAlone(): OpenAPIHono {
 
 function devnetAlone(): OpenAPIHono {
   const genesis = newGenesis();
-  return devnetApp({
+  const options = {
     devnet: { network: genesis.network, genesis },
     store: { sql: notCalled("store") },
     port: notCalled("port"),
     files: [],
     health,
     log: silentLog,
-  } as unknown as DevnetEdgeOptions);
+  } as unknown as DevnetEdgeOptions & WalletRoutesOptions;
+  const app = devnetApp(options);
+  walletRoutes(app, options);
+  return app;
 }
 
 /** All services, each without its dependencies. */

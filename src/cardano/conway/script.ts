@@ -32,7 +32,7 @@ export function nativeScript(item: Item): Script {
 
 /** A Plutus script with its hash. `bytes` is what the byte string in the witness set holds. */
 export function plutusScript(language: 1 | 2 | 3, bytes: Uint8Array): PlutusScript {
-  return { language, bytes, hash: plutusHash(language, bytes), size: bytes.length };
+  return { language, bytes, hash: scriptHash(language, bytes), size: bytes.length };
 }
 
 /** Reads `script` as outputs refer to it: `[language, script]`. */
@@ -51,12 +51,13 @@ export function referenceScriptHash(bytes: Uint8Array): string {
     const walk = new Walk(bytes);
     walk.tuple("script", 2);
     const language = walk.uint();
-    hash = language === 0 ? nativeHash(walk.raw()) : plutusHash(language, walk.bytes());
+    hash = scriptHash(language, language === 0 ? walk.raw() : walk.bytes());
     hashes.set(bytes, hash);
   }
   return hash;
 }
 
-function plutusHash(language: number, bytes: Uint8Array): string {
+/** Hash of a script of a language (0 native, 1 to 3 Plutus), in hexadecimal: `bytes` is CBOR of a native script, else what the byte string holds. */
+export function scriptHash(language: number, bytes: Uint8Array): string {
   return hash224(concat(Uint8Array.of(language), bytes));
 }

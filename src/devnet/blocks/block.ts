@@ -8,7 +8,7 @@
  */
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { encode, Encoded } from "#src/cardano/cbor.ts";
+import { as, asInt, decode, encode, Encoded } from "#src/cardano/cbor.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 
 /** Era tag of Conway in `[era, block]`. */
@@ -33,9 +33,10 @@ export interface BlockFields {
   readonly transactions: readonly Pick<ScannedTransaction, "body" | "witnesses" | "auxiliaryData" | "valid">[];
 }
 
-/** A block: `bytes` is `[era, block]`, `hash` (hexadecimal) that of its header. */
+/** A block: `bytes` is `[era, block]`, `size` the bytes of its body, `hash` (hexadecimal) that of its header. */
 interface EncodedBlock {
   readonly bytes: Uint8Array;
+  readonly size: number;
   readonly hash: string;
 }
 
@@ -54,14 +55,22 @@ export function encodeBlock(fields: BlockFields): EncodedBlock {
     ),
     encode(transactions.flatMap(({ valid }, index) => valid ? [] : [index])),
   ];
-  const header = encodeHeader(fields, parts);
+  const size = parts.reduce((sum, part) => sum + part.length, 0);
+  const header = encodeHeader(fields, parts, size);
   return {
+    size,
     bytes: encode([CONWAY, [new Encoded(header), ...parts.map((part) => new Encoded(part))]]),
     hash: toHex(blake2b256(header)),
   };
 }
 
-function encodeHeader(fields: BlockFields, parts: readonly Uint8Array[]): Uint8Array {
+/** Bytes of a block's body, by its header. @throws {CborError} if it is not a header */
+export function bodySize(header: Uint8Array): number {
+  const [body] = as(decode(header), "array").value;
+  return Number(asInt(as(body, "array").value[6]));
+}
+
+function encodeHeader(fields: BlockFields, parts: readonly Uint8Array[], size: number): Uint8Array {
   const { height, slot, previous, issuer, protocolVersion } = fields;
   const body = [
     height,
@@ -70,7 +79,7 @@ function encodeHeader(fields: BlockFields, parts: readonly Uint8Array[]): Uint8A
     issuer,
     VRF_KEY,
     [VRF_OUTPUT, VRF_PROOF],
-    parts.reduce((size, part) => size + part.length, 0),
+    size,
     bodyHash(parts),
     [KES_KEY, 0, 0, CERTIFICATE_SIGNATURE],
     [protocolVersion.major, protocolVersion.minor],

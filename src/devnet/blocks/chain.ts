@@ -24,6 +24,8 @@ import {
   undoBlocks,
   type UndoneBlocks,
 } from "#src/devnet/blocks/writes.ts";
+import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
+import { indexBlock, undoIndex } from "#src/devnet/index/write.ts";
 import {
   deleteSnapshot,
   restoreSnapshot,
@@ -35,7 +37,7 @@ import {
 } from "#src/devnet/snapshots/snapshots.ts";
 import { ChangeSet, writeEntries } from "#src/devnet/ledger/changes.ts";
 import { readEntries } from "#src/devnet/ledger/entries.ts";
-import { enterEpoch, epochOf } from "#src/devnet/ledger/epoch.ts";
+import { enterEpoch, type EpochBoundary, epochOf } from "#src/devnet/ledger/epoch.ts";
 import { type Genesis, readBounds } from "#src/devnet/genesis/genesis.ts";
 import { faucetEmpty, type FaucetPayment, paymentResult } from "#src/devnet/faucet/faucet.ts";
 import { composeBlock } from "#src/devnet/blocks/forge.ts";
@@ -89,6 +91,8 @@ interface ChainSettings {
   /** Validates a transaction by the rules of the ledger. */
   readonly judge: ValidateTransaction;
   readonly mempoolBytes: number;
+  /** Whether blocks are added to the index of the chain. */
+  readonly index: boolean;
   /** The slot now. */
   readonly slot: () => number;
   readonly log: Log;
@@ -128,8 +132,12 @@ export class DevnetChain {
     this.#coins = new FaucetCoins(settings.genesis.faucet.address);
   }
 
-  /** Opens the chain from its rows. */
+  /** Opens the chain from its rows. First builds the index again, unless it is off or ends at the chain's tip. */
   static async open(settings: ChainSettings): Promise<DevnetChain> {
+    const { store, epoch, genesis, log } = settings;
+    if (settings.index) {
+      await rebuildIndex({ sql: store.sql, write: (work) => underLease(store, epoch, work), genesis, log });
+    }
     const chain = new DevnetChain(settings);
     await chain.#load();
     return chain;
@@ -214,10 +222,10 @@ export class DevnetChain {
     return this.#run(async () => {
       if (slot <= this.#lastSlot) return undefined;
       const changes = new ChangeSet(this.#state);
-      const dropped = await this.#advanceTo(slot, changes);
+      const { dropped, boundaries } = await this.#advanceTo(slot, changes);
       const chosen = this.#mempool.prefix();
       const { genesis } = this.settings;
-      const { block, made } = composeBlock({
+      const { block, pool, made } = composeBlock({
         genesis,
         state: this.#state,
         coldKeys: this.#coldKeys,
@@ -229,7 +237,14 @@ export class DevnetChain {
       const { transactions, coldKeys, hash } = block;
       const leaving = [...transactions.map(({ hash }) => hash), ...dropped.map(({ hash }) => hash)];
       const k = genesis.network.securityParameter;
-      const floor = await this.#write((sql) => appendBlock(sql, block, leaving, k));
+      const { epoch, parameters } = this.#state;
+      const floor = await this.#write(async (sql) => {
+        const floor = await appendBlock(sql, block, leaving, k);
+        if (this.settings.index) {
+          await indexBlock(sql, { ...block, pool, epoch, parameters, boundaries, transactions: chosen });
+        }
+        return floor;
+      });
       write(this.#state.blocks, made, "after");
       for (const [pool, key] of coldKeys) this.#coldKeys.set(pool, key);
       for (const applied of transactions) {
@@ -262,6 +277,7 @@ export class DevnetChain {
       const waiting: SubmittedTransaction[] = [...this.#mempool.entries()];
       const { undone, returned } = await this.#write(async (sql) => {
         const undone = await undoBlocks(sql, height);
+        if (this.settings.index) await undoIndex(sql, height);
         const transactions = drop ? [] : undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
         const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
         const returned = transactions.map((transaction, index): SubmittedTransaction => ({
@@ -336,18 +352,22 @@ export class DevnetChain {
    * Advances the ledger to a slot. If that ends epochs, the mempool is validated again; else transactions past their
    * validity are dropped. Memory is then ahead of the rows until `changes` are written.
    */
-  async #advanceTo(slot: number, changes: ChangeSet): Promise<DroppedTransaction[]> {
+  async #advanceTo(
+    slot: number,
+    changes: ChangeSet,
+  ): Promise<{ dropped: DroppedTransaction[]; boundaries: EpochBoundary[] }> {
     const { terms } = this.settings.genesis;
     let dropped: DroppedTransaction[];
+    let boundaries: EpochBoundary[] = [];
     if (epochOf(slot, terms.epochLength) <= this.#state.epoch) dropped = await this.#mempool.expire(slot);
     else {
       this.#stale = true;
-      await enterEpoch(this.#state, slot, terms, changes);
+      boundaries = await enterEpoch(this.#state, slot, terms, changes);
       this.#base = this.#state;
       dropped = await this.#mempool.refill([...this.#mempool.entries()], slot);
     }
     this.#logDropped(dropped, "no longer valid");
-    return dropped;
+    return { dropped, boundaries };
   }
 
   /** Removes the effects of undone blocks from memory. */

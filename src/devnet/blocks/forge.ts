@@ -26,10 +26,10 @@ interface BlockParts {
   readonly changes: ChangeSet;
 }
 
-/** Composes a block. `made` is the change of its producer's block count, empty if the issuer is not a pool. */
+/** Composes a block. `pool` is its producer; `made` is the change of the producer's block count, empty if the issuer is not a pool. */
 export function composeBlock(
   parts: BlockParts,
-): { readonly block: NewBlock; readonly made: readonly Change<number>[] } {
+): { readonly block: NewBlock; readonly pool: string | undefined; readonly made: readonly Change<number>[] } {
   const { genesis: { drawSeed: seed, pools, issuer }, state, coldKeys, tip, slot, chosen, changes } = parts;
   const pool = drawLeader(state, { seed, slot, keys: coldKeys, rotation: pools.map(({ id }) => id) });
   const made = pool === undefined ? [] : [blockMade(state, pool)];
@@ -50,5 +50,5 @@ export function composeBlock(
     coldKeys: new Map(chosen.flatMap(({ transaction, applied }) => [...coldKeysIn(transaction, applied)])),
     changes: changes.list(),
   };
-  return { block, made };
+  return { block, pool, made };
 }

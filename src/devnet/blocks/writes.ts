@@ -19,6 +19,8 @@ export interface NewBlock extends Tip {
   readonly protocolVersion: { readonly major: number; readonly minor: number };
   /** `[era, block]`. */
   readonly bytes: Uint8Array;
+  /** Bytes of its body. */
+  readonly size: number;
   readonly transactions: readonly Applied[];
   /** Its changes of the ledger state beside outputs. */
   readonly changes: readonly EntryChange[];

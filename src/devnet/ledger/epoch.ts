@@ -1,9 +1,11 @@
 /** Epochs of the devnet: the epoch of a slot, and the boundaries that a block crosses. */
 import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { ChangeSet } from "#src/devnet/ledger/changes.ts";
-import { applyEpoch, passEpoch } from "#src/ledger/epoch/pass.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+import { applyEpoch, type EpochDelta, passEpoch } from "#src/ledger/epoch/pass.ts";
 import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
-import type { MutableLedgerState } from "#src/ledger/state.ts";
+import { snapshotOf } from "#src/ledger/epoch/snapshot.ts";
+import type { MutableLedgerState, StakeSnapshot } from "#src/ledger/state.ts";
 
 /** Milliseconds after which boundary processing yields to the event loop. */
 const SLICE_MS = 10;
@@ -13,22 +15,34 @@ export function epochOf(slot: number, epochLength: number): number {
   return Math.floor(slot / epochLength);
 }
 
+/** An epoch boundary that a block crosses. */
+export interface EpochBoundary {
+  readonly delta: EpochDelta;
+  /** Parameters of the epoch that begins. */
+  readonly parameters: Parameters;
+  /** The stake snapshot that counts for block production in it. */
+  readonly leaders: StakeSnapshot;
+}
+
 /**
  * Advances a state to the epoch of a slot: across every boundary in order, including those of epochs without blocks.
- * The changes are added to `changes`. Yields to the event loop regularly.
+ * The changes are added to `changes`. Gives the boundaries. Yields to the event loop regularly.
  */
 export async function enterEpoch(
   state: MutableLedgerState,
   slot: number,
   terms: EpochTerms,
   changes: ChangeSet,
-): Promise<void> {
+): Promise<EpochBoundary[]> {
   const epoch = epochOf(slot, terms.epochLength);
   const pacer = new EventLoopPacer(SLICE_MS);
+  const boundaries: EpochBoundary[] = [];
   while (state.epoch < epoch) {
     const delta = passEpoch(state, terms);
     applyEpoch(state, delta);
     changes.addEpochEnd(delta);
+    boundaries.push({ delta, parameters: state.parameters, leaders: snapshotOf(state, delta.epoch - 1) });
     await pacer.step();
   }
+  return boundaries;
 }

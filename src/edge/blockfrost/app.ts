@@ -7,10 +7,16 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Log } from "#src/base/log.ts";
+import { addressOperations } from "#src/edge/blockfrost/addresses.ts";
+import { assetOperations } from "#src/edge/blockfrost/assets.ts";
+import { blockOperations } from "#src/edge/blockfrost/blocks.ts";
 import { blockfrostRefusals, notFound } from "#src/edge/blockfrost/failures.ts";
 import { healthOperations } from "#src/edge/blockfrost/health.ts";
+import { metadataOperations } from "#src/edge/blockfrost/metadata.ts";
+import { networkOperations } from "#src/edge/blockfrost/network.ts";
 import type { Operation } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
+import { transactionOperations } from "#src/edge/blockfrost/transactions.ts";
 import { respond } from "#src/edge/json.ts";
 import { publicApp } from "#src/edge/service.ts";
 
@@ -18,9 +24,15 @@ import { publicApp } from "#src/edge/service.ts";
 const PREFIXES = ["/api/v0", "/api/v1"] as const;
 
 /** All operations that are served, by group. */
-export function blockfrostOperations(_service: BlockfrostService): Operation[] {
+export function blockfrostOperations(service: BlockfrostService): Operation[] {
   return [
     ...healthOperations(),
+    ...blockOperations(service),
+    ...networkOperations(service),
+    ...transactionOperations(service),
+    ...addressOperations(service),
+    ...assetOperations(service),
+    ...metadataOperations(service),
   ];
 }
 

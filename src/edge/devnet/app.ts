@@ -1,7 +1,6 @@
 /** The devnet over HTTP: its faucet, and what a network of one lets its owner do to it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
-import { sleep } from "#src/base/clock.ts";
 import { VERSION } from "#src/base/version.ts";
 import type { Log } from "#src/base/log.ts";
 import { toHex } from "#src/base/bytes.ts";
@@ -14,6 +13,7 @@ import { ledgerRoutes, type LedgerRoutesOptions } from "#src/edge/devnet/ledger.
 import { mountDocs } from "#src/edge/docs.ts";
 import { BAD_ORIGIN, guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
 import { snapshotRoutes } from "#src/edge/devnet/snapshots.ts";
+import { untilInBlock } from "#src/edge/devnet/untilInBlock.ts";
 import { answeredBy, HttpFailure, refusalOf } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { startPage } from "#src/edge/startPage.ts";
@@ -187,14 +187,6 @@ function toLovelace(ada: number): bigint {
   const lovelace = Math.round(ada * 1_000_000);
   if (Math.abs(lovelace - ada * 1_000_000) < 0.001) return BigInt(lovelace);
   throw new HttpFailure(400, "bad_amount", "The amount of ada has more than 6 decimals.");
-}
-
-async function untilInBlock(port: Pick<ChainPort, "inMempool">, txHash: string, ms: number): Promise<void> {
-  for (const until = Date.now() + ms; Date.now() < until;) {
-    const waiting = await port.inMempool(txHash);
-    if (waiting.ok && !waiting.value) return;
-    await sleep(100);
-  }
 }
 
 function utxosView(address: string, { point, value }: At<readonly Utxo[]>) {

@@ -44,7 +44,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   streamRoutes(app, service);
   waitRoutes(app, service);
   clientRoutes(app, service);
-  pageRoutes(app);
+  pageRoutes(app, options.devnetWallet);
   const document = () =>
     app.getOpenAPI31Document({
       openapi: "3.1.0",

@@ -21,6 +21,8 @@ export interface TokenEdgeOptions extends ServiceOptions {
   readonly sites?: Sites;
   /** Limits of one client; none where undefined. */
   readonly rateLimit?: RateLimit;
+  /** Port at which the page finds the development wallet of the deployment's own devnet; undefined: it has none. */
+  readonly devnetWallet?: number | undefined;
   /** Longest wait for blocks, in milliseconds. */
   readonly longestWaitMs?: number;
 }

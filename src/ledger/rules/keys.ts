@@ -27,15 +27,20 @@ export async function checkKeys(
     await pace.step();
   }
   if (wrong.length > 0) failures.push({ name: "InvalidWitnessesUTXOW", keys: wrong.map(({ key }) => toHex(key)) });
-  const given = new Set([...signers(witnesses), ...witnesses.bootstraps.map(byronRoot)]);
+  const given = keysGiven(witnesses);
   const missing = [...keysNeeded(body, inputs, collateral)].filter((key) => !given.has(key));
   if (missing.length > 0) failures.push({ name: "MissingVKeyWitnessesUTXOW", keys: missing });
   return failures;
 }
 
 /** Hashes of the keys of today that signed, to which native scripts refer. */
-export function signers({ keys }: Witnesses): ReadonlySet<string> {
+export function signers({ keys }: Pick<Witnesses, "keys">): ReadonlySet<string> {
   return new Set(keys.map(({ key }) => hash224(key)));
+}
+
+/** Hashes of the keys that signed, and roots of the Byron addresses that witnesses stand for: what `keysNeeded` lists. */
+export function keysGiven(witnesses: Pick<Witnesses, "keys" | "bootstraps">): ReadonlySet<string> {
+  return new Set([...signers(witnesses), ...witnesses.bootstraps.map(byronRoot)]);
 }
 
 /** Root of the Byron address that a witness stands for: `[0, [0, key and chain code], attributes]`, hashed twice. */
@@ -45,7 +50,11 @@ function byronRoot({ key, chainCode, attributes }: BootstrapWitness): string {
 }
 
 /** Hashes of the keys that must sign, and roots of the Byron addresses spent from (ledger: `getConwayWitsVKeyNeeded`). */
-function keysNeeded(body: Body, inputs: readonly Input[], collateral: readonly Input[]): ReadonlySet<string> {
+export function keysNeeded(
+  body: Body,
+  inputs: readonly Input[],
+  collateral: readonly Input[],
+): ReadonlySet<string> {
   const needed = new Set(body.signers);
   const credentials = [
     ...body.withdrawals.map(({ account }) => account.credential),

@@ -6,13 +6,13 @@
  * the wallet.
  */
 import { h, keyed, setText } from "../operator/dom.js";
-import { alertBox, short } from "../operator/parts.js";
+import { alertBox, labelled, short } from "../operator/parts.js";
 import { readable } from "./ask.js";
 import { signPage } from "./sign.js";
 import { tokenPage } from "./token.js";
 import { tokensPage } from "./tokens.js";
 import { visible } from "./visible.js";
-import { connect, offeredWallets } from "./wallet.js";
+import { connect, DEVELOPMENT, offeredWallets, withAccount } from "./wallet.js";
 
 /** @typedef {import("./wallet.js").Wallet} Wallet */
 /** @typedef {"connecting" | "live" | "stale"} LinkState */
@@ -93,6 +93,11 @@ function walletPart() {
   const said = h("p", { role: "status", class: "note" });
   const choices = h("div", { class: "buttons" });
   const chosen = h("div", { class: "inline" });
+  const development = h(
+    "p",
+    { class: "note", "data-key": "development" },
+    "The Arbor devnet wallet is for development: its keys are public, and its ada has no value.",
+  );
   /** The view gets the shown wallet as well. @param {Wallet | undefined} next */
   const set = (next) => {
     wallet = next;
@@ -113,6 +118,7 @@ function walletPart() {
           visible(name),
         ),
     );
+    development.hidden = wallet ? wallet.accounts.length === 0 : all.every(({ id }) => id !== DEVELOPMENT);
     // what a wallet offers is no data that could be compared
     keyed(
       chosen,
@@ -146,9 +152,28 @@ function walletPart() {
     return h(
       "div",
       { class: "inline" },
+      ...(connected.accounts.length > 0 ? [accountsOf(connected)] : []),
       h("div", { class: "field" }, h("label", { for: "address" }, "Address that pays and signs"), address),
       h("button", { type: "button", "data-key": "disconnect", click: () => set(undefined) }, "Disconnect"),
     );
+  };
+  /** @param {Wallet} connected */
+  const accountsOf = (connected) => {
+    const account = h(
+      "select",
+      { id: "account", "data-key": "account", change: () => void change(connected, account.value) },
+      ...connected.accounts.map(({ id, name }) => h("option", { value: id, selected: id === connected.account }, name)),
+    );
+    return labelled("Account of the devnet", account);
+  };
+  /** @param {Wallet} connected @param {string} id */
+  const change = async (connected, id) => {
+    alert.show(undefined);
+    try {
+      set(await withAccount(connected, id));
+    } catch (error) {
+      alert.show(readable(error));
+    }
   };
   /** @param {string} id */
   const use = async (id) => {
@@ -164,8 +189,16 @@ function walletPart() {
       alert.show(readable(error));
     }
   };
-  byId("wallet").replaceChildren(h("h2", { id: "wallet-title" }, "Wallet"), said, alert.element, choices, chosen);
+  byId("wallet").replaceChildren(
+    h("h2", { id: "wallet-title" }, "Wallet"),
+    said,
+    development,
+    alert.element,
+    choices,
+    chosen,
+  );
   offer();
+  addEventListener(`${DEVELOPMENT}:ready`, () => wallet || offer());
   // wallets come into a page when they like
   setInterval(() => wallet || document.hidden || offer(), 1_000);
 }

@@ -15,6 +15,9 @@ import { ask, client } from "./ask.js";
  * @property {() => Promise<string[]>} getUsedAddresses
  * @property {() => Promise<string[] | null>} [getUtxos]
  * @property {(transaction: string, partial: boolean) => Promise<string>} signTx
+ * @property {() => { id: string, name: string }[]} [getAccounts] of the devnet's development wallet alone, as the next two
+ * @property {() => string} [getAccountId]
+ * @property {(id: string) => void} [selectAccount]
  */
 /** @typedef {{ name?: unknown, enable: () => Promise<Enabled> }} Offered */
 /**
@@ -26,7 +29,11 @@ import { ask, client } from "./ask.js";
  * @property {ReadonlyMap<string, string>} keys hash of the payment key of each
  * @property {string} address
  * @property {string} key hash of the address's payment key
+ * @property {{ id: string, name: string }[]} accounts those that may be chosen; none of other wallets than the devnet's
+ * @property {string | undefined} account the one in use
  */
+/** The devnet's development wallet under `window.cardano`; the page has it on such a network only. */
+export const DEVELOPMENT = "arbordevnet";
 
 /**
  * What the codes of CIP-30 mean: those of every question, and those of signing. @type {ReadonlyMap<unknown, string>}
@@ -98,6 +105,15 @@ export async function connect({ name, offered }) {
 }
 
 /**
+ * The development wallet with another account. Throws an `ApiError`. @param {Wallet} wallet @param {string} id @returns
+ * {Promise<Wallet>}
+ */
+export async function withAccount({ name, api }, id) {
+  api.selectAccount?.(id);
+  return await read(name, api);
+}
+
+/**
  * A wallet as it is now: its network must be the service's, and the address before must still be its own. @param
  * {Wallet} wallet @returns {Promise<Wallet>}
  */
@@ -145,7 +161,11 @@ async function read(name, api, wish) {
       "The wallet has no address with a payment key, which this service requires.",
     );
   }
-  return { name, api, addresses: [...keys.keys()], keys, address, key: /** @type {string} */ (keys.get(address)) };
+  return {
+    ...{ name, api, addresses: [...keys.keys()], keys, address, key: /** @type {string} */ (keys.get(address)) },
+    accounts: api.selectAccount ? api.getAccounts?.() ?? [] : [],
+    account: api.getAccountId?.(),
+  };
 }
 
 /**

@@ -82,7 +82,9 @@ function named<T>(language: 1 | 2 | 3, result: Result<T, ContextError>): Result<
 }
 
 /** Finds scripts by hash: those in the witness set, and reference scripts of inputs and reference inputs. */
-export function scriptsBy({ transaction: { body, witnesses }, resolved }: ContextInput): (hash: string) => Script | undefined {
+export function scriptsBy(
+  { transaction: { body, witnesses }, resolved }: ContextInput,
+): (hash: string) => Script | undefined {
   const held = new Map<string, Uint8Array>();
   const read = new Map<string, Script>(witnesses.scripts);
   for (const ref of [...body.inputs, ...body.references]) {

@@ -336,7 +336,10 @@ test("invalid genesis options are refused with a reason", async () => {
 
 test("a devnet created before there were epochs continues, with one issuer and without pools", async () => {
   const { store, store: { sql } } = world;
-  await sql`drop table devnet_meta, devnet_block, devnet_transaction, devnet_utxo, devnet_entry, devnet_mempool, devnet_pool`;
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables
+    where table_schema = current_schema() and table_name like 'devnet\\_%'`;
+  await sql`drop table ${sql(tables.map(({ name }) => name))}`;
   await sql`delete from migration where id like 'devnet-%'`;
   await migrate(store, devnetMigrations.slice(0, 1));
   const faucet = newSeed();

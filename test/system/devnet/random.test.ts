@@ -1,7 +1,8 @@
 /**
  * Random operations on a chain whose database fails at random, before a commit or after it: rows and memory stay equal,
  * and a rollback or the restore of a snapshot, also one on another fork, gives exactly the earlier outputs, accounts,
- * pools, stake snapshots, pots and mempool, also across epoch boundaries.
+ * pools, stake snapshots, pots and mempool, also across epoch boundaries. The index of the chain equals one that is built
+ * from its blocks.
  */
 import process from "node:process";
 import { expect, test } from "vitest";
@@ -22,6 +23,7 @@ import {
   ledgerOf,
   spend,
 } from "../../support/devnet.ts";
+import { indexRows, rebuiltRows } from "../../support/devnet_index.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { seeded } from "../../support/random.ts";
 import { type Person, person } from "../../support/wallet.ts";
@@ -76,6 +78,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       genesis,
       judge: (state, { cbor }, at) => validate(state, cbor, at, () => Promise.reject(new Error("no script")), slots),
       mempoolBytes: 100_000,
+      index: true,
       slot: () => slot,
       log: silentLog,
     });
@@ -210,6 +213,10 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     for (const key of seen) {
       const held = chain.state.utxo.get(parseRefKey(key));
       expect(held && toHex(held.raw)).toBe(unspent.get(key));
+    }
+    if (step % 10 === 9 || step === STEPS - 1) {
+      const index = await indexRows(store);
+      expect(index).toEqual(await rebuiltRows(store));
     }
     const ledger = await ledgerInRows(store);
     expect(ledgerOf(chain.state)).toEqual(ledger);

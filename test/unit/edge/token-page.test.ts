@@ -77,6 +77,44 @@ describe("the page's files", () => {
   });
 });
 
+describe("the development wallet", () => {
+  const sent = async (host: string, port?: number) => {
+    const service = new Hono();
+    pageRoutes(service, port);
+    const answer = await service.request("/", { headers: { host } });
+    return { text: await answer.text(), policy: answer.headers.get("content-security-policy")!, answer };
+  };
+
+  it("is not on the page of a service without a devnet of its own", async () => {
+    const { text, policy } = await sent("127.0.0.1:3000");
+    expect(text + policy).not.toMatch(/wallet-sdk|:10000/);
+  });
+
+  it.each(["127.0.0.1", "[::1]", "localhost", "dev-box.example"])("comes from the devnet at %s", async (host) => {
+    const { text, policy } = await sent(`${host}:3000`, 10_000);
+    const origin = `http://${host}:10000`;
+    expect(text).toContain(`<script async src="${origin}/wallet-sdk.js" data-wallets="arbordevnet"></script>`);
+    expect(policy).toContain(`script-src 'self' ${origin};`);
+    expect(policy).toContain(`connect-src 'self' ${origin};`);
+    expect(policy).toContain("default-src 'none'");
+  });
+
+  it.each([`"><script>`, "a b", "", "x'y", "a;b", "a,b"])(
+    "does not take the host %j into the page",
+    async (host) => {
+      const { text, policy } = await sent(host, 10_000);
+      expect(text + policy).not.toMatch(/wallet-sdk|:10000/);
+    },
+  );
+
+  it("has a version of the page of its own for each host", async () => {
+    const tags = await Promise.all(
+      ["localhost", "127.0.0.1"].map(async (host) => (await sent(`${host}:3000`, 10_000)).answer.headers.get("etag")),
+    );
+    expect(new Set([...tags, (await sent("localhost:3000")).answer.headers.get("etag")]).size).toBe(3);
+  });
+});
+
 describe("an untrusted text", () => {
   it("shows invisible characters, and bytes that are no text", () => {
     const shown = (text: string) => piecesOf(text).map(({ text, odd }) => odd ? `[${text}]` : text).join("");

@@ -1,0 +1,92 @@
+/** Blocks in the index. */
+import type { Page } from "#src/devnet/index/reads/page.ts";
+import { direction, limits } from "#src/devnet/index/reads/page.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
+
+/** A block with what its neighbours say of it. */
+export interface IndexedBlock {
+  readonly height: bigint;
+  readonly slot: bigint;
+  readonly hash: string;
+  /** Null for the first block. */
+  readonly previous: string | null;
+  /** Hash of the next block; null for the newest. */
+  readonly next: string | null;
+  /** Cold verification key. */
+  readonly issuer: Uint8Array;
+  /** Id of the pool; null where no pool produced it. */
+  readonly pool: string | null;
+  readonly epoch: number;
+  /** Bytes of the body. */
+  readonly size: number;
+  readonly transactions: number;
+  /** Lovelace of the outputs and the fees of its transactions; null without transactions. */
+  readonly output: string | null;
+  readonly fees: bigint | null;
+  /** Number of blocks after it. */
+  readonly confirmations: bigint;
+}
+
+/** What identifies a block. */
+export type BlockId =
+  | { readonly hash: string }
+  | { readonly height: number }
+  | { readonly slot: number }
+  | "newest";
+
+const blockColumns = (sql: Queries) =>
+  sql`b.height, b.slot, b.hash, b.previous, b.issuer, b.transactions, i.pool, i.epoch, i.size, i.output::text as output, i.fees,
+    (select n.hash from devnet_block n where n.height = b.height + 1) as next,
+    (select max(height) from devnet_block) - b.height as confirmations
+    from devnet_block b join devnet_index_block i on i.height = b.height`;
+
+/** Condition that a row of the table `b` is the block. */
+function is(sql: Queries, id: BlockId): Fragment {
+  if (id === "newest") return sql`b.height = (select max(height) from devnet_block)`;
+  if ("hash" in id) return sql`b.hash = ${id.hash}`;
+  if ("slot" in id) return sql`b.slot = ${id.slot}`;
+  return sql`b.height = ${id.height}`;
+}
+
+/** A block; undefined where the chain does not have it. */
+export async function readIndexedBlock(sql: Queries, id: BlockId): Promise<IndexedBlock | undefined> {
+  const [block] = await sql<IndexedBlock[]>`select ${blockColumns(sql)} where ${is(sql, id)}`;
+  return block;
+}
+
+/** The blocks after a height, ascending. */
+export async function readBlocksAfter(sql: Queries, height: bigint, page: Page): Promise<IndexedBlock[]> {
+  return await sql<IndexedBlock[]>`
+    select ${blockColumns(sql)} where b.height > ${height} order by b.height ${limits(sql, page)}`;
+}
+
+/** The blocks before a height: the first page has the nearest ones; each page is ascending. */
+export async function readBlocksBefore(sql: Queries, height: bigint, page: Page): Promise<IndexedBlock[]> {
+  const rows = await sql<IndexedBlock[]>`
+    select ${blockColumns(sql)} where b.height < ${height} order by b.height desc ${limits(sql, page)}`;
+  return rows.reverse();
+}
+
+/** A transaction of a block. */
+export interface BlockTransaction {
+  readonly hash: string;
+  /** `[body, witnesses, valid, auxiliary data]` */
+  readonly cbor: Uint8Array;
+}
+
+/** Transactions of the block at a height, by their place in it. */
+export async function readBlockTransactions(sql: Queries, height: bigint, page: Page): Promise<BlockTransaction[]> {
+  return await sql<BlockTransaction[]>`
+    select hash, cbor from devnet_index_tx where height = ${height}
+    order by tx_index ${direction(sql, page)} ${limits(sql, page)}`;
+}
+
+/** Addresses that the transactions of the block at a height spent from or paid to, with those transactions in order. */
+export async function readBlockAddresses(
+  sql: Queries,
+  height: bigint,
+): Promise<{ address: string; transactions: string[] }[]> {
+  return await sql<{ address: string; transactions: string[] }[]>`
+    select address, json_agg(tx_hash order by tx_index) as transactions
+    from devnet_index_address where height = ${height} group by address`;
+}

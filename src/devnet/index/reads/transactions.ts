@@ -1,0 +1,105 @@
+/** Transactions in the index. */
+import type { IndexedOutput } from "#src/devnet/index/reads/outputs.ts";
+import { outputColumns } from "#src/devnet/index/reads/outputs.ts";
+import type { OutRef } from "#src/cardano/output.ts";
+import type { Queries } from "#src/store/store.ts";
+
+/** A transaction of a block, or one that stands for an output of the genesis. */
+export interface IndexedTransaction {
+  readonly hash: string;
+  /** Of its block; the genesis: -1. */
+  readonly height: bigint;
+  /** Place in its block. */
+  readonly tx_index: number;
+  /** Hash and slot of its block; null for the genesis. */
+  readonly block: string | null;
+  readonly slot: bigint | null;
+  readonly fee: bigint;
+  /** What deposits grow by, negative for refunds. */
+  readonly deposit: bigint;
+  readonly size: number;
+  readonly valid: boolean;
+  /** `[body, witnesses, valid, auxiliary data]`; null for the genesis. */
+  readonly cbor: Uint8Array | null;
+}
+
+/** A transaction; undefined where the chain does not have it. */
+export async function readTransaction(sql: Queries, hash: string): Promise<IndexedTransaction | undefined> {
+  const [transaction] = await sql<IndexedTransaction[]>`
+    select t.hash, t.height, t.tx_index, b.hash as block, b.slot, t.fee, t.deposit, t.size, t.valid, t.cbor
+    from devnet_index_tx t join devnet_block b on b.height = t.height where t.hash = ${hash}
+    union all
+    select o.tx_hash, o.height, o.tx_index, null, null, 0, 0, 0, true, null
+    from devnet_index_output o where o.tx_hash = ${hash} and o.height = -1
+    limit 1`;
+  return transaction;
+}
+
+/** The outputs that a transaction created, in order. */
+export async function readOutputsOf(sql: Queries, hash: string): Promise<IndexedOutput[]> {
+  return await sql<IndexedOutput[]>`
+    select ${outputColumns(sql)} from devnet_index_output o where o.tx_hash = ${hash} order by o.index`;
+}
+
+/** Some outputs, in the order of the references. */
+export async function readOutputs(sql: Queries, refs: readonly OutRef[]): Promise<IndexedOutput[]> {
+  if (refs.length === 0) return [];
+  return await sql<IndexedOutput[]>`
+    select ${outputColumns(sql)}
+    from unnest(${sql.array(refs.map(({ txHash }) => txHash))}::text[], ${
+    sql.array(refs.map(({ index }) => index))
+  }::int[]) with ordinality as ref (tx_hash, index, place)
+    join devnet_index_output o on o.tx_hash = ref.tx_hash and o.index = ref.index order by ref.place`;
+}
+
+/** A part of a certificate that took effect. */
+export interface IndexedCertificate {
+  readonly cert_index: number;
+  readonly kind: string;
+  readonly credential: string | null;
+  readonly pool: string | null;
+  readonly epoch: number | null;
+  readonly cbor: Uint8Array;
+}
+
+/** The certificates of a transaction that took effect, in order. */
+export async function readCertificates(
+  sql: Queries,
+  { height, tx_index }: Pick<IndexedTransaction, "height" | "tx_index">,
+): Promise<IndexedCertificate[]> {
+  return await sql<IndexedCertificate[]>`
+    select cert_index, kind, credential, pool, epoch, cbor from devnet_index_certificate
+    where height = ${height} and tx_index = ${tx_index} order by cert_index, part`;
+}
+
+/** A redeemer. */
+export interface IndexedRedeemer {
+  readonly purpose: string;
+  readonly index: number;
+  readonly script_hash: string;
+  readonly data_hash: string;
+  readonly memory: bigint;
+  readonly steps: bigint;
+  readonly fee: bigint;
+}
+
+/** The redeemers of a transaction, by purpose in the order of their numbers, and index. */
+export async function readRedeemers(
+  sql: Queries,
+  { height, tx_index }: Pick<IndexedTransaction, "height" | "tx_index">,
+): Promise<IndexedRedeemer[]> {
+  return await sql<IndexedRedeemer[]>`
+    select purpose, index, script_hash, data_hash, memory, steps, fee from devnet_index_redeemer
+    where height = ${height} and tx_index = ${tx_index}
+    order by array_position(array['spend', 'mint', 'cert', 'reward', 'vote', 'propose'], purpose), index`;
+}
+
+/** Metadata of a transaction by label, ascending; of each the CBOR of its value. */
+export async function readMetadata(
+  sql: Queries,
+  { height, tx_index }: Pick<IndexedTransaction, "height" | "tx_index">,
+): Promise<{ label: string; cbor: Uint8Array }[]> {
+  return await sql<{ label: string; cbor: Uint8Array }[]>`
+    select label::text as label, cbor from devnet_index_metadata
+    where height = ${height} and tx_index = ${tx_index} order by devnet_index_metadata.label`;
+}

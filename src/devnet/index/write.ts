@@ -1,0 +1,101 @@
+/**
+ * Writes the index of the chain, in the database transaction of the blocks.
+ *
+ * Assumptions: a transaction sends statements without waiting for the results of those before, so a block takes one
+ * round trip. Rows name the block they come from, so a rollback deletes those above a height.
+ */
+import { toHex } from "#src/base/bytes.ts";
+import { toJson } from "#src/base/json.ts";
+import { foldBlock, type IndexedBlock } from "#src/devnet/index/foldBlock.ts";
+import type { IndexChanges, IndexRows } from "#src/devnet/index/rows.ts";
+import type { Queries } from "#src/store/store.ts";
+
+type TableName = keyof IndexRows;
+type Statement = PromiseLike<unknown>;
+
+/** Tables with one row for the same content, however often the chain holds it: that of the first time. */
+const DISTINCT: ReadonlySet<TableName> = new Set(["script", "datum"]);
+/** Tables whose rows are found by `height`. */
+const TABLES: readonly TableName[] = [
+  "block",
+  "tx",
+  "output",
+  "asset",
+  "address",
+  "asset_tx",
+  "mint",
+  "metadata",
+  "script",
+  "datum",
+  "redeemer",
+  "certificate",
+  "withdrawal",
+  "epoch",
+  "stake",
+  "reward",
+];
+
+/** Adds a block to the index. */
+export async function indexBlock(sql: Queries, block: IndexedBlock): Promise<void> {
+  await writeChanges(sql, foldBlock(block), block);
+}
+
+/** Writes what a block, or the genesis (height -1, no hash), adds to the index, and the newest block that it holds. */
+export async function writeChanges(
+  sql: Queries,
+  { rows, spent }: IndexChanges,
+  { height, hash }: Pick<IndexedBlock, "height" | "hash">,
+): Promise<void> {
+  const statements: Statement[] = TABLES.filter((table) => rows[table].length > 0)
+    .map((table) => insert(sql, table, rows[table]));
+  if (spent.length > 0) {
+    statements.push(sql`
+      update devnet_index_output o
+      set spent_height = x.spent_height, spent_index = x.spent_index, spent_tx = x.spent_tx
+      from json_populate_recordset(null::devnet_index_output, ${recordset(spent)}::text::json) x
+      where o.tx_hash = x.tx_hash and o.index = x.index`);
+  }
+  statements.push(sql`insert into devnet_index (height, hash) values (${height}, ${hash})
+    on conflict (one) do update set height = excluded.height, hash = excluded.hash`);
+  await Promise.all(statements);
+}
+
+/** Removes the blocks above a height (-1: all) from the index. The block at the height is still in `devnet_block`. */
+export async function undoIndex(sql: Queries, height: number): Promise<void> {
+  await Promise.all([
+    ...TABLES.map((table): Statement => sql`delete from ${sql(nameOf(table))} where height > ${height}`),
+    sql`update devnet_index_output set spent_height = null, spent_index = null, spent_tx = null
+      where spent_height > ${height}`,
+    sql`update devnet_index set height = ${height},
+      hash = coalesce((select hash from devnet_block where height = ${height}), '')`,
+  ]);
+}
+
+/** Empties the index. */
+export async function clearIndex(sql: Queries): Promise<void> {
+  const names = TABLES.map((table) => sql`, ${sql(nameOf(table))}`);
+  await sql`truncate devnet_index ${names}`;
+}
+
+function nameOf(table: TableName): string {
+  return `devnet_index_${table}`;
+}
+
+function insert(sql: Queries, table: TableName, rows: readonly object[]): Statement {
+  const name = sql(nameOf(table));
+  return sql`insert into ${name} select * from json_populate_recordset(null::${name}, ${recordset(rows)}::text::json)
+    ${DISTINCT.has(table) ? sql`on conflict do nothing` : sql``}`;
+}
+
+/** Rows as JSON for `json_populate_recordset`. */
+function recordset(rows: readonly object[]): string {
+  return toJson(
+    rows.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, columnValue(value)]))),
+  );
+}
+
+/** A `bigint` becomes a text, which every type accepts: the fast writer of JSON refuses it. */
+function columnValue(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  return value instanceof Uint8Array ? `\\x${toHex(value)}` : value;
+}

@@ -1,0 +1,53 @@
+/** Parts of a pool's registration, as Blockfrost shows them. */
+import { fromHex } from "#src/base/bytes.ts";
+import { isObject, type Json, parseJson } from "#src/base/json.ts";
+import type { Relay } from "#src/cardano/certificates.ts";
+import type { Genesis } from "#src/devnet/genesis/genesis.ts";
+
+/** The text that a pool's metadata hash is of; undefined: the devnet does not serve it. */
+export function metadataText({ pools }: Genesis, hash: string): string | undefined {
+  return pools.find(({ registered }) => registered.terms.metadata?.hash === hash)?.metadata;
+}
+
+/** Metadata that a registration links to. Its content is known for the pools of the genesis only. */
+export function poolMetadata(genesis: Genesis, link: { readonly url: string; readonly hash: string } | undefined) {
+  const text = link && metadataText(genesis, link.hash);
+  const json = text === undefined ? null : parseJson(text);
+  const member = (name: string): Json => isObject(json) ? json[name] ?? null : null;
+  return {
+    url: link?.url ?? null,
+    hash: link?.hash ?? null,
+    ticker: member("ticker"),
+    name: member("name"),
+    description: member("description"),
+    homepage: member("homepage"),
+  };
+}
+
+/** A relay; a service without a port has port 0. */
+export function relayDocument(relay: Relay) {
+  const none = { ipv4: null, ipv6: null, dns: null, dns_srv: null, port: 0 };
+  switch (relay.kind) {
+    case "address":
+      return {
+        ...none,
+        ipv4: relay.ipv4 === undefined ? null : fromHex(relay.ipv4).join("."),
+        ipv6: relay.ipv6 === undefined ? null : textOfIpv6(relay.ipv6),
+        port: relay.port ?? 0,
+      };
+    case "host":
+      return { ...none, dns: relay.name, port: relay.port ?? 0 };
+    case "service":
+      return { ...none, dns_srv: relay.name };
+  }
+}
+
+/** An IPv6 address out of a certificate: four words of 32 bits, each with its lowest byte first. */
+function textOfIpv6(hex: string): string {
+  const groups = (hex.match(/.{8}/g) ?? []).flatMap((word) => {
+    const [a, b, c, d] = word.match(/../g) ?? [];
+    return [`${d}${c}`, `${b}${a}`];
+  });
+  // the parser of URLs writes the shortest form
+  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
+}
