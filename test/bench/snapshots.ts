@@ -40,6 +40,7 @@ export async function benchSnapshots(): Promise<void> {
     genesis,
     judge: (state, { cbor }, at) => validate(state, cbor, at, () => Promise.reject(new Error("no script")), slots),
     mempoolBytes: 4_000_000,
+    index: true,
     slot: () => slot,
     log: silentLog,
   });

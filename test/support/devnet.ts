@@ -158,7 +158,7 @@ export async function checkSnapshots({ sql }: Store): Promise<SnapshotRows> {
   }
   expect([...beside.keys()].sort()).toEqual([...needed].sort());
   for (const hash of beside.keys()) expect(heights.has(hash)).toBe(false);
-  for (const table of ["transaction", "output", "spend"]) {
+  for (const table of ["transaction", "output", "spend", "index"]) {
     const blocks = await sql<{ block: string }[]>`select distinct block from ${sql(`devnet_side_${table}`)}`;
     for (const { block } of blocks) expect(beside.has(block)).toBe(true);
   }

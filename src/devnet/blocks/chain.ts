@@ -25,7 +25,7 @@ import {
   type UndoneBlocks,
 } from "#src/devnet/blocks/writes.ts";
 import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
-import { indexBlock, undoIndex } from "#src/devnet/index/write.ts";
+import { indexBlock } from "#src/devnet/index/write.ts";
 import {
   deleteSnapshot,
   restoreSnapshot,
@@ -134,10 +134,7 @@ export class DevnetChain {
 
   /** Opens the chain from its rows. First builds the index again, unless it is off or ends at the chain's tip. */
   static async open(settings: ChainSettings): Promise<DevnetChain> {
-    const { store, epoch, genesis, log } = settings;
-    if (settings.index) {
-      await rebuildIndex({ sql: store.sql, write: (work) => underLease(store, epoch, work), genesis, log });
-    }
+    if (settings.index) await completeIndex(settings);
     const chain = new DevnetChain(settings);
     await chain.#load();
     return chain;
@@ -276,8 +273,7 @@ export class DevnetChain {
       }
       const waiting: SubmittedTransaction[] = [...this.#mempool.entries()];
       const { undone, returned } = await this.#write(async (sql) => {
-        const undone = await undoBlocks(sql, height);
-        if (this.settings.index) await undoIndex(sql, height);
+        const undone = await undoBlocks(sql, height, this.settings.index);
         const transactions = drop ? [] : undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
         const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
         const returned = transactions.map((transaction, index): SubmittedTransaction => ({
@@ -311,7 +307,7 @@ export class DevnetChain {
    */
   restoreSnapshot(name: string): Promise<Result<Tip, SnapshotUnknown>> {
     return this.#run(async () => {
-      const restored = await this.#write((sql) => restoreSnapshot(sql, name));
+      const restored = await this.#write((sql) => restoreSnapshot(sql, name, this.settings.index));
       if (!restored.ok) {
         this.#stale = false;
         return restored;
@@ -322,6 +318,7 @@ export class DevnetChain {
       for (const { ref, output } of appended.created) this.#outputs.set(refKey(ref), output);
       writeEntries(this.#state, appended.changes, "after");
       this.#tip = tip;
+      if (this.settings.index && !appended.isIndexed) await completeIndex(this.settings);
       const waiting = mempool.map(({ position, cbor }) => ({ position, cbor, transaction: scanTransaction(cbor) }));
       await this.#refill(waiting, "invalid after the restore");
       this.#stale = false;
@@ -495,6 +492,11 @@ export class DevnetChain {
       this.settings.log.info("a transaction left the mempool", { transaction: hash, why, failures: names });
     }
   }
+}
+
+/** Builds the index of the chain again unless it ends at the tip. */
+function completeIndex({ store, epoch, genesis, log }: ChainSettings): Promise<void> {
+  return rebuildIndex({ sql: store.sql, write: (work) => underLease(store, epoch, work), genesis, log });
 }
 
 function row({ position, transaction: { hash }, cbor }: SubmittedTransaction) {

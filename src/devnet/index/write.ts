@@ -10,13 +10,13 @@ import { foldBlock, type IndexedBlock } from "#src/devnet/index/foldBlock.ts";
 import type { IndexChanges, IndexRows } from "#src/devnet/index/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
-type TableName = keyof IndexRows;
+export type TableName = keyof IndexRows;
 type Statement = PromiseLike<unknown>;
 
 /** Tables with one row for the same content, however often the chain holds it: that of the first time. */
-const DISTINCT: ReadonlySet<TableName> = new Set(["script", "datum"]);
+export const DISTINCT: ReadonlySet<TableName> = new Set(["script", "datum"]);
 /** Tables whose rows are found by `height`. */
-const TABLES: readonly TableName[] = [
+export const TABLES: readonly TableName[] = [
   "block",
   "tx",
   "output",
@@ -77,7 +77,8 @@ export async function clearIndex(sql: Queries): Promise<void> {
   await sql`truncate devnet_index ${names}`;
 }
 
-function nameOf(table: TableName): string {
+/** The full name of a table. */
+export function nameOf(table: TableName): string {
   return `devnet_index_${table}`;
 }
 

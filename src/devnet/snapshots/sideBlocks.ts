@@ -11,6 +11,7 @@ import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, storeEntries } from "#src/devnet/ledger/entries.ts";
+import { appendSideIndex, keepSideIndex } from "#src/devnet/snapshots/sideIndex.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -18,8 +19,8 @@ import type { Queries } from "#src/store/store.ts";
 export const lowestNeeded = (sql: Queries) =>
   sql`least((select min(height) from devnet_snapshot), (select min(height) - 1 from devnet_side_block))`;
 
-/** Copies the blocks above a height that lead to a snapshot, before they are undone. */
-export async function keepSideBlocks(sql: Queries, height: number): Promise<void> {
+/** Copies the blocks above a height that lead to a snapshot, before they are undone; also what `index` has of them. */
+export async function keepSideBlocks(sql: Queries, height: number, index: boolean): Promise<void> {
   // the last of them is a snapshot's own block, or the one from which a block beside the chain forks
   const { highest } = await onlyRow(sql<{ highest: bigint | null }[]>`
     select max(height) as highest from devnet_block as block where height > ${height} and (
@@ -69,11 +70,18 @@ export interface AppendedBlocks {
   readonly created: readonly Utxo[];
   /** Changes of other rows: the last one of each row. */
   readonly changes: readonly EntryChange[];
+  /** Whether the index has them too. */
+  readonly isIndexed: boolean;
 }
 
 /** Moves blocks back to the chain: `path` is the result of `sidePath`, and its last block follows the tip at `fork`. */
-export async function appendSideBlocks(sql: Queries, path: readonly string[], fork: number): Promise<AppendedBlocks> {
-  if (path.length === 0) return { spent: [], created: [], changes: [] };
+export async function appendSideBlocks(
+  sql: Queries,
+  path: readonly string[],
+  fork: number,
+  index: boolean,
+): Promise<AppendedBlocks> {
+  if (path.length === 0) return { spent: [], created: [], changes: [], isIndexed: true };
   const blocks = await sql<{ height: bigint; changes: Json | null }[]>`
     insert into devnet_block select * from devnet_side_block where hash = any(${sql.array([...path])})
     returning height, changes`;
@@ -99,11 +107,13 @@ export async function appendSideBlocks(sql: Queries, path: readonly string[], fo
     where utxo.tx_hash = spent.tx_hash and utxo.index = spent.index and spent_height is null
     returning utxo.tx_hash, utxo.index`;
   await storeEntries(sql, changes, "after");
+  const isIndexed = index && await appendSideIndex(sql, appended, path.length);
   await deleteSideBlocks(sql, path);
   return {
     spent: spent.map((row) => ({ txHash: row.tx_hash, index: row.index })),
     created: created.map(utxoOf),
     changes,
+    isIndexed,
   };
 }
 
@@ -127,7 +137,7 @@ async function deleteSideBlocks(sql: Queries, blocks: readonly string[]): Promis
   if (blocks.length === 0) return;
   const hashes = sql.array([...blocks]);
   await sql`delete from devnet_side_block where hash = any(${hashes})`;
-  for (const table of ["transaction", "output", "spend"]) {
+  for (const table of ["transaction", "output", "spend", "index"]) {
     await sql`delete from ${sql(`devnet_side_${table}`)} where block = any(${hashes})`;
   }
 }
