@@ -21,7 +21,7 @@ const BLOCKS = quick ? 1_000 : 10_000;
 const EVERY = 5;
 /** Outputs of a transaction; with its change, 100,000 in all. */
 const OUTPUTS = 49;
-const RUNS = 5;
+const RUNS = 3;
 const alice = person("alice").base;
 
 /** Prints the table. */

@@ -93,24 +93,21 @@ export async function appendSideBlocks(
   await sql`
     insert into devnet_transaction (hash, height)
     select one.hash, height from devnet_side_transaction as one join ${appended}`;
+  await sql`
+    insert into devnet_utxo (tx_hash, index, address, cbor, created_height)
+    select tx_hash, index, one.address, one.cbor, block.height from devnet_side_output as one join ${appended}`;
+  // one spend finds its output by the primary key: a join of all outputs with all spends may be planned badly
+  const spent = await sql<(OutputRow & { created_height: bigint })[]>`
+    update devnet_utxo as utxo set spent_height = block.height from devnet_side_spend as one join ${appended}
+    where utxo.tx_hash = one.tx_hash and utxo.index = one.index returning utxo.tx_hash, utxo.index, created_height`;
   const created = await sql<OutputRow[]>`
-    with spent as (select tx_hash, index, height from devnet_side_spend as one join ${appended}),
-    made as (
-      insert into devnet_utxo (tx_hash, index, address, cbor, created_height, spent_height)
-      select tx_hash, index, one.address, one.cbor, block.height, spent.height
-      from devnet_side_output as one join ${appended} left join spent using (tx_hash, index)
-      returning tx_hash, index, cbor, spent_height)
-    select tx_hash, index, cbor from made where spent_height is null`;
-  const spent = await sql<OutputRow[]>`
-    with spent as (select tx_hash, index, height from devnet_side_spend as one join ${appended})
-    update devnet_utxo as utxo set spent_height = spent.height from spent
-    where utxo.tx_hash = spent.tx_hash and utxo.index = spent.index and spent_height is null
-    returning utxo.tx_hash, utxo.index`;
+    select tx_hash, index, cbor from devnet_utxo where created_height > ${fork} and spent_height is null`;
   await storeEntries(sql, changes, "after");
   const isIndexed = index && await appendSideIndex(sql, appended, path.length);
   await deleteSideBlocks(sql, path);
   return {
-    spent: spent.map((row) => ({ txHash: row.tx_hash, index: row.index })),
+    spent: spent.filter((row) => row.created_height <= fork)
+      .map((row) => ({ txHash: row.tx_hash, index: row.index })),
     created: created.map(utxoOf),
     changes,
     isIndexed,
