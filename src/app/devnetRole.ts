@@ -65,7 +65,8 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   if (withWallet) context.devnetWallet.port = listener.port;
   listening.push({ name: "devnet and faucet", at: urlOf(listener) });
   if (!options.devnetWithout.has("blockfrost")) {
-    const indexer = await listen(context, blockfrostApp({ devnet, store, log }), indexerPort(options));
+    const { measure } = builders;
+    const indexer = await listen(context, blockfrostApp({ devnet, store, measure, log }), indexerPort(options));
     listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(indexer)}/api/v1` });
   }
   const configuration = files.find(({ path }) => path.endsWith("config.json"));

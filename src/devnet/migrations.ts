@@ -83,22 +83,20 @@ export const devnetMigrations: readonly Migration[] = [{
       valid boolean not null, cbor bytea not null, primary key (height, tx_index));
 
     -- every output that ever was, the collateral return of a failed transaction too; datum_hash: also of an inline datum;
-    -- datum: CBOR of an inline datum; spent_index: position of the spending transaction in its block
+    -- datum: CBOR of an inline datum; spent_index: position of the spending transaction in its block. The columns of the spend have no
+    -- index, and pages have room for changed rows, so that a spend changes no index.
     create table devnet_index_output (
       tx_hash text, index int, height bigint not null, tx_index int not null, address text not null, payment text, stake text,
       lovelace bigint not null, datum_hash text, datum bytea, script_hash text,
-      spent_height bigint, spent_index int, spent_tx text, primary key (tx_hash, index));
+      spent_height bigint, spent_index int, spent_tx text, primary key (tx_hash, index)) with (fillfactor = 70);
     create index on devnet_index_output (address, height, tx_index, index);
     create index on devnet_index_output (payment, height, tx_index, index) where payment is not null;
     create index on devnet_index_output (stake, height, tx_index, index) where stake is not null;
-    create index on devnet_index_output (height);
-    create index on devnet_index_output (spent_height) where spent_height is not null;
 
     -- assets in an output
     create table devnet_index_asset (
       tx_hash text, index int, unit text, quantity numeric not null, height bigint not null, primary key (tx_hash, index, unit));
     create index on devnet_index_asset (unit, height);
-    create index on devnet_index_asset (height);
 
     -- the transactions that spent or created outputs at an address
     create table devnet_index_address (

@@ -2,10 +2,12 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { benchAbuse } from "./abuse.ts";
+import { benchBlockfrost } from "./blockfrost.ts";
 import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchChain } from "./chain.ts";
 import { benchDevnet } from "./devnet.ts";
+import { benchDevnetIndex } from "./devnet-index.ts";
 import { benchDisk } from "./disk.ts";
 import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
@@ -33,6 +35,8 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   service: benchService,
   devnet: benchDevnet,
   snapshots: benchSnapshots,
+  blockfrost: benchBlockfrost,
+  "devnet-index": benchDevnetIndex,
   disk: benchDisk,
   embedded: embeddedBench,
   runtime: benchRuntime,

@@ -235,13 +235,10 @@ export class DevnetChain {
       const leaving = [...transactions.map(({ hash }) => hash), ...dropped.map(({ hash }) => hash)];
       const k = genesis.network.securityParameter;
       const { epoch, parameters } = this.#state;
-      const floor = await this.#write(async (sql) => {
-        const floor = await appendBlock(sql, block, leaving, k);
-        if (this.settings.index) {
-          await indexBlock(sql, { ...block, pool, epoch, parameters, boundaries, transactions: chosen });
-        }
-        return floor;
-      });
+      const indexed = { ...block, pool, epoch, parameters, boundaries, transactions: chosen };
+      const [floor] = await this.#write((sql) =>
+        Promise.all([appendBlock(sql, block, leaving, k), this.settings.index && indexBlock(sql, indexed)])
+      );
       write(this.#state.blocks, made, "after");
       for (const [pool, key] of coldKeys) this.#coldKeys.set(pool, key);
       for (const applied of transactions) {

@@ -51,31 +51,38 @@ export async function appendBlock(
   k: number,
 ): Promise<number> {
   const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
-  await sql`
+  const hashes = transactions.map(({ hash }) => hash);
+  // sent in this order, without waiting for the results of those before
+  const written = [
+    sql`
     insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
       ${height}, ${slot}, ${block.hash}, ${
-    block.previous ?? null
-  }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
+      block.previous ?? null
+    }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
       ${transactions.length === 0 ? null : block.bytes},
-      ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`;
-  const { before, floor } = await onlyRow(
-    sql<{ before: bigint; floor: bigint }[]>`
-    update devnet_meta set last_slot = ${slot}, floor_height = greatest(
-      floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
-    from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor`,
-  );
-  if (transactions.length > 0) {
-    const hashes = transactions.map(({ hash }) => hash);
-    await sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`;
-    await insertUtxos(sql, transactions.flatMap(({ created }) => created), height);
-    await spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height);
-    await insertColdKeys(sql, block.coldKeys);
-  }
-  await storeEntries(sql, changes, "after");
-  await deleteMempool(sql, leaving);
-  await sql`delete from devnet_utxo where spent_height <= ${floor}`;
-  await sql`
-    update devnet_block set changes = null where height > ${before} and height <= ${floor} and changes is not null`;
+      ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`,
+    ...(transactions.length === 0 ? [] : [
+      sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`,
+      insertUtxos(sql, transactions.flatMap(({ created }) => created), height),
+      spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height),
+      insertColdKeys(sql, block.coldKeys),
+    ]),
+    storeEntries(sql, changes, "after"),
+    deleteMempool(sql, leaving),
+  ];
+  const [{ floor }] = await Promise.all([
+    onlyRow(sql<{ floor: bigint }[]>`
+      with new as (
+        update devnet_meta set last_slot = ${slot}, floor_height = greatest(
+          floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
+        from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor),
+      spent as (delete from devnet_utxo using new where spent_height <= new.floor),
+      pruned as (
+        update devnet_block set changes = null from new
+        where height > new.before and height <= new.floor and changes is not null)
+      select floor from new`),
+    ...written,
+  ]);
   return Number(floor);
 }
 

@@ -6,8 +6,10 @@
  */
 import { toHex } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
+import { spent } from "#src/cardano/block.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
 import { foldBlock, type IndexedBlock } from "#src/devnet/index/foldBlock.ts";
-import type { IndexChanges, IndexRows } from "#src/devnet/index/rows.ts";
+import type { IndexChanges, IndexRows, SpentRow } from "#src/devnet/index/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
 export type TableName = keyof IndexRows;
@@ -15,12 +17,12 @@ type Statement = PromiseLike<unknown>;
 
 /** Tables with one row for the same content, however often the chain holds it: that of the first time. */
 export const DISTINCT: ReadonlySet<TableName> = new Set(["script", "datum"]);
-/** Tables whose rows are found by `height`. */
-export const TABLES: readonly TableName[] = [
+/** Tables whose rows are found by the hash of their transaction. */
+export const TABLES_BY_HASH: readonly TableName[] = ["output", "asset"];
+/** Tables whose rows are found by the height of their block. */
+const TABLES_BY_HEIGHT: readonly TableName[] = [
   "block",
   "tx",
-  "output",
-  "asset",
   "address",
   "asset_tx",
   "mint",
@@ -34,6 +36,7 @@ export const TABLES: readonly TableName[] = [
   "stake",
   "reward",
 ];
+export const TABLES: readonly TableName[] = [...TABLES_BY_HASH, ...TABLES_BY_HEIGHT];
 
 /** Adds a block to the index. */
 export async function indexBlock(sql: Queries, block: IndexedBlock): Promise<void> {
@@ -43,16 +46,17 @@ export async function indexBlock(sql: Queries, block: IndexedBlock): Promise<voi
 /** Writes what a block, or the genesis (height -1, no hash), adds to the index, and the newest block that it holds. */
 export async function writeChanges(
   sql: Queries,
-  { rows, spent }: IndexChanges,
+  { rows, spent: gone }: IndexChanges,
   { height, hash }: Pick<IndexedBlock, "height" | "hash">,
 ): Promise<void> {
   const statements: Statement[] = TABLES.filter((table) => rows[table].length > 0)
     .map((table) => insert(sql, table, rows[table]));
-  if (spent.length > 0) {
+  if (gone.length > 0) {
+    const column = (name: keyof SpentRow) => sql.array(gone.map((row) => row[name]));
     statements.push(sql`
-      update devnet_index_output o
-      set spent_height = x.spent_height, spent_index = x.spent_index, spent_tx = x.spent_tx
-      from json_populate_recordset(null::devnet_index_output, ${recordset(spent)}::text::json) x
+      update devnet_index_output o set spent_height = x.height, spent_index = x.position, spent_tx = x.tx
+      from unnest(${column("tx_hash")}::text[], ${column("index")}::int[], ${column("spent_height")}::bigint[],
+        ${column("spent_index")}::int[], ${column("spent_tx")}::text[]) x (tx_hash, index, height, position, tx)
       where o.tx_hash = x.tx_hash and o.index = x.index`);
   }
   statements.push(sql`insert into devnet_index (height, hash) values (${height}, ${hash})
@@ -62,10 +66,17 @@ export async function writeChanges(
 
 /** Removes the blocks above a height (-1: all) from the index. The block at the height is still in `devnet_block`. */
 export async function undoIndex(sql: Queries, height: number): Promise<void> {
+  const undone = await sql<{ cbor: Uint8Array }[]>`select cbor from devnet_index_tx where height > ${height}`;
+  const restored = undone.flatMap(({ cbor }) => spent(scanTransaction(cbor)));
   await Promise.all([
-    ...TABLES.map((table): Statement => sql`delete from ${sql(nameOf(table))} where height > ${height}`),
-    sql`update devnet_index_output set spent_height = null, spent_index = null, spent_tx = null
-      where spent_height > ${height}`,
+    ...TABLES_BY_HASH.map((table): Statement =>
+      sql`delete from ${sql(nameOf(table))} x using devnet_index_tx t where t.height > ${height} and x.tx_hash = t.hash`
+    ),
+    ...TABLES_BY_HEIGHT.map((table): Statement => sql`delete from ${sql(nameOf(table))} where height > ${height}`),
+    sql`update devnet_index_output o set spent_height = null, spent_index = null, spent_tx = null
+      from unnest(${sql.array(restored.map(({ txHash }) => txHash))}::text[],
+        ${sql.array(restored.map(({ index }) => index))}::int[]) x (tx_hash, index)
+      where o.tx_hash = x.tx_hash and o.index = x.index`,
     sql`update devnet_index set height = ${height},
       hash = coalesce((select hash from devnet_block where height = ${height}), '')`,
   ]);

@@ -4,29 +4,36 @@
  * Assumptions: the rows of a block follow from it and the blocks before it, so they are the same whenever it is
  * appended again. An output's row is kept without its spending, which is a fact of another block.
  */
-import { DISTINCT, nameOf, type TableName, TABLES } from "#src/devnet/index/write.ts";
+import { DISTINCT, nameOf, type TableName, TABLES, TABLES_BY_HASH } from "#src/devnet/index/write.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 
-/** Copies the index rows of some blocks of the chain; `which` is a condition on `block`. */
+/** Copies the index rows of some blocks of the chain; `which` is a condition on `block`. Their spends are kept already. */
 export async function keepSideIndex(sql: Queries, which: Fragment): Promise<void> {
   const keep = (relation: string, rows: Fragment, of: Fragment) =>
     sql`
       insert into devnet_side_index (block, relation, rows)
       select block.hash, ${relation}, json_agg(${rows}) from devnet_block as block join ${of} where ${which} group by block.hash`;
+  const found = (table: TableName) =>
+    TABLES_BY_HASH.includes(table)
+      ? sql`devnet_index_tx as tx on tx.height = block.height join ${
+        sql(nameOf(table))
+      } as one on one.tx_hash = tx.hash`
+      : sql`${sql(nameOf(table))} as one on one.height = block.height`;
   await Promise.all([
     ...TABLES.map((table) =>
       keep(
         table,
         table === "output" ? sql`to_jsonb(one) - '{spent_height,spent_index,spent_tx}'::text[]` : sql`one`,
-        sql`${sql(nameOf(table))} as one using (height)`,
+        found(table),
       )
     ),
     keep(
       "spend",
-      sql`json_build_object('tx_hash', tx_hash, 'index', index, 'spent_height', spent_height, 'spent_index', spent_index,
-        'spent_tx', spent_tx)`,
-      sql`devnet_index_output as one on block.height = spent_height`,
+      sql`json_build_object('tx_hash', one.tx_hash, 'index', one.index, 'spent_height', spent_height,
+        'spent_index', spent_index, 'spent_tx', spent_tx)`,
+      sql`devnet_side_spend as spend on spend.block = block.hash
+        join devnet_index_output as one on one.tx_hash = spend.tx_hash and one.index = spend.index`,
     ),
   ]);
 }

@@ -15,7 +15,7 @@ import { credentialKey, parseCredentialKey } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** An address in a path, or a payment credential. */
-interface NamedHolder {
+export interface NamedHolder {
   readonly holder: reads.Holder;
   /** Its text in answers. */
   readonly text: string;
@@ -34,6 +34,11 @@ export function addressOperations({ devnet: { genesis }, store }: BlockfrostServ
       if (!isUsed) throw notFound();
       return answer;
     });
+  };
+  /** A page of a list about an address, read by one statement; only an empty one leaves open whether the address is used. */
+  const pageOf = async <T>(text: string, read: (holder: reads.Holder, sql: Queries) => Promise<T[]>): Promise<T[]> => {
+    const page = await read(readHolder(text, network).holder, store.sql);
+    return page.length > 0 ? page : await about(text, ({ holder }, sql) => read(holder, sql));
   };
   /** Members that describe an address. */
   const described = ({ text, address, holder }: NamedHolder) => ({
@@ -60,11 +65,11 @@ export function addressOperations({ devnet: { genesis }, store }: BlockfrostServ
   });
 
   return [
-    get("/addresses/{address}", ({ address }) =>
-      about(address, async (named, sql) => {
-        const { lovelace, assets } = await reads.readSum(sql, named.holder, "held");
-        return { ...described(named), amount: amounts(lovelace, assets) };
-      })),
+    get("/addresses/{address}", async ({ address }) => {
+      const named = readHolder(address, network);
+      const { isUsed, lovelace, assets } = await reads.readSum(store.sql, named.holder, "held");
+      return isUsed ? { ...described(named), amount: amounts(lovelace, assets) } : undefined;
+    }),
     get("/addresses/{address}/extended", ({ address }) =>
       about(address, async (named, sql) => {
         const { lovelace, assets } = await reads.readSum(sql, named.holder, "held");
@@ -92,11 +97,12 @@ export function addressOperations({ devnet: { genesis }, store }: BlockfrostServ
           tx_count: count,
         };
       })),
-    list("/addresses/{address}/utxos", "ordered", ({ address }, { page }) =>
-      about(
-        address,
-        async ({ holder }, sql) => (await reads.readHeldOutputs(sql, holder, page)).map(outputDocument),
-      )),
+    list(
+      "/addresses/{address}/utxos",
+      "ordered",
+      async ({ address }, { page }) =>
+        (await pageOf(address, (holder, sql) => reads.readHeldOutputs(sql, holder, page))).map(outputDocument),
+    ),
     list(
       "/addresses/{address}/utxos/{asset}",
       "ordered",
@@ -111,16 +117,20 @@ export function addressOperations({ devnet: { genesis }, store }: BlockfrostServ
           return outputs.map(outputDocument);
         }),
     ),
-    list("/addresses/{address}/txs", "ordered", ({ address }, { page }) =>
-      about(
-        address,
-        async ({ holder }, sql) => (await reads.readTransactionsOf(sql, holder, page)).map(({ tx_hash }) => tx_hash),
-      )),
-    list("/addresses/{address}/transactions", "ranged", ({ address }, { page }) =>
-      about(
-        address,
-        async ({ holder }, sql) => (await reads.readTransactionsOf(sql, holder, page, page.range())).map(placeDocument),
-      )),
+    list(
+      "/addresses/{address}/txs",
+      "ordered",
+      async ({ address }, { page }) =>
+        (await pageOf(address, (holder, sql) => reads.readTransactionsOf(sql, holder, page)))
+          .map(({ tx_hash }) => tx_hash),
+    ),
+    list(
+      "/addresses/{address}/transactions",
+      "ranged",
+      async ({ address }, { page }) =>
+        (await pageOf(address, (holder, sql) => reads.readTransactionsOf(sql, holder, page, page.range())))
+          .map(placeDocument),
+    ),
   ];
 }
 
@@ -131,7 +141,7 @@ export function readUnit(text: string): string {
 }
 
 /** The address or the payment credential that a text names. @throws {HttpFailure} 400 */
-function readHolder(text: string, network: NetworkId): NamedHolder {
+export function readHolder(text: string, network: NetworkId): NamedHolder {
   const credential = readCredential(text);
   if (credential) return { ...credential, address: undefined };
   const address = parseAddress(text, network);

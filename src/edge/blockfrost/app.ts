@@ -11,11 +11,19 @@ import { addressOperations } from "#src/edge/blockfrost/addresses.ts";
 import { assetOperations } from "#src/edge/blockfrost/assets.ts";
 import { blockOperations } from "#src/edge/blockfrost/blocks.ts";
 import { blockfrostRefusals, notFound } from "#src/edge/blockfrost/failures.ts";
+import { accountOperations } from "#src/edge/blockfrost/accounts.ts";
+import { epochOperations } from "#src/edge/blockfrost/epochs.ts";
+import { evaluateOperations } from "#src/edge/blockfrost/evaluate.ts";
 import { healthOperations } from "#src/edge/blockfrost/health.ts";
+import { mempoolOperations } from "#src/edge/blockfrost/mempool.ts";
 import { metadataOperations } from "#src/edge/blockfrost/metadata.ts";
 import { networkOperations } from "#src/edge/blockfrost/network.ts";
 import type { Operation } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
+import { poolOperations } from "#src/edge/blockfrost/pools.ts";
+import { scriptOperations } from "#src/edge/blockfrost/scripts.ts";
+import { submitOperations } from "#src/edge/blockfrost/submit.ts";
+import { xpubOperations } from "#src/edge/blockfrost/xpub.ts";
 import { transactionOperations } from "#src/edge/blockfrost/transactions.ts";
 import { respond } from "#src/edge/json.ts";
 import { publicApp } from "#src/edge/service.ts";
@@ -26,7 +34,15 @@ const PREFIXES = ["/api/v0", "/api/v1"] as const;
 /** All operations that are served, by group. */
 export function blockfrostOperations(service: BlockfrostService): Operation[] {
   return [
+    ...accountOperations(service),
+    ...epochOperations(service),
+    ...evaluateOperations(service),
     ...healthOperations(),
+    ...mempoolOperations(service),
+    ...poolOperations(service),
+    ...scriptOperations(service),
+    ...submitOperations(service),
+    ...xpubOperations(service),
     ...blockOperations(service),
     ...networkOperations(service),
     ...transactionOperations(service),

@@ -25,6 +25,11 @@ export function assetOperations({ devnet: { genesis }, store }: BlockfrostServic
       return await read(unit, sql, asset);
     });
   };
+  /** A page of a list about an asset, read by one statement; only an empty one leaves open whether the asset exists. */
+  const pageOf = async <T>(text: string, read: (unit: string, sql: Queries) => Promise<T[]>): Promise<T[]> => {
+    const page = await read(readUnit(text), store.sql);
+    return page.length > 0 ? page : await about(text, read);
+  };
   const assetDocument = ({ unit, quantity }: reads.MintedAsset) => ({ asset: unit, quantity });
 
   return [
@@ -54,54 +59,49 @@ export function assetOperations({ devnet: { genesis }, store }: BlockfrostServic
     list(
       "/assets/{asset}/history",
       "ordered",
-      ({ asset }, { page }) =>
-        about(asset, async (unit, sql) =>
-          (await reads.readMintings(sql, unit, page)).map(({ tx_hash, quantity }) => ({
-            tx_hash,
-            amount: quantity,
-            action: quantity.startsWith("-") ? "burned" : "minted",
-          }))),
+      async ({ asset }, { page }) =>
+        (await pageOf(asset, (unit, sql) => reads.readMintings(sql, unit, page))).map(({ tx_hash, quantity }) => ({
+          tx_hash,
+          amount: quantity,
+          action: quantity.startsWith("-") ? "burned" : "minted",
+        })),
     ),
-    list("/assets/{asset}/txs", "ordered", ({ asset }, { page }) =>
-      about(
-        asset,
-        async (unit, sql) => (await reads.readTransactionsWith(sql, unit, page)).map(({ tx_hash }) => tx_hash),
-      )),
-    list("/assets/{asset}/transactions", "ranged", ({ asset }, { page }) => {
+    list(
+      "/assets/{asset}/txs",
+      "ordered",
+      async ({ asset }, { page }) =>
+        (await pageOf(asset, (unit, sql) => reads.readTransactionsWith(sql, unit, page))).map(({ tx_hash }) => tx_hash),
+    ),
+    list("/assets/{asset}/transactions", "ranged", async ({ asset }, { page }) => {
       const range = page.range();
-      return about(
-        asset,
-        async (unit, sql) =>
-          (await reads.readTransactionsWith(sql, unit, page, range)).map((transaction) => ({
-            tx_hash: transaction.tx_hash,
-            tx_index: transaction.tx_index,
-            block_height: Number(transaction.height),
-            block_time: secondsOf(genesis, transaction.slot ?? 0),
-          })),
-      );
+      const transactions = await pageOf(asset, (unit, sql) => reads.readTransactionsWith(sql, unit, page, range));
+      return transactions.map((transaction) => ({
+        tx_hash: transaction.tx_hash,
+        tx_index: transaction.tx_index,
+        block_height: Number(transaction.height),
+        block_time: secondsOf(genesis, transaction.slot ?? 0),
+      }));
     }),
     list(
       "/assets/{asset}/addresses",
       "ordered",
-      ({ asset }, { page }) =>
-        about(asset, async (unit, sql) =>
-          (await reads.readHoldersOf(sql, unit, page)).map(({ address, quantity }) => ({
-            address: textOfAddress(address),
-            quantity,
-          }))),
+      async ({ asset }, { page }) =>
+        (await pageOf(asset, (unit, sql) => reads.readHoldersOf(sql, unit, page))).map(({ address, quantity }) => ({
+          address: textOfAddress(address),
+          quantity,
+        })),
     ),
-    list("/assets/{asset}/utxos", "ranged", ({ asset }, { page }) => {
+    list("/assets/{asset}/utxos", "ranged", async ({ asset }, { page }) => {
       const range = page.range();
-      return about(asset, async (unit, sql) =>
-        (await reads.readOutputsWith(sql, unit, page, range)).map((output) => ({
-          ...outputMembers(output),
-          tx_hash: output.tx_hash,
-          output_index: output.index,
-          block: output.block ?? genesisBlock(genesis),
-          block_height: Number(output.height),
-          block_time: secondsOf(genesis, output.slot ?? 0),
-          inline_datum_json: output.datum && dataJson(decodeData(new Uint8Array(output.datum))),
-        })));
+      return (await pageOf(asset, (unit, sql) => reads.readOutputsWith(sql, unit, page, range))).map((output) => ({
+        ...outputMembers(output),
+        tx_hash: output.tx_hash,
+        output_index: output.index,
+        block: output.block ?? genesisBlock(genesis),
+        block_height: Number(output.height),
+        block_time: secondsOf(genesis, output.slot ?? 0),
+        inline_datum_json: output.datum && dataJson(decodeData(new Uint8Array(output.datum))),
+      }));
     }),
     list("/assets/policy/{policy_id}", "ordered", ({ policy_id }, { page }) => {
       if (!isHex(policy_id, 28)) throw malformed.policy();

@@ -17,22 +17,22 @@ const MOST = 2 ** 31 - 1;
 /** The operations. One function, because it only declares them. */
 export function blockOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
   const { epochLength } = genesis.terms;
+  const isGenesis = (id: reads.BlockId) => id !== "newest" && "hash" in id && id.hash === genesisBlock(genesis);
   const document = async (id: reads.BlockId) => {
+    if (isGenesis(id)) return genesisDocument(genesis, await reads.readGenesisBlock(store.sql));
     const block = await reads.readIndexedBlock(store.sql, id);
     return block && blockDocument(genesis, block);
   };
   /** Reads something about a block at the state of the database in which the block is found. */
   const about = <T>(id: reads.BlockId, read: (sql: Queries, height: bigint) => Promise<T>): Promise<T> =>
     atOneState(store, async (sql) => {
+      if (isGenesis(id)) return await read(sql, -1n);
       const block = await reads.readIndexedBlock(sql, id);
       if (!block) throw notFound();
       return await read(sql, block.height);
     });
   const hashes = (id: reads.BlockId, page: ListQuery) =>
-    about(
-      id,
-      async (sql, height) => (await reads.readBlockTransactions(sql, height, page)).map(({ hash }) => hash),
-    );
+    about(id, (sql, height) => reads.readBlockHashes(sql, height, page));
   const transactions = (id: reads.BlockId, page: ListQuery) =>
     about(
       id,
@@ -119,6 +119,29 @@ function readSlot(slot: number): number {
 /** The header's VRF key, KES key and counter of a block, which are constants of the devnet. */
 const VRF_KEY = toBech32("vrf_vk", new Uint8Array(32));
 const OPERATIONAL_CERTIFICATE = "00".repeat(32);
+
+/** The genesis as a block: without a height, a slot or an issuer. */
+function genesisDocument(genesis: Genesis, { transactions, output, next, blocks }: reads.GenesisBlock) {
+  return {
+    time: secondsOf(genesis, 0),
+    height: null,
+    hash: genesisBlock(genesis),
+    slot: null,
+    epoch: null,
+    epoch_slot: null,
+    slot_leader: "Genesis slot leader",
+    size: 0,
+    tx_count: Number(transactions),
+    output,
+    fees: "0",
+    block_vrf: null,
+    op_cert: null,
+    op_cert_counter: null,
+    previous_block: null,
+    next_block: next,
+    confirmations: Math.max(0, Number(blocks) - 1),
+  };
+}
 
 /** `/blocks/{hash_or_number}` */
 function blockDocument(genesis: Genesis, block: reads.IndexedBlock) {

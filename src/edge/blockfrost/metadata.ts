@@ -27,8 +27,11 @@ const REGISTRY: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function metadataOperations({ store: { sql } }: BlockfrostService): Operation[] {
-  const labelled = async <T>(label: string, page: ListQuery, view: (value: reads.LabelledMetadata) => T) =>
-    (await reads.readLabelled(sql, readLabel(label), page))?.map(view);
+  /** Blockfrost answers an empty page of these lists with 404, whatever other pages have. */
+  const labelled = async <T>(label: string, page: ListQuery, view: (value: reads.LabelledMetadata) => T) => {
+    const values = await reads.readLabelled(sql, readLabel(label), page);
+    return values.length === 0 ? undefined : values.map(view);
+  };
   return [
     list(
       "/metadata/txs/labels",

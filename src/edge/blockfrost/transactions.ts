@@ -115,7 +115,8 @@ export function transactionOperations({ devnet: { genesis }, store }: Blockfrost
               ...outputMembers(output),
               tx_hash: output.tx_hash,
               output_index: output.index,
-              collateral: kind === 2,
+              // where phase 2 failed, what was spent is collateral
+              collateral: kind === 2 || !transaction.valid,
               reference: kind === 1,
             }))
           ),
@@ -123,7 +124,7 @@ export function transactionOperations({ devnet: { genesis }, store }: Blockfrost
             ...outputs.map((output) => ({
               ...outputMembers(output),
               output_index: output.index,
-              collateral: false,
+              collateral: !transaction.valid,
               consumed_by_tx: output.spent_tx,
             })),
             ...(unused
@@ -262,7 +263,7 @@ function sumOf(outputs: readonly IndexedOutput[]): Amount[] {
 }
 
 /** Members of an output that is only in a transaction, not on the chain. */
-function membersOf({ address, value, datum, datumHash, script }: Output) {
+export function membersOf({ address, value, datum, datumHash, script }: Output) {
   const assets = [...value.assets].sort(([a], [b]) => a < b ? -1 : 1);
   return {
     address: textOfAddress(address),

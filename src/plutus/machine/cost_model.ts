@@ -107,7 +107,7 @@ const SHAPES_OF_VARIANT: Readonly<Record<Variant, Partial<Record<BuiltinName, Sh
   },
 };
 
-function shapesOf(name: BuiltinName, variant: Variant): Shapes {
+export function shapesOf(name: BuiltinName, variant: Variant): Shapes {
   return SHAPES_OF_VARIANT[variant][name] ?? SHAPES[name] ?? CONSTANT;
 }
 
@@ -115,8 +115,8 @@ function shapesOf(name: BuiltinName, variant: Variant): Shapes {
 const STEPS = ["Apply", "Builtin", "Const", "Delay", "Force", "Lam", "Startup", "Var", "Constr", "Case"] as const;
 type Step = (typeof STEPS)[number];
 
-const isStep = (entry: string): entry is Step => STEPS.some((step) => step === entry);
-const isBuiltin = (entry: string): entry is BuiltinName => BUILTIN_NAMES.some((name) => name === entry);
+export const isStep = (entry: string): entry is Step => STEPS.some((step) => step === entry);
+export const isBuiltin = (entry: string): entry is BuiltinName => BUILTIN_NAMES.some((name) => name === entry);
 
 /** Price of one machine step. */
 interface StepCost {

@@ -7,8 +7,14 @@ import type { Fragment, Queries } from "#src/store/store.ts";
 /** Outputs at an address (bytes in hexadecimal), or at all addresses with a payment credential (its key). */
 export type Holder = { readonly address: string } | { readonly payment: string };
 
-const heldBy = (sql: Queries, holder: Holder): Fragment =>
-  "address" in holder ? sql`o.address = ${holder.address}` : sql`o.payment = ${holder.payment}`;
+/** Also outputs at all addresses with the stake of an account (its key), or those that hold a reference script (its hash). */
+export type OutputFilter = Holder | { readonly stake: string } | { readonly script: string };
+
+function heldBy(sql: Queries, filter: OutputFilter): Fragment {
+  if ("address" in filter) return sql`o.address = ${filter.address}`;
+  if ("payment" in filter) return sql`o.payment = ${filter.payment}`;
+  return "stake" in filter ? sql`o.stake = ${filter.stake}` : sql`o.script_hash = ${filter.script}`;
+}
 
 /** Whether there ever was an output of the holder. */
 export async function isUsed(sql: Queries, holder: Holder): Promise<boolean> {
@@ -19,6 +25,8 @@ export async function isUsed(sql: Queries, holder: Holder): Promise<boolean> {
 
 /** Lovelace and assets, by unit, of some outputs. */
 export interface IndexedSum {
+  /** Whether there ever was an output of their holder. */
+  readonly isUsed: boolean;
   readonly lovelace: string;
   readonly assets: IndexedAsset[] | null;
 }
@@ -38,7 +46,8 @@ export async function readSum(sql: Queries, holder: Holder, of: "received" | "se
         select json_agg(json_build_object('unit', s.unit, 'quantity', s.quantity::text) order by s.unit) from (
           select a.unit, sum(a.quantity) as quantity
           from devnet_index_output o join devnet_index_asset a on a.tx_hash = o.tx_hash and a.index = o.index
-          where ${heldBy(sql, holder)} and ${those} group by a.unit) s) as assets`);
+          where ${heldBy(sql, holder)} and ${those} group by a.unit) s) as assets,
+      exists (select from devnet_index_output o where ${heldBy(sql, holder)}) as "isUsed"`);
 }
 
 /** An unspent output, with the hash and the slot of its block, which the genesis does not have. */
@@ -50,7 +59,7 @@ export interface HeldOutput extends IndexedOutput {
 /** Unspent outputs in the order of the chain: all, those that hold an asset, or those that hold only lovelace. */
 export async function readHeldOutputs(
   sql: Queries,
-  holder: Holder,
+  holder: OutputFilter,
   page: Page,
   unit?: string,
 ): Promise<HeldOutput[]> {

@@ -1,6 +1,7 @@
 /** Blocks in the index. */
 import type { Page } from "#src/devnet/index/reads/page.ts";
 import { direction, limits } from "#src/devnet/index/reads/page.ts";
+import { onlyRow } from "#src/store/rows.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 
 /** A block with what its neighbours say of it. */
@@ -54,6 +55,23 @@ export async function readIndexedBlock(sql: Queries, id: BlockId): Promise<Index
   return block;
 }
 
+/** The genesis, which explorers know as a block with a transaction for each output. */
+export interface GenesisBlock {
+  readonly transactions: bigint;
+  readonly output: string;
+  /** Hash of the first block; null before there is one. */
+  readonly next: string | null;
+  readonly blocks: bigint;
+}
+
+/** Reads the genesis. */
+export async function readGenesisBlock(sql: Queries): Promise<GenesisBlock> {
+  return await onlyRow(sql<GenesisBlock[]>`
+    select count(distinct o.tx_hash) as transactions, sum(o.lovelace)::text as output,
+      (select hash from devnet_block where height = 0) as next, (select count(*) from devnet_block) as blocks
+    from devnet_index_output o where o.height = -1`);
+}
+
 /** The blocks after a height, ascending. */
 export async function readBlocksAfter(sql: Queries, height: bigint, page: Page): Promise<IndexedBlock[]> {
   return await sql<IndexedBlock[]>`
@@ -74,7 +92,17 @@ export interface BlockTransaction {
   readonly cbor: Uint8Array;
 }
 
-/** Transactions of the block at a height, by their place in it. */
+/** Hashes of the transactions of the block at a height (-1: the genesis), by their place in it. */
+export async function readBlockHashes(sql: Queries, height: bigint, page: Page): Promise<string[]> {
+  const of = height < 0
+    ? sql`select distinct tx_hash as hash, tx_index from devnet_index_output where height = -1`
+    : sql`select hash, tx_index from devnet_index_tx where height = ${height}`;
+  const rows = await sql<{ hash: string }[]>`
+    select hash from (${of}) t order by tx_index ${direction(sql, page)} ${limits(sql, page)}`;
+  return rows.map(({ hash }) => hash);
+}
+
+/** Transactions of the block at a height, by their place in it. Those of the genesis have no bytes. */
 export async function readBlockTransactions(sql: Queries, height: bigint, page: Page): Promise<BlockTransaction[]> {
   return await sql<BlockTransaction[]>`
     select hash, cbor from devnet_index_tx where height = ${height}
@@ -88,5 +116,7 @@ export async function readBlockAddresses(
 ): Promise<{ address: string; transactions: string[] }[]> {
   return await sql<{ address: string; transactions: string[] }[]>`
     select address, json_agg(tx_hash order by tx_index) as transactions
-    from devnet_index_address where height = ${height} group by address`;
+    from ${
+    height < 0 ? sql`devnet_index_output` : sql`devnet_index_address`
+  } where height = ${height} group by address`;
 }

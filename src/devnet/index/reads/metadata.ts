@@ -16,15 +16,10 @@ export interface LabelledMetadata {
   readonly cbor: Uint8Array;
 }
 
-/** Metadata with a label, in the order of the chain; undefined where no transaction has it. */
-export async function readLabelled(sql: Queries, label: string, page: Page): Promise<LabelledMetadata[] | undefined> {
+/** Metadata with a label, in the order of the chain. */
+export async function readLabelled(sql: Queries, label: string, page: Page): Promise<LabelledMetadata[]> {
   const towards = direction(sql, page);
-  // one row, with nulls, where the page is empty
-  const rows = await sql<{ tx_hash: string | null; cbor: Uint8Array }[]>`
-    select m.* from (select from devnet_index_metadata where label = ${label}::numeric limit 1) as known
-    left join lateral (
-      select tx_hash, cbor from devnet_index_metadata where label = ${label}::numeric
-      order by height ${towards}, tx_index ${towards} ${limits(sql, page)}) m on true`;
-  if (rows.length === 0) return undefined;
-  return rows.flatMap(({ tx_hash, cbor }) => tx_hash === null ? [] : [{ tx_hash, cbor }]);
+  return await sql<LabelledMetadata[]>`
+    select tx_hash, cbor from devnet_index_metadata where label = ${label}::numeric
+    order by height ${towards}, tx_index ${towards} ${limits(sql, page)}`;
 }

@@ -1,0 +1,71 @@
+/**
+ * `POST /tx/submit`. Refusals have the form of `cardano-submit-api`, which Blockfrost passes on: JSON within the message,
+ * with the ledger's failures as Haskell shows them.
+ */
+import { toJson } from "#src/base/json.ts";
+import { major } from "#src/cardano/walk.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { badRequest, blockfrostFailure } from "#src/edge/blockfrost/failures.ts";
+import { type Operation, post } from "#src/edge/blockfrost/operation.ts";
+import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { readBytes } from "#src/edge/json.ts";
+import { CONWAY, eraName } from "#src/node/protocols/values.ts";
+import { showFailure } from "#src/node/rejections/haskellText.ts";
+
+/** Bytes of a body that are read: far more than any transaction has. */
+export const MAX_BODY = 1_048_576;
+
+/** Eras whose decoders a node tries. */
+const DECODED_ERAS = 6;
+
+/** The operation that submits a transaction. */
+export function submitOperations({ devnet }: BlockfrostService): Operation[] {
+  return [
+    post("/tx/submit", async (_, { context: { req } }) => {
+      requireType(req.header("content-type"), "application/cbor");
+      const bytes = await readBytes(req.raw, MAX_BODY);
+      const submitted = await devnet.submit(bytes);
+      if (submitted.ok) {
+        if (submitted.value.outcome === "accepted") return scanTransaction(bytes).hash;
+        throw badRequest(validationError(submitted.value.failures.map(showFailure)));
+      }
+      const { code, message } = submitted.error;
+      switch (code) {
+        case "undecodable":
+          throw badRequest(readError(bytes, message));
+        case "mempool_full":
+          throw blockfrostFailure(425, "Mempool is full, please try resubmitting again later.");
+        case "devnet_unavailable":
+          throw new HttpFailure(503, code, message);
+      }
+    }),
+  ];
+}
+
+/** @throws {HttpFailure} 415 unless a content type, without its parameters, is the expected one */
+export function requireType(given: string | undefined, expected: string): void {
+  if (given?.split(";")[0]?.trim().toLowerCase() === expected) return;
+  throw blockfrostFailure(415, `The content type must be ${expected}.`);
+}
+
+/** The message for a transaction that the ledger refuses. */
+function validationError(failures: readonly string[]): string {
+  const error = { era: `ShelleyBasedEra${eraName(CONWAY)}`, error: failures, kind: "ShelleyTxValidationError" };
+  return toJson({
+    contents: {
+      contents: { contents: error, tag: "TxValidationErrorInCardanoMode" },
+      tag: "TxCmdTxSubmitValidationError",
+    },
+    tag: "TxSubmitFail",
+  });
+}
+
+/** The message for bytes that are no transaction: one text for each era. */
+function readError(bytes: Uint8Array, message: string): string {
+  const isList = (bytes[0] ?? 0) >> 5 === major.array;
+  const why = isList ? message.replaceAll('"', "'") : "expected list len or indef";
+  const text = `DecoderErrorDeserialiseFailure "Shelley Tx" (DeserialiseFailure 0 "${why}")`;
+  const contents = Array.from({ length: DECODED_ERAS }, () => text);
+  return toJson({ contents: { contents, tag: "TxCmdTxReadError" }, tag: "TxSubmitFail" });
+}

@@ -1,0 +1,97 @@
+/**
+ * Benchmark of the devnet's Blockfrost API, over HTTP on loopback: questions about an address with one output and about
+ * one with 10,000, and about transactions, one request after the other.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { VirtualClock } from "#src/base/clock.ts";
+import { silentLog } from "#src/base/log.ts";
+import { textOfAddress } from "#src/edge/blockfrost/documents.ts";
+import { readUtxosByAddress } from "#src/devnet/blocks/rows.ts";
+import { startDevnet } from "#src/devnet/devnet.ts";
+import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
+import { serve } from "#src/edge/serve.ts";
+import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
+import { startPostgres } from "#src/embedded/postgres.ts";
+import { connectBus } from "#src/runtime/bus/bus.ts";
+import { devnetStore, spend } from "../support/devnet.ts";
+import { person } from "../support/wallet.ts";
+import { percentile, table } from "./machine.ts";
+
+const OUTPUTS = 10_000;
+/** As many as fit into a transaction. */
+const AT_ONCE = 200;
+const REQUESTS = 300;
+const [alice, bob] = [person("alice"), person("bob")];
+
+/** Prints the table. */
+export async function benchBlockfrost(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "arbor-bench-"));
+  const postgres = await startPostgres({ folder, log: silentLog });
+  const nats = await startNatsEndpoint({ port: 0, token: "bench", log: silentLog });
+  const store = await devnetStore(postgres.url);
+  const bus = await connectBus({ url: nats.url, token: "bench" });
+  const started = await startDevnet({
+    store,
+    bus,
+    evaluate: () => Promise.reject(new Error("no script was expected")),
+    log: silentLog,
+    clock: new VirtualClock(Date.now()),
+    options: { blockMs: 0, mempoolBytes: 100_000_000 },
+  });
+  if (!started.ok) throw new Error(started.error.message);
+  const devnet = started.value;
+  const count = OUTPUTS / AT_ONCE;
+  for (let i = 0; i < count; i++) await devnet.faucet.pay(alice.enterprise, 1_000_000_000n);
+  await devnet.faucet.pay(bob.base, 5_000_000n);
+  while (devnet.mempool().length > 0) await devnet.makeBlock();
+  let last = "";
+  for (const coin of (await readUtxosByAddress(store.sql, [alice.enterprise])).value) {
+    const outputs = Array.from({ length: AT_ONCE }, () => [alice.base, 2_000_000n] as const);
+    const payment = spend({
+      from: alice,
+      inputs: [coin],
+      outputs: [...outputs, [alice.enterprise, 1_000_000_000n - 2_000_000n * BigInt(AT_ONCE) - 1_000_000n]],
+    });
+    const said = await devnet.submit(payment.cbor);
+    if (!said.ok || said.value.outcome !== "accepted") throw new Error("a transaction was not accepted");
+    last = payment.hash;
+  }
+  while (devnet.mempool().length > 0) await devnet.makeBlock();
+  await store.sql`analyze`;
+
+  const listener = await serve(blockfrostApp({ devnet, store, log: silentLog }), { host: "127.0.0.1", port: 0 });
+  const url = `http://127.0.0.1:${listener.port}/api/v1`;
+  const [few, many] = [bob, alice].map(({ base }) => textOfAddress(base));
+  const questions: Readonly<Record<string, string>> = {
+    "unspent outputs of an address with 1": `/addresses/${few}/utxos`,
+    "100 unspent outputs of an address with 10,000": `/addresses/${many}/utxos`,
+    "the last 100 of the same, by page": `/addresses/${many}/utxos?page=100`,
+    "the newest 100 of the same": `/addresses/${many}/utxos?order=desc`,
+    "balance of an address with 10,000": `/addresses/${many}`,
+    "inputs and 201 outputs of a transaction": `/txs/${last}/utxos`,
+    "a transaction": `/txs/${last}`,
+    "the newest block": "/blocks/latest",
+  };
+  const rows: [string, string, string][] = [];
+  for (const [name, path] of Object.entries(questions)) {
+    const times: number[] = [];
+    for (let i = -20; i < REQUESTS; i++) {
+      const begun = performance.now();
+      const response = await fetch(url + path);
+      await response.text();
+      if (!response.ok) throw new Error(`${path}: ${response.status}`);
+      if (i >= 0) times.push(performance.now() - begun);
+    }
+    rows.push([name, percentile(times, 0.5).toFixed(1), percentile(times, 0.99).toFixed(1)]);
+  }
+  for (const line of table(["request", "p50, ms", "p99, ms"], rows)) console.log(line);
+  await listener.stop();
+  await devnet.stop();
+  await bus.close();
+  await store.close();
+  await nats.stop();
+  await postgres.stop();
+  await rm(folder, { recursive: true, force: true });
+}
