@@ -38,6 +38,7 @@ export async function keepSideBlocks(sql: Queries, height: number, index: boolea
   await sql`
     insert into devnet_side_spend (block, tx_hash, index)
     select block.hash, tx_hash, index from devnet_block as block join devnet_utxo on spent_height = height where ${leads}`;
+  if (index) await keepSideIndex(sql, leads);
 }
 
 /** A block beside the chain. */
