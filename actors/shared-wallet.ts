@@ -9,7 +9,7 @@ import { sharedWalletCommands, sharedWalletContent, sharedWalletMachine } from "
 import { walletInputs, walletOutcomes } from "#machines/wallet.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import { slotAt } from "#src/cardano/parameters.ts";
+import { currentSlot } from "#src/cardano/parameters.ts";
 import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
 import { vaultAdoption } from "#src/vault/tables.ts";
 import { accountPath, pathText } from "#src/wallet/keys/paths.ts";
@@ -111,12 +111,12 @@ async function within(
   { sharing }: SharedWalletRow,
   intent: PaymentIntent,
 ): Promise<PaymentIntent> {
-  const { slots } = await port.network();
+  const network = await port.network();
   const scripts = [
     sharing.payment,
     ...(actsForStake(intent) && sharing.delegation ? [sharing.delegation] : []),
   ];
-  const now = { slot: slotAt(slots, clock.now()), slotLengthMs: slots.slotLength };
+  const now = { slot: currentSlot(network, clock.now()), slotLengthMs: network.slots.slotLength };
   return {
     ...intent,
     validity: validityWithin(scripts.map(({ script }) => script), intent.validity, now),

@@ -26,7 +26,7 @@ import { NOT_OWNER } from "#src/cage/transactions/state.ts";
 import type { BuiltUpdate, RefusedRequest } from "#src/cage/transactions/update.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
-import { slotAt } from "#src/cardano/parameters.ts";
+import { currentSlot } from "#src/cardano/parameters.ts";
 import { atPoint, readAvailable, readPendingSpends } from "#src/chain/pending/spendable.ts";
 import { horizonOf } from "#src/chain/provider/horizon.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
@@ -144,7 +144,7 @@ async function building<T>(
   ]);
   for (const watched of [mine, scripts]) if (!watched.ok) return watched;
   if (!parameters.ok) return parameters;
-  const [{ slots }, horizon] = await Promise.all([port.network(), horizonOf(port)]);
+  const [network, horizon] = await Promise.all([port.network(), horizonOf(port)]);
   return await offering(store, from, async () => {
     const { at, value } = await atPoint(store, async (sql) => ({
       available: await readAvailable(sql, from),
@@ -153,8 +153,8 @@ async function building<T>(
     }));
     const offer = await build({
       parameters: parameters.value.value,
-      slots,
-      slot: Math.max(at.slot, slotAt(slots, options.clock.now())),
+      slots: network.slots,
+      slot: Math.max(at.slot, currentSlot(network, options.clock.now())),
       horizon,
       network: networkId,
       script: publishedScript(script),

@@ -10,7 +10,7 @@ import type { NetworkId } from "#src/cardano/address.ts";
 import { ROLES } from "#src/cardano/derivation.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
-import { slotAt } from "#src/cardano/parameters.ts";
+import { currentSlot } from "#src/cardano/parameters.ts";
 import { atPoint, readReserved, readSpenders } from "#src/chain/pending/spendable.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readListedPending, readSubmitted } from "#src/chain/pending/submissions.ts";
@@ -66,7 +66,7 @@ export async function settingOf(
   { port, networkId, clock }: WalletBuildOptions,
   intent: PaymentIntent,
 ): Promise<Result<(at: number, fixed?: number) => Omit<ConstructInput, "intent" | "means">, Failure>> {
-  const [{ slots }, parameters] = await Promise.all([port.network(), port.parameters()]);
+  const [chain, parameters] = await Promise.all([port.network(), port.parameters()]);
   if (!parameters.ok) return parameters;
   // a withdrawal must expire before the next rewards arrive
   const eras = intent.withdrawal ? await port.eras() : undefined;
@@ -79,11 +79,11 @@ export async function settingOf(
   const redeemed = await redeemedAccount(port, intent, parameters.value.value.keyDeposit);
   if (!redeemed.ok) return redeemed;
   return ok((at, fixed?: number) => {
-    const slot = fixed ?? Math.max(at, slotAt(slots, clock.now()));
+    const slot = fixed ?? Math.max(at, currentSlot(chain, clock.now()));
     return {
       parameters: parameters.value.value,
       network: networkId,
-      slots,
+      slots: chain.slots,
       slot,
       references: references.value,
       redeemed: redeemed.value,

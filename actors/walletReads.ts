@@ -63,10 +63,10 @@ export async function readOverviews(
   actor: string,
   ids: readonly string[],
 ): Promise<(id: string) => WalletOverview> {
-  const { slots } = await port.network();
+  const { slots, slotsAhead } = await port.network();
   const { pending, holdings, accounts, ...places } = await readWithoutPending(store.sql, actor, ids) ??
     (await atPoint(store, (sql) => readWithPending(sql, actor, ids))).value;
-  const standings = walletStandings(places, ids, { slots, toleranceS, clocked, clock });
+  const standings = walletStandings(places, ids, { slots, slotsAhead, toleranceS, clocked, clock });
   return (id) => {
     const account = accounts.get(id);
     return {

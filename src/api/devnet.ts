@@ -43,6 +43,20 @@ export const network = tip.extend({
 export const blocksBody = z.object({ count: z.int().min(1).max(1_000).default(1) }).meta({ id: "BlocksRequest" });
 export const blocksAnswer = z.object({ tip, made: z.int() }).meta({ id: "BlocksAnswer" });
 
+export const epochsBody = z.object({
+  count: z.int().min(1).max(1_000).default(1).describe("Number of epochs to enter."),
+  blocks: z.int().min(0).max(1_000).optional().describe(
+    "Blocks to make in the rest of each epoch that ends, as far as it has slots; rewards are in proportion to an epoch's " +
+      "blocks. By default a tenth of the blocks that can be rolled back, at most half of them in one request.",
+  ),
+}).meta({ id: "EpochsRequest" });
+export const epochsAnswer = z.object({
+  tip,
+  epoch: z.int().describe("The epoch of the newest block."),
+  entered: z.int().describe("Number of epochs entered."),
+  made: z.int().describe("Number of blocks made."),
+}).meta({ id: "EpochsAnswer" });
+
 export const rollbackBody = z.object({
   blocks: z.int().min(0).optional().describe("Number of blocks to roll back."),
   slot: z.int().min(-1).optional().describe("Roll back every block after this slot."),

@@ -73,7 +73,7 @@ export const submitBody = z.object({ txCbor: hex("CBOR of the signed transaction
 });
 
 const amounts = z.array(z.object({
-  unit: z.string().regex(/^(lovelace|[0-9a-fA-F]{56}([0-9a-fA-F]{2}){0,32})$/i, "must be lovelace or an asset")
+  unit: z.string().regex(/^(lovelace|[0-9a-fA-F]{56}([0-9a-fA-F]{2}){0,32})$/, "must be lovelace or an asset")
     .describe("`lovelace`, or the policy id and the asset name in hexadecimal."),
   quantity: z.string().regex(/^\d{1,20}$/, "must be a whole number as a string"),
 })).min(1).max(100);
@@ -115,3 +115,19 @@ export const value = z.object({
     quantity: z.string(),
   })).optional(),
 }).meta({ id: "DecodedValue" });
+
+/** A refusal: with the error of CIP-30 where it defines one, and for payments with the members of Yaci DevKit. */
+export const walletError = z.object({
+  code: z.union([z.int(), z.string()]).describe("The number of CIP-30's error; the code of this service for others."),
+  error: z.string().describe("A sentence."),
+  details: z.unknown().optional(),
+  type: z.enum(["APIError", "TxSignError", "TxSendError", "DataSignError", "PaginateError"]).optional().describe(
+    "The error of CIP-30.",
+  ),
+  info: z.string().optional().describe("The sentence, as CIP-30 names it."),
+  reason: z.string().optional().describe("The code of this service beside a number of CIP-30."),
+  maxSize: z.int().optional().describe("Of `PaginateError`: the number of items."),
+  success: z.literal(false).optional(),
+  errorCode: z.string().optional().describe("Yaci DevKit's code of a failed payment."),
+  message: z.string().optional(),
+}).meta({ id: "WalletError" });

@@ -38,6 +38,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
       ...options.genesis,
       ...metadataUrl(options),
       leaseMs: options.leaseMs,
+      index: !options.devnetWithout.has("index"),
       publish: cageScripts.map((script) => ({
         address: publicationAddress(context.networkId),
         script: referenceScript(script),

@@ -99,6 +99,18 @@ export function slotAt(config: SlotConfig, time: number): number {
   return config.zeroSlot + Math.floor((time - config.zeroTime) / config.slotLength);
 }
 
+/** How a network maps time to slots now. */
+export interface SlotClock {
+  readonly slots: SlotConfig;
+  /** By how many slots the network runs ahead of the time that `slots` states: a devnet may. 0 where undefined. */
+  readonly slotsAhead?: number | undefined;
+}
+
+/** The current slot of a network at a time in ms since 1970. A network that runs ahead has made later slots than that time's. */
+export function currentSlot({ slots, slotsAhead = 0 }: SlotClock, now: number): number {
+  return slotAt(slots, now) + slotsAhead;
+}
+
 /** When a slot begins, in ms since 1970. */
 export function slotTime(config: SlotConfig, slot: number): number {
   return config.zeroTime + (slot - config.zeroSlot) * config.slotLength;

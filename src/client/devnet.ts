@@ -1,4 +1,4 @@
-/** The typed client of the devnet: faucet, blocks, rollbacks and snapshots. */
+/** The typed client of the devnet: faucet, blocks, epochs, rollbacks and snapshots. */
 import type { z } from "zod";
 import type * as api from "#src/api/devnet.ts";
 import { call } from "#src/client/http.ts";
@@ -37,6 +37,14 @@ export class DevnetClient {
   /** Produces blocks now. */
   blocks(count = 1): Promise<{ readonly tip: DevnetTip; readonly made: number }> {
     return call(this.base, "POST", "/blocks", { count });
+  }
+
+  /**
+   * Enters the next epochs now. `blocks` are made in the rest of each epoch that ends; rewards are in proportion to
+   * them.
+   */
+  epochs(count = 1, blocks?: number): Promise<z.output<typeof api.epochsAnswer>> {
+    return call(this.base, "POST", "/epochs", blocks === undefined ? { count } : { count, blocks });
   }
 
   /**

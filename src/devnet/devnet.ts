@@ -2,7 +2,8 @@
  * The devnet: a network of one process, with blocks, mempool, epochs, faucet and rollbacks on request.
  *
  * Assumptions: one process at a time produces blocks, under a lease; another one waits for it. Slots follow the clock,
- * so a stopped devnet has no blocks: after a pause the next block has a later slot and the next height.
+ * so a stopped devnet has no blocks: after a pause the next block has a later slot and the next height. A devnet that was
+ * moved over epochs runs ahead of the clock by a number of slots that its rows hold; the time of a slot never changes.
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
@@ -13,7 +14,7 @@ import { LEASE, type RollbackImpossible } from "#src/devnet/blocks/chain.ts";
 import type { PendingTransaction } from "#src/devnet/blocks/mempool.ts";
 import { readTip } from "#src/devnet/blocks/rows.ts";
 import type { SubmissionUnavailable, UndecodableSubmission } from "#src/devnet/blocks/submission.ts";
-import { DevnetRunner, notRunning, type RollbackTarget } from "#src/devnet/devnetRunner.ts";
+import { DevnetRunner, notRunning, type RollbackTarget, type TooFarAhead } from "#src/devnet/devnetRunner.ts";
 import { checkAmount, type FaucetFailure } from "#src/devnet/faucet/faucet.ts";
 import { minLovelace } from "#src/devnet/faucet/payment.ts";
 import type { ReferenceScript } from "#src/devnet/faucet/publish.ts";
@@ -94,6 +95,11 @@ export interface Devnet {
   /** Produces a block as soon as there is a free slot; another block that is produced meanwhile counts as well. */
   makeBlock(): Promise<Result<Tip, SubmissionUnavailable>>;
   /**
+   * Enters the next epoch at once: so many blocks in what is left of this one, by which pools earn, then a block in the
+   * first slot of the next one, from where the devnet's clock goes on.
+   */
+  enterNextEpoch(blocks?: number): Promise<Result<Tip, SubmissionUnavailable | TooFarAhead>>;
+  /**
    * Undoes so many blocks, or all after a slot or a height. With `drop`, their transactions do not return to the
    * mempool.
    */
@@ -166,6 +172,7 @@ export async function startDevnet(
       },
     },
     makeBlock: () => runner.makeBlock(genesis),
+    enterNextEpoch: (blocks = 0) => runner.enterNextEpoch(genesis, blocks),
     rollback: (to, { drop = false } = {}) => runner.rollback(to, drop),
     snapshots: { ...runner.snapshots, list: () => readSnapshots(store.sql) },
     stop: () => lease.stop(),

@@ -1,9 +1,9 @@
 /** Runs a devnet's chain while this process holds the lease: opens it, produces blocks, and announces them. */
 import { type Clock, sleep, systemClock } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
-import { fail, ok, type Result } from "#src/base/result.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
-import { slotAt, slotTime } from "#src/cardano/parameters.ts";
+import { currentSlot, slotAt, slotTime } from "#src/cardano/parameters.ts";
 import { DevnetChain, LeaseLost, type RollbackImpossible, underLease } from "#src/devnet/blocks/chain.ts";
 import { cacheEvaluations } from "#src/devnet/blocks/evaluationCache.ts";
 import { readHeightAt } from "#src/devnet/blocks/rows.ts";
@@ -25,11 +25,19 @@ import type { Evaluate } from "#src/plutus/types.ts";
 /** How far a rollback goes: so many blocks, or all after a slot or a height. */
 export type RollbackTarget = { readonly blocks: number } | { readonly slot: number } | { readonly height: number };
 
+/** The devnet's clock cannot run further ahead. */
+export type TooFarAhead = Failure<"too_far_ahead">;
+
+/** How far a devnet's clock may run ahead: until then a time in milliseconds and its date have an exact form. */
+const MOST_AHEAD_MS = 100 * 365 * 86_400_000;
+
 export class DevnetRunner {
   /** Resolves with the database's genesis when the chain is open, or when it turns out to be of another network. */
   readonly opened: Promise<Genesis>;
   #resolveOpened: (genesis: Genesis) => void = () => {};
   #chain: DevnetChain | undefined;
+  /** Of the chain, also while it is not open. */
+  #slotsAhead = 0;
   readonly #clock: Clock & { advance?(ms: number): void };
   readonly #evaluate: Evaluate;
 
@@ -55,8 +63,8 @@ export class DevnetRunner {
   }
 
   /** The current slot. */
-  slotOf({ network }: Genesis): number {
-    return slotAt(network.slots, this.#clock.now());
+  slotOf({ network: { slots } }: Genesis): number {
+    return currentSlot({ slots, slotsAhead: this.#chain?.slotsAhead ?? this.#slotsAhead }, this.#clock.now());
   }
 
   /** Runs until the signal aborts; starts again after an error. */
@@ -86,11 +94,41 @@ export class DevnetRunner {
         this.settings.log.warn("no block was produced", { reason: reason(error) });
         return notRunning();
       }
-      const missing = Math.max(1, slotTime(genesis.network.slots, chain.lastSlot + 1) - this.#clock.now());
+      const due = slotTime(genesis.network.slots, chain.lastSlot + 1 - chain.slotsAhead);
+      const missing = Math.max(1, due - this.#clock.now());
       if (this.#clock.advance) this.#clock.advance(missing);
       else await sleep(missing);
     }
     return notRunning();
+  }
+
+  /**
+   * Moves the devnet into its next epoch at once: some blocks in the slots that are left of this epoch, by which pools
+   * earn, then a block in the epoch's first slot, from where the devnet's clock goes on. If the clock has reached a
+   * later epoch than the chain, there is only one block, of now.
+   */
+  async enterNextEpoch(genesis: Genesis, blocks: number): Promise<Result<Tip, SubmissionUnavailable | TooFarAhead>> {
+    const chain = this.#chain;
+    if (!chain) return notRunning();
+    const { network: { slots }, terms } = genesis;
+    if ((chain.slotsAhead + terms.epochLength) * slots.slotLength > MOST_AHEAD_MS) {
+      return fail("too_far_ahead", "The devnet's clock cannot run more than 100 years ahead.");
+    }
+    const from = Math.max(this.slotOf(genesis), chain.lastSlot + 1);
+    const left = Math.max(0, (chain.state.epoch + 1) * terms.epochLength - from);
+    const made = Math.min(blocks, left);
+    try {
+      for (let i = 0; i < made; i++) {
+        const tip = await chain.forgeAhead(from + Math.floor(i * left / made));
+        if (tip) this.#announce(tip);
+      }
+      const tip = await chain.forgeNextEpoch();
+      this.#announce(tip);
+      return ok(tip);
+    } catch (error) {
+      this.settings.log.warn("no block was produced", { reason: reason(error) });
+      return notRunning();
+    }
   }
 
   /** Undoes blocks; with `drop`, their transactions do not return to the mempool. */
@@ -151,7 +189,7 @@ export class DevnetRunner {
       judge: (state, { cbor }, slot) => validate(state, cbor, slot, this.#evaluate, slots),
       mempoolBytes: options.mempoolBytes ?? 4_000_000,
       index: options.index ?? true,
-      slot: () => this.slotOf(genesis),
+      slot: () => slotAt(slots, this.#clock.now()),
       log,
     });
     this.#chain = chain;
@@ -168,6 +206,7 @@ export class DevnetRunner {
       else await this.#makeBlocks(chain, genesis, signal);
     } finally {
       for (const unsubscribe of served) unsubscribe();
+      this.#slotsAhead = chain.slotsAhead;
       this.#chain = undefined;
       await chain.idle();
     }

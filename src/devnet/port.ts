@@ -30,7 +30,7 @@ import {
   readUtxosByRef,
 } from "#src/devnet/blocks/rows.ts";
 import { followBlocks } from "#src/devnet/serve/follow.ts";
-import { type Genesis, readGenesis } from "#src/devnet/genesis/genesis.ts";
+import { type Genesis, readGenesis, readSlotsAhead } from "#src/devnet/genesis/genesis.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
 import { nodeAnswers } from "#src/devnet/serve/nodeAnswers.ts";
 import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
@@ -53,6 +53,12 @@ interface DevnetPortSettings {
   readonly submitMs?: number;
 }
 
+/**
+ * Milliseconds for which the slots that the devnet runs ahead are kept. They change only with a block, so what takes the
+ * tip into account is right meanwhile.
+ */
+const AHEAD_MS = 1_000;
+
 const GUARANTEES: readonly Guarantee[] = [
   { query: "tip", holds: "at a point" },
   { query: "inMempool", holds: "at the tip" },
@@ -73,6 +79,7 @@ const GUARANTEES: readonly Guarantee[] = [
 export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 }: DevnetPortSettings): RawChainPort {
   const { sql } = store;
   let cachedGenesis: Genesis | undefined;
+  let ahead = { slots: 0, at: -Infinity };
   const readParameters = parametersReader(sql);
   /** The genesis; waits for the devnet's first start. */
   const genesis = async (signal?: AbortSignal): Promise<Genesis> => {
@@ -110,7 +117,13 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
     });
   return {
     guarantees: GUARANTEES,
-    network: async (signal) => (await genesis(signal)).network,
+    network: async (signal) => {
+      const { network } = await genesis(signal);
+      if (Date.now() - ahead.at >= AHEAD_MS) {
+        ahead = { slots: await readSlotsAhead(sql).catch(() => ahead.slots), at: Date.now() };
+      }
+      return ahead.slots === 0 ? network : { ...network, slotsAhead: ahead.slots };
+    },
     follow: async function* (points, signal) {
       const { network } = await genesis(signal);
       yield* followBlocks({ store, bus, pollMs, k: network.securityParameter }, points, signal);

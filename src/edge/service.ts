@@ -27,17 +27,26 @@ export interface ServiceOptions {
   readonly log: Log;
 }
 
+/** The path of a request, as routes see it. */
+export type PathOf = (request: Request) => string;
+
 /** An app that answers every error and is observed under the name of its service. */
-export function serviceApp(service: string, log: Log, refusing?: RefusalFormat): OpenAPIHono {
-  const app = new OpenAPIHono();
+export function serviceApp(service: string, log: Log, refusing?: RefusalFormat, getPath?: PathOf): OpenAPIHono {
+  const app = new OpenAPIHono(getPath ? { getPath } : {});
   handleErrors(app, log, refusing);
   app.use(observe(service, log));
   return app;
 }
 
 /** A service's app that pages may call: those of any site, or those that `sites` and this machine allow. */
-export function publicApp(service: string, log: Log, sites?: Sites, refusing?: RefusalFormat): OpenAPIHono {
-  const app = serviceApp(service, log, refusing);
+export function publicApp(
+  service: string,
+  log: Log,
+  sites?: Sites,
+  refusing?: RefusalFormat,
+  getPath?: PathOf,
+): OpenAPIHono {
+  const app = serviceApp(service, log, refusing, getPath);
   const forAll = sites === undefined || sites.origins.includes("*");
   if (sites) app.use(guardSites({ ...sites, local: true }));
   app.use(cors({

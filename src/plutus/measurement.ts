@@ -13,7 +13,7 @@ import { refKey } from "#src/cardano/output.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import { scriptsBy } from "#src/plutus/context/collect.ts";
 import { posixTime } from "#src/plutus/context/interval.ts";
-import { scriptHashOf, targets } from "#src/plutus/context/purpose.ts";
+import { allTargets, scriptHashOf } from "#src/plutus/context/purpose.ts";
 import { type ScriptArguments, translate } from "#src/plutus/context/translate.ts";
 import type { ContextInput } from "#src/plutus/context/txInfo.ts";
 import { type ContextError, Untranslatable } from "#src/plutus/context/error.ts";
@@ -46,8 +46,9 @@ function measureAll(
   { parameters: { maxTxUnits, costModels } }: EvaluationInput,
   context: ContextInput,
 ): Measurement {
-  const { transaction: { witnesses }, resolved, protocolMajor } = context;
+  const { transaction: { body, witnesses }, resolved, protocolMajor } = context;
   const provided = scriptsBy(context);
+  const found = new Map(allTargets(body).map(([{ purpose, index }, target]) => [`${purpose} ${index}`, target]));
   const shown = new Map<number, ScriptArguments>();
   /** The arguments for the scripts of a language. */
   const argumentsIn = (language: 1 | 2 | 3): ScriptArguments => {
@@ -57,7 +58,7 @@ function measureAll(
   };
   let left: Units = { memory: maxTxUnits.memory * MEASURED_TIMES, steps: maxTxUnits.steps * MEASURED_TIMES };
   const measure = (redeemer: Redeemer): Result<Units, RedeemerFailure> => {
-    const target = targetOf(context, redeemer);
+    const target = found.get(`${redeemer.purpose} ${redeemer.index}`);
     const hash = target && scriptHashOf(target, resolved);
     if (!target || hash === undefined) return failed({ kind: "no_target" });
     const script = provided(hash);
@@ -77,7 +78,10 @@ function measureAll(
     };
     const outcome = evaluate(flat, args, { language, protocolMajor, costModel }, limit);
     left = { memory: left.memory - outcome.spent.memory, steps: left.steps - outcome.spent.steps };
-    const problem = problemOf(outcome, language, limit);
+    const { memory, steps } = limit;
+    const problem = !outcome.ok && outcome.kind === "budget"
+      ? `takes more than the ${memory} memory and ${steps} steps that a transaction may use`
+      : problemOf(outcome, language, limit);
     if (problem === undefined) return { ok: true, value: outcome.spent };
     return failed({ kind: "failed", message: `the script ${problem}`, logs: outcome.logs });
   };
@@ -89,16 +93,6 @@ function measureAll(
       result: measure(redeemer),
     })),
   };
-}
-
-/** What a redeemer points to; undefined if there is nothing. */
-function targetOf({ transaction }: ContextInput, redeemer: Redeemer) {
-  try {
-    return targets(transaction.body)(redeemer);
-  } catch (error) {
-    if (error instanceof Untranslatable) return undefined;
-    throw error;
-  }
 }
 
 /** @throws {Untranslatable} */

@@ -1,7 +1,7 @@
 /** How far wallets are read, and whether that counts as ready: computed at the time of a request. */
 import type { Clock } from "#src/base/clock.ts";
 import { origin, type Tip } from "#src/cardano/block.ts";
-import { slotAt, type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
+import { currentSlot, type SlotClock, slotTime } from "#src/cardano/parameters.ts";
 
 /** The state of a wallet as the API has it. */
 type SyncState =
@@ -20,8 +20,7 @@ export interface WalletStanding {
 }
 
 /** What decides between ready and syncing. */
-export interface SyncTolerance {
-  readonly slots: SlotConfig;
+export interface SyncTolerance extends SlotClock {
   /** So many seconds behind, a wallet is ready. */
   readonly toleranceS: number;
   /** Whether the network makes blocks by the clock: an old tip then means that the node itself is behind. */
@@ -40,7 +39,7 @@ interface ReadPlace {
  */
 export function syncState(at: { readonly slot: number }, tipSlot: number, tolerance: SyncTolerance): SyncState {
   const { slots, toleranceS, clocked, clock } = tolerance;
-  const goal = Math.max(tipSlot, clocked ? slotAt(slots, clock.now()) : tipSlot);
+  const goal = Math.max(tipSlot, clocked ? currentSlot(tolerance, clock.now()) : tipSlot);
   const behindMs = slotTime(slots, Math.max(goal, at.slot)) - slotTime(slots, at.slot);
   if (behindMs <= toleranceS * 1_000) return { status: "ready" };
   const share = goal < 0 ? 0 : Math.max(0, at.slot + 1) / (goal + 1);

@@ -1,12 +1,15 @@
 /**
  * Benchmark of the devnet's Blockfrost API, over HTTP on loopback: questions about an address with one output and about
- * one with 10,000, and about transactions, one request after the other.
+ * one with 10,000, and about transactions, one request after the other; scripts that are evaluated; payments from their
+ * submission until they are found in a block, which is made at once.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
+import { toHex } from "#src/base/bytes.ts";
+import { createBuilders } from "#src/builders/builders.ts";
 import { textOfAddress } from "#src/edge/blockfrost/documents.ts";
 import { readUtxosByAddress } from "#src/devnet/blocks/rows.ts";
 import { startDevnet } from "#src/devnet/devnet.ts";
@@ -16,6 +19,8 @@ import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { devnetStore, spend } from "../support/devnet.ts";
+import { minting } from "../support/minting.ts";
+import { agrees, agreesWithTwo } from "../support/scripts.ts";
 import { person } from "../support/wallet.ts";
 import { percentile, table } from "./machine.ts";
 
@@ -32,6 +37,9 @@ export async function benchBlockfrost(): Promise<void> {
   const nats = await startNatsEndpoint({ port: 0, token: "bench", log: silentLog });
   const store = await devnetStore(postgres.url);
   const bus = await connectBus({ url: nats.url, token: "bench" });
+  const builders = createBuilders({ log: silentLog });
+  await builders.warm();
+  const { measure } = builders;
   const started = await startDevnet({
     store,
     bus,
@@ -61,7 +69,10 @@ export async function benchBlockfrost(): Promise<void> {
   while (devnet.mempool().length > 0) await devnet.makeBlock();
   await store.sql`analyze`;
 
-  const listener = await serve(blockfrostApp({ devnet, store, log: silentLog }), { host: "127.0.0.1", port: 0 });
+  const listener = await serve(blockfrostApp({ devnet, store, measure, log: silentLog }), {
+    host: "127.0.0.1",
+    port: 0,
+  });
   const url = `http://127.0.0.1:${listener.port}/api/v1`;
   const [few, many] = [bob, alice].map(({ base }) => textOfAddress(base));
   const questions: Readonly<Record<string, string>> = {
@@ -75,20 +86,53 @@ export async function benchBlockfrost(): Promise<void> {
     "the newest block": "/blocks/latest",
   };
   const rows: [string, string, string][] = [];
-  for (const [name, path] of Object.entries(questions)) {
+  /** Times a request again and again. */
+  const time = async (name: string, request: () => Promise<Response>, settled = async (_: string) => {}) => {
     const times: number[] = [];
     for (let i = -20; i < REQUESTS; i++) {
       const begun = performance.now();
-      const response = await fetch(url + path);
-      await response.text();
-      if (!response.ok) throw new Error(`${path}: ${response.status}`);
+      const response = await request();
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${name}: ${response.status} ${text}`);
+      await settled(text);
       if (i >= 0) times.push(performance.now() - begun);
     }
     rows.push([name, percentile(times, 0.5).toFixed(1), percentile(times, 0.99).toFixed(1)]);
-  }
+  };
+  for (const [name, path] of Object.entries(questions)) await time(name, () => fetch(url + path));
+
+  const [coin] = (await readUtxosByAddress(store.sql, [bob.base])).value;
+  if (!coin) throw new Error("there is no output to mint with");
+  const scripts = [agreesWithTwo, agreesWithTwo, agrees];
+  const body = toHex(minting({ input: coin.ref, lovelace: coin.output.value.lovelace, scripts }));
+  const headers = { "content-type": "application/cbor" };
+  await time(
+    "three scripts of Plutus V1, V2 and V3 evaluated",
+    () => fetch(`${url}/utils/txs/evaluate`, { method: "POST", body, headers }),
+  );
+  let inputs = [coin];
+  await devnet.faucet.pay(bob.base, 1_000_000_000n);
+  await devnet.makeBlock();
+  inputs = (await readUtxosByAddress(store.sql, [bob.base])).value.slice(-1);
+  await time(
+    "a payment submitted, and found in its block",
+    () => {
+      const left = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n) - 200_000n;
+      const made = spend({ from: bob, inputs, outputs: [[bob.base, left]] });
+      inputs = [...made.created];
+      return fetch(`${url}/tx/submit`, { method: "POST", body: made.cbor as Uint8Array<ArrayBuffer>, headers });
+    },
+    async (hash) => {
+      await devnet.makeBlock();
+      const found = await fetch(`${url}/txs/${JSON.parse(hash)}`);
+      if (!found.ok) throw new Error(`the payment is not found: ${found.status}`);
+      await found.text();
+    },
+  );
   for (const line of table(["request", "p50, ms", "p99, ms"], rows)) console.log(line);
   await listener.stop();
   await devnet.stop();
+  await builders.stop();
   await bus.close();
   await store.close();
   await nats.stop();

@@ -43,7 +43,7 @@ export class BlockfrostApi {
   /** Operations that have answered with 200, as `GET /blocks/latest`. */
   readonly called = new Set<string>();
 
-  constructor(private readonly app: Callable, private readonly prefix = "/api/v1") {}
+  constructor(private readonly app: Callable, private readonly prefix = "/api/v0") {}
 
   /** Sends a request and validates the answer. */
   async send(method: string, path: string, init: RequestInit = {}): Promise<ApiAnswer> {

@@ -109,7 +109,16 @@ function closed(schema: unknown): unknown {
   const members = Object.fromEntries(
     Object.entries(schema).map(([name, one]) => [name, name === "example" || name === "enum" ? one : closed(one)]),
   );
-  const { properties, additionalProperties } = members as { properties?: object; additionalProperties?: unknown };
+  // anything may be null where no type is named; Ajv has no such schema
+  if (!("type" in members)) delete members.nullable;
+  const { nullable, enum: values, properties, additionalProperties } = members as {
+    readonly nullable?: boolean;
+    readonly enum?: readonly unknown[];
+    readonly properties?: object;
+    readonly additionalProperties?: unknown;
+  };
+  // the description leaves null out of the values of a text that may be null
+  if (nullable && values) return { ...members, enum: [...values, null] };
   if (properties === undefined || additionalProperties !== undefined) return members;
   const required = Object.keys(properties).filter((name) => !OPTIONAL.has(name));
   return { ...members, required, additionalProperties: false };

@@ -12,6 +12,7 @@ import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet
 import { devnetPort } from "#src/devnet/port.ts";
 import { nodeService, type NodeServiceSettings } from "#src/devnet/serve/socket.ts";
 import type { NodeServer } from "#src/node/server/server.ts";
+import type { Evaluate } from "#src/plutus/types.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import { devnetStore } from "./devnet.ts";
@@ -35,8 +36,8 @@ export interface DevnetWorld {
   readonly rows: RawChainPort;
   /** Devnets that were started; they are stopped after the test. */
   readonly running: Devnet[];
-  /** Starts a devnet that makes a block only on request. */
-  start(options?: DevnetOptions): Promise<Devnet>;
+  /** Starts a devnet that makes a block only on request. Without an evaluator it expects no script. */
+  start(options?: DevnetOptions, evaluate?: Evaluate): Promise<Devnet>;
   /** Serves a devnet at a socket; returns the server, its path, and a port to it. */
   serve(devnet: Devnet, settings?: Partial<ServeSettings>, port?: Partial<NodePortSettings>): Promise<Served>;
 }
@@ -91,12 +92,12 @@ export function devnetWorld(): DevnetWorld {
       return of.rows;
     },
     running,
-    start: async (options = {}) => {
+    start: async (options = {}, evaluate = () => Promise.reject(new Error("no script was expected"))) => {
       const { store, bus, clock } = of;
       const started = await startDevnet({
         store,
         bus,
-        evaluate: () => Promise.reject(new Error("no script was expected")),
+        evaluate,
         log: silentLog,
         clock,
         options: { blockMs: 0, leaseMs: 4_000, ...options },

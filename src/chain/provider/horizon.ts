@@ -3,7 +3,7 @@
  * later.
  */
 import { horizon } from "#src/cardano/eras.ts";
-import { slotAt } from "#src/cardano/parameters.ts";
+import { currentSlot } from "#src/cardano/parameters.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 
 /** A known horizon that is at least this far ahead (ms) is not read again. */
@@ -23,8 +23,8 @@ export async function horizonOf(port: ChainPort): Promise<number | undefined> {
   const now = Date.now();
   if (last) {
     if (now - last.at < FRESH_MS) return last.slot;
-    const { slots } = await port.network();
-    if (last.slot !== undefined && last.slot >= slotAt(slots, now + AHEAD_MS)) return last.slot;
+    const network = await port.network();
+    if (last.slot !== undefined && last.slot >= currentSlot(network, now + AHEAD_MS)) return last.slot;
   }
   const eras = await port.eras();
   if (!eras.ok) return last?.slot;

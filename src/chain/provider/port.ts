@@ -10,7 +10,7 @@ import type { Result } from "#src/base/result.ts";
 import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
-import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
+import type { Parameters, SlotClock } from "#src/cardano/parameters.ts";
 import type { At, Unanswered, Unreachable } from "#src/chain/provider/answer.ts";
 import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import type { LedgerPort } from "#src/chain/provider/ledgerPort.ts";
@@ -31,12 +31,11 @@ export type Submission =
   | { readonly outcome: "accepted" }
   | { readonly outcome: "refused"; readonly failures: readonly LedgerFailure[] };
 
-/** Constants of a network. */
-export interface Network {
+/** A network: its constants, and how far it runs ahead of the clock. */
+export interface Network extends SlotClock {
   readonly magic: number;
   /** Network id in addresses: 0 test, 1 main. */
   readonly id: 0 | 1;
-  readonly slots: SlotConfig;
   /** Blocks that a rollback may undo at most (k). */
   readonly securityParameter: number;
 }

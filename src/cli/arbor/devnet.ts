@@ -1,4 +1,4 @@
-/** `arbor devnet`: the newest block, the faucet, blocks, rollbacks and snapshots. */
+/** `arbor devnet`: the newest block, the faucet, blocks, epochs, rollbacks and snapshots. */
 import type { Command } from "commander";
 import { define, wholeNumber } from "#src/cli/arbor/command.ts";
 import { untilRead } from "#src/cli/arbor/transact.ts";
@@ -59,6 +59,16 @@ export function devnetCommands(program: Command): void {
     const answer = await devnet.blocks(count);
     output.value(String(answer.tip.height), answer);
   }).argument("[count]", "number of blocks", wholeNumber(1, 1_000), 1);
+
+  define<{ blocks?: number }, [number?]>(parent, {
+    usage: "epochs",
+    description: "enter the next epochs now, print the new epoch",
+    example: "devnet epochs 3",
+  }, async ({ devnet, output, options: { blocks } }, count) => {
+    const answer = await devnet.epochs(count, blocks);
+    output.value(String(answer.epoch), answer);
+  }).argument("[count]", "number of epochs", wholeNumber(1, 1_000), 1)
+    .option("--blocks <n>", "blocks to make in each epoch that ends", wholeNumber(0, 1_000));
 
   define<{ drop?: boolean; toSlot?: number }, [number?]>(parent, {
     usage: "rollback",

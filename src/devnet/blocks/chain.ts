@@ -93,7 +93,7 @@ interface ChainSettings {
   readonly mempoolBytes: number;
   /** Whether blocks are added to the index of the chain. */
   readonly index: boolean;
-  /** The slot now. */
+  /** The slot of the clock; the devnet may run ahead of it. */
   readonly slot: () => number;
   readonly log: Log;
 }
@@ -111,6 +111,7 @@ export class DevnetChain {
   #tip!: Tip;
   #lastSlot = -1;
   #floor = -1;
+  #slotsAhead = 0;
   #next = 0;
   /** Whether memory may differ from the rows. */
   #stale = false;
@@ -157,6 +158,11 @@ export class DevnetChain {
   /** The highest slot that has ever held a block. */
   get lastSlot(): number {
     return this.#lastSlot;
+  }
+
+  /** By how many slots the devnet runs ahead of the clock. */
+  get slotsAhead(): number {
+    return this.#slotsAhead;
   }
 
   get mempool(): Pick<Mempool, "entries" | "has" | "size" | "bytes"> {
@@ -216,43 +222,71 @@ export class DevnetChain {
 
   /** Produces a block in a slot; undefined if a block of that slot or a later one has ever existed. */
   forge(slot: number): Promise<Tip | undefined> {
+    return this.#run(async () => slot <= this.#lastSlot ? undefined : await this.#append(slot, this.#slotsAhead));
+  }
+
+  /** Produces a block in a slot that may be in the future: the devnet's clock then goes on from there. */
+  forgeAhead(slot: number): Promise<Tip | undefined> {
     return this.#run(async () => {
       if (slot <= this.#lastSlot) return undefined;
-      const changes = new ChangeSet(this.#state);
-      const { dropped, boundaries } = await this.#advanceTo(slot, changes);
-      const chosen = this.#mempool.prefix();
-      const { genesis } = this.settings;
-      const { block, pool, made } = composeBlock({
-        genesis,
-        state: this.#state,
-        coldKeys: this.#coldKeys,
-        tip: this.#tip,
-        slot,
-        chosen,
-        changes,
-      });
-      const { transactions, coldKeys, hash } = block;
-      const leaving = [...transactions.map(({ hash }) => hash), ...dropped.map(({ hash }) => hash)];
-      const k = genesis.network.securityParameter;
-      const { epoch, parameters } = this.#state;
-      const indexed = { ...block, pool, epoch, parameters, boundaries, transactions: chosen };
-      const [floor] = await this.#write((sql) =>
-        Promise.all([appendBlock(sql, block, leaving, k), this.settings.index && indexBlock(sql, indexed)])
-      );
-      write(this.#state.blocks, made, "after");
-      for (const [pool, key] of coldKeys) this.#coldKeys.set(pool, key);
-      for (const applied of transactions) {
-        applyDelta(this.#state, applied);
-        this.#coins.confirm(applied);
-      }
-      this.#mempool.removeIncluded(new Set(transactions.map(({ hash }) => hash)));
-      this.#coins.setPending(this.#pendingEffects());
-      this.#tip = { height: block.height, slot, hash };
-      this.#lastSlot = slot;
-      this.#floor = floor;
-      this.#stale = false;
-      return this.#tip;
+      return await this.#append(slot, Math.max(this.#slotsAhead, slot - this.settings.slot()));
     });
+  }
+
+  /**
+   * Produces the first block of the next epoch: in the epoch's first slot, even if that is in the future, from where the
+   * devnet's clock then goes on. If the clock has reached a later epoch than the chain, the block is one of now.
+   */
+  forgeNextEpoch(): Promise<Tip> {
+    return this.#run(async () => {
+      const { epochLength } = this.settings.genesis.terms;
+      const now = this.#slot();
+      const epoch = Math.max(this.#state.epoch + 1, epochOf(now, epochLength));
+      const slot = Math.max(now, epoch * epochLength);
+      return await this.#append(slot, Math.max(this.#slotsAhead, slot - this.settings.slot()));
+    });
+  }
+
+  /** Produces a block in a slot that has had none, with what the mempool holds. Runs within an operation. */
+  async #append(slot: number, slotsAhead: number): Promise<Tip> {
+    const changes = new ChangeSet(this.#state);
+    const { dropped, boundaries } = await this.#advanceTo(slot, changes);
+    const chosen = this.#mempool.prefix();
+    const { genesis } = this.settings;
+    const { block, pool, made } = composeBlock({
+      genesis,
+      state: this.#state,
+      coldKeys: this.#coldKeys,
+      tip: this.#tip,
+      slot,
+      chosen,
+      changes,
+    });
+    const { transactions, coldKeys, hash } = block;
+    const leaving = [...transactions.map(({ hash }) => hash), ...dropped.map(({ hash }) => hash)];
+    const k = genesis.network.securityParameter;
+    const { epoch, parameters } = this.#state;
+    const indexed = { ...block, pool, epoch, parameters, boundaries, transactions: chosen };
+    const [floor] = await this.#write((sql) =>
+      Promise.all([
+        appendBlock(sql, { ...block, slotsAhead }, leaving, k),
+        this.settings.index && indexBlock(sql, indexed),
+      ])
+    );
+    write(this.#state.blocks, made, "after");
+    for (const [pool, key] of coldKeys) this.#coldKeys.set(pool, key);
+    for (const applied of transactions) {
+      applyDelta(this.#state, applied);
+      this.#coins.confirm(applied);
+    }
+    this.#mempool.removeIncluded(new Set(transactions.map(({ hash }) => hash)));
+    this.#coins.setPending(this.#pendingEffects());
+    this.#tip = { height: block.height, slot, hash };
+    this.#lastSlot = slot;
+    this.#slotsAhead = slotsAhead;
+    this.#floor = floor;
+    this.#stale = false;
+    return this.#tip;
   }
 
   /**
@@ -410,7 +444,7 @@ export class DevnetChain {
   }
 
   #slot(): number {
-    return Math.max(this.settings.slot(), this.#lastSlot + 1);
+    return Math.max(this.settings.slot() + this.#slotsAhead, this.#lastSlot + 1);
   }
 
   *#pendingEffects(): Iterable<Applied> {
@@ -451,7 +485,7 @@ export class DevnetChain {
     this.#state = newState({ parameters, network: network.id, outputs: this.#outputs });
     writeEntries(this.#state, await readEntries(sql), "after");
     this.#coldKeys = await readColdKeys(sql);
-    ({ lastSlot: this.#lastSlot, floor: this.#floor } = await readBounds(sql));
+    ({ lastSlot: this.#lastSlot, floor: this.#floor, slotsAhead: this.#slotsAhead } = await readBounds(sql));
     this.#tip = await readTip(sql);
     this.#base = this.#state;
     this.#mempool = new Mempool(() => this.#base, this.settings.judge);

@@ -29,7 +29,11 @@ interface BlockParts {
 /** Composes a block. `pool` is its producer; `made` is the change of the producer's block count, empty if the issuer is not a pool. */
 export function composeBlock(
   parts: BlockParts,
-): { readonly block: NewBlock; readonly pool: string | undefined; readonly made: readonly Change<number>[] } {
+): {
+  readonly block: Omit<NewBlock, "slotsAhead">;
+  readonly pool: string | undefined;
+  readonly made: readonly Change<number>[];
+} {
   const { genesis: { drawSeed: seed, pools, issuer }, state, coldKeys, tip, slot, chosen, changes } = parts;
   const pool = drawLeader(state, { seed, slot, keys: coldKeys, rotation: pools.map(({ id }) => id) });
   const made = pool === undefined ? [] : [blockMade(state, pool)];

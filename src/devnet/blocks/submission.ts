@@ -11,7 +11,7 @@ export type UndecodableSubmission = Failure<"undecodable">;
 /**
  * Transactions longer than this many times the maximum are not decoded; shorter ones are, and refused for their length.
  */
-const MAX_SIZE_FACTOR = 8;
+export const MAX_SIZE_FACTOR = 8;
 
 /** A transaction, and whether it has redeemers. */
 interface DecodedSubmission {

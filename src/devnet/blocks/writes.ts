@@ -27,6 +27,8 @@ export interface NewBlock extends Tip {
   readonly changes: readonly EntryChange[];
   /** Cold keys of pools that it registers, by id. */
   readonly coldKeys: ReadonlyMap<string, Uint8Array>;
+  /** By how many slots the devnet runs ahead of the clock from this block on. */
+  readonly slotsAhead: number;
 }
 
 /** A row of the mempool. */
@@ -73,7 +75,7 @@ export async function appendBlock(
   const [{ floor }] = await Promise.all([
     onlyRow(sql<{ floor: bigint }[]>`
       with new as (
-        update devnet_meta set last_slot = ${slot}, floor_height = greatest(
+        update devnet_meta set last_slot = ${slot}, slots_ahead = ${block.slotsAhead}, floor_height = greatest(
           floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
         from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor),
       spent as (delete from devnet_utxo using new where spent_height <= new.floor),

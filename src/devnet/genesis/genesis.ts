@@ -283,10 +283,20 @@ function initialFunds(address: string, lovelace: bigint): Utxo {
   return { ref: { txHash: hash256(fromHex(address)), index: 0 }, output: readOutput(decode(output)) };
 }
 
-/** The highest slot that ever held a block, or −1, and the lowest height that a rollback may go back to. */
-export async function readBounds(sql: Queries): Promise<{ lastSlot: number; floor: number }> {
-  const { last_slot, floor_height } = await onlyRow(
-    sql<{ last_slot: bigint; floor_height: bigint }[]>`select last_slot, floor_height from devnet_meta`,
+/** By how many slots the devnet runs ahead of the clock; 0 before it is created. */
+export async function readSlotsAhead(sql: Queries): Promise<number> {
+  const [row] = await sql<{ slots_ahead: bigint }[]>`select slots_ahead from devnet_meta`;
+  return Number(row?.slots_ahead ?? 0n);
+}
+
+/**
+ * The highest slot that ever held a block, or −1, the lowest height that a rollback may go back to, and by how many slots
+ * the devnet runs ahead of the clock.
+ */
+export async function readBounds(sql: Queries): Promise<{ lastSlot: number; floor: number; slotsAhead: number }> {
+  const row = await onlyRow(
+    sql<Record<"last_slot" | "floor_height" | "slots_ahead", bigint>[]>`
+      select last_slot, floor_height, slots_ahead from devnet_meta`,
   );
-  return { lastSlot: Number(last_slot), floor: Number(floor_height) };
+  return { lastSlot: Number(row.last_slot), floor: Number(row.floor_height), slotsAhead: Number(row.slots_ahead) };
 }

@@ -6,8 +6,6 @@
  */
 import { toHex } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
-import { spent } from "#src/cardano/block.ts";
-import { scanTransaction } from "#src/cardano/scan.ts";
 import { foldBlock, type IndexedBlock } from "#src/devnet/index/foldBlock.ts";
 import type { IndexChanges, IndexRows, SpentRow } from "#src/devnet/index/rows.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -46,13 +44,13 @@ export async function indexBlock(sql: Queries, block: IndexedBlock): Promise<voi
 /** Writes what a block, or the genesis (height -1, no hash), adds to the index, and the newest block that it holds. */
 export async function writeChanges(
   sql: Queries,
-  { rows, spent: gone }: IndexChanges,
+  { rows, spent }: IndexChanges,
   { height, hash }: Pick<IndexedBlock, "height" | "hash">,
 ): Promise<void> {
   const statements: Statement[] = TABLES.filter((table) => rows[table].length > 0)
     .map((table) => insert(sql, table, rows[table]));
-  if (gone.length > 0) {
-    const column = (name: keyof SpentRow) => sql.array(gone.map((row) => row[name]));
+  if (spent.length > 0) {
+    const column = (name: keyof SpentRow) => sql.array(spent.map((row) => row[name]));
     statements.push(sql`
       update devnet_index_output o set spent_height = x.height, spent_index = x.position, spent_tx = x.tx
       from unnest(${column("tx_hash")}::text[], ${column("index")}::int[], ${column("spent_height")}::bigint[],
@@ -64,19 +62,17 @@ export async function writeChanges(
   await Promise.all(statements);
 }
 
-/** Removes the blocks above a height (-1: all) from the index. The block at the height is still in `devnet_block`. */
+/** Removes the blocks above a height (-1: all) from the index. The block at the height is in `devnet_block`. */
 export async function undoIndex(sql: Queries, height: number): Promise<void> {
-  const undone = await sql<{ cbor: Uint8Array }[]>`select cbor from devnet_index_tx where height > ${height}`;
-  const restored = undone.flatMap(({ cbor }) => spent(scanTransaction(cbor)));
   await Promise.all([
+    // no index finds a spend by its height: what a transaction spends is at one of its addresses
+    sql`update devnet_index_output o set spent_height = null, spent_index = null, spent_tx = null
+      from (select distinct address from devnet_index_address where height > ${height}) a
+      where o.address = a.address and o.spent_height > ${height}`,
     ...TABLES_BY_HASH.map((table): Statement =>
       sql`delete from ${sql(nameOf(table))} x using devnet_index_tx t where t.height > ${height} and x.tx_hash = t.hash`
     ),
     ...TABLES_BY_HEIGHT.map((table): Statement => sql`delete from ${sql(nameOf(table))} where height > ${height}`),
-    sql`update devnet_index_output o set spent_height = null, spent_index = null, spent_tx = null
-      from unnest(${sql.array(restored.map(({ txHash }) => txHash))}::text[],
-        ${sql.array(restored.map(({ index }) => index))}::int[]) x (tx_hash, index)
-      where o.tx_hash = x.tx_hash and o.index = x.index`,
     sql`update devnet_index set height = ${height},
       hash = coalesce((select hash from devnet_block where height = ${height}), '')`,
   ]);

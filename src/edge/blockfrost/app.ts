@@ -6,6 +6,7 @@
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { getPath } from "hono/utils/url";
 import type { Log } from "#src/base/log.ts";
 import { addressOperations } from "#src/edge/blockfrost/addresses.ts";
 import { assetOperations } from "#src/edge/blockfrost/assets.ts";
@@ -59,7 +60,9 @@ export function blockfrostApp(service: BlockfrostService): OpenAPIHono {
 
 /** An app with some operations, under each prefix. */
 export function serveOperations(operations: readonly Operation[], log: Log): OpenAPIHono {
-  const app = publicApp("blockfrost", log, undefined, blockfrostRefusals);
+  // some clients join a base and a path that both have a slash
+  const singleSlashes = (request: Request) => getPath(request).replace(/\/{2,}/g, "/");
+  const app = publicApp("blockfrost", log, undefined, blockfrostRefusals, singleSlashes);
   // the first route that matches answers: a literal segment comes before a parameter in its place
   const rank = ({ path }: Operation) => path.replaceAll("{", "~");
   for (const { method, path, answer } of [...operations].sort((a, b) => rank(a) < rank(b) ? -1 : 1)) {

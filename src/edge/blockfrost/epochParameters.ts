@@ -82,12 +82,19 @@ export function epochParametersDocument(
   };
 }
 
-/** A model by the names of its parameters; numbers beyond those that have a name are only in the raw list. */
+/** Parameters of Plutus V1 before protocol version 11. Their names are in alphabetical order, which is the order of the ledger. */
+const SORTED_V1 = 166;
+
+/**
+ * A model by the names of its parameters, in the order of the ledger; numbers beyond those that have a name are only in the raw list.
+ * Some clients sort the names of Plutus V1 (pycardano), so the later ones have a prefix that keeps their places.
+ */
 function namedCosts(language: number, costs: readonly bigint[]): Readonly<Record<string, bigint>> {
   const names = costModelNames(language);
   return Object.fromEntries(costs.flatMap((cost, index) => {
     const name = names[index];
-    return name === undefined ? [] : [[name, cost]];
+    if (name === undefined) return [];
+    return [[language === 0 && index >= SORTED_V1 ? `zz${index}-${name}` : name, cost]];
   }));
 }
 

@@ -7,24 +7,27 @@
  */
 import { fromHex, fromUtf8, isHex } from "#src/base/bytes.ts";
 import { isObject, type Json } from "#src/base/json.ts";
+import { reason } from "#src/base/log.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { compareRefs, type Output, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
+import { MAX_SIZE_FACTOR } from "#src/devnet/blocks/submission.ts";
 import { readAdditionalUtxos } from "#src/edge/blockfrost/additionalUtxos.ts";
 import { badRequest, blockfrostFailure } from "#src/edge/blockfrost/failures.ts";
 import { type EvaluationAnswer, ogmiosAnswer, type OgmiosVersion } from "#src/edge/blockfrost/ogmios.ts";
 import { type Operation, post } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
-import { MAX_BODY, requireType } from "#src/edge/blockfrost/submit.ts";
+import { done, MAX_BODY, requireType } from "#src/edge/blockfrost/submit.ts";
 import { readBytes, readJson } from "#src/edge/json.ts";
 
 /** The operations that evaluate scripts. */
 export function evaluateOperations(service: BlockfrostService): Operation[] {
   return [
-    post("/utils/txs/evaluate", async (_, { context: { req } }) => {
+    post("/utils/txs/evaluate", async (_, { context }) => {
+      const { req } = context;
       requireType(req.header("content-type"), "application/cbor");
       const bytes = await readBytes(req.raw, 2 * MAX_BODY);
       const answer = await evaluate(service, textBytes(fromUtf8(bytes)?.trim() ?? ""), []);
-      return ogmiosAnswer(answer, versionOf(req.query("version")));
+      return done(context, ogmiosAnswer(answer, versionOf(req.query("version"))));
     }),
     post("/utils/txs/evaluate/utxos", async (_, { context: { req } }) => {
       requireType(req.header("content-type"), "application/json");
@@ -60,11 +63,16 @@ function textBytes(text: string): Uint8Array | undefined {
 }
 
 async function evaluate(
-  { devnet, measure }: BlockfrostService,
+  { devnet, measure, log }: BlockfrostService,
   transaction: Uint8Array | undefined,
   additional: readonly Utxo[],
 ): Promise<EvaluationAnswer> {
   if (!transaction) return { kind: "not_text" };
+  const { maxTxSize } = devnet.genesis.parameters;
+  if (transaction.length > MAX_SIZE_FACTOR * maxTxSize) {
+    const message = `The transaction has ${transaction.length} bytes; the maximum size is ${maxTxSize}.`;
+    return { kind: "undecodable", message };
+  }
   const read = readTransaction(transaction);
   if (!read.ok) return { kind: "undecodable", message: read.error.message };
   const { inputs, references, collateral } = read.value.body;
@@ -92,6 +100,9 @@ async function evaluate(
     utxos: [...additional, ...utxos],
     parameters,
     slots: devnet.network.slots,
+  }).catch((error) => {
+    log.warn("a transaction was not evaluated", { reason: reason(error) });
+    throw blockfrostFailure(503, "The scripts could not be evaluated now; try again.");
   });
   return measured.ok ? { kind: "measured", redeemers: measured.redeemers } : measured;
 }

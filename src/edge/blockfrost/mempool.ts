@@ -75,6 +75,8 @@ function mempoolDocument(
   if (!read.ok) throw new Error(`a transaction of the mempool is not read: ${read.error.message}`);
   const { size, body, witnesses: { redeemers } } = read.value;
   const { valid } = transaction;
+  // as it will stand in its block: where a script fails, only the collateral moves
+  const running = valid ? redeemers : [];
   const certificates = valid ? transaction.certificates : [];
   const count = (...kinds: string[]) => certificates.filter(({ kind }) => kinds.includes(kind)).length;
   const { lovelace, assets } = sumValues(applied.created.map(({ output }) => output.value));
@@ -103,19 +105,21 @@ function mempoolDocument(
       pool_update_count: count("register pool"),
       pool_retire_count: count("retire pool"),
       asset_mint_or_burn_count: valid ? body.mint.size : 0,
-      redeemer_count: redeemers.length,
+      redeemer_count: running.length,
       valid_contract: valid,
     },
-    inputs: [
-      ...transaction.inputs.map(input(false, false)),
-      ...transaction.collateral.map(input(true, false)),
-      ...transaction.references.map(input(false, true)),
-    ],
+    inputs: valid
+      ? [
+        ...transaction.inputs.map(input(false, false)),
+        ...transaction.references.map(input(false, true)),
+        ...transaction.collateral.map(input(true, false)),
+      ]
+      : transaction.collateral.map(input(true, false)),
     outputs: [
       ...applied.created.map(({ ref: { index }, output }) => ({
         ...membersOf(output),
         output_index: index,
-        collateral: false,
+        collateral: !valid,
       })),
       ...(valid && transaction.collateralReturn
         ? [{
@@ -125,7 +129,7 @@ function mempoolDocument(
         }]
         : []),
     ],
-    redeemers: [...redeemers]
+    redeemers: [...running]
       .sort((a, b) => REDEEMER_TAGS[a.purpose] - REDEEMER_TAGS[b.purpose] || a.index - b.index)
       .map(({ purpose, index, units }) => ({
         tx_index: index,

@@ -2,6 +2,8 @@
 import type { EraBound } from "#src/cardano/eras.ts";
 import { readTip } from "#src/devnet/blocks/rows.ts";
 import { readNetworkSums } from "#src/devnet/index/reads/network.ts";
+import { atOneState } from "#src/devnet/index/reads/page.ts";
+import { readPoolFigures } from "#src/devnet/index/reads/pools.ts";
 import { eraHistory, nodeGenesis } from "#src/devnet/serve/nodeGenesis.ts";
 import { get, type Operation } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
@@ -12,11 +14,15 @@ const PICOSECONDS = 1_000_000_000_000;
  * The operations. Blockfrost knows only slots of whole seconds; those of a devnet may be shorter, and their length is
  * then a fraction.
  */
-export function networkOperations({ devnet: { genesis, network }, store: { sql } }: BlockfrostService): Operation[] {
+export function networkOperations({ devnet: { genesis, network }, store }: BlockfrostService): Operation[] {
   const { maxSupply } = genesis.terms;
   return [
     get("/network", async () => {
-      const { reserves, treasury, circulating, locked, live, active } = await readNetworkSums(sql);
+      const { sums: { reserves, treasury, circulating, locked, active }, live } = await atOneState(
+        store,
+        // the live stake is that of all pools together
+        async (sql) => ({ sums: await readNetworkSums(sql), live: (await readPoolFigures(sql, [])).totals.liveStake }),
+      );
       return {
         supply: {
           max: String(maxSupply),
@@ -30,7 +36,7 @@ export function networkOperations({ devnet: { genesis, network }, store: { sql }
       };
     }),
     get("/network/eras", async () =>
-      eraHistory(genesis, await readTip(sql)).map(({ start, end, terms }) => ({
+      eraHistory(genesis, await readTip(store.sql)).map(({ start, end, terms }) => ({
         start: boundDocument(start),
         end: boundDocument(end ?? start),
         parameters: {

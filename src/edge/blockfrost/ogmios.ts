@@ -221,11 +221,25 @@ const REASONS: Readonly<Record<string, string>> = {
     "Unsupported field in transaction: 'votes'. Use plutus:v3 or higher, or remove this field.",
 };
 
+/** What redeemers are for. */
+const TITLES: Readonly<Record<string, string>> = {
+  spend: "spending input",
+  mint: "minting policy",
+  cert: "publishing certificate",
+  reward: "withdrawing from account",
+};
+
 /** Why scripts cannot see a transaction, in the words of Ogmios where clients look for them. */
 function contextReason({ reason, about }: { readonly reason: string; readonly about: string }): string {
   switch (reason) {
     case "TranslationLogicMissingInput":
       return `Unknown transaction input (missing from UTxO set): ${about.replace("input ", "")}`;
+    case "RedeemerPointerPointsToNothing": {
+      const [, purpose = "", index = ""] = /(\w+) (\d+)$/.exec(about) ?? [];
+      return `Couldn't find corresponding redeemer for ${
+        TITLES[purpose] ?? purpose
+      } #${index}. Verify your transaction's construction.`;
+    }
     case "TimeTranslationPastHorizon":
       return `Uncomputable slot arithmetic; transaction's validity bounds go beyond the foreseeable end of the current era: ${about}`;
     default:

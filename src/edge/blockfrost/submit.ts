@@ -2,6 +2,8 @@
  * `POST /tx/submit`. Refusals have the form of `cardano-submit-api`, which Blockfrost passes on: JSON within the message,
  * with the ledger's failures as Haskell shows them.
  */
+import type { Context } from "hono";
+import { fromHex, fromUtf8, isHex } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
 import { major } from "#src/cardano/walk.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -9,7 +11,7 @@ import { badRequest, blockfrostFailure } from "#src/edge/blockfrost/failures.ts"
 import { type Operation, post } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { readBytes } from "#src/edge/json.ts";
+import { readBytes, respond } from "#src/edge/json.ts";
 import { CONWAY, eraName } from "#src/node/protocols/values.ts";
 import { showFailure } from "#src/node/rejections/haskellText.ts";
 
@@ -22,12 +24,11 @@ const DECODED_ERAS = 6;
 /** The operation that submits a transaction. */
 export function submitOperations({ devnet }: BlockfrostService): Operation[] {
   return [
-    post("/tx/submit", async (_, { context: { req } }) => {
-      requireType(req.header("content-type"), "application/cbor");
-      const bytes = await readBytes(req.raw, MAX_BODY);
+    post("/tx/submit", async (_, { context }) => {
+      const bytes = await readTransactionBytes(context);
       const submitted = await devnet.submit(bytes);
       if (submitted.ok) {
-        if (submitted.value.outcome === "accepted") return scanTransaction(bytes).hash;
+        if (submitted.value.outcome === "accepted") return done(context, scanTransaction(bytes).hash);
         throw badRequest(validationError(submitted.value.failures.map(showFailure)));
       }
       const { code, message } = submitted.error;
@@ -41,6 +42,27 @@ export function submitOperations({ devnet }: BlockfrostService): Operation[] {
       }
     }),
   ];
+}
+
+/** Whether a request came by the prefix of Yaci Store, whose clients expect some answers in another form. */
+const isOfYaci = ({ req }: Context) => req.path.startsWith("/api/v1/");
+
+/** The answer to a transaction that was taken: status 200 with Blockfrost, 202 with Yaci Store. */
+export function done(context: Context, document: unknown): Response {
+  return respond(context, isOfYaci(context) ? 202 : 200, document);
+}
+
+/** A transaction is CBOR; Yaci Store also takes it as hexadecimal text. */
+async function readTransactionBytes(context: Context): Promise<Uint8Array> {
+  const { req } = context;
+  const type = req.header("content-type");
+  if (isOfYaci(context) && type?.startsWith("text/plain")) {
+    const text = fromUtf8(await readBytes(req.raw, 2 * MAX_BODY))?.trim().toLowerCase() ?? "";
+    if (!isHex(text)) throw badRequest("The body is not hexadecimal.");
+    return fromHex(text);
+  }
+  requireType(type, "application/cbor");
+  return await readBytes(req.raw, MAX_BODY);
 }
 
 /** @throws {HttpFailure} 415 unless a content type, without its parameters, is the expected one */

@@ -7,8 +7,9 @@ import { toHex } from "#src/base/bytes.ts";
 import * as api from "#src/api/devnet.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import type { Utxo } from "#src/cardano/output.ts";
-import type { At, ChainPort } from "#src/chain/provider/port.ts";
+import type { At, ChainPort, Network } from "#src/chain/provider/port.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
+import { epochOf } from "#src/devnet/ledger/epoch.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/edge/devnet/ledger.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { BAD_ORIGIN, guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
@@ -36,6 +37,7 @@ const refusal = refusalOf({
   amount_too_large: 400,
   bad_address: 400,
   rollback_impossible: 409,
+  too_far_ahead: 409,
   faucet_empty: 503,
   mempool_full: 503,
   devnet_unavailable: 503,
@@ -130,6 +132,25 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { tip, made };
   });
 
+  endpoint(app, "post", "/epochs", {
+    summary: "Enter the next epochs now: a block in the first slot of each one, from where the devnet's clock goes on",
+    body: api.epochsBody,
+    answer: api.epochsAnswer,
+    refusals: {
+      403: BAD_ORIGIN,
+      409: "`too_far_ahead`: the devnet's clock would be more than 100 years ahead",
+      503: "`devnet_unavailable`",
+    },
+  }, async ({ body: { count, blocks = epochBlocks(devnet.network, count) }, context }) => {
+    const { height } = devnet.tip();
+    let entered = 0;
+    let tip = devnet.tip();
+    for (; entered < count && !context.req.raw.signal.aborted; entered++) {
+      tip = answered(await devnet.enterNextEpoch(blocks));
+    }
+    return { tip, epoch: epochOf(tip.slot, devnet.genesis.terms.epochLength), entered, made: tip.height - height };
+  });
+
   endpoint(app, "post", "/rollback", {
     summary: "Roll back blocks; their transactions return to the mempool",
     body: api.rollbackBody,
@@ -180,6 +201,11 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     });
   mountDocs(app, { document, examples: new URL("./examples.json", import.meta.url) });
   return app;
+}
+
+/** Blocks of each epoch that a request for so many epochs ends: enough that pools earn, and that it can be rolled back. */
+function epochBlocks({ securityParameter: k }: Network, count: number): number {
+  return Math.floor(Math.min(k / 10, k / 2 / count));
 }
 
 /** Lovelace of an amount of ada. Throws `HttpFailure` 400 when there is a part of a lovelace in it. */

@@ -6,7 +6,6 @@
  * `info`, and the code of this service as `reason`.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
@@ -22,7 +21,7 @@ import { encodeValue, nameOf, policyOf, readValue, type Value } from "#src/carda
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { DevnetWallet, unspentOutputHex, type WalletAccount, type WalletServices } from "#src/devnet/wallet/wallet.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { answeredBy, HttpFailure } from "#src/edge/errors.ts";
 import { readPages, sending } from "#src/edge/pages.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { untilInBlock } from "#src/edge/devnet/untilInBlock.ts";
@@ -37,73 +36,72 @@ export interface WalletRoutesOptions {
 }
 
 const PREFIX = "/api/v1/wallet";
+const UNKNOWN_ACCOUNT = "There is no such account: the accounts are 0 to 19.";
 /** The largest quantity of an output. */
 const MOST = (1n << 64n) - 1n;
 
-/** Numbers of CIP-30's errors that are used here. */
-const ERRORS = {
-  APIError: { InvalidRequest: -1, InternalError: -2 },
-  TxSignError: { ProofGeneration: 1 },
-  TxSendError: { Failure: 2 },
-  DataSignError: { ProofGeneration: 1, AddressNotPK: 2 },
-} as const;
+/** An error of CIP-30: its type and number, such as `TxSignError` 1, which is `ProofGeneration`. */
+type Cip30Error = readonly [type: string, code: number];
+const INVALID_REQUEST: Cip30Error = ["APIError", -1];
+const INTERNAL_ERROR: Cip30Error = ["APIError", -2];
 
-/** A refusal with an error of CIP-30. */
-function cip30(
-  status: ContentfulStatusCode,
-  [type, code]: readonly [type: string, code: number],
-  { code: reason, message: info, details }: Failure,
-): HttpFailure {
+/** The status of each failure of the wallet, and its error of CIP-30. */
+const CIP30: Readonly<Record<string, readonly [status: ContentfulStatusCode, error: Cip30Error]>> = {
+  undecodable: [400, INVALID_REQUEST],
+  bad_address: [400, INVALID_REQUEST],
+  bad_value: [400, INVALID_REQUEST],
+  account_unknown: [404, INVALID_REQUEST],
+  cannot_sign: [400, ["TxSignError", 1]],
+  refused_by_ledger: [400, ["TxSendError", 2]],
+  key_unknown: [400, ["DataSignError", 1]],
+  address_without_key: [400, ["DataSignError", 2]],
+  network_unreachable: [503, INTERNAL_ERROR],
+  devnet_unavailable: [503, INTERNAL_ERROR],
+  mempool_full: [503, INTERNAL_ERROR],
+};
+
+/** The status of each failure of a payment, and Yaci DevKit's code. */
+const PAYMENT: Readonly<Record<string, readonly [status: ContentfulStatusCode, errorCode: string]>> = {
+  account_unknown: [404, "ACCOUNT_NOT_FOUND"],
+  bad_address: [400, "INVALID_ADDRESS"],
+  sender_without_key: [400, "INVALID_ADDRESS"],
+  bad_amount: [400, "INVALID_AMOUNT"],
+  amount_too_small: [400, "MIN_UTXO_NOT_MET"],
+  not_enough_money: [422, "INSUFFICIENT_FUNDS"],
+  too_large: [422, "BUILD_ERROR"],
+  undecodable: [400, "INVALID_TX"],
+  bad_witness_set: [400, "INVALID_WITNESS"],
+  // an input was spent, or rolled back, meanwhile
+  cannot_sign: [422, "TRANSACTION_FAILED"],
+  refused_by_ledger: [422, "TRANSACTION_FAILED"],
+  network_unreachable: [503, "SERVICE_UNAVAILABLE"],
+  devnet_unavailable: [503, "SERVICE_UNAVAILABLE"],
+  mempool_full: [503, "SERVICE_UNAVAILABLE"],
+};
+
+/** The refusal of a call of CIP-30; a failure without a status is internal. */
+function refusal({ code: reason, message: info, details }: Failure): Error {
+  const known = CIP30[reason];
+  if (!known) return new Error(`unexpected failure: ${reason}: ${info}`);
+  const [status, [type, code]] = known;
   return new HttpFailure(status, reason, info, details, { type, code, info, reason });
 }
 
-const invalid = (code: string, message: string, status: ContentfulStatusCode = 400) =>
-  cip30(status, ["APIError", ERRORS.APIError.InvalidRequest], { code, message });
-
-/** The error of CIP-30 for a failure of the wallet, with its status; others are away for now. */
-const CIP30: Readonly<Record<string, readonly [type: string, code: number]>> = {
-  undecodable: ["APIError", ERRORS.APIError.InvalidRequest],
-  bad_address: ["APIError", ERRORS.APIError.InvalidRequest],
-  cannot_sign: ["TxSignError", ERRORS.TxSignError.ProofGeneration],
-  refused_by_ledger: ["TxSendError", ERRORS.TxSendError.Failure],
-  address_without_key: ["DataSignError", ERRORS.DataSignError.AddressNotPK],
-  key_unknown: ["DataSignError", ERRORS.DataSignError.ProofGeneration],
-};
-
-const answered = <T>(result: Result<T, Failure>): T => {
-  if (result.ok) return result.value;
-  const { error } = result;
-  const known = CIP30[error.code];
-  throw known ? cip30(400, known, error) : cip30(503, ["APIError", ERRORS.APIError.InternalError], error);
-};
-
-/** Yaci DevKit's codes of failed payments, with the status here; others are away for now. */
-const PAYMENT_ERRORS: Readonly<Record<string, readonly [errorCode: string, status: ContentfulStatusCode]>> = {
-  account_unknown: ["ACCOUNT_NOT_FOUND", 404],
-  bad_address: ["INVALID_ADDRESS", 400],
-  sender_without_key: ["INVALID_ADDRESS", 400],
-  bad_amount: ["INVALID_AMOUNT", 400],
-  amount_too_small: ["MIN_UTXO_NOT_MET", 400],
-  not_enough_money: ["INSUFFICIENT_FUNDS", 422],
-  too_large: ["BUILD_ERROR", 422],
-  undecodable: ["INVALID_TX", 400],
-  bad_witness_set: ["INVALID_WITNESS", 400],
-  refused_by_ledger: ["TRANSACTION_FAILED", 422],
-};
-
-function paymentRefusal({ code, message, details }: Failure): HttpFailure {
-  const [errorCode, status] = PAYMENT_ERRORS[code] ?? ["SERVICE_UNAVAILABLE", 503] as const;
+/** The refusal of a payment; a failure without a status is internal. */
+function paymentRefusal({ code, message, details }: Failure): Error {
+  const known = PAYMENT[code];
+  if (!known) return new Error(`unexpected failure: ${code}: ${message}`);
+  const [status, errorCode] = known;
   return new HttpFailure(status, code, message, details, { success: false, errorCode, message });
 }
 
-const paid = <T>(result: Result<T, Failure>): T => {
-  if (result.ok) return result.value;
-  throw paymentRefusal(result.error);
-};
+const answered = answeredBy(refusal);
+const paid = answeredBy(paymentRefusal);
 
-const AWAY = "`network_unreachable`, `devnet_unavailable`, `mempool_full`, `unavailable`";
+const refusing = (description: string) => ({ description, schema: api.walletError });
+const AWAY = refusing("`network_unreachable`, `devnet_unavailable`, `mempool_full`, `unavailable`");
 const BAD_ORIGIN = "`bad_origin`: the request is from a page whose origin is not in `--devnet-origins`";
-const ACCOUNT_UNKNOWN = { 404: "`account_unknown`" };
+const ACCOUNT_UNKNOWN = { 404: refusing("`account_unknown`") };
 const SIGNING = { 403: BAD_ORIGIN, 413: "`body_too_large`", 503: AWAY };
 
 /** Adds `/wallet-sdk.js` and `/api/v1/wallet/…`. One function, since it only declares endpoints. */
@@ -117,7 +115,7 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
   function accountOf(id: string): WalletAccount {
     const account = wallet.account(id);
     if (account) return account;
-    throw invalid("account_unknown", `There is no account ${id.slice(0, 20)}: the accounts are 0 to 19.`, 404);
+    throw refusal({ code: "account_unknown", message: UNKNOWN_ACCOUNT });
   }
   const payable = (text: string): Address => {
     const address = paid(parseAddress(text, network));
@@ -166,7 +164,11 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     summary: "Sign a transaction with the keys of an account that it needs",
     body: api.signTxBody,
     answer: api.signedTx,
-    refusals: { 400: "`bad_request`, `malformed_json`, `undecodable`, `cannot_sign`", ...ACCOUNT_UNKNOWN, ...SIGNING },
+    refusals: {
+      400: refusing("`bad_request`, `malformed_json`, `undecodable`, `cannot_sign`"),
+      ...ACCOUNT_UNKNOWN,
+      ...SIGNING,
+    },
   }, async ({ body: { txCbor, accountId, partialSign } }) => {
     const { witnessSet, hash } = answered(await wallet.sign(accountOf(accountId), fromHex(txCbor), partialSign));
     return { witnessSet: toHex(witnessSet), txHash: hash };
@@ -177,7 +179,7 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     body: api.signDataBody,
     answer: api.signedData,
     refusals: {
-      400: "`bad_request`, `malformed_json`, `bad_address`, `address_without_key`, `key_unknown`",
+      400: refusing("`bad_request`, `malformed_json`, `bad_address`, `address_without_key`, `key_unknown`"),
       ...ACCOUNT_UNKNOWN,
       ...SIGNING,
     },
@@ -193,7 +195,7 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     body: api.submitBody,
     answer: api.hexText,
     produces: "text/plain",
-    refusals: { 400: "`bad_request`, `malformed_json`, `undecodable`, `refused_by_ledger`", ...SIGNING },
+    refusals: { 400: refusing("`bad_request`, `malformed_json`, `undecodable`, `refused_by_ledger`"), ...SIGNING },
   }, async ({ body: { txCbor }, context }) => context.text(answered(await submitted(wallet, fromHex(txCbor)))));
 
   endpoint(app, "post", `${PREFIX}/build-tx`, {
@@ -201,8 +203,10 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     body: api.buildTxBody,
     answer: api.builtTx,
     refusals: {
-      400: "`bad_request`, `malformed_json`, `bad_address`, `bad_amount`, `sender_without_key`, `amount_too_small`",
-      422: "`not_enough_money`, `too_large`",
+      400: refusing(
+        "`bad_request`, `malformed_json`, `bad_address`, `bad_amount`, `sender_without_key`, `amount_too_small`",
+      ),
+      422: refusing("`not_enough_money`, `too_large`"),
       ...SIGNING,
     },
   }, async ({ body: { senderAddress, receiverAddress, amounts } }) => {
@@ -216,18 +220,19 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     body: api.assembleTxBody,
     answer: api.assembledTx,
     refusals: {
-      400: "`bad_request`, `malformed_json`, `undecodable`, `bad_witness_set`",
+      400: refusing("`bad_request`, `malformed_json`, `undecodable`, `bad_witness_set`"),
       403: BAD_ORIGIN,
       413: "`body_too_large`",
     },
   }, async ({ body: { txCbor, witnessCbor } }) => {
-    const transaction = fromHex(txCbor);
     const added = decoded(
+      paymentRefusal,
       "bad_witness_set",
-      "The bytes are not a witness set",
+      "a witness set",
       () => readWitnesses(decodeAll(fromHex(witnessCbor))),
     );
-    const signed = decoded("undecodable", "The bytes are not a transaction", () => addWitnesses(transaction, added));
+    const transaction = fromHex(txCbor);
+    const signed = decoded(paymentRefusal, "undecodable", "a transaction", () => addWitnesses(transaction, added));
     return { success: true, signedTxCbor: toHex(signed) };
   });
 
@@ -236,14 +241,14 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     body: api.transferBody,
     answer: api.transferred,
     refusals: {
-      400: "`bad_request`, `malformed_json`, `bad_address`, `bad_amount`, `amount_too_small`",
+      400: refusing("`bad_request`, `malformed_json`, `bad_address`, `bad_amount`, `amount_too_small`"),
       ...ACCOUNT_UNKNOWN,
-      422: "`not_enough_money`, `too_large`, `refused_by_ledger`",
+      422: refusing("`not_enough_money`, `too_large`, `cannot_sign`, `refused_by_ledger`"),
       ...SIGNING,
     },
   }, async ({ body: { accountId, receiverAddress, amounts } }) => {
     const account = wallet.account(accountId);
-    if (!account) throw paymentRefusal({ code: "account_unknown", message: "The accounts are 0 to 19." });
+    if (!account) throw paymentRefusal({ code: "account_unknown", message: UNKNOWN_ACCOUNT });
     const { transaction } = paid(await wallet.build(account.address, payable(receiverAddress), total(amounts)));
     const { witnessSet } = paid(await wallet.sign(account, transaction, false));
     const signed = addWitnesses(transaction, readWitnesses(decodeAll(witnessSet)));
@@ -257,7 +262,12 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     answer: api.networkId,
   }, async () => network);
 
-  const reading = { params: api.accountParam, refusals: { ...ACCOUNT_UNKNOWN, 503: AWAY } };
+  const refusals = {
+    400: refusing("`bad_request`, `bad_value`, `page_out_of_range`"),
+    ...ACCOUNT_UNKNOWN,
+    503: AWAY,
+  };
+  const reading = { params: api.accountParam, refusals };
 
   endpoint(app, "get", `${PREFIX}/cip30/:account/balance`, {
     summary: "CBOR of everything that an account has (CIP-30 getBalance)",
@@ -316,23 +326,22 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     query: api.decodeQuery,
     answer: api.hexText,
     produces: "text/plain",
-    refusals: { 400: "`bad_request`, `bad_address`" },
+    refusals: { 400: refusing("`bad_request`, `bad_address`") },
   }, async ({ query: { cborHex }, context }) => context.text(addressText(answered(readAddress(fromHex(cborHex))))));
 
   endpoint(app, "get", `${PREFIX}/decode/value`, {
     summary: "A value as JSON",
     query: api.decodeQuery,
     answer: api.value,
-    refusals: { 400: "`bad_request`, `bad_value`" },
+    refusals: { 400: refusing("`bad_request`, `bad_value`") },
   }, async ({ query: { cborHex } }) => valueView(valueOf(cborHex)));
 }
 
-const pages = sending(readPages(new URL("../../pages/devnet/", import.meta.url)), {
+const sdk = sending(readPages(new URL("../../pages/devnet/", import.meta.url)), {
   "x-content-type-options": "nosniff",
   // pages of any origin may load it
   "cross-origin-resource-policy": "cross-origin",
 });
-const sdk = (c: Context, name: string) => pages(c, name);
 
 function accountView({ id, name, address, rewardAddress }: WalletAccount) {
   return { id, name, address: addressText(address), stakeAddress: addressText(rewardAddress), default: true };
@@ -360,27 +369,19 @@ function pageOf<T>(
   return items.slice(page * size, (page + 1) * size);
 }
 
-function decoded<T>(code: string, message: string, read: () => T): T {
+/** What is read from CBOR; `refuse` makes the refusal of bytes that are not `what`. */
+function decoded<T>(refuse: (failure: Failure) => Error, code: string, what: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
-    throw paymentRefusal({ code, message: `${message}: ${error.message}.` });
-  }
-}
-
-function readValueHex<T>(what: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof CborError)) throw error;
-    throw invalid("bad_value", `The bytes are not ${what}: ${error.message}.`);
+    throw refuse({ code, message: `The bytes are not ${what}: ${error.message}.` });
   }
 }
 
 /** A value from its CBOR. @throws {HttpFailure} 400 `bad_value` */
 function valueOf(hex: string): Value {
-  return readValueHex("a value", () => {
+  return decoded(refusal, "bad_value", "a value", () => {
     const value = readValue(decodeAll(fromHex(hex)));
     if ([value.lovelace, ...value.assets.values()].some((quantity) => quantity < 0n || quantity > MOST)) {
       throw new CborError("a quantity is negative or has more than 64 bits");
@@ -391,7 +392,7 @@ function valueOf(hex: string): Value {
 
 /** Lovelace from its CBOR. @throws {HttpFailure} 400 `bad_value` */
 function coinOf(hex: string): bigint {
-  return readValueHex("an amount of lovelace", () => {
+  return decoded(refusal, "bad_value", "an amount of lovelace", () => {
     const lovelace = asInt(as(decodeAll(fromHex(hex)), "int"));
     if (lovelace < 0n || lovelace > MOST) throw new CborError("it is negative or has more than 64 bits");
     return lovelace;

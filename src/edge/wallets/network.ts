@@ -35,13 +35,14 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
   }, async () => {
     const [{ at, networkTip }, network] = await Promise.all([readCursor(store.sql), port.network()]);
     const eras = answered(await readEras(Math.max(at.slot, networkTip.slot)));
+    const { slots, slotsAhead = 0 } = network;
     const now = slotAt(eras, clock.now());
     const tip = blockView(eras, at);
     const epoch = epochTimes(eras, tip.epoch_number);
     return {
-      sync_progress: syncState(at, networkTip.slot, { slots: network.slots, toleranceS, clocked, clock }),
+      sync_progress: syncState(at, networkTip.slot, { slots, slotsAhead, toleranceS, clocked, clock }),
       node_tip: tip,
-      network_tip: now.ok ? slotView(eras, now.value) : undefined,
+      network_tip: now.ok ? slotView(eras, now.value + slotsAhead) : undefined,
       next_epoch: epoch.ok ? epochAfter(epoch.value) : undefined,
       node_era: eras.current.toLowerCase(),
       network_info: {

@@ -115,6 +115,10 @@ const shows: { readonly [Name in FailureName]?: (failure: FailureOf<Name>) => re
   ],
   WrongNetworkPOOL: ({ supplied, expected, pool }) => [mismatch(network(supplied), network(expected)), keyHash(pool)],
   PoolMedataHashTooBig: ({ pool, size }) => [keyHash(pool), String(size)],
+  ProposalProcedureNetworkIdMismatch: ({ accounts, expected }) => [...accounts.map(account), network(expected)],
+  ProposalReturnAccountDoesNotExist: ({ accounts }) => accounts.map(account),
+  TreasuryWithdrawalsNetworkIdMismatch: ({ accounts, expected }) => [setOf(accounts.map(account)), network(expected)],
+  TreasuryWithdrawalReturnAccountsDoNotExist: ({ accounts }) => [nonEmpty(accounts.map(account))],
   VRFKeyHashAlreadyRegistered: ({ pool, vrf }) => [keyHash(pool), application("VRFVerKeyHash", [quoted(vrf)])],
 };
 
@@ -183,7 +187,7 @@ const list = (items: readonly string[]) => `[${items.join(",")}]`;
 const setOf = (items: readonly string[]) => `fromList ${list(items)}`;
 const mapOf = (pairs: readonly (readonly [string, string])[]) =>
   setOf(pairs.map(([key, value]) => `(${key},${value})`));
-const nonEmpty = ([first = "", ...others]: readonly string[]) => `${argument(first)} :| ${list(others)}`;
+const nonEmpty = ([first = "", ...others]: readonly string[]) => `${first} :| ${list(others)}`;
 const maybe = <T>(value: T | undefined, show: (value: T) => string) =>
   value === undefined ? "SNothing" : application("SJust", [show(value)]);
 const mismatch = (supplied: string, expected: string) =>

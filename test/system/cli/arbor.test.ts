@@ -200,6 +200,9 @@ describe("the devnet", () => {
     await cli("devnet", "blocks");
     const back = await json("devnet", "rollback", "--to-slot", String(slot), "--drop", "--json");
     expect(back.tip.slot).toBeLessThanOrEqual(slot);
+
+    const entered = Number(await cli("devnet", "epochs", "2", "--blocks", "0"));
+    expect(await json("devnet", "epochs", "--json")).toMatchObject({ epoch: entered + 1, entered: 1 });
   });
 });
 

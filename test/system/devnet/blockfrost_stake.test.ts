@@ -372,6 +372,8 @@ test("epochs: documents, neighbours, blocks and the parameters of each", async (
   for (const language of ["PlutusV1", "PlutusV2", "PlutusV3"]) {
     expect(Object.values(parameters.cost_models[language]!)).toEqual(parameters.cost_models_raw[language]);
   }
+  const sorted = Object.entries(parameters.cost_models.PlutusV1!).sort(([a], [b]) => a < b ? -1 : 1);
+  expect(sorted.map(([, cost]) => cost)).toEqual(parameters.cost_models_raw.PlutusV1);
 });
 
 test("malformed ids are refused as Blockfrost does", async () => {

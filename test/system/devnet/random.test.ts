@@ -10,7 +10,7 @@ import { toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { parseRefKey, type Utxo } from "#src/cardano/output.ts";
 import { DevnetChain, LEASE } from "#src/devnet/blocks/chain.ts";
-import { createGenesis, genesisDefaults } from "#src/devnet/genesis/genesis.ts";
+import { createGenesis, genesisDefaults, readSlotsAhead } from "#src/devnet/genesis/genesis.ts";
 import { validate } from "#src/ledger/validate.ts";
 import type { Store } from "#src/store/store.ts";
 import {
@@ -71,6 +71,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     })
   );
   let slot = 0;
+  let ahead = 0;
   const open = () =>
     DevnetChain.open({
       store: faulty(store, random, 0.1),
@@ -97,6 +98,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
   const seen = new Set<string>();
   const count = {
     blocks: 0,
+    entered: 0,
     rollbacks: 0,
     saved: 0,
     restored: 0,
@@ -181,15 +183,18 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
           from,
           inputs: [coin],
           outputs,
-          ...(random() < 0.3 ? { validTo: slot + Math.floor(random() * 8) } : {}),
+          ...(random() < 0.3 ? { validTo: slot + chain.slotsAhead + Math.floor(random() * 8) } : {}),
         });
         const answer = await chain.submit(made.cbor);
         if (!answer.ok) throw new Error(answer.error.message);
         count[answer.value.outcome]++;
       } else if (choice < 0.74) {
         slot += Math.floor(random() * 3);
-        if (await chain.forge(slot)) count.blocks++;
-      } else if (choice < 0.8) {
+        if (await chain.forge(slot + chain.slotsAhead)) count.blocks++;
+      } else if (choice < 0.78) {
+        await chain.forgeNextEpoch();
+        count.entered++;
+      } else if (choice < 0.82) {
         if ((await chain.saveSnapshot(pick(NAMES), { replace: random() < 0.5 })).ok) count.saved++;
       } else if (choice < 0.88) {
         await restore(pick(NAMES));
@@ -211,6 +216,11 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     await checkSnapshots(store);
     const { tip, unspent, mempool } = await checkRows(store);
     expect(chain.tip).toEqual(tip);
+    // time does not go back, and a block is never later than it
+    expect(chain.slotsAhead).toBeGreaterThanOrEqual(ahead);
+    ahead = chain.slotsAhead;
+    expect(await readSlotsAhead(store.sql)).toBe(ahead);
+    expect(tip.slot).toBeLessThanOrEqual(slot + ahead);
     expect([...chain.mempool.entries()].map(({ transaction }) => transaction.hash)).toEqual(mempool);
     count.fullest = Math.max(count.fullest, mempool.length);
     for (const key of unspent.keys()) seen.add(key);
@@ -235,6 +245,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
   expect(
     Math.min(
       count.blocks,
+      count.entered,
       count.rollbacks,
       count.restored,
       count.deleted,

@@ -3,8 +3,11 @@
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import MSL from "@emurgo/cardano-message-signing-nodejs";
 import axe from "axe-core";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import os from "node:os";
+import path from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/arbor.ts";
@@ -34,6 +37,9 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
   let infra: Infra;
   let arbor: Arbor;
   let server: Server;
+  let folder: string;
+  /** Path of the devnet's node socket. */
+  let socket: string;
   /** A page under development, served by this machine at another port. */
   let local: string;
   const contexts: BrowserContext[] = [];
@@ -41,7 +47,9 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra, env: { ARBOR_DEVNET_ORIGINS: ALLOWED } });
+    folder = mkdtempSync(path.join(os.tmpdir(), "arbor-wallet-"));
+    socket = path.join(folder, "node.socket");
+    arbor = await Arbor.start({ infra, env: { ARBOR_DEVNET_ORIGINS: ALLOWED, ARBOR_SOCKET: socket } });
     server = createServer((_request, response) => {
       response.setHeader("content-type", "text/html");
       response.end(pageText());
@@ -59,6 +67,7 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
     server?.close();
     await arbor?.end();
     await infra?.stop();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   const pageText = () =>
@@ -331,18 +340,36 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
     });
   });
 
-  it("is nowhere where the devnet runs without it", async () => {
+  /** The token page of another service, and whether the development wallet is reachable anywhere in that service. */
+  const pageOf = async (env: Record<string, string>) => {
     const alone = await sharedInfra();
-    const without = await Arbor.start({ infra: alone, env: { ARBOR_DEVNET_WITHOUT: "wallet" } });
+    const other = await Arbor.start({ infra: alone, env });
     try {
-      for (const path of ["/wallet-sdk.js", "/api/v1/wallet/accounts", "/api/v1/wallet/cip30/network-id"]) {
-        expect([path, (await fetch(without.devnet + path)).status]).toEqual([path, 404]);
+      for (const service of [other.tokens, other.operator, ...env.ARBOR_PROVIDER ? [] : [other.devnet]]) {
+        for (const path of ["/wallet-sdk.js", "/api/v1/wallet/accounts", "/api/v1/wallet/cip30/network-id"]) {
+          expect([service, path, (await fetch(service + path)).status]).toEqual([service, path, 404]);
+        }
       }
-      expect(await (await fetch(`${without.tokens}/`)).text()).not.toContain("wallet-sdk");
-      expect(await (await fetch(`${arbor.tokens}/`)).text()).toContain("wallet-sdk");
+      return await fetch(`${other.tokens}/`);
     } finally {
-      await without.end();
+      await other.end();
       await alone.stop();
     }
+  };
+
+  it.each([
+    ["of a devnet that runs without it", () => ({ ARBOR_DEVNET_WITHOUT: "wallet" })],
+    ["of a service on another network, which is a test network as well", () => ({
+      ARBOR_PROVIDER: "node",
+      ARBOR_NODE_SOCKET: socket,
+      ARBOR_NETWORK_MAGIC: "42",
+    })],
+  ])("is not on the page %s", async (_what, env) => {
+    const without = await pageOf(env());
+    expect([without.status, await without.text()]).toEqual([200, expect.not.stringContaining("wallet-sdk")]);
+    expect(without.headers.get("content-security-policy")).not.toContain("http:");
+    const withIt = await fetch(`${arbor.tokens}/`);
+    expect(await withIt.text()).toContain("wallet-sdk");
+    expect(withIt.headers.get("content-security-policy")).toContain(arbor.devnet);
   });
 });

@@ -33,6 +33,13 @@ describe("routes", () => {
     expect((await answer(`${prefix}/tx/submit`, { method: "POST" })).text).toBe(`"submitted"`);
   });
 
+  test("a path may have more slashes, as Blaze sends it", async () => {
+    expect(await json("//blocks/slot/7")).toEqual({ slot: 7 });
+    expect(JSON.parse((await answer("//api/v0//paged?count=7&page=3")).text)).toMatchObject({ limit: 7, offset: 14 });
+    expect((await answer("/api/v0//tx/submit", { method: "POST", body: "body" })).text).toBe(`"submitted"`);
+    expect((await answer("/api/v0//nothing")).status).toBe(400);
+  });
+
   test("a literal segment has precedence over a parameter", async () => {
     expect(await json("/blocks/12")).toEqual({ block: "12" });
     expect(await json("/blocks/slot/7")).toEqual({ slot: 7 });

@@ -267,7 +267,10 @@ export async function readAccountTransactions(
 ): Promise<AccountTransactionRow[]> {
   const order = direction(sql, page);
   return await sql<AccountTransactionRow[]>`
-    select ${placeColumns(sql)}, of.address, of.tx_index from devnet_index_address of ${placeJoin(sql)}
-    where of.stake = ${credential} and ${within(sql, "of", range)}
+    select ${placeColumns(sql)}, of.address, of.tx_index from (
+      select address, height, tx_index, tx_hash from devnet_index_address where stake = ${credential}
+      union all
+      select address, height, tx_index, tx_hash from devnet_index_output where stake = ${credential} and height = -1
+    ) of ${placeJoin(sql)} where ${within(sql, "of", range)}
     order by of.height ${order}, of.tx_index ${order}, of.address ${limits(sql, page)}`;
 }

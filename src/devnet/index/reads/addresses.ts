@@ -88,14 +88,11 @@ export interface TransactionPlace {
   readonly slot: bigint | null;
 }
 
-/** Transactions that spent or created outputs of the holder, each once, in the order of the chain. */
-const transactionsOf = (sql: Queries, holder: Holder): Fragment =>
-  sql`(
-    select o.height, o.tx_index, o.tx_hash from devnet_index_address o where ${heldBy(sql, holder)}
-    union all
-    select o.height, o.tx_index, o.tx_hash from devnet_index_output o where ${heldBy(sql, holder)} and o.height = -1)`;
+/** Transactions that stand for outputs of the genesis. */
+const genesisOf = (sql: Queries, holder: Holder): Fragment =>
+  sql`select o.height, o.tx_index, o.tx_hash from devnet_index_output o where ${heldBy(sql, holder)} and o.height = -1`;
 
-/** A page of the transactions of a holder within a range. The genesis is in no range that begins. */
+/** A page of the transactions that spent or created outputs of the holder, within a range, in the order of the chain. */
 export async function readTransactionsOf(
   sql: Queries,
   holder: Holder,
@@ -103,10 +100,15 @@ export async function readTransactionsOf(
   range: PlaceRange = {},
 ): Promise<TransactionPlace[]> {
   const towards = direction(sql, page);
+  // so many of each kind suffice for the page, and are found in the order of an index; a transaction may have several
+  // addresses with the same payment credential
   return await sql<TransactionPlace[]>`
     select p.*, b.slot from (
-      select o.height, o.tx_index, min(o.tx_hash) as tx_hash from ${transactionsOf(sql, holder)} o
-      where ${within(sql, "o", range)} group by o.height, o.tx_index
+      select o.* from ((
+        select distinct on (o.height, o.tx_index) o.height, o.tx_index, o.tx_hash from devnet_index_address o
+        where ${heldBy(sql, holder)} and ${within(sql, "o", range)}
+        order by o.height ${towards}, o.tx_index ${towards} limit ${page.offset + page.limit}
+      ) union all (${genesisOf(sql, holder)} and ${within(sql, "o", range)})) o
       order by o.height ${towards}, o.tx_index ${towards} ${limits(sql, page)}) p
     left join devnet_block b on b.height = p.height
     order by p.height ${towards}, p.tx_index ${towards}`;
@@ -115,6 +117,8 @@ export async function readTransactionsOf(
 /** Number of transactions of a holder. */
 export async function countTransactionsOf(sql: Queries, holder: Holder): Promise<number> {
   const { count } = await onlyRow(sql<{ count: bigint }[]>`
-    select count(distinct (o.height, o.tx_index)) from ${transactionsOf(sql, holder)} o`);
+    select count(distinct (o.height, o.tx_index)) from (
+      select o.height, o.tx_index, o.tx_hash from devnet_index_address o where ${heldBy(sql, holder)}
+      union all ${genesisOf(sql, holder)}) o`);
   return Number(count);
 }

@@ -11,8 +11,6 @@ export interface NetworkSums {
   readonly circulating: bigint;
   /** In unspent outputs at scripts. */
   readonly locked: bigint;
-  /** Of accounts that delegate to registered pools: in their unspent outputs, and to be withdrawn. */
-  readonly live: bigint;
   /** That counts for block production in the current epoch. */
   readonly active: bigint;
 }
@@ -23,33 +21,24 @@ interface SumsRow {
   readonly outputs: string;
   readonly locked: string;
   readonly balances: string;
-  readonly live_outputs: string;
-  readonly live_balances: string;
 }
 
 /** Reads the sums in one statement. */
 export async function readNetworkSums(sql: Queries): Promise<NetworkSums> {
   const row = await onlyRow(sql<SumsRow[]>`
     with account as (
-      select key, (value -> 'balance' ->> 'int')::numeric as balance, value ->> 'pool' as pool
-      from devnet_entry where kind = 'accounts'),
-    live as (
-      select a.key, a.balance from account a
-      where exists (select from devnet_entry p where p.kind = 'pools' and p.key = a.pool)),
-    unspent as (select stake, payment, lovelace from devnet_index_output where spent_height is null)
+      select (value -> 'balance' ->> 'int')::numeric as balance from devnet_entry where kind = 'accounts'),
+    unspent as (select payment, lovelace from devnet_index_output where spent_height is null)
     select e.pots, e.active_stake,
       (select coalesce(sum(lovelace), 0)::text from unspent) as outputs,
       (select coalesce(sum(lovelace), 0)::text from unspent where payment like 's%') as locked,
-      (select coalesce(sum(balance), 0)::text from account) as balances,
-      (select coalesce(sum(u.lovelace), 0)::text from unspent u join live l on l.key = u.stake) as live_outputs,
-      (select coalesce(sum(balance), 0)::text from live) as live_balances
+      (select coalesce(sum(balance), 0)::text from account) as balances
     from devnet_index_epoch e order by e.epoch desc limit 1`);
   return {
     reserves: BigInt(row.pots.reserves),
     treasury: BigInt(row.pots.treasury),
     circulating: BigInt(row.outputs) + BigInt(row.balances),
     locked: BigInt(row.locked),
-    live: BigInt(row.live_outputs) + BigInt(row.live_balances),
     active: row.active_stake ?? 0n,
   };
 }

@@ -1,0 +1,44 @@
+/** The oracle of the explorer against the ledger: what it computes from the blocks alone adds up, and is what the devnet holds. */
+import { expect, test } from "vitest";
+import { Oracle } from "../../support/explorer_oracle.ts";
+import { ledgerOf } from "../../support/devnet.ts";
+import { ExplorerChain } from "../../support/explorer_chain.ts";
+
+const sum = (amounts: Iterable<bigint>) => [...amounts].reduce((total, one) => total + one, 0n);
+
+test.each([1, 2])("chain %i", async (seed) => {
+  const chain = await ExplorerChain.start(seed);
+  for (let i = 0; i < 6; i++) {
+    for (let j = 0; j < 20; j++) await chain.step();
+    const oracle = new Oracle(chain.devnet.genesis, await chain.blocks(), chain.mempool());
+    expect(oracle.tip).toMatchObject(chain.devnet.tip());
+    const without = (ledger: Record<string, unknown>) => {
+      const dreps = Object.fromEntries(
+        Object.entries(ledger.dreps as Record<string, Record<string, unknown>>).map((
+          [key, drep],
+        ) => [key, drep.deposit]),
+      );
+      return { ...ledger, dreps };
+    };
+    expect(without(ledgerOf(oracle.state))).toEqual(without((await chain.devnet.query(ledgerOf))!));
+    // all lovelace is in outputs, accounts and pots
+    const lovelace = sum(oracle.unspent.map(({ output }) => output.value.lovelace));
+    const balances = sum([...oracle.state.accounts.entries()].map(([, { balance }]) => balance));
+    const { treasury, reserves, fees, deposits, donations } = oracle.state.pots;
+    expect(lovelace + balances + treasury + reserves + fees + deposits + donations).toBe(
+      chain.devnet.genesis.terms.maxSupply,
+    );
+    // what accounts hold are the rewards that were not withdrawn
+    const withdrawn = sum(oracle.txs.flatMap(({ withdrawals }) => withdrawals.map(([, amount]) => amount)));
+    expect(sum(oracle.rewards.map(({ amount }) => amount)) - withdrawn).toBe(balances);
+    // what was minted is what there is
+    const minted = new Map<string, bigint>(), there = new Map<string, bigint>();
+    const put = (to: Map<string, bigint>) => ([unit, quantity]: readonly [string, bigint]) =>
+      to.set(unit, (to.get(unit) ?? 0n) + quantity);
+    for (const { mint } of oracle.txs) mint.forEach(put(minted));
+    for (const { assets } of oracle.unspent) assets.forEach(put(there));
+    for (const [unit, quantity] of minted) expect(there.get(unit) ?? 0n).toBe(quantity);
+  }
+  console.log(`chain ${seed}:`, JSON.stringify([...chain.accepted]), chain.rollbacks, [...chain.refused]);
+  await chain.stop();
+});

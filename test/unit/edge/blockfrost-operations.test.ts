@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import { blockfrostOperations } from "#src/edge/blockfrost/app.ts";
+import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
+import { describedOperations, describedQuery } from "../../support/blockfrost_contract.ts";
+
+// declaring the operations reads nothing but the network
+const network = { id: 0 };
+const service = { devnet: { network, genesis: { network, terms: {} } }, store: {} } as unknown as BlockfrostService;
+const operations = blockfrostOperations(service);
+
+it("serves every operation that is described, except governance, IPFS, NutLink and metrics", () => {
+  const described = describedOperations().filter((one) => !/\/(governance|ipfs|nutlink|metrics)/.test(one));
+  expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(described.sort());
+  expect(operations).toHaveLength(97);
+});
+
+it("takes the parameters of lists that are described", () => {
+  const parameters = { paged: ["count", "page"], ordered: ["count", "order", "page"] };
+  const ranged = ["count", "from", "order", "page", "to"];
+  for (const { method, path, list } of operations) {
+    if (method !== "GET") continue;
+    const expected = list === undefined ? [] : list === "ranged" ? ranged : parameters[list];
+    expect([path, describedQuery(path).sort()]).toEqual([path, expected]);
+  }
+});
