@@ -51,18 +51,14 @@ export async function rebuildIndex(chain: IndexedChain & { readonly log: Log }):
     await clearIndex(sql);
     await writeChanges(sql, first, { height: -1, hash: "" });
   });
-  await indexBlocks(chain, state, 0);
+  await indexBlocks(chain, state);
   if (tip.height >= 0) log.info("the index of the devnet is complete", { height: tip.height });
 }
 
-/** Adds the blocks from a height on to the index, which ends before them; `state` is the ledger there, and is advanced. */
-export async function indexBlocks(
-  { sql, write, genesis }: IndexedChain,
-  state: MutableLedgerState,
-  height: number,
-): Promise<void> {
+/** Adds all blocks to the index, which has the genesis; `state` is the ledger of the genesis, and is advanced. */
+async function indexBlocks({ sql, write, genesis }: IndexedChain, state: MutableLedgerState): Promise<void> {
   const pacer = new EventLoopPacer();
-  for (let from = height;; from += BATCH) {
+  for (let from = 0;; from += BATCH) {
     const { blocks } = await readBlocks(sql, from, BATCH);
     if (blocks.length === 0) return;
     const indexed: IndexedBlock[] = [];
