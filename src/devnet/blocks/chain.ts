@@ -24,7 +24,7 @@ import {
   undoBlocks,
   type UndoneBlocks,
 } from "#src/devnet/blocks/writes.ts";
-import { indexBlocks, rebuildIndex } from "#src/devnet/index/rebuild.ts";
+import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
 import { indexBlock } from "#src/devnet/index/write.ts";
 import {
   deleteSnapshot,
@@ -135,10 +135,7 @@ export class DevnetChain {
 
   /** Opens the chain from its rows. First builds the index again, unless it is off or ends at the chain's tip. */
   static async open(settings: ChainSettings): Promise<DevnetChain> {
-    const { store, epoch, genesis, log } = settings;
-    if (settings.index) {
-      await rebuildIndex({ sql: store.sql, write: (work) => underLease(store, epoch, work), genesis, log });
-    }
+    if (settings.index) await completeIndex(settings);
     const chain = new DevnetChain(settings);
     await chain.#load();
     return chain;
@@ -307,7 +304,7 @@ export class DevnetChain {
       }
       const waiting: SubmittedTransaction[] = [...this.#mempool.entries()];
       const { undone, returned } = await this.#write(async (sql) => {
-        const undone = await undoBlocks(sql, height);
+        const undone = await undoBlocks(sql, height, this.settings.index);
         const transactions = drop ? [] : undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
         const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
         const returned = transactions.map((transaction, index): SubmittedTransaction => ({
@@ -318,7 +315,7 @@ export class DevnetChain {
         await insertMempool(sql, returned.map(row));
         return { undone, returned };
       });
-      forget(this.#state, undone);
+      this.#forget(undone);
       this.#tip = await readTip(this.settings.store.sql);
       await this.#refill([...returned, ...waiting], "invalid after the rollback");
       this.#stale = false;
@@ -341,26 +338,18 @@ export class DevnetChain {
    */
   restoreSnapshot(name: string): Promise<Result<Tip, SnapshotUnknown>> {
     return this.#run(async () => {
-      const restored = await this.#write(async (sql) => {
-        const restored = await restoreSnapshot(sql, name);
-        if (restored.ok && this.settings.index) {
-          const state = overlay(this.#state);
-          forget(state, restored.value.undone);
-          const write = (work: (sql: Queries) => Promise<void>) => work(sql);
-          await indexBlocks({ sql, write, genesis: this.settings.genesis }, state, restored.value.fork + 1);
-        }
-        return restored;
-      });
+      const restored = await this.#write((sql) => restoreSnapshot(sql, name, this.settings.index));
       if (!restored.ok) {
         this.#stale = false;
         return restored;
       }
       const { undone, appended, tip, mempool } = restored.value;
-      forget(this.#state, undone);
+      this.#forget(undone);
       for (const ref of appended.spent) this.#outputs.delete(refKey(ref));
       for (const { ref, output } of appended.created) this.#outputs.set(refKey(ref), output);
       writeEntries(this.#state, appended.changes, "after");
       this.#tip = tip;
+      if (this.settings.index && !appended.isIndexed) await completeIndex(this.settings);
       const waiting = mempool.map(({ position, cbor }) => ({ position, cbor, transaction: scanTransaction(cbor) }));
       await this.#refill(waiting, "invalid after the restore");
       this.#stale = false;
@@ -407,6 +396,13 @@ export class DevnetChain {
     }
     this.#logDropped(dropped, "no longer valid");
     return { dropped, boundaries };
+  }
+
+  /** Removes the effects of undone blocks from memory. */
+  #forget({ removed, restored, changes }: UndoneBlocks): void {
+    for (const ref of removed) this.#outputs.delete(refKey(ref));
+    for (const { ref, output } of restored) this.#outputs.set(refKey(ref), output);
+    writeEntries(this.#state, changes, "before");
   }
 
   /** Evaluates a transaction's scripts ahead of its validation: the results are cached. */
@@ -529,11 +525,9 @@ export class DevnetChain {
   }
 }
 
-/** Removes the effects of undone blocks from a state. */
-function forget(state: MutableLedgerState, { removed, restored, changes }: UndoneBlocks): void {
-  for (const ref of removed) state.utxo.delete(ref);
-  for (const { ref, output } of restored) state.utxo.set(ref, output);
-  writeEntries(state, changes, "before");
+/** Builds the index of the chain again unless it ends at the tip. */
+function completeIndex({ store, epoch, genesis, log }: ChainSettings): Promise<void> {
+  return rebuildIndex({ sql: store.sql, write: (work) => underLease(store, epoch, work), genesis, log });
 }
 
 function row({ position, transaction: { hash }, cbor }: SubmittedTransaction) {

@@ -150,7 +150,11 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     const entries = [...chain.mempool.entries()].map(({ transaction: { hash } }) => hash);
     expect(snapshot.mempool.filter((hash) => entries.includes(hash))).toEqual(entries);
     count.restored++;
-    if (side) count.forks++;
+    if (side) {
+      count.forks++;
+      const index = await indexRows(store);
+      expect(index).toEqual(await rebuiltRows(store));
+    }
     count.deepest = Math.max(count.deepest, before - chain.tip.height);
   };
 
