@@ -291,9 +291,9 @@ export class DevnetChain {
 
   /**
    * Undoes every block above a height (-1: all). Their transactions return to the front of the mempool as far as they
-   * are still valid; with `drop` they do not.
+   * are still valid; with `drop` they do not. With `emptied` the mempool loses what it holds as well.
    */
-  rollback(height: number, drop: boolean): Promise<Result<Tip, RollbackImpossible>> {
+  rollback(height: number, drop: boolean, emptied = false): Promise<Result<Tip, RollbackImpossible>> {
     return this.#run(async () => {
       if (!Number.isSafeInteger(height) || height < this.#floor || height > this.#tip.height) {
         return fail(
@@ -302,8 +302,10 @@ export class DevnetChain {
           { lowest: this.#floor, highest: this.#tip.height },
         );
       }
-      const waiting: SubmittedTransaction[] = [...this.#mempool.entries()];
+      const held: SubmittedTransaction[] = [...this.#mempool.entries()];
+      const waiting = emptied ? [] : held;
       const { undone, returned } = await this.#write(async (sql) => {
+        if (emptied) await deleteMempool(sql, held.map(({ transaction: { hash } }) => hash));
         const undone = await undoBlocks(sql, height, this.settings.index);
         const transactions = drop ? [] : undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
         const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
