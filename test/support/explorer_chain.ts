@@ -551,6 +551,10 @@ export class ExplorerChain {
     fail: async () => {
       const one = this.pick(PEOPLE);
       const policy = plutusHash(3, refuses);
+      // collateral may hold assets, which come back
+      const held = (await this.outputs(one.base, one.enterprise)).find(({ output: { value } }) =>
+        value.assets.size > 0 && value.lovelace > 15n * ada
+      );
       const draft = await this.paid(one, {
         mint: new Map([[policy, 7n]]),
         plutus: { 3: [refuses] },
@@ -561,7 +565,7 @@ export class ExplorerChain {
         valid: false,
         donation: 5n,
       });
-      return draft;
+      return draft && held && this.chance(0.5) ? { ...draft, collateral: held, collateralReturn: true } : draft;
     },
     join: async () => {
       const one = await this.someone(false);

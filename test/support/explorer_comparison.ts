@@ -328,7 +328,7 @@ function questions(oracle: Oracle): Question[] {
     ask("/epochs/{number}/parameters", { number });
     for (const pool of pools) {
       const pool_id = toBech32("pool", fromHex(pool));
-      ask("/epochs/{number}/stakes/{pool_id}", { number, pool_id });
+      ask("/epochs/{number}/stakes/{pool_id}", { number, pool_id }, PAGES_WITHOUT_ORDER);
       ask("/epochs/{number}/blocks/{pool_id}", { number, pool_id }, PAGES);
     }
   }
