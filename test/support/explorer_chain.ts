@@ -19,6 +19,7 @@ import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
+import { byronAddress } from "./byron.ts";
 import { devnetStore } from "./devnet.ts";
 import { nativeHash } from "./draft.ts";
 import { type ExplorerDraft, writeDraft } from "./explorer_draft.ts";
@@ -324,6 +325,7 @@ export class ExplorerChain {
       baseAddress(0, payment, scriptStake).hex,
       scriptAddress(0, plutusHash(3, agrees)).hex,
       baseAddress(0, { kind: "script", hash: plutusHash(2, agreesWithThree) }, { kind: "key", hash: one.stake }).hex,
+      byronAddress({ root: fromHex(one.key) }),
     ]);
   }
 
