@@ -145,7 +145,7 @@ export async function serveYaciStore({ blockfrost, port, admin }: YaciSettings):
       if (!request.headers.get("accept")?.includes("octet-stream")) return json({ status: 406 }, 406);
       const bytes = served.saveCbor ? await bytesOf(name) : undefined;
       return bytes
-        ? new Response(concat(bytes), { headers: { "content-type": "application/octet-stream" } })
+        ? new Response(new Uint8Array(concat(bytes)), { headers: { "content-type": "application/octet-stream" } })
         : absent(path);
     }
     if (kind === "addresses" && more === "utxos") {
