@@ -38,7 +38,6 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
       blockMs: options.blockMs,
       ...options.genesis,
       ...metadataUrl(options),
-      index: !options.devnetWithout.has("index"),
       leaseMs: options.leaseMs,
       index: !options.devnetWithout.has("index"),
       publish: cageScripts.map((script) => ({
