@@ -27,7 +27,7 @@ const TRACERS = {
   // accepted for its users' scripts: what is stored about pools writes no lines
   "pools-db": [],
   "ntp-client": ["clock"],
-  network: ["follower", "mempool", "node", "blockfrost"],
+  network: ["follower", "mempool", "node", "blockfrost", "yaci"],
 } as const;
 type Tracer = keyof typeof TRACERS;
 export const TRACER_NAMES = Object.keys(TRACERS) as Tracer[];

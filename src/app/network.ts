@@ -1,4 +1,4 @@
-/** The network that a process works with: a devnet of this deployment, a node, or a Blockfrost service. */
+/** The network that a process works with: a devnet of this deployment, a node, a Blockfrost service or a Yaci Store. */
 import { sleep } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
 import { guaranteesLine } from "#src/chain/provider/guarantees.ts";
@@ -7,7 +7,7 @@ import type { ChainPort } from "#src/chain/provider/port.ts";
 import { watchVersion } from "#src/chain/versionWatch.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { isTransient } from "#src/node/errors.ts";
-import { connectBlockfrost } from "#src/app/blockfrostNetwork.ts";
+import { connectBlockfrost, connectYaci } from "#src/app/blockfrostNetwork.ts";
 import { type AppContext, type Connected, type StartContext, StartError } from "#src/app/context.ts";
 import { tipCheck } from "#src/app/health.ts";
 import { checkNetwork } from "#src/app/networkCheck.ts";
@@ -22,11 +22,13 @@ export type NetworkContext = StartContext & Pick<AppContext, "store" | "bus">;
  * answers.
  */
 export async function connectNetwork(context: NetworkContext): Promise<Connected<ChainPort>> {
-  const { options: { nodeSocket, blockfrost }, store, bus, log, health } = context;
+  const { options: { nodeSocket, blockfrost, yaci }, store, bus, log, health } = context;
   const [provider, { port, reached }] = nodeSocket !== undefined
     ? ["node", await connectNode(context, nodeSocket)] as const
     : blockfrost
     ? ["blockfrost", await connectBlockfrost(context, blockfrost)] as const
+    : yaci
+    ? ["yaci", await connectYaci(context, yaci)] as const
     : ["devnet", { port: devnetPort({ store, bus, log }), reached: true }] as const;
   context.progress(guaranteesLine(`The provider "${provider}"`, port.guarantees));
   const watched = watchVersion<ChainPort>(port, log, ({ code, message }) => context.progress(`${code}: ${message}`));
@@ -37,8 +39,10 @@ export async function connectNetwork(context: NetworkContext): Promise<Connected
 }
 
 /** Whether the network is the devnet of this deployment. */
-export function isDevnet({ nodeSocket, blockfrost }: Pick<Options, "nodeSocket" | "blockfrost">): boolean {
-  return nodeSocket === undefined && blockfrost === undefined;
+export function isDevnet(
+  { nodeSocket, blockfrost, yaci }: Pick<Options, "nodeSocket" | "blockfrost" | "yaci">,
+): boolean {
+  return nodeSocket === undefined && blockfrost === undefined && yaci === undefined;
 }
 
 /** Milliseconds between two reads of the protocol version where no build reads it: a network changes it with an epoch. */

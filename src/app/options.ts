@@ -10,7 +10,13 @@ import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
 import { hostProblem } from "#src/edge/sites.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
 import { NETWORK_HELP, NETWORK_NAMES, type NetworkOptions, readNetwork } from "#src/app/networkOptions.ts";
-import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } from "#src/app/providerOptions.ts";
+import {
+  type BlockfrostOptions,
+  PROVIDER_HELP,
+  PROVIDER_NAMES,
+  readProvider,
+  type YaciOptions,
+} from "#src/app/providerOptions.ts";
 import { OUTSIDE_HELP, OUTSIDE_NAMES, type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
 import { HELP_OF_NATS, NAMES_OF_NATS, type NatsFiles, readNatsFiles } from "#src/app/natsOptions.ts";
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
@@ -97,6 +103,8 @@ export interface Options extends NetworkOptions {
   readonly nodeSocket?: string;
   /** Blockfrost service through which the network is reached. */
   readonly blockfrost?: BlockfrostOptions;
+  /** Yaci Store through which the network is reached. */
+  readonly yaci?: YaciOptions;
   /** Whether the token service works on mainnet too. */
   readonly tokensOnMainnet: boolean;
   /** Path of the devnet's node socket; under the folder where undefined. */

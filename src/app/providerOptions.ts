@@ -1,7 +1,8 @@
-/** The network as options: the deployment's own devnet, a node, or a Blockfrost service. */
+/** The network as options: the deployment's own devnet, a node, a Blockfrost service, or a Yaci Store. */
 import { readFileSync } from "node:fs";
 import { reason } from "#src/base/log.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
+import { publicNetworkGenesis } from "#src/chain/provider/yaci/genesis.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 
 export const PROVIDER_NAMES = [
@@ -10,15 +11,21 @@ export const PROVIDER_NAMES = [
   "blockfrost-url",
   "blockfrost-project-file",
   "blockfrost-from",
+  "yaci-url",
+  "yaci-admin-url",
+  "yaci-from",
 ] as const;
 type OptionName = (typeof PROVIDER_NAMES)[number];
 
 export const PROVIDER_HELP =
-  `  --provider P         network provider: devnet, node or blockfrost (devnet)  ARBOR_PROVIDER
+  `  --provider P         network provider: devnet, node, blockfrost or yaci (devnet)  ARBOR_PROVIDER
   --node-socket PATH   socket of the node, with --provider node         ARBOR_NODE_SOCKET
   --blockfrost-url URL Blockfrost service, with --provider blockfrost (the official one for magic 1, 2 and mainnet)  ARBOR_BLOCKFROST_URL
   --blockfrost-project-file PATH  file with the project id, instead of BLOCKFROST_PROJECT_ID  ARBOR_BLOCKFROST_PROJECT_FILE
-  --blockfrost-from HASH  hash of the block at which a new index starts (first block)  ARBOR_BLOCKFROST_FROM`;
+  --blockfrost-from HASH  hash of the block at which a new index starts (first block)  ARBOR_BLOCKFROST_FROM
+  --yaci-url URL       Yaci Store's own API, with --provider yaci       ARBOR_YACI_URL
+  --yaci-admin-url URL admin host of Yaci DevKit, for networks other than mainnet, preprod and preview  ARBOR_YACI_ADMIN_URL
+  --yaci-from HASH     hash of the block at which a new index starts (first block)  ARBOR_YACI_FROM`;
 
 /** A Blockfrost service. */
 export interface BlockfrostOptions {
@@ -29,13 +36,23 @@ export interface BlockfrostOptions {
   readonly from?: string;
 }
 
-/** The network; the deployment's own devnet where neither is set. */
+/** A Yaci Store. */
+export interface YaciOptions {
+  readonly url: string;
+  /** The admin host of Yaci DevKit. */
+  readonly adminUrl?: string;
+  /** Hash of the block with which a new index begins. */
+  readonly from?: string;
+}
+
+/** The network; the deployment's own devnet where none is set. */
 export interface ProviderOptions {
   readonly nodeSocket?: string;
   readonly blockfrost?: BlockfrostOptions;
+  readonly yaci?: YaciOptions;
 }
 
-const PROVIDERS = ["devnet", "node", "blockfrost"];
+const PROVIDERS = ["devnet", "node", "blockfrost", "yaci"];
 /** Blockfrost's own services, by magic. */
 const SERVICES: Readonly<Record<number, string>> = {
   [MAINNET_MAGIC]: "https://cardano-mainnet.blockfrost.io/api/v0",
@@ -60,7 +77,7 @@ export function readProvider(provider: string, readers: OptionReaders): Provider
     return {};
   }
   for (const name of PROVIDER_NAMES) {
-    const owner = name.startsWith("blockfrost") ? "blockfrost" : name === "node-socket" ? "node" : provider;
+    const owner = PROVIDERS.find((one) => name.startsWith(`${one}-`)) ?? provider;
     if (text(name) !== undefined && owner !== provider) problem(`--${name} requires --provider ${owner}`);
   }
   if (provider === "devnet") return {};
@@ -68,27 +85,26 @@ export function readProvider(provider: string, readers: OptionReaders): Provider
     problem("the role devnet requires --provider devnet; other processes can use its --socket with --provider node");
   }
   if (provider === "blockfrost") return readBlockfrost(readers);
+  if (provider === "yaci") return readYaci(readers);
   const nodeSocket = text("node-socket");
   if (nodeSocket !== undefined) return { nodeSocket };
   problem("--provider node requires --node-socket PATH");
   return {};
 }
 
-function readBlockfrost({ text, env, magic, problem }: OptionReaders): ProviderOptions {
+function readBlockfrost(readers: OptionReaders): ProviderOptions {
+  const { text, env, magic, problem } = readers;
   const url = text("blockfrost-url") ?? SERVICES[magic];
   const projectId = readProjectId(text("blockfrost-project-file"), env, problem);
-  const from = text("blockfrost-from");
-  if (from !== undefined && !/^[0-9a-f]{64}$/.test(from)) {
-    problem("--blockfrost-from must be a block hash of 64 hexadecimal digits");
-  }
+  const from = readFrom("blockfrost-from", readers);
   if (url === undefined) {
     problem(
       "--provider blockfrost requires --blockfrost-url URL for networks other than mainnet, preprod (1) and preview (2)",
     );
     return {};
   }
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password || parsed.search) {
+  const parsed = urlOf(url);
+  if (!parsed) {
     problem("--blockfrost-url must be a URL like https://cardano-preview.blockfrost.io/api/v0, without secrets");
     return {};
   }
@@ -102,6 +118,44 @@ function readBlockfrost({ text, env, magic, problem }: OptionReaders): ProviderO
       ...(from === undefined ? {} : { from }),
     },
   };
+}
+
+function readYaci(readers: OptionReaders): ProviderOptions {
+  const { text, magic, problem } = readers;
+  const url = text("yaci-url");
+  const adminUrl = text("yaci-admin-url");
+  const from = readFrom("yaci-from", readers);
+  if (url === undefined) {
+    problem("--provider yaci requires --yaci-url URL");
+    return {};
+  }
+  if (!urlOf(url)) problem("--yaci-url must be a URL like http://127.0.0.1:8080/api/v1, without secrets");
+  if (adminUrl !== undefined && urlOf(adminUrl)?.pathname !== "/") {
+    problem("--yaci-admin-url must be a URL like http://127.0.0.1:10000, without a path");
+  }
+  if (adminUrl === undefined && !publicNetworkGenesis(magic)) {
+    problem(
+      "--provider yaci requires --yaci-admin-url URL for networks other than mainnet, preprod (1) and preview (2): " +
+        "Yaci Store does not give the genesis",
+    );
+  }
+  return {
+    yaci: { url, ...(adminUrl === undefined ? {} : { adminUrl }), ...(from === undefined ? {} : { from }) },
+  };
+}
+
+function readFrom(name: "blockfrost-from" | "yaci-from", { text, problem }: OptionReaders): string | undefined {
+  const from = text(name);
+  if (from !== undefined && !/^[0-9a-f]{64}$/.test(from)) {
+    problem(`--${name} must be a block hash of 64 hexadecimal digits`);
+  }
+  return from;
+}
+
+/** A URL of a service, without a secret in it; undefined for any other text. */
+function urlOf(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search ? url : undefined;
 }
 
 /**

@@ -28,6 +28,7 @@ import { productionProjection } from "#src/wallet/pools/production.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
 import { keepPools } from "#src/wallet/pools/keeper.ts";
 import { beginSource } from "#src/wallet/pools/source.ts";
+import { isDevnet } from "#src/app/network.ts";
 import { type AppContext, holdProcessLease, WAKE_FOLLOWER } from "#src/app/context.ts";
 
 /** Time between two attempts to reach the network, in milliseconds. */
@@ -142,7 +143,7 @@ export async function walletService(
     presence,
     toleranceS: options.syncToleranceS,
     clock: context.clock,
-    clocked: options.nodeSocket !== undefined || options.blockfrost !== undefined || options.blockMs > 0,
+    clocked: !isDevnet(options) || options.blockMs > 0,
     ntp: new NtpClock({ servers: ntpServers, log: log.with({ component: "ntp" }) }),
     tokenMetadata,
     outside: { allowPrivate },

@@ -19,9 +19,13 @@ import { socketPath } from "./node_chain.ts";
 import { until } from "./until.ts";
 import { http } from "./user.ts";
 
-export type Provider = "devnet" | "node";
+export type Provider = "devnet" | "node" | "blockfrost";
+const KNOWN: readonly Provider[] = ["devnet", "node", "blockfrost"];
 
-const chosenProvider = process.env.ARBOR_SCENARIO_PROVIDER as Provider | undefined;
+const chosenProvider = KNOWN.find((one) => one === process.env.ARBOR_SCENARIO_PROVIDER);
+if (process.env.ARBOR_SCENARIO_PROVIDER && !chosenProvider) {
+  throw new Error(`ARBOR_SCENARIO_PROVIDER is one of ${KNOWN.join(", ")}`);
+}
 
 /** Providers of a chapter that runs on both: the one that the run selects, or each. */
 export const PROVIDERS: readonly Provider[] = chosenProvider ? [chosenProvider] : ["devnet", "node"];
@@ -104,18 +108,22 @@ export class Scenario {
       const arbor = await Arbor.start({ infra, ...blocks, ...entry, env });
       return new Scenario(provider, arbor, arbor.devnet, byHand, infra, [() => arbor.end(), () => infra.stop()]);
     }
-    if (provider !== "node") throw new Error(`ARBOR_SCENARIO_PROVIDER is devnet or node, not ${provider}`);
     const path = env.ARBOR_SOCKET ?? socketPath();
     const far: Infra = await sharedInfra();
     const network = { ...env, ARBOR_SOCKET: path, ARBOR_BUILDERS: "1" };
     const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, ...entry, env: network });
-    const onNode = {
-      ...env,
-      ARBOR_PROVIDER: "node",
-      ARBOR_NODE_SOCKET: path,
-      ...(options.mainnet ? { ARBOR_MAINNET: "true" } : {}),
-    };
-    const arbor = await Arbor.start({ infra, env: onNode });
+    const connection = provider === "node"
+      ? { ARBOR_NODE_SOCKET: path }
+      : { ARBOR_BLOCKFROST_URL: devnet.places.get("Blockfrost API of the devnet")! };
+    const arbor = await Arbor.start({
+      infra,
+      env: {
+        ...env,
+        ARBOR_PROVIDER: provider,
+        ...connection,
+        ...(options.mainnet ? { ARBOR_MAINNET: "true" } : {}),
+      },
+    });
     return new Scenario(provider, arbor, devnet.devnet, byHand, infra, [
       () => arbor.end(),
       () => devnet.end(),

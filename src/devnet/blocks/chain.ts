@@ -24,8 +24,8 @@ import {
   undoBlocks,
   type UndoneBlocks,
 } from "#src/devnet/blocks/writes.ts";
-import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
-import { indexBlock, undoIndex } from "#src/devnet/index/write.ts";
+import { indexBlocks, rebuildIndex } from "#src/devnet/index/rebuild.ts";
+import { indexBlock } from "#src/devnet/index/write.ts";
 import {
   deleteSnapshot,
   restoreSnapshot,
@@ -312,7 +312,6 @@ export class DevnetChain {
       const { undone, returned } = await this.#write(async (sql) => {
         if (emptied) await deleteMempool(sql, held.map(({ transaction: { hash } }) => hash));
         const undone = await undoBlocks(sql, height);
-        if (this.settings.index) await undoIndex(sql, height);
         const transactions = drop ? [] : undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
         const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
         const returned = transactions.map((transaction, index): SubmittedTransaction => ({
@@ -323,7 +322,7 @@ export class DevnetChain {
         await insertMempool(sql, returned.map(row));
         return { undone, returned };
       });
-      this.#forget(undone);
+      forget(this.#state, undone);
       this.#tip = await readTip(this.settings.store.sql);
       await this.#refill([...returned, ...waiting], "invalid after the rollback");
       this.#stale = false;
@@ -346,13 +345,22 @@ export class DevnetChain {
    */
   restoreSnapshot(name: string): Promise<Result<Tip, SnapshotUnknown>> {
     return this.#run(async () => {
-      const restored = await this.#write((sql) => restoreSnapshot(sql, name));
+      const restored = await this.#write(async (sql) => {
+        const restored = await restoreSnapshot(sql, name);
+        if (restored.ok && this.settings.index) {
+          const state = overlay(this.#state);
+          forget(state, restored.value.undone);
+          const write = (work: (sql: Queries) => Promise<void>) => work(sql);
+          await indexBlocks({ sql, write, genesis: this.settings.genesis }, state, restored.value.fork + 1);
+        }
+        return restored;
+      });
       if (!restored.ok) {
         this.#stale = false;
         return restored;
       }
       const { undone, appended, tip, mempool } = restored.value;
-      this.#forget(undone);
+      forget(this.#state, undone);
       for (const ref of appended.spent) this.#outputs.delete(refKey(ref));
       for (const { ref, output } of appended.created) this.#outputs.set(refKey(ref), output);
       writeEntries(this.#state, appended.changes, "after");
@@ -403,13 +411,6 @@ export class DevnetChain {
     }
     this.#logDropped(dropped, "no longer valid");
     return { dropped, boundaries };
-  }
-
-  /** Removes the effects of undone blocks from memory. */
-  #forget({ removed, restored, changes }: UndoneBlocks): void {
-    for (const ref of removed) this.#outputs.delete(refKey(ref));
-    for (const { ref, output } of restored) this.#outputs.set(refKey(ref), output);
-    writeEntries(this.#state, changes, "before");
   }
 
   /** Evaluates a transaction's scripts ahead of its validation: the results are cached. */
@@ -530,6 +531,13 @@ export class DevnetChain {
       this.settings.log.info("a transaction left the mempool", { transaction: hash, why, failures: names });
     }
   }
+}
+
+/** Removes the effects of undone blocks from a state. */
+function forget(state: MutableLedgerState, { removed, restored, changes }: UndoneBlocks): void {
+  for (const ref of removed) state.utxo.delete(ref);
+  for (const { ref, output } of restored) state.utxo.set(ref, output);
+  writeEntries(state, changes, "before");
 }
 
 function row({ position, transaction: { hash }, cbor }: SubmittedTransaction) {

@@ -4,6 +4,7 @@ import type { Json } from "#src/base/json.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
+import { undoIndex } from "#src/devnet/index/write.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, changesToJson, storeEntries } from "#src/devnet/ledger/entries.ts";
 import { insertColdKeys } from "#src/devnet/genesis/pools.ts";
@@ -116,9 +117,10 @@ export interface UndoneBlocks {
   readonly blocks: readonly Uint8Array[];
 }
 
-/** Undoes every block above a height. Those that lead to a snapshot are kept beside the chain. */
+/** Undoes every block above a height, in the index too. Those that lead to a snapshot are kept beside the chain. */
 export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBlocks> {
   await keepSideBlocks(sql, height);
+  await undoIndex(sql, height);
   const removed = await sql<
     OutputRow[]
   >`delete from devnet_utxo where created_height > ${height} returning tx_hash, index`;

@@ -75,6 +75,8 @@ export async function saveSnapshot(
 /** What a restore changed. */
 interface RestoredSnapshot {
   readonly tip: Tip;
+  /** Height of the last block that was neither undone nor appended. */
+  readonly fork: number;
   readonly undone: UndoneBlocks;
   readonly appended: AppendedBlocks;
   /** The snapshot's mempool, in order. */
@@ -86,7 +88,8 @@ export async function restoreSnapshot(sql: Queries, name: string): Promise<Resul
   const [snapshot] = await readSnapshots(sql, name);
   if (!snapshot) return unknown(name);
   const path = await sidePath(sql, snapshot.hash);
-  const undone = await undoBlocks(sql, snapshot.height - path.length);
+  const fork = snapshot.height - path.length;
+  const undone = await undoBlocks(sql, fork);
   const appended = await appendSideBlocks(sql, path);
   const tip = await readTip(sql);
   if (tip.hash !== snapshot.hash) throw new Error(`the blocks of the snapshot ${name} are incomplete`);
@@ -94,7 +97,7 @@ export async function restoreSnapshot(sql: Queries, name: string): Promise<Resul
   await sql`
     insert into devnet_mempool (position, hash, cbor)
     select position, hash, cbor from devnet_snapshot_mempool where name = ${name}`;
-  return ok({ tip, undone, appended, mempool: await readMempool(sql) });
+  return ok({ tip, fork, undone, appended, mempool: await readMempool(sql) });
 }
 
 /** Deletes a snapshot, and the blocks that were kept for it alone. */

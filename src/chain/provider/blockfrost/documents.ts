@@ -8,18 +8,18 @@ import type { Json } from "#src/base/json.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 
-const whole = z.union([z.bigint(), z.number().int(), z.string().regex(/^-?\d{1,40}$/)]).transform((given) =>
+export const whole = z.union([z.bigint(), z.number().int(), z.string().regex(/^-?\d{1,40}$/)]).transform((given) =>
   BigInt(given)
 );
-const count = whole.transform((value, context) => {
+export const count = whole.transform((value, context) => {
   if (value >= 0n && value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
   context.addIssue({ code: "custom", message: "not a count" });
   return z.NEVER;
 });
-const hash = z.string().regex(/^[0-9a-f]{64}$/);
+export const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const hex = z.string().regex(/^([0-9a-f]{2})*$/i);
 /** A decimal fraction, exact. */
-const decimal = z.union([z.bigint(), z.number(), z.string()]).transform((given, context): Ratio => {
+export const decimal = z.union([z.bigint(), z.number(), z.string()]).transform((given, context): Ratio => {
   const ratio = ratioOf(String(given));
   if (ratio) return ratio;
   context.addIssue({ code: "custom", message: "not a decimal fraction" });
@@ -83,7 +83,7 @@ export const transactionOutputs = z.object({
 export type OutputDocument = z.infer<typeof output>;
 
 /** Private networks may have fractions of seconds. */
-const seconds = z.union([z.number(), z.bigint()]).transform(Number);
+export const seconds = z.union([z.number(), z.bigint()]).transform(Number);
 export const genesisDocument = z.object({
   network_magic: count,
   active_slots_coefficient: decimal,
@@ -155,5 +155,5 @@ export function parse<T>(form: z.ZodType<T>, answer: Json, what: string): T {
   if (found.success) return found.data;
   const [issue] = found.error.issues;
   const at = issue && issue.path.length > 0 ? ` (${issue.path.join(".")}: ${issue.message.slice(0, 100)})` : "";
-  throw blockfrostError("unusable", `The Blockfrost service returned malformed data for ${what}${at}.`);
+  throw blockfrostError("unusable", `The service returned malformed data for ${what}${at}.`);
 }

@@ -8,8 +8,8 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
-import { readBlock } from "#src/chain/provider/blockfrost/block.ts";
-import { type BlockDocument, blockDocument, blocksDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
+import type { Dialect, KnownBlock } from "#src/chain/provider/blockfrost/dialect.ts";
+import { type BlockDocument, blockDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
 import { blockfrostError, unless } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { mapParallel } from "#src/base/parallel.ts";
@@ -24,16 +24,12 @@ const PARALLEL = 4;
 
 interface FollowSettings {
   readonly http: BlockfrostHttp;
+  readonly dialect: Dialect;
   readonly known: KnownNetwork;
   /** Milliseconds between two polls of the newest block. */
   readonly pollMs: number;
   /** Hash of the block with which a new index begins; the chain's first block by default. */
   readonly from?: string | undefined;
-}
-
-/** A block that was read; its height is unknown if the caller named it. */
-interface KnownBlock extends Point {
-  readonly height?: number;
 }
 
 /** The newest block; the origin if there is none. Throws `BlockfrostError`. */
@@ -53,7 +49,7 @@ export async function* followService(
   points: readonly Point[],
   signal: AbortSignal,
 ): AsyncGenerator<ChainStep, void, void> {
-  const { http, known, pollMs } = settings;
+  const { http, dialect, known, pollMs } = settings;
   const { securityParameter: k } = known.network;
   /** Blocks that the caller has, oldest first. */
   let chain: KnownBlock[] = [...points].reverse().filter(({ slot }) => slot >= 0);
@@ -66,7 +62,7 @@ export async function* followService(
   while (!signal.aborted) {
     const tip = await readTip(http, signal);
     const last = chain.at(-1);
-    const next = tip.hash === position().hash ? [] : await blocksAfter(settings, last, signal);
+    const next = tip.hash === position().hash ? [] : await blocksAfter(settings, last, tip, signal);
     if (
       next === "gone" ||
       (next.length === 0 && last && tip.hash !== last.hash && !await onChain(http, last, signal))
@@ -86,17 +82,18 @@ export async function* followService(
       continue;
     }
     for (let done = 0; done < next.length && !signal.aborted; done += AHEAD) {
+      const some = next.slice(done, done + AHEAD);
       const blocks = await mapParallel(
-        next.slice(done, done + AHEAD),
+        some,
         PARALLEL,
-        (block) => unless(readBlock(http, block, known.eraAt(block.slot), signal), "absent"),
+        (block) => unless(dialect.readBlock(block, known, signal), "absent"),
       );
-      for (const block of blocks) {
+      for (const [i, { slot, hash, height }] of some.entries()) {
+        const block = blocks[i];
         if (!block) break;
         if (signal.aborted) return;
-        const { slot, hash, height } = block;
         chain.push({ slot, hash, height });
-        yield { type: "scanned", block, tip: height > tip.height ? { slot, hash, height } : tip };
+        yield { ...block, tip: height > tip.height ? { slot, hash, height } : tip };
       }
       if (blocks.includes(undefined)) break;
     }
@@ -106,17 +103,17 @@ export async function* followService(
 
 /** The blocks after one, as far as each follows the previous; "gone" if the one is no longer on the chain. */
 async function blocksAfter(
-  { http, from }: FollowSettings,
+  { http, dialect, from }: FollowSettings,
   at: KnownBlock | undefined,
+  tip: Tip,
   signal: AbortSignal,
 ): Promise<readonly BlockDocument[] | "gone"> {
   if (!at) {
     const first = await firstBlock(http, from, signal);
     return first ? [first] : [];
   }
-  const answer = await http.find(`/blocks/${at.hash}/next?count=${PAGE}&page=1`, signal);
-  if (answer === undefined) return "gone";
-  const blocks = parse(blocksDocument, answer, "blocks");
+  const blocks = await dialect.blocksAfter(at, tip, PAGE, signal);
+  if (blocks === undefined) return "gone";
   let before = at.hash;
   const linked = blocks.findIndex(({ hash, previous_block }) => {
     const follows = previous_block === before;
@@ -160,11 +157,11 @@ export async function startBlock(http: BlockfrostHttp, from: string, signal?: Ab
  *
  * @throws BlockfrostError `unusable` if it does not.
  */
-export async function requireFollowable(http: BlockfrostHttp, signal?: AbortSignal): Promise<void> {
+export async function requireFollowable(http: BlockfrostHttp, dialect: Dialect, signal?: AbortSignal): Promise<void> {
   // the newest block may be rolled back before the second request
   for (let left = 3; left > 0; left--) {
-    const { slot, hash } = await readTip(http, signal);
-    if (slot < 0 || await http.find(`/blocks/${hash}/next?count=1`, signal) !== undefined) return;
+    const newest = await readTip(http, signal);
+    if (newest.slot < 0 || await dialect.followable(newest, signal)) return;
   }
   throw blockfrostError(
     "unusable",

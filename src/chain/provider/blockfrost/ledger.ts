@@ -53,7 +53,7 @@ export async function readAccounts(
   });
 }
 
-function poolOf(text: string): string {
+export function poolOf(text: string): string {
   const parsed = fromBech32(text);
   if (parsed?.prefix === "pool" && parsed.bytes.length === 28) return toHex(parsed.bytes);
   throw blockfrostError("unusable", `The service returned an invalid pool id: ${text.slice(0, 100)}.`);

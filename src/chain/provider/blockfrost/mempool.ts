@@ -1,8 +1,8 @@
 /** Submission to a Blockfrost service, and its mempool. */
 import { scanTransaction } from "#src/cardano/scan.ts";
-import { blockfrostError, hasFailed } from "#src/chain/provider/blockfrost/errors.ts";
+import type { Dialect } from "#src/chain/provider/blockfrost/dialect.ts";
+import { blockfrostError, hasFailed, unless } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
-import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 
 /** Accepted transactions that are remembered, for services without mempool requests. */
@@ -11,16 +11,17 @@ const MAX_ACCEPTED = 1_000;
 export class BlockfrostMempool {
   readonly #accepted = new Set<string>();
 
-  constructor(private readonly http: BlockfrostHttp) {}
+  constructor(
+    private readonly http: BlockfrostHttp,
+    private readonly dialect: Pick<Dialect, "mempool" | "failures">,
+  ) {}
 
   /** Whether the service's mempool holds a transaction. Throws `BlockfrostError`. */
   async holds(hash: string): Promise<boolean> {
-    try {
-      return await this.http.find(`/mempool/${hash}`) !== undefined;
-    } catch (error) {
-      if (!hasFailed(error, "lacking")) throw error;
-      return this.#accepted.has(hash) && await this.http.find(`/txs/${hash}`) === undefined;
-    }
+    const listed = this.dialect.mempool
+      ? await unless(this.http.find(`/mempool/${hash}`).then((found) => found !== undefined), "lacking")
+      : undefined;
+    return listed ?? (this.#accepted.has(hash) && await this.http.find(`/txs/${hash}`) === undefined);
   }
 
   /** Submits a transaction (CBOR). Throws `BlockfrostError`. */
@@ -38,7 +39,7 @@ export class BlockfrostMempool {
       if (!hasFailed(error, "refused")) throw error;
       // a transaction that the service already has is refused too
       if (!await this.holds(hash) && await this.http.find(`/txs/${hash}`) === undefined) {
-        return { outcome: "refused", failures: decodeRefusal(error.failure.message) };
+        return { outcome: "refused", failures: this.dialect.failures(error.failure.message, transaction) };
       }
     }
     this.#accepted.add(hash);

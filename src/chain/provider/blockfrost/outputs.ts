@@ -10,16 +10,14 @@
 import type { TransactionUnspentOutput } from "@blaze-cardano/core";
 import { fromHex } from "#src/base/bytes.ts";
 import { addressText, parseAddress, readAddressHex } from "#src/cardano/address.ts";
-import { created } from "#src/cardano/block.ts";
+import { created, type ScannedTransaction } from "#src/cardano/block.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { type Output, type OutRef, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import { madeOutput } from "#src/cardano/transaction.ts";
-import { scanDocument } from "#src/chain/provider/blockfrost/block.ts";
 import {
   addressOutputs,
   type OutputDocument,
   parse,
-  transactionDocument,
   transactionOutputs,
 } from "#src/chain/provider/blockfrost/documents.ts";
 import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
@@ -42,7 +40,10 @@ export class BlockfrostOutputs {
   private readonly cache = new Map<string, ReadonlyMap<string, Utxo>>();
   private builder: Promise<(address: string) => Builder> | undefined;
 
-  constructor(private readonly http: BlockfrostHttp) {}
+  constructor(
+    private readonly http: BlockfrostHttp,
+    private readonly readTransaction: (hash: string) => Promise<ScannedTransaction>,
+  ) {}
 
   /** Unspent outputs at an address (bytes in hexadecimal); empty for an unused one. Throws `BlockfrostError`. */
   async atAddress(address: string): Promise<readonly Utxo[]> {
@@ -130,12 +131,7 @@ export class BlockfrostOutputs {
   private async readTransactionOutputs(hash: string): Promise<ReadonlyMap<string, Utxo>> {
     const kept = this.cache.get(hash);
     if (kept) return kept;
-    const { cbor } = parse(transactionDocument, await this.http.get(`/txs/${hash}/cbor`), "a transaction");
-    const transaction = scanDocument(hash, cbor);
-    if (transaction.hash !== hash) {
-      throw blockfrostError("unusable", `The service returned another transaction than ${hash}.`);
-    }
-    const outputs = new Map(created(transaction).map((utxo) => [refKey(utxo.ref), utxo]));
+    const outputs = new Map(created(await this.readTransaction(hash)).map((utxo) => [refKey(utxo.ref), utxo]));
     setBounded(this.cache, hash, outputs, MAX_CACHED);
     return outputs;
   }

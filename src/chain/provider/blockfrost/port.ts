@@ -1,5 +1,5 @@
 /**
- * Port adapter for a Blockfrost service: Blockfrost's own or a compatible one.
+ * Port adapter for a Blockfrost service: Blockfrost's own, a compatible one, or one with a dialect.
  *
  * Assumptions: nothing is known locally, so everything is requested. Each answer is of whatever block is the newest at
  * that moment, so several make one answer only while that block stays the same.
@@ -8,7 +8,7 @@ import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
-import { parametersDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
+import { blockfrostDialect, type Dialect } from "#src/chain/provider/blockfrost/dialect.ts";
 import {
   BlockfrostError,
   type BlockfrostFailure,
@@ -17,19 +17,16 @@ import {
 } from "#src/chain/provider/blockfrost/errors.ts";
 import { followService, readTip, requireFollowable, startBlock } from "#src/chain/provider/blockfrost/follow.ts";
 import { BlockfrostHttp, type BlockfrostHttpSettings } from "#src/chain/provider/blockfrost/http.ts";
-import { readAccounts, readEpoch, readEras, readGenesis } from "#src/chain/provider/blockfrost/ledger.ts";
 import { BlockfrostMempool } from "#src/chain/provider/blockfrost/mempool.ts";
 import { BlockfrostOutputs } from "#src/chain/provider/blockfrost/outputs.ts";
-import { parametersOf } from "#src/chain/provider/blockfrost/parameters.ts";
 import { BlockfrostQueries } from "#src/chain/provider/blockfrost/queries.ts";
 import { unsupported } from "#src/chain/provider/answer.ts";
 import { mapParallel } from "#src/base/parallel.ts";
-import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import { withoutLedger } from "#src/chain/provider/ledgerPort.ts";
 import { undecodable } from "#src/chain/provider/node/queries.ts";
 import type { ChainPort, Network } from "#src/chain/provider/port.ts";
 
-interface BlockfrostPortSettings extends BlockfrostHttpSettings {
+export interface BlockfrostPortSettings extends BlockfrostHttpSettings {
   /** The network's magic; a service of another network is refused. */
   readonly magic: number;
   readonly log: Log;
@@ -53,49 +50,38 @@ const MAX_WAIT_MS = 30_000;
 const MIN_POLL_MS = 50;
 const PARALLEL = 4;
 
-const GUARANTEES: readonly Guarantee[] = [
-  { query: "tip", holds: "at a point" },
-  {
-    query: "inMempool",
-    holds: "at the tip",
-    note: "the service's own mempool; without one, what it took from here",
-  },
-  { query: "utxosByAddress", holds: "at the tip" },
-  { query: "utxosByRef", holds: "at the tip" },
-  { query: "parameters", holds: "at the tip", note: "fractions as the service's decimals" },
-  { query: "accounts", holds: "at the tip", note: "without deposits" },
-  { query: "epoch", holds: "at the tip" },
-  { query: "eras", holds: "at the tip" },
-  { query: "genesis", holds: "at the tip", note: "the hash of public networks alone" },
-  { query: "mempool", holds: "not at all", note: "a service lists only what was submitted through it" },
-  { query: "pools", holds: "not at all" },
-  { query: "poolRanking", holds: "not at all" },
-  { query: "dreps", holds: "not at all" },
-];
-
 /** The port to the service at a URL. It sends nothing before the first query. */
 export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort {
-  const { magic, log, from, firstWaitMs = 300 } = settings;
   const http = new BlockfrostHttp(settings);
-  const queries = new BlockfrostQueries(http, magic, log);
-  const outputs = new BlockfrostOutputs(http);
-  const mempool = new BlockfrostMempool(http);
+  return servicePort(settings, http, blockfrostDialect(http));
+}
+
+/** The port to a service that has a dialect of its own. */
+export function servicePort(
+  settings: BlockfrostPortSettings,
+  http: BlockfrostHttp,
+  dialect: Dialect,
+): BlockfrostPort {
+  const { magic, log, from, firstWaitMs = 300 } = settings;
+  const queries = new BlockfrostQueries(http, dialect, magic, log);
+  const outputs = new BlockfrostOutputs(http, dialect.readTransaction);
+  const mempool = new BlockfrostMempool(http, dialect);
   const closing = new AbortController();
 
   return {
-    ...withoutLedger("A Blockfrost service"),
-    accounts: (credentials) => queries.ofLedger(async () => readAccounts(http, await queries.network(), credentials)),
-    epoch: () => queries.ofLedger(async ({ slot }) => readEpoch(http, await queries.network(), slot)),
-    eras: () => queries.ofLedger(async ({ slot }) => readEras(http, await queries.network(), slot)),
+    ...withoutLedger(dialect.who),
+    accounts: (credentials) => queries.ofLedger(async () => dialect.accounts(await queries.network(), credentials)),
+    epoch: () => queries.ofLedger(async (tip) => dialect.epoch(await queries.network(), tip)),
+    eras: () => queries.ofLedger(async (tip) => dialect.eras(await queries.network(), tip)),
     genesis: async () => {
-      const genesis = await queries.ofLedger(() => readGenesis(http));
+      const genesis = await queries.ofLedger(async () => dialect.genesis(await queries.network()));
       return genesis.ok ? ok(genesis.value.value) : genesis;
     },
-    guarantees: GUARANTEES,
+    guarantees: dialect.guarantees,
     check: async () => {
       try {
         const { network } = await queries.network();
-        await requireFollowable(http);
+        await requireFollowable(http, dialect);
         if (from !== undefined) await startBlock(http, from);
         return ok(network);
       } catch (error) {
@@ -110,9 +96,9 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
           return (await queries.network(stop)).network;
         } catch (error) {
           if (!(error instanceof BlockfrostError)) throw error;
-          if (stop.aborted) throw new Error("stopped before the Blockfrost service could be reached");
+          if (stop.aborted) throw new Error(`stopped before the ${http.service} could be reached`);
           if (!isTransient(error.failure.code)) throw error;
-          log.warn("waiting for the Blockfrost service", { service: http.where, reason: error.message });
+          log.warn(`waiting for the ${http.service}`, { service: http.where, reason: error.message });
           await sleep(wait, stop);
         }
       }
@@ -122,7 +108,7 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
       try {
         const known = await queries.network(stop);
         const { pollMs = Math.max(MIN_POLL_MS, known.blockMs / 4) } = settings;
-        yield* followService({ http, known, pollMs, from }, points, stop);
+        yield* followService({ http, dialect, known, pollMs, from }, points, stop);
       } catch (error) {
         if (!hasFailed(error, "aborted") || !stop.aborted) throw error;
       }
@@ -135,7 +121,7 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
     },
     inMempool: (hash) => queries.query(() => mempool.holds(hash)),
     mempool: () =>
-      Promise.resolve(unsupported("A Blockfrost service lists only transactions that were submitted through it.")),
+      Promise.resolve(unsupported(`${dialect.who} lists at most the transactions that were submitted through it.`)),
     utxosByAddress: (wanted) =>
       queries.atTip(async (): Promise<readonly Utxo[]> => {
         const found = await mapParallel([...new Set(wanted)], PARALLEL, (address) => outputs.atAddress(address));
@@ -143,12 +129,9 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
       }),
     utxosByRef: (refs) => {
       const distinct: OutRef[] = [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
-      return queries.atTip(() => outputs.unspent(distinct));
+      return queries.atTip(() => dialect.unspent(distinct, outputs));
     },
-    parameters: () =>
-      queries.atTip(async () =>
-        parametersOf(parse(parametersDocument, await http.get("/epochs/latest/parameters"), "the protocol parameters"))
-      ),
+    parameters: () => queries.atTip(dialect.parameters),
     close: () => {
       closing.abort();
       http.close();

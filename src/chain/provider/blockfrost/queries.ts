@@ -3,10 +3,11 @@ import type { Log } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { type At, type Unanswered, type Unreachable, unsupported } from "#src/chain/provider/answer.ts";
+import type { Dialect } from "#src/chain/provider/blockfrost/dialect.ts";
 import { BlockfrostError, blockfrostError, hasFailed } from "#src/chain/provider/blockfrost/errors.ts";
 import { readTip } from "#src/chain/provider/blockfrost/follow.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
-import { type KnownNetwork, readNetwork } from "#src/chain/provider/blockfrost/network.ts";
+import type { KnownNetwork } from "#src/chain/provider/blockfrost/network.ts";
 
 /** Times that an answer is composed again because a block arrived meanwhile. */
 const MAX_TRIES = 5;
@@ -15,12 +16,17 @@ export class BlockfrostQueries {
   #network: KnownNetwork | undefined;
 
   /** `magic`: that of the expected network. */
-  constructor(private readonly http: BlockfrostHttp, private readonly magic: number, private readonly log: Log) {}
+  constructor(
+    private readonly http: BlockfrostHttp,
+    private readonly dialect: Pick<Dialect, "readNetwork">,
+    private readonly magic: number,
+    private readonly log: Log,
+  ) {}
 
   /** The service's network. Throws `BlockfrostError`; `refused` if it is another one than expected. */
   async network(signal?: AbortSignal): Promise<KnownNetwork> {
     if (this.#network) return this.#network;
-    const found = await readNetwork(this.http, signal);
+    const found = await this.dialect.readNetwork(signal);
     const { magic } = found.network;
     if (magic !== this.magic) {
       throw blockfrostError(
@@ -37,7 +43,7 @@ export class BlockfrostQueries {
       return ok(await work());
     } catch (error) {
       if (!(error instanceof BlockfrostError)) throw error;
-      this.log.warn("the Blockfrost service did not respond", { service: this.http.where, ...error.failure });
+      this.log.warn(`the ${this.http.service} did not respond`, { service: this.http.where, ...error.failure });
       return fail("network_unreachable", error.failure.message);
     }
   }

@@ -6,6 +6,7 @@ import { silentLog } from "#src/base/log.ts";
 import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
 import { type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
 import { requireFollowable } from "#src/chain/provider/blockfrost/follow.ts";
+import { blockfrostDialect } from "#src/chain/provider/blockfrost/dialect.ts";
 import { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";
@@ -347,10 +348,12 @@ it("a service that does not give the blocks after another is refused", async () 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const http = new BlockfrostHttp({ url: `http://127.0.0.1:${(server.address() as { port: number }).port}` });
   try {
-    await expect(requireFollowable(http)).rejects.toMatchObject({ failure: { code: "unusable" } });
+    await expect(requireFollowable(http, blockfrostDialect(http))).rejects.toMatchObject({
+      failure: { code: "unusable" },
+    });
     // absent once: rolled back meanwhile
     known = 0;
-    await requireFollowable(http);
+    await requireFollowable(http, blockfrostDialect(http));
     expect(known).toBe(2);
   } finally {
     http.close();
