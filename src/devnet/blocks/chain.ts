@@ -235,10 +235,12 @@ export class DevnetChain {
 
   /**
    * Produces the first block of the next epoch: in the epoch's first slot, even if that is in the future, from where the
-   * devnet's clock then goes on. If the clock has reached a later epoch than the chain, the block is one of now.
+   * devnet's clock then goes on. If the clock has reached a later epoch than the chain, the block is one of now. Gives
+   * the tip where the chain has left epoch `from` already: time passes until this operation runs.
    */
-  forgeNextEpoch(): Promise<Tip> {
+  forgeNextEpoch(from: number): Promise<Tip> {
     return this.#run(async () => {
+      if (this.#state.epoch > from) return this.#tip;
       const { epochLength } = this.settings.genesis.terms;
       const now = this.#slot();
       const epoch = Math.max(this.#state.epoch + 1, epochOf(now, epochLength));

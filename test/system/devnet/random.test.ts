@@ -192,7 +192,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
         slot += Math.floor(random() * 3);
         if (await chain.forge(slot + chain.slotsAhead)) count.blocks++;
       } else if (choice < 0.75) {
-        await chain.forgeNextEpoch();
+        await chain.forgeNextEpoch(chain.state.epoch);
         count.entered++;
       } else if (choice < 0.82) {
         if ((await chain.saveSnapshot(pick(NAMES), { replace: random() < 0.5 })).ok) count.saved++;
