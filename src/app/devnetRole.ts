@@ -11,6 +11,7 @@ import { writeGenesisFiles } from "#src/devnet/genesis/files.ts";
 import { settingsLines } from "#src/devnet/genesis/settings.ts";
 import { serveRollbacks } from "#src/devnet/serve/rollback.ts";
 import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
+import type { DevnetPlaces } from "#src/edge/devnet/admin.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { walletRoutes } from "#src/edge/devnet/wallet.ts";
 import { healthRoutes } from "#src/edge/health.ts";
@@ -59,20 +60,24 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   });
   const health = healthRoutes({ health: context.health, more: () => ({ tip: { ...devnet.tip() } }) });
   const origins = options.devnetOrigins;
-  const app = devnetApp({ devnet, store, port: context.port, files, health, origins, log });
-  const withWallet = !options.devnetWithout.has("wallet");
+  const without = options.devnetWithout;
+  let places: DevnetPlaces = {};
+  const admin = without.has("admin") ? undefined : { places: () => places };
+  const app = devnetApp({ devnet, store, port: context.port, files, health, origins, admin, log });
+  const withWallet = !without.has("wallet");
   if (withWallet) walletRoutes(app, { devnet, port: context.port });
   const listener = await listen(context, app, devnetPort(options));
   if (withWallet) context.devnetWallet.port = listener.port;
   listening.push({ name: "devnet and faucet", at: urlOf(listener) });
-  if (!options.devnetWithout.has("blockfrost")) {
+  if (!without.has("blockfrost")) {
     const { measure } = builders;
     const indexer = await listen(context, blockfrostApp({ devnet, store, measure, log }), indexerPort(options));
     listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(indexer)}/api/v1` });
+    places = { ...places, indexer: indexer.port };
   }
   const configuration = files.find(({ path }) => path.endsWith("config.json"));
   if (configuration) listening.push({ name: "its genesis files", at: path.dirname(configuration.path) });
-  await serveAsNode(context, devnet);
+  places = { ...places, ...await serveAsNode(context, devnet) };
 }
 
 /** URL of the pools' metadata for their registrations; none where the port is only chosen at the start. */

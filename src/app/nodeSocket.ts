@@ -20,34 +20,48 @@ export function checkSocket({ socket }: Options): void {
 
 /**
  * Serves the devnet as a node, at its socket and over TCP. A failure of the socket is a `StartError` where the options
- * name its path, else a line of progress.
+ * name its path, else a line of progress. Gives the path and the port.
  *
  * @throws {StartError} also where the port cannot be listened on
  */
-export async function serveAsNode(context: AppContext, devnet: Devnet): Promise<void> {
+export async function serveAsNode(
+  context: AppContext,
+  devnet: Devnet,
+): Promise<{ socket?: string | undefined; tcp?: number | undefined }> {
   const { options: { devnetWithout: without }, store, bus, log, stops } = context;
-  if (without.has("socket") && without.has("tcp")) return;
+  if (without.has("socket") && without.has("tcp")) return {};
   const service = nodeService({ devnet, store, bus, log: log.with({ component: "socket" }) });
   stops.push(() => service.close());
-  if (!without.has("socket")) await listenAtPath(context, service);
-  if (!without.has("tcp")) await listenOverTcp(context, service);
+  return {
+    socket: without.has("socket") ? undefined : await listenAtPath(context, service),
+    tcp: without.has("tcp") ? undefined : await listenOverTcp(context, service),
+  };
 }
 
-async function listenAtPath({ options, progress, listening }: AppContext, service: NodeService): Promise<void> {
+async function listenAtPath(
+  { options, progress, listening }: AppContext,
+  service: NodeService,
+): Promise<string | undefined> {
   const at = options.socket ?? path.resolve(options.folder, "devnet", "node.socket");
   const failure = await mkdir(path.dirname(at), { recursive: true }).then(() => undefined, (error: Error) => error);
   const served = failure ? fail("no_folder", failure.message) : await service.listen({ path: at });
-  if (served.ok) return void listening.push({ name: "its node socket", at });
+  if (served.ok) {
+    listening.push({ name: "its node socket", at });
+    return at;
+  }
   const why = served.error.message;
   if (options.socket !== undefined) throw new StartError(`--socket: ${why}`);
   progress(`The devnet has no node socket: ${why} Use --socket PATH for another path.`);
+  return undefined;
 }
 
-async function listenOverTcp({ options, listening }: AppContext, service: NodeService): Promise<void> {
+async function listenOverTcp({ options, listening }: AppContext, service: NodeService): Promise<number> {
   const use = nodePort(options);
   const served = await service.listen({ host: use.host, port: use.port });
   if (served.ok) {
-    return void listening.push({ name: "its node socket over TCP", at: showAddress(served.value.address) });
+    const { address } = served.value;
+    listening.push({ name: "its node socket over TCP", at: showAddress(address) });
+    return "port" in address ? address.port : use.port;
   }
   if (served.error.code === "socket_in_use") throw portTaken(use);
   throw new StartError(`${use.option}: ${served.error.message}`);

@@ -47,6 +47,11 @@ export class DevnetClient {
     return call(this.base, "POST", "/epochs", blocks === undefined ? { count } : { count, blocks });
   }
 
+  /** Goes back to the genesis; gives the tip, which is before the first block. */
+  async reset(): Promise<DevnetTip> {
+    return (await call<{ tip: DevnetTip }>(this.base, "POST", "/reset")).tip;
+  }
+
   /**
    * Rolls back a number of blocks, or every block after a slot. Their transactions return to the mempool, or are
    * discarded where `drop` is set.

@@ -109,6 +109,8 @@ export interface Devnet {
   ): Promise<Result<Tip, RollbackImpossible | SubmissionUnavailable>>;
   /** Named states to return to. A restore rolls back to the last common block and forward again. */
   readonly snapshots: SnapshotOperations & { list(): Promise<Snapshot[]> };
+  /** Goes back to the genesis: no block, and in the mempool only the devnet's own first transactions. */
+  reset(): Promise<Result<Tip, RollbackImpossible | SubmissionUnavailable>>;
   /** Waits for the running operation and releases the lease. The store and the bus stay open. */
   stop(): Promise<void>;
 }
@@ -175,6 +177,7 @@ export async function startDevnet(
     enterNextEpoch: (blocks = 0) => runner.enterNextEpoch(genesis, blocks),
     rollback: (to, { drop = false } = {}) => runner.rollback(to, drop),
     snapshots: { ...runner.snapshots, list: () => readSnapshots(store.sql) },
+    reset: () => runner.reset(genesis),
     stop: () => lease.stop(),
   });
 }

@@ -154,6 +154,32 @@ export class DevnetRunner {
     }
   }
 
+  /**
+   * Goes back to the genesis: undoes all blocks, empties the mempool, and submits the devnet's own first transactions
+   * again. The clock does not go back.
+   */
+  async reset(genesis: Genesis): Promise<Result<Tip, RollbackImpossible | SubmissionUnavailable>> {
+    const chain = this.#chain;
+    if (!chain) return notRunning();
+    try {
+      const done = await chain.rollback(-1, true, true);
+      if (!done.ok) return done;
+      this.#announce(done.value);
+      await this.#submitFirst(chain, genesis);
+      return done;
+    } catch (error) {
+      this.settings.log.warn("the reset failed", { reason: reason(error) });
+      return notRunning();
+    }
+  }
+
+  /** The devnet's own first transactions, unless the chain has them. */
+  async #submitFirst(chain: DevnetChain, genesis: Genesis): Promise<void> {
+    const { log, options } = this.settings;
+    await splitFunds(chain, genesis, log);
+    for (const script of options?.publish ?? []) await publish(chain, genesis, script, log);
+  }
+
   async #snapshot<T>(
     work: (snapshots: SnapshotOperations) => Promise<Result<T, SnapshotFailure>>,
   ): Promise<Result<T, SnapshotFailure>> {
@@ -198,8 +224,7 @@ export class DevnetRunner {
       serveSnapshots(bus, this.#ownSnapshots(chain), log),
     ];
     try {
-      await splitFunds(chain, genesis, log);
-      for (const script of options.publish ?? []) await publish(chain, genesis, script, log);
+      await this.#submitFirst(chain, genesis);
       log.info("devnet runs", { magic, tip: chain.tip.height, slot: this.slotOf(genesis), epoch });
       this.#resolveOpened(genesis);
       if (options.blockMs === 0) await aborted(signal);

@@ -203,5 +203,7 @@ export const devnetMigrations: readonly Migration[] = [{
     create table devnet_side_transaction (block text, hash text, primary key (block, hash));
     create table devnet_side_output (
       block text, tx_hash text, index int, address text not null, cbor bytea not null, primary key (block, tx_hash, index));
-    create table devnet_side_spend (block text, tx_hash text, index int, primary key (block, tx_hash, index));`,
+    create table devnet_side_spend (block text, tx_hash text, index int, primary key (block, tx_hash, index));
+    -- their rows in the index, by its table; of the relation spend: the outputs that the block spends
+    create table devnet_side_index (block text, relation text, rows json not null, primary key (block, relation));`,
 }];

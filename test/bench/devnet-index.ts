@@ -1,10 +1,14 @@
-/** What the index of the chain costs a devnet: the time of a block with it and without it, on two databases of one server. */
+/**
+ * What the index of the chain costs a devnet: the time of a block and of a rollback with it and without it, on two
+ * databases of one server; and how long it takes to build it again.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
+import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
@@ -15,6 +19,8 @@ import { percentile, table } from "./machine.ts";
 
 /** Payments of a block, and how many such blocks are measured on each devnet. */
 const BLOCKS = [[0, 400], [1, 200], [10, 100], [100, 20]] as const;
+/** Blocks that the rollback undoes: those of 100 payments. */
+const UNDONE = 10;
 /** Blocks before the first one that is measured. */
 const WARM_UP = 50;
 const alice = person("alice");
@@ -72,9 +78,28 @@ export async function benchDevnetIndex(): Promise<void> {
       (percentile(with_, 0.5) - percentile(bare, 0.5)).toFixed(1),
     ]);
   }
+  const heights = devnets.map((devnet) => devnet.tip().height + 1);
+  const undo: number[] = [];
+  for (const devnet of devnets) {
+    const began = performance.now();
+    await devnet.rollback({ blocks: UNDONE }, { drop: true });
+    undo.push(performance.now() - began);
+  }
   const head = ["payments in the block", "with the index: ms, p50 and p99", "without", "difference of p50"];
   for (const line of table(head, rows)) console.log(line);
+  console.log(
+    `rollback of ${UNDONE} blocks: ${undo.map((ms) => `${ms.toFixed(0)} ms`).join(" with the index, ")} without`,
+  );
   for (const devnet of devnets) await devnet.stop();
+  const [indexed] = stores;
+  if (!indexed) throw new Error("there is no store");
+  await indexed.sql`delete from devnet_index`;
+  const began = performance.now();
+  const genesis = devnets[0]!.genesis;
+  await rebuildIndex({ sql: indexed.sql, write: (work) => indexed.sql.begin(work), genesis, log: silentLog });
+  const built = (performance.now() - began) / 1_000;
+  const [count] = await indexed.sql<{ count: number }[]>`select count(*)::int as count from devnet_index_tx`;
+  console.log(`built from ${heights[0]! - UNDONE} blocks, ${count!.count} transactions: ${built.toFixed(1)} s`);
   for (const store of [...stores, server]) await store.close();
   await bus.close();
   await nats.stop();

@@ -17,6 +17,7 @@ import { benchReplay } from "./replay.ts";
 import { benchRuntime } from "./runtime.ts";
 import { benchService } from "./service.ts";
 import { benchUpdateCosts } from "./update-costs.ts";
+import { benchSnapshots } from "./snapshots.ts";
 import { benchTrie } from "./trie.ts";
 import { benchWallet } from "./wallet.ts";
 import { benchWalletIndex } from "./wallet-index.ts";
@@ -33,6 +34,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   chain: benchChain,
   service: benchService,
   devnet: benchDevnet,
+  snapshots: benchSnapshots,
   blockfrost: benchBlockfrost,
   "devnet-index": benchDevnetIndex,
   disk: benchDisk,

@@ -2,12 +2,11 @@
  * Builds and installs other implementations before the tests; if that is not possible, prints a message, and their
  * tests are skipped.
  */
-import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
+import { done, here, printed, root } from "./tools.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -28,25 +27,8 @@ declare module "vitest" {
   }
 }
 
-const here = (at: string) => fileURLToPath(new URL(at, import.meta.url));
-const root = here("../../.arbor/interop");
 const YACI = "@bloxbean/yaci-devkit-linux-x64";
 const YACI_VERSION = "0.10.6";
-
-/** Runs a tool; returns its output, or prints why it failed and what is not tested because of that. */
-function printed(tool: string, args: readonly string[], cwd: string, env: Record<string, string>, without: string) {
-  const ran = spawnSync(tool, args, { cwd, encoding: "utf8", timeout: 1_800_000, env: { ...process.env, ...env } });
-  if (ran.status === 0) return ran.stdout;
-  const installed = (ran.error as { code?: string } | undefined)?.code !== "ENOENT";
-  const said = ran.error?.message ?? ran.stderr.split("\n").findLast((line) => line.trim() !== "")?.trim();
-  console.warn(`SKIPPED: ${installed ? `${tool} failed: ${said}` : `${tool} is not installed`}. ${without}`);
-  return undefined;
-}
-
-/** Runs a tool; returns whether it succeeded. */
-function done(...run: Parameters<typeof printed>): boolean {
-  return printed(...run) !== undefined;
-}
 
 /** Builds a Go module of this folder. */
 function goProgram(module: string, name: string, without: string): string {

@@ -158,10 +158,12 @@ export async function checkSnapshots({ sql }: Store): Promise<SnapshotRows> {
   }
   expect([...beside.keys()].sort()).toEqual([...needed].sort());
   for (const hash of beside.keys()) expect(heights.has(hash)).toBe(false);
-  for (const table of ["transaction", "output", "spend"]) {
+  for (const table of ["transaction", "output", "spend", "index"]) {
     const blocks = await sql<{ block: string }[]>`select distinct block from ${sql(`devnet_side_${table}`)}`;
     for (const { block } of blocks) expect(beside.has(block)).toBe(true);
   }
+  const indexed = await sql<{ block: string }[]>`select block from devnet_side_index where relation = 'block'`;
+  expect(indexed.map(({ block }) => block).sort()).toEqual([...beside.keys()].sort());
   // what the undo of blocks after the lowest fork needs is there
   for (const { height, changes, transactions } of chain) {
     if (Number(height) > lowest && transactions > 0) expect(changes).not.toBeNull();

@@ -82,6 +82,7 @@ function devnetAlone(): OpenAPIHono {
   const genesis = newGenesis();
   const options = {
     devnet: { network: genesis.network, genesis },
+    admin: { places: () => ({}) },
     store: { sql: notCalled("store") },
     port: notCalled("port"),
     files: [],

@@ -156,30 +156,34 @@ export class ExplorerChain {
         if (draft) await this.submit(kind, draft);
       }
     };
-    /** Registers a pool, and lets it retire so many epochs later; gives the epoch. */
-    const retire = async (later: number): Promise<number> => {
-      for (let i = 0; i < 100; i++) {
-        await submitted(["join", "poolRegister"]);
-        await this.block(0);
-        const pools = await this.query(({ pools, epoch }) =>
-          PEOPLE.filter((one) => pools.get(coldOf(one).key) && (pools.get(coldOf(one).key)?.retiring ?? 0) <= epoch)
+    /** Lets a pool retire so many epochs later, which is registered if there is none; gives the pool. */
+    const retire = async (later: number): Promise<string> => {
+      for (let i = 0; i < 200; i++) {
+        const pools = await this.query(({ pools }) =>
+          PEOPLE.filter((one) => {
+            const pool = pools.get(coldOf(one).key);
+            return pool && pool.retiring === undefined;
+          })
         );
-        if (pools.length === 0) continue;
-        const cold = coldOf(pools[0]!);
-        const epoch = await this.query(({ epoch }) => epoch) + later;
-        const draft = await this.paid(pools[0]!, {
-          certificates: [[4, fromHex(cold.key), epoch]],
-          keys: [cold.seed],
-        });
-        if (draft) await this.submit("poolRetire", draft);
+        if (pools.length === 0) await submitted(["join", "poolRegister"]);
+        else {
+          const one = this.pick(pools), cold = coldOf(one);
+          const epoch = await this.query(({ epoch }) => epoch) + later;
+          const draft = await this.paid(one, { certificates: [[4, fromHex(cold.key), epoch]], keys: [cold.seed] });
+          if (draft) await this.submit("poolRetire", draft);
+          await this.block(0);
+          if (await this.query(({ pools: now }) => now.get(cold.key)?.retiring) === epoch) return cold.key;
+        }
         await this.block(0);
-        if (await this.query(({ pools: now }) => now.get(cold.key)?.retiring) === epoch) return epoch;
       }
-      throw new Error("no pool retires");
+      throw new Error(`no pool retires: ${[...this.refused]}`);
     };
-    const gone = await retire(1);
-    while (await this.query(({ epoch }) => epoch) < gone) await this.block(0);
-    await retire(4);
+    for (let i = 0; i < 20; i++) {
+      const staying = await retire(12), leaving = await retire(1);
+      const isThere = (pool: string) => this.query(({ pools }) => pools.get(pool)?.retiring !== undefined);
+      while (await isThere(leaving)) await this.block(0);
+      if (await isThere(staying)) break;
+    }
     // once more one of each kind, in blocks that stay
     for (const kind of Object.keys(this.kinds) as (keyof ExplorerChain["kinds"])[]) {
       if (kind === "publish") await submitted([kind, kind, kind, kind]);
@@ -217,6 +221,12 @@ export class ExplorerChain {
     const kind = this.chance(0.6) && missing.length > 0 ? this.pick(missing) : this.pick(kinds);
     const draft = await this.kinds[kind]();
     if (draft) await this.submit(kind, draft);
+  }
+
+  /** CBOR of a transaction of a kind, which is not submitted; undefined where the chain has nothing for it. */
+  async draft(kind: keyof ExplorerChain["kinds"]): Promise<Uint8Array | undefined> {
+    const draft = await this.kinds[kind]();
+    return draft && writeDraft(draft, await this.query(({ parameters }) => parameters));
   }
 
   private async submit(kind: string, draft: ExplorerDraft): Promise<void> {
@@ -369,7 +379,7 @@ export class ExplorerChain {
 
   // ---------------------------------------------------------------- kinds
 
-  private readonly kinds = {
+  readonly kinds = {
     pay: async () => {
       const outputs = Array.from(
         { length: 1 + this.below(3) },
@@ -518,6 +528,8 @@ export class ExplorerChain {
         [0, this.policy(one).script],
         [1, agreesWithThree],
         [2, agreesWithThree],
+        [2, agreesWithThree],
+        [3, agrees],
         [3, agrees],
         [3, refusesSaying(`number ${this.below(5)}`)],
       ]);
@@ -632,8 +644,8 @@ export class ExplorerChain {
       return await run([[2, account, fromHex(pool)]], 0n, held.balance);
     },
     poolRegister: async () => {
-      const one = this.pick(PEOPLE);
-      if (!await this.account("k" + one.stake)) return undefined;
+      const one = await this.someone(true);
+      if (!one) return undefined;
       const cold = coldOf(one);
       const known = await this.query(({ pools }) => pools.get(cold.key));
       const relays: Encodable[] = [
@@ -746,7 +758,7 @@ export class ExplorerChain {
       const holders = reference
         ? (await this.outputs(
           scriptAddress(0, plutusHash(3, refuses)).hex,
-          ...PEOPLE.map(({ enterprise }) => enterprise),
+          ...PEOPLE.flatMap(({ enterprise, base }) => [enterprise, base]),
         ))
           .filter(({ output }) => output.script && toHex(output.script) === toHex(encode([language, script])))
         : [];

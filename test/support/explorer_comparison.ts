@@ -1,25 +1,28 @@
 /** Every entity of a chain, asked of the explorer's service and of the oracle: differences, and what was covered. */
+import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { createRequire } from "node:module";
 
 import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
+import { as, asSet, decode, entry, raw } from "#src/cardano/cbor.ts";
+import { hash224, hash256 } from "#src/cardano/hash.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
 import { policyOf } from "#src/cardano/value.ts";
-import { fromHex } from "#src/base/bytes.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
 import type { ExplorerChain } from "./explorer_chain.ts";
 import type { Oracle } from "./explorer_oracle.ts";
-import { Matching, Near, oracleAnswers, type Parameters, Tied, Values } from "./explorer_oracle_documents.ts";
+import { Matching, Near, Now, oracleAnswers, type Parameters, Tied, Values } from "./explorer_oracle_documents.ts";
 
 /** Something that answers like the explorer's service: the status and the body of a path. */
-export type Ask = (path: string) => Promise<{ readonly status: number; readonly text: string }>;
+export type Ask = (path: string, init?: RequestInit) => Promise<{ readonly status: number; readonly text: string }>;
 
 /** The service of a chain's devnet. */
 export function serviceOf({ devnet, store }: ExplorerChain): Ask {
   const app = blockfrostApp({ devnet, store, measure: async (input) => measureRedeemers(input), log: silentLog });
-  return async (path) => {
-    const response = await app.request("/api/v0" + path);
+  return async (path, init) => {
+    const response = await app.request("/api/v0" + path, init);
     return { status: response.status, text: await response.text() };
   };
 }
@@ -90,6 +93,13 @@ export class Comparison {
     }
   }
 
+  /** Answers compared, and those with content. */
+  total(): { readonly all: number; readonly full: number } {
+    const counts = [...this.answers.values()];
+    const sum = (of: "all" | "full") => counts.reduce((total, one) => total + one[of], 0);
+    return { all: sum("all"), full: sum("full") };
+  }
+
   private choose<T>(all: readonly T[], most: number): readonly T[] {
     if (all.length <= most) return all;
     return all.map((one) => [this.random(), one] as const).sort(([a], [b]) => a - b).slice(0, most).map(([, one]) =>
@@ -113,7 +123,19 @@ export class Comparison {
     }
     if (expected === undefined) return;
     if (isFull(expected)) counts.full++;
+    if (expected instanceof Tied) await this.comparePages(url, parseJson(text));
     this.differ(url, operation, "", expected, parseJson(text));
+  }
+
+  /** Pages of a list that has no order of its own are parts of the whole list all the same. */
+  private async comparePages(url: string, whole: Json): Promise<void> {
+    for (const page of [1, 2]) {
+      const { text } = await this.ask(`${url}?count=2&page=${page}`);
+      const expected = Array.isArray(whole) ? whole.slice(2 * page - 2, 2 * page) : whole;
+      if (text !== toJson(expected)) {
+        this.differences.push({ url: `${url}?count=2&page=${page}`, at: "", expected, found: text.slice(0, 300) });
+      }
+    }
   }
 
   private differ(url: string, operation: string, at: string, expected: unknown, found: Json | undefined): void {
@@ -125,6 +147,9 @@ export class Comparison {
       this.cover(operation, at, expected.value);
     } else if (expected instanceof Matching) {
       if (typeof found !== "string" || !expected.pattern.test(found)) add(String(expected.pattern));
+      this.cover(operation, at, found);
+    } else if (expected instanceof Now) {
+      if (typeof found !== "number" || Math.abs(found - Date.now()) > 60_000) add("now");
       this.cover(operation, at, found);
     } else if (expected instanceof Values) {
       const values = isObject(found) ? Object.values(found) : [];
@@ -188,7 +213,9 @@ export class Comparison {
 /** Places of values in a document, as in `covered`. */
 function* filled(document: unknown, at = ""): Iterable<string> {
   if (document instanceof Tied) yield* filled(document.elements.map(([, one]) => one), at);
-  else if (document instanceof Near || document instanceof Matching || document instanceof Values) yield at;
+  else if (
+    document instanceof Near || document instanceof Matching || document instanceof Values || document instanceof Now
+  ) yield at;
   else if (Array.isArray(document)) { for (const one of document) yield* filled(one, `${at}[]`); }
   else if (typeof document === "object" && document !== null) {
     for (const [name, one] of Object.entries(document)) yield* filled(one, `${at}.${name}`);
@@ -196,6 +223,11 @@ function* filled(document: unknown, at = ""): Iterable<string> {
 }
 
 const schemas = createRequire(import.meta.url)("@blockfrost/openapi/json-schema.json") as Record<string, Schema>;
+
+/** Paths of all operations of Blockfrost's description. */
+export function describedOperations(): string[] {
+  return Object.keys(schemas);
+}
 
 interface Schema {
   readonly response?: { readonly "200"?: Schema };
@@ -225,6 +257,12 @@ const short = (value: unknown) => toJson(value).slice(0, 300);
 
 // ---------------------------------------------------------------- questions
 
+/** An account's key of a test. */
+function masterKey(): csl.Bip32PrivateKey {
+  const root = csl.Bip32PrivateKey.from_bip39_entropy(new Uint8Array(16).fill(7), new Uint8Array());
+  return [1852, 1815, 0].reduce((key, at) => key.derive(at + 2 ** 31), root);
+}
+
 const UNKNOWN = "00".repeat(32);
 const PAGES: readonly Parameters[] = [
   {},
@@ -250,7 +288,7 @@ function questions(oracle: Oracle): Question[] {
       { from: String(height(0.3)) },
       { to: String(height(0.6)) },
       { from: String(height(0.2)), to: String(height(0.7)), order: "desc" },
-      { from: `${height(0.4)}:1`, to: `${height(0.9)}:0`, count: "5" },
+      { from: `${height(0.4)}:1`, to: `${height(0.9) + 1}:0`, count: "5" },
     ];
   };
 
@@ -359,6 +397,19 @@ function questions(oracle: Oracle): Question[] {
     for (const single of ["", "/json", "/cbor"]) ask(`/scripts/{script_hash}${single}`, { script_hash });
     for (const list of ["redeemers", "utxos"]) ask(`/scripts/{script_hash}/${list}`, { script_hash }, PAGES);
   }
+  // what only failed transactions carry is not known
+  const failed = txs.filter(({ valid }) => !valid).map(({ scanned: { witnesses } }) => decode(witnesses));
+  for (const witnesses of failed) {
+    const plutus = entry(witnesses, 7), redeemers = entry(witnesses, 5);
+    for (const item of plutus ? asSet(plutus) : []) {
+      const script_hash = hash224(Uint8Array.from([3, ...as(item, "bytes").value]));
+      for (const single of ["", "/json", "/cbor"]) ask(`/scripts/{script_hash}${single}`, { script_hash });
+    }
+    for (const [, argument] of redeemers ? as(redeemers, "map").value : []) {
+      const [data] = as(argument, "array").value;
+      ask("/scripts/datum/{datum_hash}", { datum_hash: hash256(raw(data!)) });
+    }
+  }
   const datums = new Set([
     ...txs.flatMap((tx) => [...tx.datums.keys()]),
     ...outputs.flatMap(({ dataHash }) => dataHash ?? []),
@@ -380,6 +431,10 @@ function questions(oracle: Oracle): Question[] {
   for (const address of addresses.filter((one) => one.startsWith("addr_test"))) {
     ask("/mempool/addresses/{address}", { address }, PAGES);
   }
-  ask("/network");
+  for (const one of ["/", "/health", "/health/clock", "/network", "/network/eras"]) ask(one);
+  const xpub = toHex(masterKey().to_public().as_bytes());
+  for (const [role, index] of [["0", "0"], ["1", "7"], ["2", "0"], ["3", "1"]] as const) {
+    ask("/utils/addresses/xpub/{xpub}/{role}/{index}", { xpub, role, index });
+  }
   return all;
 }

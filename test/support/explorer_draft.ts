@@ -52,6 +52,9 @@ const set = (elements: readonly Encodable[]) => new Tagged(258, elements);
 const written = (list: readonly Utxo[]) =>
   set([...list].map(({ ref }) => ref).sort(compareRefs).map(({ txHash, index }) => [fromHex(txHash), index]));
 
+/** Lovelace of an output that keeps the assets that were not paid out. */
+const KEPT = 20_000_000n;
+
 /** CBOR of a signed transaction. */
 export function writeDraft(draft: ExplorerDraft, parameters: Parameters): Uint8Array {
   const { inputs, outputs = [], mint = noAssets, withdrawals = [], deposit = 0n, donation, collateral } = draft;
@@ -64,12 +67,15 @@ export function writeDraft(draft: ExplorerDraft, parameters: Parameters): Uint8A
     (assets, { assets: given = noAssets }) => addAssets(assets, given, -1n),
     addAssets(held.assets, mint),
   );
-  const change = output(draft.change, held.lovelace + withdrawn - paid - fee - deposit - (donation ?? 0n), {
-    assets: left,
-  });
+  // assets do not stay with the change, so that people keep outputs with lovelace alone
+  const kept = left.size > 0 ? [output(draft.change, KEPT, { assets: left })] : [];
+  const change = output(
+    draft.change,
+    held.lovelace + withdrawn - paid - fee - deposit - (donation ?? 0n) - (left.size > 0 ? KEPT : 0n),
+  );
   const body = new Map<Encodable, Encodable>([
     [0, written(inputs)],
-    [1, [...outputs.map(({ address, lovelace, ...extras }) => output(address, lovelace, extras)), change]],
+    [1, [...outputs.map(({ address, lovelace, ...extras }) => output(address, lovelace, extras)), ...kept, change]],
     [2, fee],
   ]);
   if (draft.validTo !== undefined) body.set(3, draft.validTo);

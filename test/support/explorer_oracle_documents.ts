@@ -2,6 +2,7 @@
  * The answers that Blockfrost's API must give about a chain, by operation: written from its description and from the meaning of its public SQL, and
  * computed by scans. A function gives `undefined` where the answer is 404.
  */
+import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { getOnchainMetadata, validateCIP68Metadata } from "@blockfrost/openapi";
 import { fromHex, fromUtf8, toHex } from "#src/base/bytes.ts";
 import { type Json, toJson } from "#src/base/json.ts";
@@ -40,6 +41,9 @@ export class Near {
 export class Matching {
   constructor(readonly pattern: RegExp) {}
 }
+
+/** The present time in milliseconds, a minute more or less. */
+export class Now {}
 
 /** An object with these values under any names. */
 export class Values {
@@ -793,9 +797,8 @@ function poolDocument(oracle: Oracle, pool: string) {
   const minted = oracle.blocks.filter((block) => block.pool === pool);
   const events = oracle.poolEvents.filter((event) => event.pool === pool);
   const owners = update.owners.map((owner) => "k" + owner);
-  const pledged = owners.filter((owner) =>
-    oracle.delegations.findLast(({ account }) => account === owner)?.pool === pool
-  );
+  // an account that was given up pledges nothing, although the public SQL counts it until it delegates elsewhere
+  const pledged = owners.filter((owner) => delegatedTo(oracle, owner) === pool);
   const live = liveStake(oracle, pool), active = activeStake(oracle, pool);
   const all = sum(poolsOf(oracle).map((one) => liveStake(oracle, one)));
   return {
@@ -1496,6 +1499,35 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
     return datum && { cbor: toHex(datum) };
   },
 
+  "/": () => ({ url: "https://blockfrost.io/", version: new Matching(/^\d+\.\d+\.\d+/) }),
+  "/health": () => ({ is_healthy: true }),
+  "/health/clock": () => ({ server_time: new Now() }),
+
+  "/utils/addresses/xpub/{xpub}/{role}/{index}": (oracle, { xpub, role, index }) => {
+    // derived by another library
+    const account = csl.Bip32PublicKey.from_bytes(fromHex(xpub!));
+    const credential = (...path: readonly number[]) =>
+      csl.Credential.from_keyhash(path.reduce((key, at) => key.derive(at), account).to_raw_key().hash());
+    const { id } = oracle.genesis.network;
+    const address = role === "2"
+      ? csl.RewardAddress.new(id, credential(2, 0)).to_address()
+      : csl.BaseAddress.new(id, credential(Number(role), Number(index)), credential(2, 0)).to_address();
+    return { xpub, role: Number(role), index: Number(index), address: address.to_bech32() };
+  },
+
+  // as a node has it: seven eras, of which the last one lasts until the first epoch that begins after the safe zone
+  "/network/eras": ({ genesis: { network, terms }, tip }) => {
+    const { slotLength } = network.slots, safeZone = 3 * network.securityParameter;
+    let epoch = 0;
+    while (epoch * terms.epochLength < tip!.slot + 1 + safeZone) epoch++;
+    const start = { time: 0, slot: 0, epoch: 0 };
+    const slot = epoch * terms.epochLength;
+    const parameters = { epoch_length: terms.epochLength, slot_length: slotLength / 1_000, safe_zone: safeZone };
+    return [
+      ...Array.from({ length: 6 }, () => ({ start, end: start, parameters })),
+      { start, end: { time: slot * slotLength / 1_000, slot, epoch }, parameters },
+    ];
+  },
   "/network": (oracle) => {
     const { pots } = oracle.epochs.get(oracle.epoch)!;
     return {

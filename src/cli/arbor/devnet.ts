@@ -86,11 +86,10 @@ export function devnetCommands(program: Command): void {
 
   define(parent, {
     usage: "reset",
-    description: "roll back all blocks and discard their transactions: the network is as at its start",
+    description: "go back to the genesis: roll back all blocks, discard their transactions and the mempool",
     example: "devnet reset",
   }, async ({ devnet, output }) => {
-    const { height } = await devnet.tip();
-    const tip = await devnet.rollback({ blocks: height + 1 }, { drop: true });
+    const tip = await devnet.reset();
     output.value(String(tip.height), { tip });
   });
 

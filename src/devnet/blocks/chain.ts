@@ -25,7 +25,7 @@ import {
   type UndoneBlocks,
 } from "#src/devnet/blocks/writes.ts";
 import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
-import { indexBlock, undoIndex } from "#src/devnet/index/write.ts";
+import { indexBlock } from "#src/devnet/index/write.ts";
 import {
   deleteSnapshot,
   restoreSnapshot,
@@ -135,10 +135,7 @@ export class DevnetChain {
 
   /** Opens the chain from its rows. First builds the index again, unless it is off or ends at the chain's tip. */
   static async open(settings: ChainSettings): Promise<DevnetChain> {
-    const { store, epoch, genesis, log } = settings;
-    if (settings.index) {
-      await rebuildIndex({ sql: store.sql, write: (work) => underLease(store, epoch, work), genesis, log });
-    }
+    if (settings.index) await completeIndex(settings);
     const chain = new DevnetChain(settings);
     await chain.#load();
     return chain;
@@ -294,9 +291,9 @@ export class DevnetChain {
 
   /**
    * Undoes every block above a height (-1: all). Their transactions return to the front of the mempool as far as they
-   * are still valid; with `drop` they do not.
+   * are still valid; with `drop` they do not. With `emptied` the mempool loses what it holds as well.
    */
-  rollback(height: number, drop: boolean): Promise<Result<Tip, RollbackImpossible>> {
+  rollback(height: number, drop: boolean, emptied = false): Promise<Result<Tip, RollbackImpossible>> {
     return this.#run(async () => {
       if (!Number.isSafeInteger(height) || height < this.#floor || height > this.#tip.height) {
         return fail(
@@ -305,10 +302,11 @@ export class DevnetChain {
           { lowest: this.#floor, highest: this.#tip.height },
         );
       }
-      const waiting: SubmittedTransaction[] = [...this.#mempool.entries()];
+      const held: SubmittedTransaction[] = [...this.#mempool.entries()];
+      const waiting = emptied ? [] : held;
       const { undone, returned } = await this.#write(async (sql) => {
-        const undone = await undoBlocks(sql, height);
-        if (this.settings.index) await undoIndex(sql, height);
+        if (emptied) await deleteMempool(sql, held.map(({ transaction: { hash } }) => hash));
+        const undone = await undoBlocks(sql, height, this.settings.index);
         const transactions = drop ? [] : undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
         const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
         const returned = transactions.map((transaction, index): SubmittedTransaction => ({
@@ -319,7 +317,7 @@ export class DevnetChain {
         await insertMempool(sql, returned.map(row));
         return { undone, returned };
       });
-      this.#forget(undone);
+      forget(this.#state, undone);
       this.#tip = await readTip(this.settings.store.sql);
       await this.#refill([...returned, ...waiting], "invalid after the rollback");
       this.#stale = false;
@@ -342,17 +340,18 @@ export class DevnetChain {
    */
   restoreSnapshot(name: string): Promise<Result<Tip, SnapshotUnknown>> {
     return this.#run(async () => {
-      const restored = await this.#write((sql) => restoreSnapshot(sql, name));
+      const restored = await this.#write((sql) => restoreSnapshot(sql, name, this.settings.index));
       if (!restored.ok) {
         this.#stale = false;
         return restored;
       }
       const { undone, appended, tip, mempool } = restored.value;
-      this.#forget(undone);
+      forget(this.#state, undone);
       for (const ref of appended.spent) this.#outputs.delete(refKey(ref));
       for (const { ref, output } of appended.created) this.#outputs.set(refKey(ref), output);
       writeEntries(this.#state, appended.changes, "after");
       this.#tip = tip;
+      if (this.settings.index && !appended.isIndexed) await completeIndex(this.settings);
       const waiting = mempool.map(({ position, cbor }) => ({ position, cbor, transaction: scanTransaction(cbor) }));
       await this.#refill(waiting, "invalid after the restore");
       this.#stale = false;
@@ -399,13 +398,6 @@ export class DevnetChain {
     }
     this.#logDropped(dropped, "no longer valid");
     return { dropped, boundaries };
-  }
-
-  /** Removes the effects of undone blocks from memory. */
-  #forget({ removed, restored, changes }: UndoneBlocks): void {
-    for (const ref of removed) this.#outputs.delete(refKey(ref));
-    for (const { ref, output } of restored) this.#outputs.set(refKey(ref), output);
-    writeEntries(this.#state, changes, "before");
   }
 
   /** Evaluates a transaction's scripts ahead of its validation: the results are cached. */
@@ -526,6 +518,18 @@ export class DevnetChain {
       this.settings.log.info("a transaction left the mempool", { transaction: hash, why, failures: names });
     }
   }
+}
+
+/** Removes the effects of undone blocks from a state. */
+function forget(state: MutableLedgerState, { removed, restored, changes }: UndoneBlocks): void {
+  for (const ref of removed) state.utxo.delete(ref);
+  for (const { ref, output } of restored) state.utxo.set(ref, output);
+  writeEntries(state, changes, "before");
+}
+
+/** Builds the index of the chain again unless it ends at the tip. */
+function completeIndex({ store, epoch, genesis, log }: ChainSettings): Promise<void> {
+  return rebuildIndex({ sql: store.sql, write: (work) => underLease(store, epoch, work), genesis, log });
 }
 
 function row({ position, transaction: { hash }, cbor }: SubmittedTransaction) {

@@ -4,6 +4,7 @@ import type { Json } from "#src/base/json.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
+import { undoIndex } from "#src/devnet/index/write.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, changesToJson, storeEntries } from "#src/devnet/ledger/entries.ts";
 import { insertColdKeys } from "#src/devnet/genesis/pools.ts";
@@ -116,9 +117,12 @@ export interface UndoneBlocks {
   readonly blocks: readonly Uint8Array[];
 }
 
-/** Undoes every block above a height. Those that lead to a snapshot are kept beside the chain. */
-export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBlocks> {
-  await keepSideBlocks(sql, height);
+/**
+ * Undoes every block above a height, in the index too. Those that lead to a snapshot are kept beside the chain, with
+ * their rows of the index if `index` says that it is written.
+ */
+export async function undoBlocks(sql: Queries, height: number, index: boolean): Promise<UndoneBlocks> {
+  await keepSideBlocks(sql, height, index);
   const removed = await sql<
     OutputRow[]
   >`delete from devnet_utxo where created_height > ${height} returning tx_hash, index`;
@@ -127,6 +131,7 @@ export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBl
   await sql`delete from devnet_transaction where height > ${height}`;
   const rows = await sql<{ height: bigint; cbor: Uint8Array | null; changes: Json | null }[]>`
     delete from devnet_block where height > ${height} returning height, cbor, changes`;
+  await undoIndex(sql, height);
   rows.sort((a, b) => Number(a.height - b.height));
   const changes = rows.flatMap((row) => row.changes === null ? [] : changesFromJson(row.changes)).reverse();
   // of a row's undone changes, the oldest holds the value to restore

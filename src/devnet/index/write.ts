@@ -10,13 +10,13 @@ import { foldBlock, type IndexedBlock } from "#src/devnet/index/foldBlock.ts";
 import type { IndexChanges, IndexRows, SpentRow } from "#src/devnet/index/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
-type TableName = keyof IndexRows;
+export type TableName = keyof IndexRows;
 type Statement = PromiseLike<unknown>;
 
 /** Tables with one row for the same content, however often the chain holds it: that of the first time. */
-const DISTINCT: ReadonlySet<TableName> = new Set(["script", "datum"]);
+export const DISTINCT: ReadonlySet<TableName> = new Set(["script", "datum"]);
 /** Tables whose rows are found by the hash of their transaction. */
-const TABLES_BY_HASH: readonly TableName[] = ["output", "asset"];
+export const TABLES_BY_HASH: readonly TableName[] = ["output", "asset"];
 /** Tables whose rows are found by the height of their block. */
 const TABLES_BY_HEIGHT: readonly TableName[] = [
   "block",
@@ -34,7 +34,7 @@ const TABLES_BY_HEIGHT: readonly TableName[] = [
   "stake",
   "reward",
 ];
-const TABLES = [...TABLES_BY_HASH, ...TABLES_BY_HEIGHT];
+export const TABLES: readonly TableName[] = [...TABLES_BY_HASH, ...TABLES_BY_HEIGHT];
 
 /** Adds a block to the index. */
 export async function indexBlock(sql: Queries, block: IndexedBlock): Promise<void> {
@@ -73,8 +73,9 @@ export async function undoIndex(sql: Queries, height: number): Promise<void> {
       sql`delete from ${sql(nameOf(table))} x using devnet_index_tx t where t.height > ${height} and x.tx_hash = t.hash`
     ),
     ...TABLES_BY_HEIGHT.map((table): Statement => sql`delete from ${sql(nameOf(table))} where height > ${height}`),
+    // an index that is off may end before the chain does
     sql`update devnet_index set height = ${height},
-      hash = coalesce((select hash from devnet_block where height = ${height}), '')`,
+      hash = coalesce((select hash from devnet_block where height = ${height}), '') where height > ${height}`,
   ]);
 }
 
@@ -84,7 +85,8 @@ export async function clearIndex(sql: Queries): Promise<void> {
   await sql`truncate devnet_index ${names}`;
 }
 
-function nameOf(table: TableName): string {
+/** The full name of a table. */
+export function nameOf(table: TableName): string {
   return `devnet_index_${table}`;
 }
 

@@ -11,6 +11,7 @@ import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, storeEntries } from "#src/devnet/ledger/entries.ts";
+import { appendSideIndex, keepSideIndex } from "#src/devnet/snapshots/sideIndex.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -18,8 +19,8 @@ import type { Queries } from "#src/store/store.ts";
 export const lowestNeeded = (sql: Queries) =>
   sql`least((select min(height) from devnet_snapshot), (select min(height) - 1 from devnet_side_block))`;
 
-/** Copies the blocks above a height that lead to a snapshot, before they are undone. */
-export async function keepSideBlocks(sql: Queries, height: number): Promise<void> {
+/** Copies the blocks above a height that lead to a snapshot, before they are undone; also what `index` has of them. */
+export async function keepSideBlocks(sql: Queries, height: number, index: boolean): Promise<void> {
   // the last of them is a snapshot's own block, or the one from which a block beside the chain forks
   const { highest } = await onlyRow(sql<{ highest: bigint | null }[]>`
     select max(height) as highest from devnet_block as block where height > ${height} and (
@@ -37,17 +38,29 @@ export async function keepSideBlocks(sql: Queries, height: number): Promise<void
   await sql`
     insert into devnet_side_spend (block, tx_hash, index)
     select block.hash, tx_hash, index from devnet_block as block join devnet_utxo on spent_height = height where ${leads}`;
+  if (index) await keepSideIndex(sql, leads);
 }
 
-/** The hashes of the blocks beside the chain that lead to one of them, oldest first; empty for any other block. */
+/** A block beside the chain. */
+interface SideBlock {
+  readonly hash: string;
+  readonly previous: string | null;
+}
+
+/** The previous blocks of those beside the chain. A walk in the database would need one index scan a block. */
+async function readSideBlocks(sql: Queries): Promise<ReadonlyMap<string, SideBlock>> {
+  const rows = await sql<SideBlock[]>`select hash, previous from devnet_side_block`;
+  return new Map(rows.map((row) => [row.hash, row]));
+}
+
+/** The hashes of the blocks that lead to one of some blocks, it included; none for a block of the chain. */
+function* pathTo(blocks: ReadonlyMap<string, SideBlock>, hash: string): Iterable<string> {
+  for (let at = blocks.get(hash); at; at = blocks.get(at.previous ?? "")) yield at.hash;
+}
+
+/** The hashes of the blocks beside the chain that lead to one of them, newest first; none for a block of the chain. */
 export async function sidePath(sql: Queries, hash: string): Promise<string[]> {
-  const rows = await sql<{ hash: string }[]>`
-    with recursive path as (
-      select hash, previous, height from devnet_side_block where hash = ${hash}
-      union all
-      select block.hash, block.previous, block.height from path join devnet_side_block as block on block.hash = path.previous
-    ) select hash from path order by height`;
-  return rows.map(({ hash }) => hash);
+  return [...pathTo(await readSideBlocks(sql), hash)];
 }
 
 /** The effect of blocks that were appended again. */
@@ -58,61 +71,71 @@ export interface AppendedBlocks {
   readonly created: readonly Utxo[];
   /** Changes of other rows: the last one of each row. */
   readonly changes: readonly EntryChange[];
+  /** Whether the index has them too. */
+  readonly isIndexed: boolean;
 }
 
-/** Moves blocks back to the chain; `path` is the result of `sidePath`, and its first block follows the tip. */
-export async function appendSideBlocks(sql: Queries, path: readonly string[]): Promise<AppendedBlocks> {
-  if (path.length === 0) return { spent: [], created: [], changes: [] };
-  const hashes = sql.array([...path]);
+/** Moves blocks back to the chain: `path` is the result of `sidePath`, and its last block follows the tip at `fork`. */
+export async function appendSideBlocks(
+  sql: Queries,
+  path: readonly string[],
+  fork: number,
+  index: boolean,
+): Promise<AppendedBlocks> {
+  if (path.length === 0) return { spent: [], created: [], changes: [], isIndexed: true };
   const blocks = await sql<{ height: bigint; changes: Json | null }[]>`
-    insert into devnet_block select * from devnet_side_block where hash = any(${hashes}) returning height, changes`;
+    insert into devnet_block select * from devnet_side_block where hash = any(${sql.array([...path])})
+    returning height, changes`;
   blocks.sort((a, b) => Number(a.height - b.height));
-  await sql`
-    insert into devnet_transaction (hash, height)
-    select one.hash, height from devnet_side_transaction as one join devnet_block as block on block.hash = one.block
-    where one.block = any(${hashes})`;
-  const created = await sql<OutputRow[]>`
-    with made as (
-      insert into devnet_utxo (tx_hash, index, address, cbor, created_height, spent_height)
-      select tx_hash, index, output.address, output.cbor, block.height, spent.height
-      from devnet_side_output as output join devnet_block as block on block.hash = output.block
-      left join (
-        select tx_hash, index, height from devnet_side_spend as one join devnet_block as block on block.hash = one.block
-        where one.block = any(${hashes})) as spent using (tx_hash, index)
-      where output.block = any(${hashes}) returning tx_hash, index, cbor, spent_height)
-    select tx_hash, index, cbor from made where spent_height is null`;
-  const spent = await sql<OutputRow[]>`
-    update devnet_utxo set spent_height = block.height
-    from devnet_side_spend as one join devnet_block as block on block.hash = one.block
-    where one.block = any(${hashes}) and devnet_utxo.tx_hash = one.tx_hash and devnet_utxo.index = one.index
-      and spent_height is null returning devnet_utxo.tx_hash, devnet_utxo.index`;
   const all = blocks.flatMap((block) => block.changes === null ? [] : changesFromJson(block.changes));
   const changes = [...new Map(all.map((change) => [`${change.kind} ${change.key}`, change])).values()];
+  // from here on the blocks above the fork are those of the path
+  const appended = sql`devnet_block as block on block.hash = one.block and block.height > ${fork}`;
+  await sql`
+    insert into devnet_transaction (hash, height)
+    select one.hash, height from devnet_side_transaction as one join ${appended}`;
+  await sql`
+    insert into devnet_utxo (tx_hash, index, address, cbor, created_height)
+    select tx_hash, index, one.address, one.cbor, block.height from devnet_side_output as one join ${appended}`;
+  // one spend finds its output by the primary key: a join of all outputs with all spends may be planned badly
+  const spent = await sql<(OutputRow & { created_height: bigint })[]>`
+    update devnet_utxo as utxo set spent_height = block.height from devnet_side_spend as one join ${appended}
+    where utxo.tx_hash = one.tx_hash and utxo.index = one.index returning utxo.tx_hash, utxo.index, created_height`;
+  const created = await sql<OutputRow[]>`
+    select tx_hash, index, cbor from devnet_utxo where created_height > ${fork} and spent_height is null`;
   await storeEntries(sql, changes, "after");
+  const isIndexed = index && await appendSideIndex(sql, appended, path.length);
   await deleteSideBlocks(sql, path);
   return {
-    spent: spent.map((row) => ({ txHash: row.tx_hash, index: row.index })),
+    spent: spent.filter((row) => row.created_height <= fork)
+      .map((row) => ({ txHash: row.tx_hash, index: row.index })),
     created: created.map(utxoOf),
     changes,
+    isIndexed,
   };
 }
 
 /** Deletes the blocks that lead to no snapshot any more. */
 export async function pruneSideBlocks(sql: Queries): Promise<void> {
-  const gone = await sql<{ hash: string }[]>`
-    with recursive needed as (
-      select block.hash, block.previous from devnet_snapshot join devnet_side_block as block using (hash)
-      union
-      select block.hash, block.previous from needed join devnet_side_block as block on block.hash = needed.previous
-    ) select hash from devnet_side_block where hash not in (select hash from needed)`;
-  await deleteSideBlocks(sql, gone.map(({ hash }) => hash));
+  const blocks = await readSideBlocks(sql);
+  if (blocks.size === 0) return;
+  const snapshots = await sql<{ hash: string }[]>`select distinct hash from devnet_snapshot`;
+  const needed = new Set<string>();
+  for (const snapshot of snapshots) {
+    for (const hash of pathTo(blocks, snapshot.hash)) {
+      // the blocks before it are those of another snapshot too
+      if (needed.has(hash)) break;
+      needed.add(hash);
+    }
+  }
+  await deleteSideBlocks(sql, [...blocks.keys()].filter((hash) => !needed.has(hash)));
 }
 
 async function deleteSideBlocks(sql: Queries, blocks: readonly string[]): Promise<void> {
   if (blocks.length === 0) return;
   const hashes = sql.array([...blocks]);
   await sql`delete from devnet_side_block where hash = any(${hashes})`;
-  await sql`delete from devnet_side_transaction where block = any(${hashes})`;
-  await sql`delete from devnet_side_output where block = any(${hashes})`;
-  await sql`delete from devnet_side_spend where block = any(${hashes})`;
+  for (const table of ["transaction", "output", "spend", "index"]) {
+    await sql`delete from ${sql(`devnet_side_${table}`)} where block = any(${hashes})`;
+  }
 }

@@ -75,26 +75,33 @@ export async function saveSnapshot(
 /** What a restore changed. */
 interface RestoredSnapshot {
   readonly tip: Tip;
+  /** Height of the last block that was neither undone nor appended. */
+  readonly fork: number;
   readonly undone: UndoneBlocks;
   readonly appended: AppendedBlocks;
   /** The snapshot's mempool, in order. */
   readonly mempool: readonly MempoolRow[];
 }
 
-/** Goes to the block of a snapshot and restores its mempool. */
-export async function restoreSnapshot(sql: Queries, name: string): Promise<Result<RestoredSnapshot, SnapshotUnknown>> {
+/** Goes to the block of a snapshot and restores its mempool; the index of the chain too, if `index` says that it is written. */
+export async function restoreSnapshot(
+  sql: Queries,
+  name: string,
+  index: boolean,
+): Promise<Result<RestoredSnapshot, SnapshotUnknown>> {
   const [snapshot] = await readSnapshots(sql, name);
   if (!snapshot) return unknown(name);
   const path = await sidePath(sql, snapshot.hash);
-  const undone = await undoBlocks(sql, snapshot.height - path.length);
-  const appended = await appendSideBlocks(sql, path);
+  const fork = snapshot.height - path.length;
+  const undone = await undoBlocks(sql, fork, index);
+  const appended = await appendSideBlocks(sql, path, fork, index);
   const tip = await readTip(sql);
   if (tip.hash !== snapshot.hash) throw new Error(`the blocks of the snapshot ${name} are incomplete`);
   await sql`delete from devnet_mempool`;
   await sql`
     insert into devnet_mempool (position, hash, cbor)
     select position, hash, cbor from devnet_snapshot_mempool where name = ${name}`;
-  return ok({ tip, undone, appended, mempool: await readMempool(sql) });
+  return ok({ tip, fork, undone, appended, mempool: await readMempool(sql) });
 }
 
 /** Deletes a snapshot, and the blocks that were kept for it alone. */

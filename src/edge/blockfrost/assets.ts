@@ -73,8 +73,10 @@ export function assetOperations({ devnet: { genesis }, store }: BlockfrostServic
         (await pageOf(asset, (unit, sql) => reads.readTransactionsWith(sql, unit, page))).map(({ tx_hash }) => tx_hash),
     ),
     list("/assets/{asset}/transactions", "ranged", async ({ asset }, { page }) => {
-      const range = page.range();
-      const transactions = await pageOf(asset, (unit, sql) => reads.readTransactionsWith(sql, unit, page, range));
+      const transactions = await pageOf(
+        asset,
+        (unit, sql) => reads.readTransactionsWith(sql, unit, page, page.range()),
+      );
       return transactions.map((transaction) => ({
         tx_hash: transaction.tx_hash,
         tx_index: transaction.tx_index,
@@ -92,8 +94,8 @@ export function assetOperations({ devnet: { genesis }, store }: BlockfrostServic
         })),
     ),
     list("/assets/{asset}/utxos", "ranged", async ({ asset }, { page }) => {
-      const range = page.range();
-      return (await pageOf(asset, (unit, sql) => reads.readOutputsWith(sql, unit, page, range))).map((output) => ({
+      const outputs = await pageOf(asset, (unit, sql) => reads.readOutputsWith(sql, unit, page, page.range()));
+      return outputs.map((output) => ({
         ...outputMembers(output),
         tx_hash: output.tx_hash,
         output_index: output.index,

@@ -106,7 +106,8 @@ export function epochOperations({ devnet: { genesis }, store }: BlockfrostServic
   ];
 }
 
-function epochDocument(
+/** `epoch_content` of Blockfrost. */
+export function epochDocument(
   genesis: Genesis,
   { epoch, blocks, transactions, first, last, output, fees, activeStake }: EpochSummary,
 ): object {

@@ -10,6 +10,7 @@ import type { Utxo } from "#src/cardano/output.ts";
 import type { At, ChainPort, Network } from "#src/chain/provider/port.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
+import { adminRoutes, type AdminRoutesOptions } from "#src/edge/devnet/admin.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/edge/devnet/ledger.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { BAD_ORIGIN, guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
@@ -26,6 +27,8 @@ export interface DevnetEdgeOptions extends LedgerRoutesOptions {
   /** Adds the health endpoints. */
   readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;
+  /** Yaci DevKit's admin API; absent: it is off. */
+  readonly admin?: Pick<AdminRoutesOptions, "places"> | undefined;
   /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
   readonly origins?: Origins;
   /** How long a top-up waits for its block, in ms; Yaci DevKit waits as long. */
@@ -165,6 +168,16 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { tip: answered(await devnet.rollback(to, { drop })) };
   });
 
+  endpoint(app, "post", "/reset", {
+    summary: "Go back to the genesis: no block, an empty mempool, then the devnet's own first transactions again",
+    answer: api.rollbackAnswer,
+    refusals: {
+      403: BAD_ORIGIN,
+      409: "`rollback_impossible`: the chain is longer than the retained blocks",
+      503: "`devnet_unavailable`",
+    },
+  }, async () => ({ tip: answered(await devnet.reset()) }));
+
   endpoint(app, "get", "/mempool", {
     summary: "Transactions in the mempool, in order",
     answer: api.mempool,
@@ -186,6 +199,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   }, async ({ params: { address } }) => utxosView(address, answered(await port.utxosByAddress([payable(address)]))));
 
   startPage(app, "devnet", ["/"]);
+  if (options.admin) adminRoutes(app, { ...options, ...options.admin });
   snapshotRoutes(app, devnet);
   ledgerRoutes(app, options);
   health(app);

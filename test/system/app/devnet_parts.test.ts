@@ -46,6 +46,15 @@ test("20 accounts are funded, and the node socket answers over TCP", async () =>
     expect((await json(`${arbor.devnet}/genesis`)).accounts).toContain(address);
   }
 
+  const blockfrost = arbor.places.get("Blockfrost API of the devnet")!;
+  expect(blockfrost).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1$/);
+  const address = hexAddressText(accountAddress(0, devnetAccounts(20)[0]!))!;
+  for (const url of [blockfrost, blockfrost.replace("v1", "v0")]) {
+    expect(await json(`${url}/addresses/${address}`)).toMatchObject({
+      amount: [{ unit: "lovelace", quantity: "10000000000" }],
+    });
+  }
+
   const [host, port] = arbor.places.get("its node socket over TCP")!.split(":");
   const node = valueOf(await connectNode({ host: host!, port: Number(port) }, { magic: 42 }));
   expect(node.version).toBeGreaterThanOrEqual(16);

@@ -5,6 +5,7 @@
 import { expect } from "vitest";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { DevnetClient } from "#src/client/devnet.ts";
 import type { Transaction, Wallet, WalletAddress } from "#src/client/wallets.ts";
 import { CslAccount } from "../../support/csl_account.ts";
 import { Documented } from "../../support/documented.ts";
@@ -32,8 +33,10 @@ const DESCRIPTION = {
 };
 /** The same as answers have it. */
 export const METADATA = Object.fromEntries(Object.entries(DESCRIPTION).map(([name, { value }]) => [name, value]));
-/** Slots of an epoch: 5 s. */
-export const EPOCH_SLOTS = 100;
+/** Slots of an epoch: 10 s. */
+export const EPOCH_SLOTS = 200;
+/** Epochs until a delegation has earned rewards. */
+const EPOCHS_TO_REWARDS = 4;
 /** Milliseconds that a scenario waits for a state at most. */
 const PATIENCE_MS = 60_000;
 
@@ -92,6 +95,8 @@ export class World {
   private readonly shared = new Map<string, Promise<unknown>>();
   /** They delegate from the beginning, since the first reward takes some epochs. */
   private rewarded: Promise<Wallet & Made>[] = [];
+  /** Resolves when these delegations may have earned. */
+  private earned: Promise<void> = Promise.resolve();
 
   private constructor(
     /** The service and its devnet. */
@@ -124,11 +129,13 @@ export class World {
     world.rewarded = Array.from({ length: REWARDED }, async () => {
       const made = await world.walletWith([100_000n * ADA, 100_000n * ADA]);
       const [pool] = await world.pools();
-      await world.ok(202, "PUT", `/stake-pools/${pool}/wallets/${made.id}`, { passphrase: PASSPHRASE });
+      const joined = await world.ok(202, "PUT", `/stake-pools/${pool}/wallets/${made.id}`, { passphrase: PASSPHRASE });
+      await world.untilInLedger(made.id, joined.id);
       return made;
     });
+    world.earned = Promise.all(world.rewarded).then(() => world.enterEpochs());
     // the scenario that takes a wallet awaits it
-    for (const one of world.rewarded) one.catch(() => {});
+    for (const one of [...world.rewarded, world.earned]) one.catch(() => {});
     return world;
   }
 
@@ -146,11 +153,28 @@ export class World {
     const next = this.rewarded.shift();
     if (!next) throw new Error(`more than ${REWARDED} scenarios want a wallet with rewards`);
     const { id, words } = await next;
-    return await this.eventually("rewards", async () => {
+    await this.earned;
+    return { ...await this.untilRewards(id), words };
+  }
+
+  /** The devnet enters the epochs that a delegation needs to earn rewards. */
+  private async enterEpochs(): Promise<void> {
+    await new DevnetClient(this.scenario.devnet).epochs(EPOCHS_TO_REWARDS);
+  }
+
+  /** Waits until a wallet has rewards. */
+  private untilRewards(id: string): Promise<Wallet> {
+    return this.eventually("rewards", async () => {
       const wallet = await this.wallet(id);
       expect(BigInt(wallet.balance.reward.quantity)).toBeGreaterThan(0n);
-      return { ...wallet, words };
+      return wallet;
     });
+  }
+
+  /** The wallet with the rewards of a delegation that is in the ledger. */
+  async earnRewards(id: string): Promise<Wallet> {
+    await this.enterEpochs();
+    return await this.untilRewards(id);
   }
 
   /** A wallet with rewards that no scenario changes. */

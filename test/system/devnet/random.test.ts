@@ -150,7 +150,11 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     const entries = [...chain.mempool.entries()].map(({ transaction: { hash } }) => hash);
     expect(snapshot.mempool.filter((hash) => entries.includes(hash))).toEqual(entries);
     count.restored++;
-    if (side) count.forks++;
+    if (side) {
+      count.forks++;
+      const index = await indexRows(store);
+      expect(index).toEqual(await rebuiltRows(store));
+    }
     count.deepest = Math.max(count.deepest, before - chain.tip.height);
   };
 
@@ -184,15 +188,15 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
         const answer = await chain.submit(made.cbor);
         if (!answer.ok) throw new Error(answer.error.message);
         count[answer.value.outcome]++;
-      } else if (choice < 0.74) {
+      } else if (choice < 0.7) {
         slot += Math.floor(random() * 3);
         if (await chain.forge(slot + chain.slotsAhead)) count.blocks++;
-      } else if (choice < 0.78) {
+      } else if (choice < 0.73) {
         await chain.forgeNextEpoch();
         count.entered++;
-      } else if (choice < 0.82) {
+      } else if (choice < 0.8) {
         if ((await chain.saveSnapshot(pick(NAMES), { replace: random() < 0.5 })).ok) count.saved++;
-      } else if (choice < 0.88) {
+      } else if (choice < 0.89) {
         await restore(pick(NAMES));
       } else if (choice < 0.9) {
         if ((await chain.deleteSnapshot(pick(NAMES))).ok) count.deleted++;

@@ -16,6 +16,7 @@ import { scanBlock } from "#src/cardano/scan.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import { checkRows, checkSnapshots, devnetStore, ledgerInRows } from "../../support/devnet.ts";
+import { indexRows } from "../../support/devnet_index.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { person } from "../../support/wallet.ts";
 
@@ -82,11 +83,11 @@ async function pay(lovelace = 5_000_000n): Promise<string> {
   return paid.value.txHash;
 }
 
-/** The whole state: rows and mempool. */
+/** The whole state: rows, mempool and index. */
 async function state() {
   const { tip, unspent, mempool } = await checkRows(store);
   await checkSnapshots(store);
-  return { tip, unspent, mempool, ledger: await ledgerInRows(store) };
+  return { tip, unspent, mempool, ledger: await ledgerInRows(store), index: await indexRows(store) };
 }
 
 test("save, list, restore and delete over HTTP; each restore gives the whole state, also deeper than k", async () => {
@@ -145,6 +146,19 @@ test("save, list, restore and delete over HTTP; each restore gives the whole sta
   await blocks(1);
   expect(await devnet.rollback({ blocks: K + 1 })).toMatchObject({ error: { code: "rollback_impossible" } });
   expect((await store.sql`select 1 from devnet_block where changes is not null`).length).toBeLessThanOrEqual(K);
+});
+
+test("blocks beside the chain that the index never had are indexed again", async () => {
+  await pay();
+  await blocks(2);
+  await devnet.snapshots.save("not-indexed", { replace: false });
+  const saved = await state();
+  await devnet.rollback({ blocks: 2 });
+  await blocks(1);
+  await store.sql`delete from devnet_side_index`;
+  expect(await devnet.snapshots.restore("not-indexed")).toMatchObject({ ok: true });
+  expect(await state()).toEqual(saved);
+  await devnet.snapshots.delete("not-indexed");
 });
 
 test.each(["", "a b", "ä", "a/b", "x".repeat(65), "..%2f"])("the name %j is refused", async (name) => {

@@ -6,6 +6,7 @@ import { blockfrostFailure } from "#src/edge/blockfrost/failures.ts";
 import { get, list, post } from "#src/edge/blockfrost/operation.ts";
 
 const app = serveOperations([
+  get("/", async () => ({ root: true })),
   get("/blocks/{hash_or_number}", async ({ hash_or_number: block }) => ({ block })),
   get("/blocks/latest", async () => ({ latest: 9007199254740993n })),
   get("/blocks/slot/{slot_number}", async ({ slot_number: slot }) => ({ slot })),
@@ -31,6 +32,11 @@ describe("routes", () => {
     expect(await answer(`${prefix}/blocks/latest`)).toMatchObject({ status: 200, text: `{"latest":9007199254740993}` });
     expect((await answer(`${prefix}/blocks/latest/`)).status).toBe(200);
     expect((await answer(`${prefix}/tx/submit`, { method: "POST" })).text).toBe(`"submitted"`);
+  });
+
+  test("the root is there with and without a slash, and HEAD is answered like GET without a body", async () => {
+    for (const path of ["/api/v0", "/api/v0/", "/api/v1/"]) expect((await answer(path)).text).toBe(`{"root":true}`);
+    expect(await answer("/api/v1/blocks/latest", { method: "HEAD" })).toMatchObject({ status: 200, text: "" });
   });
 
   test("a path may have more slashes, as Blaze sends it", async () => {

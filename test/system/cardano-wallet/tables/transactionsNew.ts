@@ -689,9 +689,7 @@ export const transactionsNew: Table = {
       const joined = await taken(joining(first!), [REGISTER, joinOf(first!)], [[DEPOSIT], []]);
       expect([joined.direction, joined.metadata]).toEqual(["outgoing", undefined]);
       await delegates(world, wallet, { status: "delegating", target: first });
-      await world.eventually("rewards", async () => {
-        expect(amountOf((await world.wallet(wallet.id)).balance.reward)).toBeGreaterThan(0n);
-      });
+      await world.earnRewards(wallet.id);
       // a withdrawal needs a vote
       await taken({ ...joining(second!), vote: "abstain" }, expect.any(Array), [[], []]);
       await delegates(world, wallet, { status: "delegating_and_voting", target: second, voting: "abstain" });
@@ -744,9 +742,7 @@ export const transactionsNew: Table = {
       expect([listed.direction, listed.metadata, listed.withdrawals.length]).toEqual(["outgoing", undefined, 1]);
       for (const input of listed.inputs) expect(input.amount).toBeDefined();
       await delegates(world, wallet, { status: "delegating_and_voting", target: other, voting: "abstain" });
-      await world.eventually("rewards", async () => {
-        expect(amountOf((await world.wallet(wallet.id)).balance.reward)).toBeGreaterThan(0n);
-      });
+      await world.earnRewards(wallet.id);
     }),
   ],
 };

@@ -1,0 +1,16 @@
+/** Blaze on the devnet, with its provider for Blockfrost. */
+import { expect, test } from "vitest";
+import { javascriptPeer } from "./library.ts";
+import { describeLibrary } from "./libraryScenarios.ts";
+
+describeLibrary({
+  name: "@blaze-cardano/query",
+  command: javascriptPeer("blaze"),
+  settings: ({ api }) => ({ url: `${api}/v0` }),
+  lacks: ["account", "transaction"],
+  more: ({ peer, world }) => {
+    test("it takes an address without a transaction for an error, on Blockfrost as well", async () => {
+      await expect(peer().call("outputs", { at: world().fresh() })).rejects.toThrow(/has not been found/);
+    });
+  },
+});
