@@ -41,6 +41,9 @@ if (process.env.ARBOR_SCENARIO_PROVIDER && !chosenProvider) {
 /** Providers of a chapter that runs on both: the one that the run selects, or each. */
 export const PROVIDERS: readonly Provider[] = chosenProvider ? [chosenProvider] : ["devnet", "node"];
 
+/** Whether the run's provider answers for pools and for the mempool; what needs them is skipped where it does not. */
+export const ANSWERS_ALL = !SERVICES.includes(chosenProvider ?? "devnet");
+
 export const PASSPHRASE = "Secure Passphrase";
 /** Lovelace of an ada. */
 export const ADA = 1_000_000n;
