@@ -1,8 +1,9 @@
 /**
  * A service as users start it, on a devnet whose ledger validates everything, for scenarios over HTTP.
  *
- * ARBOR_SCENARIO_PROVIDER selects where the wallets read the chain: `devnet` (default), all in one process; or `node`,
- * a service that is connected to the devnet only by its socket. Scenarios behave the same on both.
+ * ARBOR_SCENARIO_PROVIDER selects where the wallets read the chain: `devnet` (default), all in one process; or a service
+ * that is connected to the devnet only by its node socket (`node`), its Blockfrost API (`blockfrost`), or a Yaci Store in
+ * front of that (`yaci`). Scenarios behave the same on all, except for what a provider says that it does not answer.
  */
 import { rm } from "node:fs/promises";
 import process from "node:process";
@@ -11,16 +12,26 @@ import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { type Constructed, type Prefix, type Transaction, type Wallet, WalletClient } from "#src/client/wallets.ts";
 import { follow } from "#src/client/sse.ts";
+import { parseJson } from "#src/base/json.ts";
+import { silentLog } from "#src/base/log.ts";
+import { readGenesis } from "#src/devnet/genesis/genesis.ts";
+import { genesisFiles } from "#src/devnet/genesis/json.ts";
+import { devnetPort } from "#src/devnet/port.ts";
+import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "./arbor.ts";
 import { EventDocument } from "./event_document.ts";
 import { type Infra, sharedInfra } from "./infra.ts";
 import { socketPath } from "./node_chain.ts";
 import { until } from "./until.ts";
+import { serveYaciStore } from "./yaci_store.ts";
 import { http } from "./user.ts";
 
-export type Provider = "devnet" | "node" | "blockfrost";
-const KNOWN: readonly Provider[] = ["devnet", "node", "blockfrost"];
+export type Provider = "devnet" | "node" | "blockfrost" | "yaci";
+const KNOWN: readonly Provider[] = ["devnet", "node", "blockfrost", "yaci"];
+
+/** Providers that answer over HTTP. */
+const SERVICES: readonly Provider[] = ["blockfrost", "yaci"];
 
 const chosenProvider = KNOWN.find((one) => one === process.env.ARBOR_SCENARIO_PROVIDER);
 if (process.env.ARBOR_SCENARIO_PROVIDER && !chosenProvider) {
@@ -29,6 +40,9 @@ if (process.env.ARBOR_SCENARIO_PROVIDER && !chosenProvider) {
 
 /** Providers of a chapter that runs on both: the one that the run selects, or each. */
 export const PROVIDERS: readonly Provider[] = chosenProvider ? [chosenProvider] : ["devnet", "node"];
+
+/** Whether the run's provider answers for pools and for the mempool; what needs them is skipped where it does not. */
+export const ANSWERS_ALL = !SERVICES.includes(chosenProvider ?? "devnet");
 
 export const PASSPHRASE = "Secure Passphrase";
 /** Lovelace of an ada. */
@@ -81,6 +95,25 @@ export interface Sent {
   readonly signed: string;
 }
 
+/** A Yaci Store in front of the devnet that a database holds, and the options of a service that reads it. */
+export async function yaciOf(far: Infra, blockfrost: string) {
+  const store = openStore(far.databaseUrl, { max: 2, application: "test" });
+  const bus = await connectBus({ url: far.natsUrl, ...(far.natsToken ? { token: far.natsToken } : {}) });
+  const genesis = await readGenesis(store.sql);
+  const { text } = genesisFiles(genesis!).find(({ name }) => name === "shelley-genesis.json")!;
+  const port = devnetPort({ store, bus, log: silentLog });
+  const served = await serveYaciStore({ blockfrost, port, shelley: parseJson(text) });
+  return {
+    served,
+    env: { ARBOR_YACI_URL: served.url, ARBOR_YACI_ADMIN_URL: served.adminUrl },
+    end: async () => {
+      await served.close();
+      await bus.close();
+      await store.close();
+    },
+  };
+}
+
 export class Scenario {
   private constructor(
     readonly provider: Provider,
@@ -100,7 +133,9 @@ export class Scenario {
   static async start(options: ScenarioOptions = {}): Promise<Scenario> {
     const provider = options.provider ?? chosenProvider ?? "devnet";
     const { env = {} } = options;
-    const blocks = options.blockMs === undefined ? {} : { blockMs: options.blockMs };
+    // an answer that several requests compose has to be complete within a block
+    const usual = SERVICES.includes(provider) ? { blockMs: 1_000 } : {};
+    const blocks = options.blockMs === undefined ? usual : { blockMs: options.blockMs };
     const byHand = options.blockMs === 0;
     const entry = options.mainnet ? { entry: "test/support/mainnet-process.ts" } : {};
     const infra = await sharedInfra();
@@ -112,9 +147,10 @@ export class Scenario {
     const far: Infra = await sharedInfra();
     const network = { ...env, ARBOR_SOCKET: path, ARBOR_BUILDERS: "1" };
     const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, ...entry, env: network });
-    const connection = provider === "node"
-      ? { ARBOR_NODE_SOCKET: path }
-      : { ARBOR_BLOCKFROST_URL: devnet.places.get("Blockfrost API of the devnet")! };
+    const blockfrost = devnet.places.get("Blockfrost API of the devnet")!;
+    const yaci = provider === "yaci" ? await yaciOf(far, blockfrost) : undefined;
+    const connection = yaci?.env ??
+      (provider === "node" ? { ARBOR_NODE_SOCKET: path } : { ARBOR_BLOCKFROST_URL: blockfrost });
     const arbor = await Arbor.start({
       infra,
       env: {
@@ -126,6 +162,7 @@ export class Scenario {
     });
     return new Scenario(provider, arbor, devnet.devnet, byHand, infra, [
       () => arbor.end(),
+      async () => await yaci?.end(),
       () => devnet.end(),
       () => infra.stop(),
       () => far.stop(),

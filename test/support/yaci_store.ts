@@ -4,11 +4,12 @@
  * `stores-api` and `TxLocalSubmitController`), and the genesis of Yaci DevKit's admin host. What it does not have is a
  * 404 of Spring.
  */
-import { concat, toHex } from "#src/base/bytes.ts";
+import { toHex } from "#src/base/bytes.ts";
 import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
 import type { RawChainPort } from "#src/chain/provider/port.ts";
 import { serve } from "#src/edge/serve.ts";
+import { costModelNames } from "#src/plutus/machine/costModelNames.ts";
 import { encodeRejection } from "#src/node/rejections/rejections.ts";
 
 export interface YaciSettings {
@@ -16,8 +17,8 @@ export interface YaciSettings {
   readonly blockfrost: string;
   /** The port of the same chain: bytes of blocks, and submission. */
   readonly port: RawChainPort;
-  /** URL of Yaci DevKit's admin host, or the Shelley genesis that it would give. */
-  readonly admin: string | Json;
+  /** The Shelley genesis that the admin host gives. */
+  readonly shelley: Json;
 }
 
 export interface ServedYaci {
@@ -74,18 +75,29 @@ function utxo({ tx_index: _index, block: _block, amount, ...same }: Document): J
   return { ...same, amount: quantities(amount) };
 }
 
-/** Cost models by name alone, deposits and fractions as numbers. */
+/** Costs by the names of their parameters, in the order in which a column of type `jsonb` has them. */
+function byName(costs: Json, language: number): Json {
+  const names = costModelNames(language);
+  const named = (Array.isArray(costs) ? costs : []).map((cost, i): [string, Json] => [names[i] ?? String(i), cost]);
+  return Object.fromEntries(named.sort(([a], [b]) => a.length - b.length || (a < b ? -1 : 1)));
+}
+
+/** Cost models by name alone, deposits as numbers. */
 function parametersDto(parameters: Document, rawCosts: boolean): Json {
   const { cost_models_raw, nonce: _nonce, drep_deposit, gov_action_deposit, ...same } = parameters;
   return {
     ...same,
     drep_deposit: number(drep_deposit),
     gov_action_deposit: number(gov_action_deposit),
+    cost_models: Object.fromEntries(
+      Object.entries(isObject(cost_models_raw) ? cost_models_raw : {})
+        .map(([name, costs]) => [name, byName(costs, Number(name.at(-1)) - 1)]),
+    ),
     ...(rawCosts ? { cost_models_raw: cost_models_raw ?? null } : {}),
   };
 }
 
-export async function serveYaciStore({ blockfrost, port, admin }: YaciSettings): Promise<ServedYaci> {
+export async function serveYaciStore({ blockfrost, port, shelley }: YaciSettings): Promise<ServedYaci> {
   const stop = new AbortController();
   const blocks = new Map<string, Uint8Array>();
   const following = (async () => {
@@ -145,7 +157,7 @@ export async function serveYaciStore({ blockfrost, port, admin }: YaciSettings):
       if (!request.headers.get("accept")?.includes("octet-stream")) return json({ status: 406 }, 406);
       const bytes = served.saveCbor ? await bytesOf(name) : undefined;
       return bytes
-        ? new Response(new Uint8Array(concat(bytes)), { headers: { "content-type": "application/octet-stream" } })
+        ? new Response(Uint8Array.from(bytes), { headers: { "content-type": "application/octet-stream" } })
         : absent(path);
     }
     if (kind === "addresses" && more === "utxos") {
@@ -181,7 +193,7 @@ export async function serveYaciStore({ blockfrost, port, admin }: YaciSettings):
       const { pathname, searchParams } = new URL(request.url);
       served.requests.push(`${request.method} ${pathname}`);
       if (pathname === "/local-cluster/api/admin/devnet/genesis/shelley") {
-        return typeof admin === "string" ? await fetch(admin + pathname) : json(admin);
+        return json(shelley);
       }
       if (!pathname.startsWith("/api/v1/")) return absent(pathname);
       return await answer(request, pathname.slice("/api/v1".length), searchParams);

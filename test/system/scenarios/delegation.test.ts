@@ -12,7 +12,7 @@ import type { ApiError } from "#src/client/http.ts";
 import { type FeeEstimate, lovelace, type Transaction } from "#src/client/wallets.ts";
 import { Paced } from "../../support/paced.ts";
 import { readByCsl } from "../../support/read_by_csl.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { Stranger } from "../../support/stranger.ts";
 import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
@@ -25,7 +25,7 @@ const words = newMnemonic(24);
 const NONE = { active: { status: "not_delegating" }, next: [] };
 const account = ["1852H", "1815H", "0H", "2", "0"];
 
-describe("a wallet's stake", () => {
+describe.skipIf(!ANSWERS_ALL)("a wallet's stake", () => {
   let scenario: Scenario;
   let paced: Paced;
   /** Joins without a vote; earns. */

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lovelace, type Transaction, WalletClient } from "#src/client/wallets.ts";
 import { until } from "../../support/until.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 
-describe("a history", () => {
+describe.skipIf(!ANSWERS_ALL)("a history", () => {
   let scenario: Scenario;
   let client: WalletClient;
   let mine: string;

@@ -12,7 +12,7 @@ import { utf8 } from "#src/base/bytes.ts";
 import type { StakePool } from "#src/client/wallets.ts";
 import { type OutsideServer, outsideServer } from "../../support/outside_servers.ts";
 import { Paced } from "../../support/paced.ts";
-import { ADA, Scenario } from "../../support/scenario.ts";
+import { ADA, ANSWERS_ALL, Scenario } from "../../support/scenario.ts";
 import { Stranger } from "../../support/stranger.ts";
 import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
@@ -58,7 +58,7 @@ class Newcomer {
   }
 }
 
-describe("stake pools", () => {
+describe.skipIf(!ANSWERS_ALL)("stake pools", () => {
   const good = new Newcomer("GOOD");
   const forged = new Newcomer("FORGD");
   const vast = new Newcomer("VAST", "x".repeat(600));

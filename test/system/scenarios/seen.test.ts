@@ -6,7 +6,7 @@ import { lovelace, type Prefix, WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { seeded } from "../../support/random.ts";
-import { ADA, PASSPHRASE, PROVIDERS, Scenario } from "../../support/scenario.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, PROVIDERS, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
 
@@ -17,7 +17,7 @@ async function storyOf(arbor: Arbor, id: string, kind = "wallet"): Promise<strin
     .filter((event) => ["SEEN", "WITHDRAWN", "TRANSACTION", "ROLLED_BACK"].includes(event));
 }
 
-describe.each(PROVIDERS)("payments that are seen, over a %s", (provider) => {
+describe.skipIf(!ANSWERS_ALL).each(PROVIDERS)("payments that are seen, over a %s", (provider) => {
   let scenario: Scenario;
   let client: WalletClient;
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { CslAccount } from "../../support/csl_account.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
 
@@ -35,62 +35,65 @@ describe("a wallet's spending limit", () => {
 
   const send = (id: string, body: object) => client.pay(id, { ...body, passphrase: PASSPHRASE } as never);
 
-  it("counts what leaves the wallet, with the fee, and refuses every signature beyond it", async () => {
-    const { id } = await scenario.createWallet({ coins: Array.from({ length: 8 }, () => 50n * ADA) });
-    expect(await client.get(path(id))).toEqual({});
-    const wrong = { passphrase: "Another Passphrase", per_day: lovelace(ADA) };
-    expect(await scenario.refused(client.send("PUT", path(id), wrong))).toEqual([403, "wrong_encryption_passphrase"]);
-    await limit(client, id, 10n * ADA);
-    expect(await client.get(path(id))).toEqual({
-      per_day: lovelace(10_000_000),
-      spent: lovelace(0),
-      remaining: lovelace(10_000_000),
-    });
-    // to itself: the fee alone; with change, and 40 ada as well
-    const own = await send(id, pay(40n * ADA, await scenario.address(id)));
-    expect(await spent(client, id)).toBe(BigInt(own.fee.quantity));
-    const paid = await send(id, pay(6n * ADA));
-    const counted = BigInt(own.fee.quantity) + BigInt(paid.amount.quantity);
-    expect(await spent(client, id)).toBe(counted);
-    const refusal = await scenario.refusal(send(id, pay(4n * ADA)));
-    expect([refusal.status, refusal.code, refusal.details]).toEqual([...EXCEEDED, {
-      per_day: lovelace(10_000_000),
-      spent: lovelace(Number(counted)),
-      requested: { quantity: expect.any(Number), unit: "lovelace" },
-    }]);
-    // nothing of it was signed or sent
-    expect(await scenario.mempool()).toHaveLength(2);
-    expect(await spent(client, id)).toBe(counted);
+  it.skipIf(!ANSWERS_ALL)(
+    "counts what leaves the wallet, with the fee, and refuses every signature beyond it",
+    async () => {
+      const { id } = await scenario.createWallet({ coins: Array.from({ length: 8 }, () => 50n * ADA) });
+      expect(await client.get(path(id))).toEqual({});
+      const wrong = { passphrase: "Another Passphrase", per_day: lovelace(ADA) };
+      expect(await scenario.refused(client.send("PUT", path(id), wrong))).toEqual([403, "wrong_encryption_passphrase"]);
+      await limit(client, id, 10n * ADA);
+      expect(await client.get(path(id))).toEqual({
+        per_day: lovelace(10_000_000),
+        spent: lovelace(0),
+        remaining: lovelace(10_000_000),
+      });
+      // to itself: the fee alone; with change, and 40 ada as well
+      const own = await send(id, pay(40n * ADA, await scenario.address(id)));
+      expect(await spent(client, id)).toBe(BigInt(own.fee.quantity));
+      const paid = await send(id, pay(6n * ADA));
+      const counted = BigInt(own.fee.quantity) + BigInt(paid.amount.quantity);
+      expect(await spent(client, id)).toBe(counted);
+      const refusal = await scenario.refusal(send(id, pay(4n * ADA)));
+      expect([refusal.status, refusal.code, refusal.details]).toEqual([...EXCEEDED, {
+        per_day: lovelace(10_000_000),
+        spent: lovelace(Number(counted)),
+        requested: { quantity: expect.any(Number), unit: "lovelace" },
+      }]);
+      // nothing of it was signed or sent
+      expect(await scenario.mempool()).toHaveLength(2);
+      expect(await spent(client, id)).toBe(counted);
 
-    const { transaction } = await client.construct(id, pay(4n * ADA));
-    expect(await scenario.refused(client.sign(id, transaction, PASSPHRASE))).toEqual(EXCEEDED);
-    expect(
-      await scenario.refused(client.send("POST", `/wallets/${id}/migrations`, {
-        passphrase: PASSPHRASE,
-        addresses: [stranger],
-      })),
-    ).toEqual(EXCEEDED);
-    // a deposit leaves the wallet as well
-    const [pool] = await client.stakePools(ADA);
-    await limit(client, id, counted + 2n * ADA);
-    expect(await scenario.refused(client.joinPool(id, pool!.id, PASSPHRASE))).toEqual(EXCEEDED);
-    await limit(client, id, counted + 3n * ADA);
-    const joined = await client.joinPool(id, pool!.id, PASSPHRASE);
-    expect(await spent(client, id)).toBe(counted + BigInt(joined.amount.quantity));
+      const { transaction } = await client.construct(id, pay(4n * ADA));
+      expect(await scenario.refused(client.sign(id, transaction, PASSPHRASE))).toEqual(EXCEEDED);
+      expect(
+        await scenario.refused(client.send("POST", `/wallets/${id}/migrations`, {
+          passphrase: PASSPHRASE,
+          addresses: [stranger],
+        })),
+      ).toEqual(EXCEEDED);
+      // a deposit leaves the wallet as well
+      const [pool] = await client.stakePools(ADA);
+      await limit(client, id, counted + 2n * ADA);
+      expect(await scenario.refused(client.joinPool(id, pool!.id, PASSPHRASE))).toEqual(EXCEEDED);
+      await limit(client, id, counted + 3n * ADA);
+      const joined = await client.joinPool(id, pool!.id, PASSPHRASE);
+      expect(await spent(client, id)).toBe(counted + BigInt(joined.amount.quantity));
 
-    // what is in the ledger counts on, and a limit below it refuses even a fee
-    await scenario.blocks();
-    await scenario.untilInLedger(id, joined.id);
-    expect(await spent(client, id)).toBe(counted + BigInt(joined.amount.quantity));
-    await limit(client, id, ADA);
-    expect(await client.get(path(id))).toMatchObject({ remaining: { quantity: 0 } });
-    expect(await scenario.refused(send(id, pay(2n * ADA, await scenario.address(id))))).toEqual(EXCEEDED);
-    expect(await scenario.refused(client.send("DELETE", path(id), { passphrase: "Another Passphrase" })))
-      .toEqual([403, "wrong_encryption_passphrase"]);
-    await client.removeSpendingLimit(id, PASSPHRASE);
-    await send(id, pay(20n * ADA));
-    expect(await client.get(path(id))).toEqual({});
-  });
+      // what is in the ledger counts on, and a limit below it refuses even a fee
+      await scenario.blocks();
+      await scenario.untilInLedger(id, joined.id);
+      expect(await spent(client, id)).toBe(counted + BigInt(joined.amount.quantity));
+      await limit(client, id, ADA);
+      expect(await client.get(path(id))).toMatchObject({ remaining: { quantity: 0 } });
+      expect(await scenario.refused(send(id, pay(2n * ADA, await scenario.address(id))))).toEqual(EXCEEDED);
+      expect(await scenario.refused(client.send("DELETE", path(id), { passphrase: "Another Passphrase" })))
+        .toEqual([403, "wrong_encryption_passphrase"]);
+      await client.removeSpendingLimit(id, PASSPHRASE);
+      await send(id, pay(20n * ADA));
+      expect(await client.get(path(id))).toEqual({});
+    },
+  );
 
   it("counts a signature once, until the transaction can no longer be in a block", async () => {
     const { id } = await scenario.createWallet({ coins: [50n * ADA, 50n * ADA] });

@@ -49,5 +49,7 @@ export const yaciParameters = parametersDocument.omit({ cost_models_raw: true })
     }
     models[name] = costs;
   }
-  return { ...rest, cost_models_raw: models };
+  if (Object.keys(models).length > 0) return { ...rest, cost_models_raw: models };
+  context.addIssue({ code: "custom", message: "there are no cost models" });
+  return z.NEVER;
 });
