@@ -1,6 +1,6 @@
 # One machine, all roles, with the embedded database:
 #   docker build -t arbor .
-#   docker run --rm -p 127.0.0.1:3000:3000 -p 127.0.0.1:8090:8090 -p 127.0.0.1:10000:10000 -v arbor:/data arbor
+#   docker run --rm -p 127.0.0.1:3000:3000 -p 127.0.0.1:8090:8090 -p 127.0.0.1:10000:10000 -p 127.0.0.1:8080:8080 -v arbor:/data arbor
 # On servers of their own, a role a process: compose.yaml.
 FROM denoland/deno:2.9.6
 
@@ -28,8 +28,8 @@ ENV ARBOR_FOLDER=/data \
     ARBOR_WALLET_HOST=0.0.0.0 \
     ARBOR_HEALTH_PORT=8095 \
     NO_COLOR=1
-# tokens, wallets, devnet and faucet
-EXPOSE 3000 8090 10000
+# tokens, wallets, devnet and faucet, its Blockfrost API and its node socket
+EXPOSE 3000 8090 10000 8080 3333
 HEALTHCHECK --interval=5s --start-period=60s CMD ["deno", "eval", "Deno.exit((await fetch('http://127.0.0.1:8095/ready')).ok ? 0 : 1)"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["deno", "run", "-A", "src/app/start.ts"]

@@ -114,15 +114,16 @@ export class DevnetRunner {
     if ((chain.slotsAhead + terms.epochLength) * slots.slotLength > MOST_AHEAD_MS) {
       return fail("too_far_ahead", "The devnet's clock cannot run more than 100 years ahead.");
     }
+    const { epoch } = chain.state;
     const from = Math.max(this.slotOf(genesis), chain.lastSlot + 1);
-    const left = Math.max(0, (chain.state.epoch + 1) * terms.epochLength - from);
+    const left = Math.max(0, (epoch + 1) * terms.epochLength - from);
     const made = Math.min(blocks, left);
     try {
       for (let i = 0; i < made; i++) {
         const tip = await chain.forgeAhead(from + Math.floor(i * left / made));
         if (tip) this.#announce(tip);
       }
-      const tip = await chain.forgeNextEpoch();
+      const tip = await chain.forgeNextEpoch(epoch);
       this.#announce(tip);
       return ok(tip);
     } catch (error) {

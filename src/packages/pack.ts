@@ -1,6 +1,6 @@
 /**
- * Writes the npm packages as tarballs into `dist`: the client, the command line and the forestry. Each is bundled, has
- * no dependency of the server, and needs Node alone.
+ * Writes the npm packages as tarballs into `dist`: the client, the command line, the forestry and the devnet for tests.
+ * Each needs Node alone; only the devnet has the server and its dependencies.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -22,6 +22,7 @@ import { gzipSync } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { VERSION } from "#src/base/version.ts";
 import { declarationsOf } from "#src/packages/declarations.ts";
+import { writeServer } from "#src/packages/packServer.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const here = fileURLToPath(new URL("./", import.meta.url));
@@ -63,6 +64,15 @@ const LIBRARIES: readonly Library[] = [
   },
 ];
 
+/** The devnet for tests: a library, and the server that it starts. */
+const DEVNET: Library = {
+  name: "devnet",
+  description: "A Cardano devnet for tests on Node and Deno: started, funded, rolled back and restored by a test",
+  entries: { ".": "devnet.ts" },
+  keywords: ["cardano", "devnet", "testing", "vitest", "blockfrost"],
+  lazy: false,
+};
+
 /** Programs of the package `cli` by their entry file; those that exist are packed. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   arbor: "src/cli/main.ts",
@@ -76,30 +86,36 @@ const NATIVE = ["@node-rs/argon2"];
 const nameOf = (name: string) => `@arbor-cardano/${name}`;
 const fileOf = (specifier: string) => specifier === "." ? "index" : specifier.slice(2);
 
+/** The packages, in the order in which they are packed. */
+const PACKAGES = [...LIBRARIES.map(({ name }) => name), "cli", DEVNET.name];
+
 /**
- * Packs all packages into a folder.
+ * Packs packages into a folder: all, or those with these names.
  *
  * @throws {Error} where a source cannot be bundled or declared.
  */
-export async function pack(dist: string): Promise<Packed[]> {
+export async function pack(dist: string, names: readonly string[] = PACKAGES): Promise<Packed[]> {
   // outside the checkout, whose manifest and libraries TypeScript would take into account
   const stage = mkdtempSync(path.join(tmpdir(), "arbor-pack-"));
   try {
     const packed: Packed[] = [];
-    const declared = declare(path.join(stage, ".types"));
-    for (const library of LIBRARIES) {
+    const libraries = LIBRARIES.filter(({ name }) => names.includes(name));
+    const typed = [...libraries, ...names.includes(DEVNET.name) ? [DEVNET] : []];
+    const declared = declare(typed, path.join(stage, ".types"));
+    for (const library of libraries) {
       packed.push(await packLibrary(library, declared, path.join(stage, library.name), dist));
     }
-    packed.push(await packPrograms(path.join(stage, "cli"), dist));
+    if (names.includes("cli")) packed.push(await packPrograms(path.join(stage, "cli"), dist));
+    if (names.includes(DEVNET.name)) packed.push(await packDevnet(declared, path.join(stage, DEVNET.name), dist));
     return packed;
   } finally {
     rmSync(stage, { recursive: true, force: true });
   }
 }
 
-/** The declarations of every entry of every library, by the specifiers of consumers. */
-function declare(folder: string): ReadonlyMap<string, string> {
-  const entries = LIBRARIES.flatMap(({ name, entries }) =>
+/** The declarations of every entry of some libraries, by the specifiers of consumers. */
+function declare(libraries: readonly Library[], folder: string): ReadonlyMap<string, string> {
+  const entries = libraries.flatMap(({ name, entries }) =>
     Object.entries(entries).map(([specifier, source]) => ({
       specifier: nameOf(name) + specifier.slice(1),
       file: path.join(here, source),
@@ -143,6 +159,33 @@ async function packLibrary(
     sideEffects: false,
     exports: { ...Object.fromEntries(exported), "./package.json": "./package.json" },
     files: ["dist"],
+  });
+}
+
+async function packDevnet(declared: ReadonlyMap<string, string>, folder: string, dist: string) {
+  const { name, description, keywords } = DEVNET;
+  await build({
+    ...common,
+    entryPoints: { index: path.join(here, "devnet.ts") },
+    outdir: path.join(folder, "dist"),
+    platform: "node",
+    target: "node20",
+    plugins: [packedServer],
+  });
+  const file = path.join(folder, "dist", "index.js");
+  // what `AsyncDisposable` is, for consumers whose library is older
+  const types = `/// <reference lib="esnext.disposable" />\n${declared.get(nameOf(name)) ?? ""}`;
+  writeFileSync(path.join(folder, "dist", "index.d.ts"), types);
+  const dependencies = await writeServer(root, path.join(folder, "server"));
+  return tarball(folder, dist, { ".": gzipSync(readFileSync(file), { level: 9 }).length }, name, {
+    description,
+    keywords,
+    dependencies,
+    exports: {
+      ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+      "./package.json": "./package.json",
+    },
+    files: ["dist", "server"],
   });
 }
 
@@ -211,6 +254,15 @@ const versionOf = (version: string): Plugin => ({
       contents: `export const VERSION = ${JSON.stringify(version)};`,
     })),
 });
+
+/** The server where the package has it. */
+const packedServer: Plugin = {
+  name: "packed-server",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]src[\\/]packages[\\/]devnetServer\.ts$/ }, () => ({
+      contents: 'export const SERVER = new URL("../server/src/packages/devnetProcess.js", import.meta.url);',
+    })),
+};
 
 function importedLibraries({ outputs }: Metafile): string[] {
   const imported = new Set(Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => path)));

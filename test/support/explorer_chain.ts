@@ -19,6 +19,7 @@ import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
+import { byronAddress } from "./byron.ts";
 import { devnetStore } from "./devnet.ts";
 import { nativeHash } from "./draft.ts";
 import { type ExplorerDraft, writeDraft } from "./explorer_draft.ts";
@@ -324,6 +325,7 @@ export class ExplorerChain {
       baseAddress(0, payment, scriptStake).hex,
       scriptAddress(0, plutusHash(3, agrees)).hex,
       baseAddress(0, { kind: "script", hash: plutusHash(2, agreesWithThree) }, { kind: "key", hash: one.stake }).hex,
+      byronAddress({ root: fromHex(one.key) }),
     ]);
   }
 
@@ -551,6 +553,10 @@ export class ExplorerChain {
     fail: async () => {
       const one = this.pick(PEOPLE);
       const policy = plutusHash(3, refuses);
+      // collateral may hold assets, which come back
+      const held = (await this.outputs(one.base, one.enterprise)).find(({ output: { value } }) =>
+        value.assets.size > 0 && value.lovelace > 15n * ada
+      );
       const draft = await this.paid(one, {
         mint: new Map([[policy, 7n]]),
         plutus: { 3: [refuses] },
@@ -561,7 +567,7 @@ export class ExplorerChain {
         valid: false,
         donation: 5n,
       });
-      return draft;
+      return draft && held && this.chance(0.5) ? { ...draft, collateral: held, collateralReturn: true } : draft;
     },
     join: async () => {
       const one = await this.someone(false);

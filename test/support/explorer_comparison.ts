@@ -66,7 +66,7 @@ export interface Difference {
 export class Comparison {
   readonly differences: Difference[] = [];
   /** Answers compared, by operation: in all, and those with content. */
-  readonly answers = new Map<string, { all: number; full: number }>();
+  readonly answers = new Map<string, { all: number; found: number; full: number }>();
   /** Fields of documents that had a value in some comparison: `operation field`. */
   readonly covered = new Set<string>();
 
@@ -93,6 +93,11 @@ export class Comparison {
     }
   }
 
+  /** Answers of an operation that were not 404. */
+  found(operation: string): number {
+    return this.answers.get(operation)?.found ?? 0;
+  }
+
   /** Answers compared, and those with content. */
   total(): { readonly all: number; readonly full: number } {
     const counts = [...this.answers.values()];
@@ -113,7 +118,7 @@ export class Comparison {
     const url = operation.replace(/\{(\w+)\}/g, (_, name: string) => path[name]!) + (search ? `?${search}` : "");
     const expected = oracleAnswers[operation]!(oracle, path, query);
     const { status, text } = await this.ask(url);
-    const counts = this.answers.get(operation) ?? { all: 0, full: 0 };
+    const counts = this.answers.get(operation) ?? { all: 0, found: 0, full: 0 };
     this.answers.set(operation, counts);
     counts.all++;
     const wanted = expected === undefined ? 404 : 200;
@@ -122,6 +127,7 @@ export class Comparison {
       return;
     }
     if (expected === undefined) return;
+    counts.found++;
     if (isFull(expected)) counts.full++;
     if (expected instanceof Tied) await this.comparePages(url, parseJson(text));
     this.differ(url, operation, "", expected, parseJson(text));
@@ -328,7 +334,7 @@ function questions(oracle: Oracle): Question[] {
     ask("/epochs/{number}/parameters", { number });
     for (const pool of pools) {
       const pool_id = toBech32("pool", fromHex(pool));
-      ask("/epochs/{number}/stakes/{pool_id}", { number, pool_id });
+      ask("/epochs/{number}/stakes/{pool_id}", { number, pool_id }, PAGES_WITHOUT_ORDER);
       ask("/epochs/{number}/blocks/{pool_id}", { number, pool_id }, PAGES);
     }
   }

@@ -102,7 +102,8 @@ export function writeDraft(draft: ExplorerDraft, parameters: Parameters): Uint8A
     body.set(13, written([collateral]));
     if (draft.collateralReturn) {
       const total = fee * 3n / 2n + 1n;
-      body.set(16, output(draft.change, collateral.output.value.lovelace - total));
+      const { lovelace, assets } = collateral.output.value;
+      body.set(16, output(draft.change, lovelace - total, { assets }));
       body.set(17, total);
     }
   }

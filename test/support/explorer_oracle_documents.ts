@@ -1123,15 +1123,16 @@ export const oracleAnswers: Readonly<Record<string, Answer>> = {
       amount: text(amount),
     }]));
   },
-  "/epochs/{number}/stakes/{pool_id}": (oracle, { number, pool_id }) => {
+  "/epochs/{number}/stakes/{pool_id}": (oracle, { number, pool_id }, query) => {
     const hash = findPool(oracle, pool_id!);
     if (!hasBegun(oracle, number) || hash === undefined) return undefined;
-    return new Tied(
-      (oracle.stakes.get(Number(number)) ?? []).filter(({ pool }) => pool === hash).map((one) => ["", {
-        stake_address: oracle.stakeAddress(one.account),
-        amount: text(one.amount),
-      }]),
-    );
+    // by the bytes of the reward address: keys before scripts
+    const stakes = (oracle.stakes.get(Number(number)) ?? []).filter(({ pool }) => pool === hash)
+      .sort((a, b) => a.account < b.account ? -1 : 1);
+    return paged(stakes, query).map(({ account, amount }) => ({
+      stake_address: oracle.stakeAddress(account),
+      amount: text(amount),
+    }));
   },
   "/epochs/{number}/blocks": (oracle, { number }, query) =>
     hasBegun(oracle, number)

@@ -235,10 +235,12 @@ export class DevnetChain {
 
   /**
    * Produces the first block of the next epoch: in the epoch's first slot, even if that is in the future, from where the
-   * devnet's clock then goes on. If the clock has reached a later epoch than the chain, the block is one of now.
+   * devnet's clock then goes on. If the clock has reached a later epoch than the chain, the block is one of now. Gives
+   * the tip where the chain has left epoch `from` already: time passes until this operation runs.
    */
-  forgeNextEpoch(): Promise<Tip> {
+  forgeNextEpoch(from: number): Promise<Tip> {
     return this.#run(async () => {
+      if (this.#state.epoch > from) return this.#tip;
       const { epochLength } = this.settings.genesis.terms;
       const now = this.#slot();
       const epoch = Math.max(this.#state.epoch + 1, epochOf(now, epochLength));
@@ -317,7 +319,7 @@ export class DevnetChain {
         await insertMempool(sql, returned.map(row));
         return { undone, returned };
       });
-      forget(this.#state, undone);
+      this.#forget(undone);
       this.#tip = await readTip(this.settings.store.sql);
       await this.#refill([...returned, ...waiting], "invalid after the rollback");
       this.#stale = false;
@@ -346,7 +348,7 @@ export class DevnetChain {
         return restored;
       }
       const { undone, appended, tip, mempool } = restored.value;
-      forget(this.#state, undone);
+      this.#forget(undone);
       for (const ref of appended.spent) this.#outputs.delete(refKey(ref));
       for (const { ref, output } of appended.created) this.#outputs.set(refKey(ref), output);
       writeEntries(this.#state, appended.changes, "after");
@@ -398,6 +400,13 @@ export class DevnetChain {
     }
     this.#logDropped(dropped, "no longer valid");
     return { dropped, boundaries };
+  }
+
+  /** Removes the effects of undone blocks from memory. */
+  #forget({ removed, restored, changes }: UndoneBlocks): void {
+    for (const ref of removed) this.#outputs.delete(refKey(ref));
+    for (const { ref, output } of restored) this.#outputs.set(refKey(ref), output);
+    writeEntries(this.#state, changes, "before");
   }
 
   /** Evaluates a transaction's scripts ahead of its validation: the results are cached. */
@@ -518,13 +527,6 @@ export class DevnetChain {
       this.settings.log.info("a transaction left the mempool", { transaction: hash, why, failures: names });
     }
   }
-}
-
-/** Removes the effects of undone blocks from a state. */
-function forget(state: MutableLedgerState, { removed, restored, changes }: UndoneBlocks): void {
-  for (const ref of removed) state.utxo.delete(ref);
-  for (const { ref, output } of restored) state.utxo.set(ref, output);
-  writeEntries(state, changes, "before");
 }
 
 /** Builds the index of the chain again unless it ends at the tip. */

@@ -28,19 +28,19 @@ import type { Queries } from "#src/store/store.ts";
 const BATCH = 100;
 
 /** The chain of an index. */
-interface IndexedChain {
+interface RebuildSettings {
   readonly sql: Queries;
   /** Does work in a database transaction, as the only writer of the chain. */
   readonly write: (work: (sql: Queries) => Promise<void>) => Promise<void>;
   readonly genesis: Genesis;
+  readonly log: Log;
 }
 
 /**
  * Builds the index again unless it ends at the chain's tip. Must run while no block is appended or undone. Yields to
  * the event loop regularly; after an interruption the next call starts again.
  */
-export async function rebuildIndex(chain: IndexedChain & { readonly log: Log }): Promise<void> {
-  const { sql, write, genesis, log } = chain;
+export async function rebuildIndex({ sql, write, genesis, log }: RebuildSettings): Promise<void> {
   const tip = await readTip(sql);
   const [end] = await sql<{ height: bigint; hash: string }[]>`select height, hash from devnet_index`;
   if (end && Number(end.height) === tip.height && end.hash === tip.hash) return;
@@ -51,29 +51,23 @@ export async function rebuildIndex(chain: IndexedChain & { readonly log: Log }):
     await clearIndex(sql);
     await writeChanges(sql, first, { height: -1, hash: "" });
   });
-  await indexBlocks(chain, state);
-  if (tip.height >= 0) log.info("the index of the devnet is complete", { height: tip.height });
-}
-
-/** Adds all blocks to the index, which has the genesis; `state` is the ledger of the genesis, and is advanced. */
-async function indexBlocks({ sql, write, genesis }: IndexedChain, state: MutableLedgerState): Promise<void> {
   const pacer = new EventLoopPacer();
-  for (let from = 0;; from += BATCH) {
-    const { blocks } = await readBlocks(sql, from, BATCH);
-    if (blocks.length === 0) return;
-    const indexed: IndexedBlock[] = [];
+  for (let height = 0; height <= tip.height; height += BATCH) {
+    const { blocks } = await readBlocks(sql, height, BATCH);
+    const applied: IndexedBlock[] = [];
     for (const { bytes } of blocks) {
-      indexed.push(await replayBlock(state, genesis, bytes));
+      applied.push(await replayBlock(state, genesis, bytes));
       await pacer.step();
     }
     await write(async (sql) => {
-      for (const block of indexed) await indexBlock(sql, block);
+      for (const block of applied) await indexBlock(sql, block);
     });
   }
+  if (tip.height >= 0) log.info("the index of the devnet is complete", { height: tip.height });
 }
 
 /** The ledger before the first block. */
-function genesisState(genesis: Genesis): MutableLedgerState {
+export function genesisState(genesis: Genesis): MutableLedgerState {
   const { parameters, network } = genesis;
   const outputs = new Map<string, Output>(genesisOutputs(genesis).map(({ ref, output }) => [refKey(ref), output]));
   const state = newState({ parameters, network: network.id, outputs });
@@ -82,7 +76,7 @@ function genesisState(genesis: Genesis): MutableLedgerState {
 }
 
 /** Applies a block of the chain (`[era, block]`) to the ledger at the block before it. */
-async function replayBlock(
+export async function replayBlock(
   state: MutableLedgerState,
   genesis: Genesis,
   bytes: Uint8Array,

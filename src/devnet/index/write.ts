@@ -73,9 +73,8 @@ export async function undoIndex(sql: Queries, height: number): Promise<void> {
       sql`delete from ${sql(nameOf(table))} x using devnet_index_tx t where t.height > ${height} and x.tx_hash = t.hash`
     ),
     ...TABLES_BY_HEIGHT.map((table): Statement => sql`delete from ${sql(nameOf(table))} where height > ${height}`),
-    // an index that is off may end before the chain does
     sql`update devnet_index set height = ${height},
-      hash = coalesce((select hash from devnet_block where height = ${height}), '') where height > ${height}`,
+      hash = coalesce((select hash from devnet_block where height = ${height}), '')`,
   ]);
 }
 

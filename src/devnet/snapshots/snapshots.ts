@@ -75,8 +75,6 @@ export async function saveSnapshot(
 /** What a restore changed. */
 interface RestoredSnapshot {
   readonly tip: Tip;
-  /** Height of the last block that was neither undone nor appended. */
-  readonly fork: number;
   readonly undone: UndoneBlocks;
   readonly appended: AppendedBlocks;
   /** The snapshot's mempool, in order. */
@@ -101,7 +99,7 @@ export async function restoreSnapshot(
   await sql`
     insert into devnet_mempool (position, hash, cbor)
     select position, hash, cbor from devnet_snapshot_mempool where name = ${name}`;
-  return ok({ tip, fork, undone, appended, mempool: await readMempool(sql) });
+  return ok({ tip, undone, appended, mempool: await readMempool(sql) });
 }
 
 /** Deletes a snapshot, and the blocks that were kept for it alone. */

@@ -72,6 +72,7 @@ function here(code: string): string {
     "127.0.0.1:8091": arbor.operator,
     "127.0.0.1:8095": arbor.health,
     "127.0.0.1:10000": arbor.devnet,
+    "127.0.0.1:8080": arbor.places.get("Blockfrost API of the devnet")!,
   };
   return Object.entries(places).reduce((text, [from, to]) => text.replaceAll(from, new URL(to).host), code);
 }

@@ -21,6 +21,9 @@ const hasNode = spawnSync("node", ["--version"]).status === 0 && spawnSync("npm"
 if (!hasNode) console.warn("SKIPPED: the packages were not installed, it needs node and npm.");
 const browser = await startBrowser();
 
+/** The packages without the server. */
+const NAMES = ["client", "forestry", "cli"];
+
 /** A program that uses a part of each entry; it prints a line of JSON. */
 const CONSUMER = `
 import { ApiError, DevnetClient, enterpriseAddress, addressText, factSegment, fromHex, lovelace, OperatorClient, parseJson,
@@ -121,7 +124,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   service = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   if (!hasNode) return;
-  packed = await pack(dist);
+  packed = await pack(dist, NAMES);
   writeFileSync(path.join(home, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   const install = ["install", "--offline", "--no-audit", "--no-fund", "--ignore-scripts"];
   execFileSync("npm", [...install, ...packed.map(({ tarball }) => tarball)], { cwd: home, stdio: "pipe" });
@@ -147,9 +150,9 @@ const installed = (name: string, ...file: string[]) => path.join(home, "node_mod
 describe.skipIf(!hasNode)("the packages", () => {
   it("have a licence, a README, the version of this checkout, and nothing of the server", () => {
     expect(packed.map(({ name }) => name)).toEqual(
-      ["client", "forestry", "cli"].map((name) => `@arbor-cardano/${name}`),
+      NAMES.map((name) => `@arbor-cardano/${name}`),
     );
-    for (const name of ["client", "forestry", "cli"]) {
+    for (const name of NAMES) {
       expect(readdirSync(installed(name))).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json"]));
       const manifest = JSON.parse(readFileSync(installed(name, "package.json"), "utf8"));
       expect(manifest).toMatchObject({ version: VERSION, license: "Apache-2.0", type: "module" });

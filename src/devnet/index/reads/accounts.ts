@@ -205,12 +205,10 @@ export interface AssetSum {
 export async function readAccountAssets(sql: Queries, credential: string, page: Page): Promise<AssetSum[]> {
   const order = direction(sql, page);
   const outermost = page.order === "desc" ? sql`max` : sql`min`;
-  // what a failed transaction returned of its collateral does not count
   return await sql<AssetSum[]>`
     select unit, sum(quantity)::text as quantity
     from devnet_index_output o join devnet_index_asset a using (tx_hash, index)
-    left join devnet_index_tx tx on tx.height = o.height and tx.tx_index = o.tx_index
-    where o.stake = ${credential} and o.spent_height is null and tx.valid is not false
+    where o.stake = ${credential} and o.spent_height is null
     group by unit order by ${outermost}(array[o.height, o.tx_index, o.index]) ${order}, unit ${limits(sql, page)}`;
 }
 

@@ -1,0 +1,279 @@
+/**
+ * A devnet for the tests of a dApp: a Cardano network in a process of its own, with its database, on Node and on Deno.
+ *
+ * Assumptions: a process of its own leaves the event loop and the memory of a test runner alone. It ends when its
+ * standard input does, so nothing remains of a runner that was killed.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { toHex } from "#src/base/bytes.ts";
+import { addressText, baseAddress, rewardAddress } from "#src/cardano/address.ts";
+import { accountKey, derivePath, ROLES, rootKey } from "#src/cardano/derivation.ts";
+import { keyHash, publicKey } from "#src/cardano/keys.ts";
+import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
+import { DevnetClient, type DevnetSnapshot, type DevnetTip } from "#src/client/devnet.ts";
+import { call } from "#src/client/http.ts";
+import { SERVER } from "#src/packages/devnetServer.ts";
+
+export { ApiError } from "#src/client/http.ts";
+export { DevnetClient, type DevnetNetwork, type DevnetSnapshot, type DevnetTip } from "#src/client/devnet.ts";
+
+/** Options of `startDevnet`. */
+export interface DevnetOptions {
+  /** Milliseconds between blocks, 100 by default; 0: blocks only by `block` and `fund`. */
+  readonly blockMs?: number;
+  /** Milliseconds of a slot, 100 by default. A slot has at most one block. */
+  readonly slotMs?: number;
+  /** Slots of an epoch, 600 by default. */
+  readonly epochSlots?: number;
+  /** Number of funded accounts, 20 by default, and their ada, 10,000 by default. */
+  readonly accounts?: number;
+  readonly accountsAda?: number;
+  /** URL of a PostgreSQL database to use, whose devnet is continued. By default the devnet has its own database, which is removed at the end. */
+  readonly databaseUrl?: string;
+  /** Whether the token service, the wallet service and the operator service run too. False by default. */
+  readonly services?: boolean;
+  /** Ports; free ones by default. */
+  readonly ports?: { readonly admin?: number; readonly blockfrost?: number; readonly nodeTcp?: number };
+  /** Further options of the program, such as `["--protocol-version", "10"]`. */
+  readonly options?: readonly string[];
+  /** Called with each line that the devnet prints. */
+  readonly onLine?: (line: string) => void;
+  /** Milliseconds that a start may take, 60,000 by default: a busy machine is slow. */
+  readonly startMs?: number;
+}
+
+/** Where a devnet listens. */
+export interface DevnetUrls {
+  /** The devnet's own API, and that of Yaci DevKit's admin host: `http://127.0.0.1:40001`. */
+  readonly admin: string;
+  /** The Blockfrost API, with its version: `http://127.0.0.1:40002/api/v1`. */
+  readonly blockfrost: string;
+  /** Path of the node socket. */
+  readonly nodeSocket: string;
+  /** Host and port of the node socket over TCP. */
+  readonly nodeTcp: string;
+  /** The token service, with `services`. */
+  readonly tokens?: string;
+  /** The wallet service with its prefix, with `services`. */
+  readonly wallets?: string;
+  /** The operator service, with `services`. */
+  readonly operator?: string;
+}
+
+/** An account that a devnet funds at its genesis. Its keys are public. */
+export interface DevnetAccount {
+  /** Bech32, with a payment and a stake key. */
+  readonly address: string;
+  /** Bech32; not registered. */
+  readonly stakeAddress: string;
+  /** The recovery phrase, the same for all accounts. */
+  readonly words: string;
+  /** Index of the account in the paths of its keys: `m/1852'/1815'/index'/0/0` and `m/1852'/1815'/index'/2/0`. */
+  readonly index: number;
+  /** Extended keys of 64 bytes, in hexadecimal. */
+  readonly paymentKey: string;
+  readonly stakeKey: string;
+}
+
+/** A saved state of a devnet. */
+export interface SnapshotHandle extends DevnetSnapshot {
+  /** Goes back to this state, or forward to it. Services and clients that follow see a rollback. */
+  restore(): Promise<DevnetTip>;
+  delete(): Promise<void>;
+}
+
+/** A running devnet. Every method throws `ApiError` where the devnet refuses or does not respond. */
+export interface TestDevnet extends AsyncDisposable {
+  readonly urls: DevnetUrls;
+  /** The client of its own API. */
+  readonly client: DevnetClient;
+  readonly accounts: readonly DevnetAccount[];
+  /** Sends lovelace from the faucet; resolves with the transaction's hash when a block has it. */
+  fund(address: string, lovelace: bigint): Promise<string>;
+  /** Makes blocks now; gives the newest. */
+  block(count?: number): Promise<DevnetTip>;
+  /** Undoes blocks; their transactions return to the mempool, or are discarded with `drop`. */
+  rollback(count: number, options?: { readonly drop?: boolean }): Promise<DevnetTip>;
+  /** Enters the next epochs now; gives the newest block. */
+  epochs(count?: number): Promise<DevnetTip>;
+  /** Saves the state: its block and its mempool. A snapshot without a name gets one. */
+  snapshot(name?: string): Promise<SnapshotHandle>;
+  /** Ends the devnet and removes its data. */
+  stop(): Promise<void>;
+}
+
+/** Mnemonic of the default accounts, that of Yaci DevKit. */
+const WORDS = "test ".repeat(23) + "sauce";
+/** Names of what the program prints where it listens. */
+const PLACES: Readonly<Record<string, keyof DevnetUrls>> = {
+  "devnet and faucet": "admin",
+  "Blockfrost API of the devnet": "blockfrost",
+  "its node socket": "nodeSocket",
+  "its node socket over TCP": "nodeTcp",
+  "token service": "tokens",
+  "wallet service": "wallets",
+  "operator service": "operator",
+};
+/** Milliseconds that an orderly end may take. */
+const STOP_MS = 20_000;
+/** Milliseconds between two looks at the mempool. */
+const POLL_MS = 20;
+
+/**
+ * Starts a devnet; resolves when it is ready.
+ *
+ * @throws {Error} with what the devnet printed, where it does not start.
+ *
+ * @example
+ * ```ts
+ * import { startDevnet } from "./src/packages/devnet.ts";
+ *
+ * await using devnet = await startDevnet();
+ * const [alice] = devnet.accounts;
+ * const begin = await devnet.snapshot();
+ * await devnet.fund(alice!.address, 5_000_000n);
+ * await begin.restore();
+ * ```
+ */
+export async function startDevnet(options: DevnetOptions = {}): Promise<TestDevnet> {
+  const server = await startServer(options);
+  const client = new DevnetClient(server.urls.admin);
+  let snapshots = 0;
+  return {
+    urls: server.urls,
+    client,
+    accounts: Array.from({ length: options.accounts ?? 20 }, (_, index) => accountOf(index)),
+    fund: async (address, lovelace) => {
+      const hash = await client.fund(address, lovelace);
+      if (options.blockMs === 0) await client.blocks();
+      while (await isWaiting(client, hash)) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      return hash;
+    },
+    block: async (count = 1) => (await client.blocks(count)).tip,
+    rollback: (blocks, rollback) => client.rollback({ blocks }, rollback),
+    epochs: async (count = 1) => (await call<{ tip: DevnetTip }>(client.base, "POST", "/epochs", { count })).tip,
+    snapshot: async (name = `snapshot-${process.pid}-${++snapshots}`) => ({
+      ...await client.saveSnapshot(name),
+      restore: () => client.restoreSnapshot(name),
+      delete: () => client.deleteSnapshot(name),
+    }),
+    stop: server.stop,
+    [Symbol.asyncDispose]: server.stop,
+  };
+}
+
+async function isWaiting({ base }: DevnetClient, hash: string): Promise<boolean> {
+  const { transactions } = await call<{ transactions: { hash: string }[] }>(base, "GET", "/mempool");
+  return transactions.some((transaction) => transaction.hash === hash);
+}
+
+/** A default account. @throws {RangeError} for no account index. */
+function accountOf(index: number): DevnetAccount {
+  const entropy = mnemonicEntropy(WORDS.split(" "));
+  if (!entropy.ok) throw new Error(entropy.error.message);
+  const account = accountKey(rootKey(entropy.value), index);
+  const payment = derivePath(account, [ROLES.external, 0]).key;
+  const stake = derivePath(account, [ROLES.stake, 0]).key;
+  const credential = (key: Uint8Array) => ({ kind: "key", hash: keyHash(publicKey(key)) }) as const;
+  return {
+    address: addressText(baseAddress(0, credential(payment), credential(stake))),
+    stakeAddress: addressText(rewardAddress(0, credential(stake))),
+    words: WORDS,
+    index,
+    paymentKey: toHex(payment),
+    stakeKey: toHex(stake),
+  };
+}
+
+/** Arguments of the program. */
+function argumentsOf(options: DevnetOptions): string[] {
+  const { ports = {}, databaseUrl, services = false } = options;
+  const values: Readonly<Record<string, string | number | undefined>> = {
+    "block-ms": options.blockMs ?? 100,
+    "slot-ms": options.slotMs ?? 100,
+    "epoch-slots": options.epochSlots,
+    accounts: options.accounts,
+    "accounts-ada": options.accountsAda,
+    "devnet-port": ports.admin ?? 0,
+    "indexer-port": ports.blockfrost ?? 0,
+    "node-port": ports.nodeTcp ?? 0,
+    "nats-port": 0,
+    ...(services ? { "token-port": 0, "wallet-port": 0, "operator-port": 0 } : { roles: "devnet" }),
+    "database-url": databaseUrl,
+  };
+  return [
+    ...Object.entries(values).flatMap(([name, value]) => value === undefined ? [] : [`--${name}`, String(value)]),
+    ...(databaseUrl === undefined ? ["--in-memory"] : []),
+    ...options.options ?? [],
+  ];
+}
+
+/** Starts the process and waits until it is ready. */
+async function startServer(options: DevnetOptions): Promise<{ urls: DevnetUrls; stop(): Promise<void> }> {
+  const runtime = "Deno" in globalThis ? ["run", "-A", "--quiet", "--no-lock"] : [];
+  // settings of a service on this machine are not those of a test
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(ARBOR_|NATS_|DATABASE_URL$)/.test(name)),
+  );
+  const child = spawn(process.execPath, [...runtime, fileURLToPath(SERVER), ...argumentsOf(options)], {
+    env,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const exited = once(child, "exit");
+  const lines: string[] = [];
+  const urls: { -readonly [K in keyof DevnetUrls]?: string } = {};
+  const stop = async () => {
+    child.ref();
+    child.stdin.end();
+    const late = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+    await exited;
+    clearTimeout(late);
+  };
+  let late: ReturnType<typeof setTimeout> | undefined;
+  const ready = new Promise<void>((resolve, reject) => {
+    late = setTimeout(() => reject(new Error("The devnet was not ready in time.")), options.startMs ?? 60_000);
+    const take = (line: string) => {
+      options.onLine?.(line);
+      if (lines.push(line) > 200) lines.shift();
+      const [, name = "", at = ""] = /^(\S.*?) {2,}(\S+)$/.exec(line) ?? [];
+      const place = PLACES[name];
+      if (place) urls[place] = at;
+      if (line.startsWith("Ready after")) resolve();
+    };
+    for (const stream of [child.stdout, child.stderr]) eachLine(stream, take);
+    exited.then(([code]) => reject(new Error(`The devnet ended with ${code}.`)), reject);
+  });
+  try {
+    await ready;
+    const { admin, blockfrost = "", nodeSocket = "", nodeTcp = "" } = urls;
+    if (admin === undefined) throw new Error("The devnet did not print where it listens.");
+    // a runner that ends without a stop ends the devnet too, and need not wait for it
+    child.unref();
+    for (const stream of [child.stdin, child.stdout, child.stderr]) unref(stream);
+    return { urls: { ...urls, admin, blockfrost, nodeSocket, nodeTcp }, stop };
+  } catch (error) {
+    await stop().catch(() => {});
+    const said = lines.length === 0 ? "" : ` It printed:\n${lines.join("\n")}`;
+    throw new Error(`${error instanceof Error ? error.message : error}${said}`);
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function unref(stream: object): void {
+  if ("unref" in stream && typeof stream.unref === "function") stream.unref();
+}
+
+/** Calls `each` for every line of a stream. */
+function eachLine(stream: NodeJS.ReadableStream, each: (line: string) => void): void {
+  let rest = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (chunk) => {
+    const parts = `${rest}${chunk}`.split("\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) each(part);
+  });
+}

@@ -1,0 +1,61 @@
+/**
+ * Writes the server as JavaScript modules that Node runs: file by file, since modules find threads, pages and documents
+ * by their place.
+ */
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { transform } from "esbuild";
+
+const FOLDERS = ["src", "actors", "machines"];
+/** What only a checkout needs; of the packages, the process of the devnet is the server's entry. */
+const LEFT_OUT = /^src\/(cli|packages)\/(?!devnetProcess\.ts$)/;
+/** The name of a module's file, in an import or as the URL of a thread. */
+const MODULE = /(["'])((?:\.{1,2}|#(?:src|actors|machines))\/[^"'\n]*)\.ts\1/g;
+/** A thread on Node 20 without TypeScript. */
+const NODE_THREAD = "src/builders/thread_node.js";
+
+/** The manifest of a checkout, as far as it is needed. */
+interface Manifest {
+  readonly version: string;
+  readonly imports: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/** Writes the server of a checkout into a folder; gives the libraries that it uses, with their versions. */
+export async function writeServer(root: string, folder: string): Promise<Record<string, string>> {
+  const { version, imports, dependencies } = JSON.parse(
+    readFileSync(path.join(root, "package.json"), "utf8"),
+  ) as Manifest;
+  const used = new Set<string>();
+  for (const file of FOLDERS.flatMap((name) => filesOf(root, name)).filter((file) => !LEFT_OUT.test(file))) {
+    const target = path.join(folder, file.replace(/\.ts$/, ".js"));
+    mkdirSync(path.dirname(target), { recursive: true });
+    if (file === NODE_THREAD) writeFileSync(target, 'import "./thread.js";\n');
+    else if (!file.endsWith(".ts")) copyFileSync(path.join(root, file), target);
+    else {
+      const source = readFileSync(path.join(root, file), "utf8");
+      const { code } = await transform(source, {
+        loader: "ts",
+        format: "esm",
+        target: "node20",
+        // of JSON: Node 20.10 has them
+        supported: { "import-attributes": true },
+        tsconfigRaw: {},
+      });
+      for (const name of Object.keys(dependencies)) {
+        if (new RegExp(`["\`]${name}["/]`).test(code)) used.add(name);
+      }
+      writeFileSync(target, code.replace(MODULE, "$1$2.js$1"));
+    }
+  }
+  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module", version, imports }) + "\n");
+  return Object.fromEntries(Object.entries(dependencies).filter(([name]) => used.has(name)));
+}
+
+/** The files of a folder, relative to the root, with `/`. */
+function filesOf(root: string, folder: string): string[] {
+  return readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const file = `${folder}/${entry.name}`;
+    return entry.isDirectory() ? filesOf(root, file) : [file];
+  });
+}

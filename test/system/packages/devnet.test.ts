@@ -1,0 +1,227 @@
+/**
+ * The package of the devnet as a consumer has it: packed, unpacked into a project, and used on Node by vitest and by a
+ * program, and on Deno. Nothing remains of a program that was killed.
+ */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseJson } from "#src/base/json.ts";
+import { accountAddress, ACCOUNTS_MNEMONIC, devnetAccounts } from "#src/devnet/genesis/accounts.ts";
+import { addressText, readAddressHex } from "#src/cardano/address.ts";
+import { toHex } from "#src/base/bytes.ts";
+import { pack } from "#src/packages/pack.ts";
+import { until } from "../../support/until.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const hasNode = spawnSync("node", ["--version"]).status === 0 && spawnSync("npm", ["--version"]).status === 0;
+if (!hasNode) console.warn("SKIPPED: the package of the devnet was not used, it needs node and npm.");
+
+/** A program that uses every member; it prints a line of JSON, and another one once it is `left`. */
+const PROGRAM = `
+import { ApiError, startDevnet } from "@arbor-cardano/devnet";
+import { Socket } from "node:net";
+
+const devnet = await startDevnet({ blockMs: 0, epochSlots: 50, accounts: 2, accountsAda: 77, startMs: 280_000 });
+const { urls, accounts } = devnet;
+if (process.argv[2] === "wait") {
+  console.log(JSON.stringify({ folder: urls.nodeSocket.replace(/\\/devnet\\/.*/, "") }));
+  setInterval(() => {}, 1_000);
+  await new Promise(() => {});
+}
+const begin = await devnet.snapshot();
+const { height } = begin;
+const at = async () => (await devnet.client.tip()).height - height;
+const utxos = async () => (await (await fetch(urls.blockfrost + "/addresses/" + accounts[1].address + "/utxos")).json()).length;
+const counts = [await utxos()];
+const hash = await devnet.fund(accounts[1].address, 5_000_000n);
+counts.push(await utxos());
+await devnet.block(2);
+const heights = [await at()];
+await devnet.rollback(1);
+heights.push(await at());
+const named = await devnet.snapshot("named");
+await begin.restore();
+heights.push(await at());
+counts.push(await utxos());
+await named.restore();
+heights.push(await at());
+counts.push(await utxos());
+const { slot } = await devnet.epochs(2);
+await named.delete();
+const refused = await named.restore().catch((error) => error instanceof ApiError ? error.code : error);
+const [host, port] = urls.nodeTcp.split(":");
+const reached = await new Promise((resolve) => {
+  const socket = new Socket().connect(Number(port), host, () => { socket.destroy(); resolve(true); });
+  socket.on("error", () => resolve(false));
+});
+await devnet.stop();
+console.log(JSON.stringify({ accounts, counts, heights, hash, epochs: slot >= 100, refused, reached, services: urls.tokens === undefined }));
+`;
+
+let home: string;
+beforeAll(async () => {
+  if (!hasNode) return;
+  home = mkdtempSync(path.join(tmpdir(), "arbor-devnet-consumer-"));
+  const [packed] = await pack(home, ["devnet"]);
+  const scope = path.join(home, "node_modules", "@arbor-cardano");
+  mkdirSync(scope, { recursive: true });
+  execFileSync("tar", ["-xzf", packed!.tarball, "-C", scope]);
+  execFileSync("mv", [path.join(scope, "package"), path.join(scope, "devnet")]);
+  // its libraries are those of the checkout: an installation would need a registry
+  for (const name of readdirSync(path.join(root, "node_modules"))) {
+    if (!name.startsWith(".")) {
+      symlinkSync(path.join(root, "node_modules", name), path.join(home, "node_modules", name));
+    }
+  }
+  writeFileSync(path.join(home, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  writeFileSync(path.join(home, "program.mjs"), PROGRAM);
+  copyFileSync(path.join(root, "examples", "devnet.test.ts"), path.join(home, "devnet.test.ts"));
+}, 1_800_000);
+afterAll(() => {
+  if (home) rmSync(home, { recursive: true, force: true });
+});
+
+/** Runs a program; gives its output. */
+async function run(command: readonly string[]): Promise<{ code: number | null; out: string }> {
+  const [program, ...args] = command;
+  const child = spawn(program!, args, { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
+  let out = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => out += chunk);
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, out };
+}
+
+function textOf(hex: string): string {
+  const read = readAddressHex(hex);
+  if (!read.ok) throw new Error(read.error.message);
+  return addressText(read.value);
+}
+
+const RUNTIMES: readonly (readonly [name: string, command: readonly string[]])[] = [
+  ["Node", ["node"]],
+  ["Deno", [process.execPath, "run", "-A", "--quiet", "--no-lock"]],
+];
+
+describe.skipIf(!hasNode)("the package of the devnet", () => {
+  it("names every library that its server imports, with the version of this checkout", () => {
+    const folder = path.join(home, "node_modules", "@arbor-cardano", "devnet");
+    const { dependencies, exports } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+    const { dependencies: all } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+    expect(all).toMatchObject(dependencies);
+    expect(Object.keys(exports)).toContain(".");
+    const modules = readdirSync(path.join(folder, "server"), { recursive: true, encoding: "utf8" });
+    expect(modules.filter((file) => file.endsWith(".ts"))).toEqual([]);
+    const imported = new Set(
+      modules.filter((file) => file.endsWith(".js") && !file.startsWith("src/pages"))
+        .flatMap((file) =>
+          [
+            ...readFileSync(path.join(folder, "server", file), "utf8").matchAll(
+              /^(?:import|export)\s[^"';]*?["']([^"'.#][^"']*)["']|\bimport\(["']([^"'.#][^"']*)["']\)/gm,
+            ),
+          ].map(([, one, other]) => one ?? other!)
+        )
+        .filter((name) => !name.startsWith("node:"))
+        .map((name) => name.split("/").slice(0, name.startsWith("@") ? 2 : 1).join("/")),
+    );
+    expect(imported.size).toBeGreaterThan(10);
+    expect([...imported].filter((name) => !Object.hasOwn(dependencies, name))).toEqual([]);
+  });
+
+  it("compiles in a strict consumer without types of others", () => {
+    const file = path.join(home, "consumer.ts");
+    writeFileSync(
+      file,
+      `import { startDevnet, type TestDevnet } from "@arbor-cardano/devnet";
+      export async function test(): Promise<number> {
+        const devnet: TestDevnet = await startDevnet({ blockMs: 50 });
+        // @ts-expect-error lovelace are bigint
+        await devnet.fund("addr", 5);
+        const snapshot = await devnet.snapshot();
+        return (await snapshot.restore()).height;
+      }`,
+    );
+    const program = ts.createProgram([file], {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      lib: ["lib.es2022.d.ts", "lib.dom.d.ts"],
+      types: [],
+    });
+    const found = ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) =>
+      `${file && path.basename(file.fileName)}:${start}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`
+    );
+    expect(found).toEqual([]);
+  });
+
+  it("runs the example with vitest on Node", async () => {
+    const vitest = path.join(home, "node_modules", "vitest", "vitest.mjs");
+    const { code, out } = await run(["node", vitest, "run", "--root", home, "devnet.test.ts"]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/3 passed/)]);
+  });
+
+  it.each(RUNTIMES)("starts, pays, rolls back and restores on %s", async (_, command) => {
+    const { code, out } = await run([...command, "program.mjs"]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^\{.*\}\n$/)]);
+    expect(parseJson(out)).toEqual({
+      accounts: devnetAccounts(2).map((account) => ({
+        address: textOf(accountAddress(0, account)),
+        stakeAddress: expect.stringMatching(/^stake_test1/),
+        words: ACCOUNTS_MNEMONIC,
+        index: account.index,
+        paymentKey: toHex(account.paymentKey),
+        stakeKey: toHex(account.stakeKey),
+      })),
+      counts: [1, 2, 1, 2],
+      heights: [3, 2, 0, 2],
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      epochs: true,
+      refused: "snapshot_unknown",
+      reached: true,
+      services: true,
+    });
+  });
+
+  it.each(RUNTIMES)("ends with a program on %s that is killed, with its folder", async (_, command) => {
+    const [program, ...args] = command;
+    const child = spawn(program!, [...args, "program.mjs", "wait"], {
+      cwd: home,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let out = "";
+    child.stdout.on("data", (chunk) => out += chunk);
+    await until("the devnet is ready", async () => out.endsWith("\n"), 280_000);
+    const { folder } = parseJson(out) as { folder: string };
+    expect(existsSync(folder)).toBe(true);
+    child.kill("SIGKILL");
+    await until("the folder is removed", async () => !existsSync(folder), 120_000);
+  });
+
+  it("says what was printed where it does not start", async () => {
+    writeFileSync(
+      path.join(home, "wrong.mjs"),
+      'import { startDevnet } from "@arbor-cardano/devnet";\n' +
+        'await startDevnet({ options: ["--nonsense"] }).catch((error) => console.log(error.message));\n',
+    );
+    const { code, out } = await run(["node", "wrong.mjs"]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^The devnet ended with 2\. It printed:\n.*nonsense/s)]);
+  });
+});
