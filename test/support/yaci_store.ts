@@ -17,8 +17,8 @@ export interface YaciSettings {
   readonly blockfrost: string;
   /** The port of the same chain: bytes of blocks, and submission. */
   readonly port: RawChainPort;
-  /** The Shelley genesis that the admin host gives. */
-  readonly shelley: Json;
+  /** The Shelley genesis, for an admin host at the same place. */
+  readonly shelley?: Json;
 }
 
 export interface ServedYaci {
@@ -193,7 +193,7 @@ export async function serveYaciStore({ blockfrost, port, shelley }: YaciSettings
       const { pathname, searchParams } = new URL(request.url);
       served.requests.push(`${request.method} ${pathname}`);
       if (pathname === "/local-cluster/api/admin/devnet/genesis/shelley") {
-        return json(shelley);
+        return shelley === undefined ? absent(pathname) : json(shelley);
       }
       if (!pathname.startsWith("/api/v1/")) return absent(pathname);
       return await answer(request, pathname.slice("/api/v1".length), searchParams);
