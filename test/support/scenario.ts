@@ -96,7 +96,12 @@ export interface Sent {
 async function yaciOf(far: Infra, blockfrost: string, devnet: string) {
   const store = openStore(far.databaseUrl, { max: 2, application: "test" });
   const bus = await connectBus({ url: far.natsUrl, ...(far.natsToken ? { token: far.natsToken } : {}) });
-  const served = await serveYaciStore({ blockfrost, port: devnetPort({ store, bus, log: silentLog }) });
+  const served = await serveYaciStore({
+    blockfrost,
+    port: devnetPort({ store, bus, log: silentLog }),
+    bytes: async (hash) =>
+      (await store.sql<{ bytes: Uint8Array }[]>`select cbor as bytes from devnet_block where hash = ${hash}`)[0]?.bytes,
+  });
   return {
     env: { ARBOR_YACI_URL: served.url, ARBOR_YACI_ADMIN_URL: devnet },
     end: async () => {
