@@ -12,10 +12,7 @@ import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { type Constructed, type Prefix, type Transaction, type Wallet, WalletClient } from "#src/client/wallets.ts";
 import { follow } from "#src/client/sse.ts";
-import { parseJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
-import { readGenesis } from "#src/devnet/genesis/genesis.ts";
-import { genesisFiles } from "#src/devnet/genesis/json.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore } from "#src/store/store.ts";
@@ -95,17 +92,18 @@ export interface Sent {
   readonly signed: string;
 }
 
-/** A Yaci Store in front of the devnet that a database holds, and the options of a service that reads it. */
-export async function yaciOf(far: Infra, blockfrost: string) {
+/** A Yaci Store in front of a devnet, and the options of a service that reads it; the devnet is the admin host. */
+async function yaciOf(far: Infra, blockfrost: string, devnet: string) {
   const store = openStore(far.databaseUrl, { max: 2, application: "test" });
   const bus = await connectBus({ url: far.natsUrl, ...(far.natsToken ? { token: far.natsToken } : {}) });
-  const genesis = await readGenesis(store.sql);
-  const { text } = genesisFiles(genesis!).find(({ name }) => name === "shelley-genesis.json")!;
-  const port = devnetPort({ store, bus, log: silentLog });
-  const served = await serveYaciStore({ blockfrost, port, shelley: parseJson(text) });
+  const served = await serveYaciStore({
+    blockfrost,
+    port: devnetPort({ store, bus, log: silentLog }),
+    bytes: async (hash) =>
+      (await store.sql<{ bytes: Uint8Array }[]>`select cbor as bytes from devnet_block where hash = ${hash}`)[0]?.bytes,
+  });
   return {
-    served,
-    env: { ARBOR_YACI_URL: served.url, ARBOR_YACI_ADMIN_URL: served.adminUrl },
+    env: { ARBOR_YACI_URL: served.url, ARBOR_YACI_ADMIN_URL: devnet },
     end: async () => {
       await served.close();
       await bus.close();
@@ -148,7 +146,7 @@ export class Scenario {
     const network = { ...env, ARBOR_SOCKET: path, ARBOR_BUILDERS: "1" };
     const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, ...entry, env: network });
     const blockfrost = devnet.places.get("Blockfrost API of the devnet")!;
-    const yaci = provider === "yaci" ? await yaciOf(far, blockfrost) : undefined;
+    const yaci = provider === "yaci" ? await yaciOf(far, blockfrost, devnet.devnet) : undefined;
     const connection = yaci?.env ??
       (provider === "node" ? { ARBOR_NODE_SOCKET: path } : { ARBOR_BLOCKFROST_URL: blockfrost });
     const arbor = await Arbor.start({

@@ -17,8 +17,10 @@ export interface YaciSettings {
   readonly blockfrost: string;
   /** The port of the same chain: bytes of blocks, and submission. */
   readonly port: RawChainPort;
-  /** The Shelley genesis that the admin host gives. */
-  readonly shelley: Json;
+  /** The bytes of a block, where they need not be followed from the port. */
+  readonly bytes?: (hash: string) => Promise<Uint8Array | undefined>;
+  /** The Shelley genesis, for an admin host at the same place. */
+  readonly shelley?: Json;
 }
 
 export interface ServedYaci {
@@ -97,10 +99,11 @@ function parametersDto(parameters: Document, rawCosts: boolean): Json {
   };
 }
 
-export async function serveYaciStore({ blockfrost, port, shelley }: YaciSettings): Promise<ServedYaci> {
+export async function serveYaciStore({ blockfrost, port, bytes, shelley }: YaciSettings): Promise<ServedYaci> {
   const stop = new AbortController();
   const blocks = new Map<string, Uint8Array>();
   const following = (async () => {
+    if (bytes) return;
     for await (const step of port.follow([], stop.signal)) {
       if (step.type === "forward") blocks.set(scanBlock(step.block).hash, step.block);
     }
@@ -116,6 +119,7 @@ export async function serveYaciStore({ blockfrost, port, shelley }: YaciSettings
   };
   /** The bytes of a block of the service, which the port may give a moment later. */
   const bytesOf = async (hash: string): Promise<Uint8Array | undefined> => {
+    if (bytes) return await bytes(hash);
     while (!blocks.has(hash) && await find(`/blocks/${hash}`) !== undefined) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
@@ -193,7 +197,7 @@ export async function serveYaciStore({ blockfrost, port, shelley }: YaciSettings
       const { pathname, searchParams } = new URL(request.url);
       served.requests.push(`${request.method} ${pathname}`);
       if (pathname === "/local-cluster/api/admin/devnet/genesis/shelley") {
-        return json(shelley);
+        return shelley === undefined ? absent(pathname) : json(shelley);
       }
       if (!pathname.startsWith("/api/v1/")) return absent(pathname);
       return await answer(request, pathname.slice("/api/v1".length), searchParams);
