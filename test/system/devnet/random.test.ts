@@ -54,6 +54,30 @@ function faulty(store: Store, random: () => number, odds: number): Store {
   return { ...store, sql };
 }
 
+/** What the runs did; together they do each of it. */
+const counted: Record<string, number>[] = [];
+
+/** Counters of one run, all zero. */
+const noCounts = () => ({
+  blocks: 0,
+  entered: 0,
+  rollbacks: 0,
+  saved: 0,
+  restored: 0,
+  deleted: 0,
+  /** Restores that appended blocks. */
+  forks: 0,
+  deepest: 0,
+  crossed: 0,
+  staked: 0,
+  earned: 0,
+  accepted: 0,
+  refused: 0,
+  faults: 0,
+  restarts: 0,
+  fullest: 0,
+});
+
 test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) => {
   const random = seeded(seed);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)]!;
@@ -96,25 +120,8 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
   /** Unspent outputs by tip, as of that block. */
   const then = new Map<string, { unspent: ReadonlyMap<string, string>; ledger: Record<string, unknown> }>();
   const seen = new Set<string>();
-  const count = {
-    blocks: 0,
-    entered: 0,
-    rollbacks: 0,
-    saved: 0,
-    restored: 0,
-    deleted: 0,
-    /** Restores that appended blocks. */
-    forks: 0,
-    deepest: 0,
-    crossed: 0,
-    staked: 0,
-    earned: 0,
-    accepted: 0,
-    refused: 0,
-    faults: 0,
-    restarts: 0,
-    fullest: 0,
-  };
+  const count = noCounts();
+  counted.push(count);
 
   /** A transaction about an account's stake, which the ledger may accept or refuse. */
   const stakeDoing = (from: Person) => {
@@ -204,8 +211,12 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       } else if (choice < 0.89) {
         if ((await chain.deleteSnapshot(pick(NAMES))).ok) count.deleted++;
       } else if (choice < 0.96) {
+        const left = random() < 0.4 ? pick(NAMES) : undefined;
+        if (left !== undefined) await chain.saveSnapshot(left, { replace: true });
         const height = chain.tip.height - Math.floor(random() * 6);
         if ((await chain.rollback(height, random() < 0.3)).ok) count.rollbacks++;
+        // onto another fork, and back to the one that was left
+        if (left !== undefined && await chain.forge(++slot)) await restore(left);
       } else {
         await chain.idle();
         chain = await reopen();
@@ -246,24 +257,14 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     if ([...chain.state.accounts.entries()].some(([, { balance }]) => balance > 0n)) count.earned++;
   }
   console.log(`run ${seed}:`, JSON.stringify(count));
-  expect(
-    Math.min(
-      count.blocks,
-      count.entered,
-      count.rollbacks,
-      count.restored,
-      count.deleted,
-      count.forks,
-      count.accepted,
-      count.refused,
-      count.faults,
-      count.crossed,
-      count.staked,
-      count.earned,
-    ),
-  ).toBeGreaterThan(0);
   await store.close();
   await infra.stop();
+});
+
+test("the runs did everything", () => {
+  expect(counted).toHaveLength(RUNS);
+  const never = Object.keys(noCounts()).filter((what) => counted.every((count) => count[what] === 0));
+  expect(never).toEqual([]);
 });
 
 /** Outputs of an address in the chain and the mempool; with `spentToo`, those that the mempool spends as well. */
