@@ -71,7 +71,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   listening.push({ name: "devnet and faucet", at: urlOf(listener) });
   if (!without.has("blockfrost")) {
     const { measure } = builders;
-    const indexer = await listen(context, blockfrostApp({ devnet, store, measure, log }), indexerPort(options));
+    const indexer = await listen(context, blockfrostApp({ devnet, store, measure, log }, health), indexerPort(options));
     listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(indexer)}/api/v1` });
     places = { ...places, indexer: indexer.port };
   }

@@ -65,7 +65,7 @@ export interface ServiceDocument {
   /** Creates the document; called once, on the first request. */
   readonly document: () => Document;
   /** File of the examples. */
-  readonly examples: URL;
+  readonly examples?: URL;
   /** JavaScript expression of the headers that the page adds to its requests. */
   readonly headers?: string;
 }
@@ -75,7 +75,7 @@ export function mountDocs(app: Pick<Hono, "get">, service: ServiceDocument): voi
   const { prefix = "", document, examples, headers = "{}" } = service;
   let text: string | undefined;
   app.get(`${prefix}/openapi.json`, (c) => {
-    text ??= toJson(withExamples(document(), readExamples(examples)));
+    text ??= toJson(withExamples(document(), examples === undefined ? {} : readExamples(examples)));
     return c.body(text, 200, { "content-type": "application/json" });
   });
   const files = new Map([

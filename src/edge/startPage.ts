@@ -9,7 +9,11 @@ const folder = (name: string) => readPages(new URL(`../pages/${name}/`, import.m
  * Serves `src/pages/start/<name>.html` at the paths, and its styles. The examples name the service as the request did:
  * `{origin}` in the page stands for it.
  */
-export function startPage(app: Pick<Hono, "get">, name: "devnet" | "wallets", paths: readonly string[]): void {
+export function startPage(
+  app: Pick<Hono, "get">,
+  name: "blockfrost" | "devnet" | "wallets",
+  paths: readonly string[],
+): void {
   const pages = folder("start");
   const page = mustGet(pages, `${name}.html`);
   for (const path of paths) {

@@ -13,6 +13,7 @@ import { assetOperations } from "#src/edge/blockfrost/assets.ts";
 import { blockOperations } from "#src/edge/blockfrost/blocks.ts";
 import { blockfrostRefusals, notFound } from "#src/edge/blockfrost/failures.ts";
 import { accountOperations } from "#src/edge/blockfrost/accounts.ts";
+import { blockfrostDocument } from "#src/edge/blockfrost/document.ts";
 import { epochOperations } from "#src/edge/blockfrost/epochs.ts";
 import { evaluateOperations } from "#src/edge/blockfrost/evaluate.ts";
 import { healthOperations } from "#src/edge/blockfrost/health.ts";
@@ -26,8 +27,10 @@ import { scriptOperations } from "#src/edge/blockfrost/scripts.ts";
 import { submitOperations } from "#src/edge/blockfrost/submit.ts";
 import { xpubOperations } from "#src/edge/blockfrost/xpub.ts";
 import { transactionOperations } from "#src/edge/blockfrost/transactions.ts";
+import { mountDocs } from "#src/edge/docs.ts";
 import { respond } from "#src/edge/json.ts";
 import { publicApp } from "#src/edge/service.ts";
+import { startPage } from "#src/edge/startPage.ts";
 
 /** Prefixes of all paths: Blockfrost's own, and that of Yaci Store. */
 const PREFIXES = ["/api/v0", "/api/v1"] as const;
@@ -53,9 +56,14 @@ export function blockfrostOperations(service: BlockfrostService): Operation[] {
   ];
 }
 
-/** The app of a devnet. */
-export function blockfrostApp(service: BlockfrostService): OpenAPIHono {
-  return serveOperations(blockfrostOperations(service), service.log);
+/** The app of a devnet; `health` adds the health endpoints. */
+export function blockfrostApp(service: BlockfrostService, health?: (app: OpenAPIHono) => void): OpenAPIHono {
+  const operations = blockfrostOperations(service);
+  const app = serveOperations(operations, service.log);
+  startPage(app, "blockfrost", ["/"]);
+  health?.(app);
+  mountDocs(app, { prefix: "/api/v1", document: () => blockfrostDocument(app, operations) });
+  return app;
 }
 
 /** An app with some operations, under each prefix. */

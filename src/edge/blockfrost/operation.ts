@@ -9,7 +9,7 @@ import type { ChainPlace, Page, PlaceRange } from "#src/devnet/index/reads/page.
 import { badRequest, malformed } from "#src/edge/blockfrost/failures.ts";
 
 /** Path parameters that are integers wherever they occur. */
-const INTEGERS = ["number", "epoch_number", "slot_number", "role", "index"] as const;
+export const INTEGERS = ["number", "epoch_number", "slot_number", "role", "index"] as const;
 type IntegerName = (typeof INTEGERS)[number];
 
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

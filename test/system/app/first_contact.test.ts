@@ -51,10 +51,10 @@ describe("a start", () => {
     expect(next.join()).toContain(arbor.operator);
   });
 
-  it("prints four HTTP addresses; each answers with an HTML page whose links all work", async () => {
-    expect(addresses()).toHaveLength(4);
+  it("prints five HTTP addresses; each answers with an HTML page whose links all work", async () => {
+    expect(addresses()).toHaveLength(5);
     for (const address of addresses()) {
-      const page = await fetch(address);
+      const page = await fetch(address, { headers: { accept: "text/html,application/xhtml+xml" } });
       expect([address, page.status, page.headers.get("content-type")]).toEqual([
         address,
         200,
