@@ -22,6 +22,7 @@ import { type Infra, sharedInfra } from "./infra.ts";
 import { socketPath } from "./node_chain.ts";
 import { until } from "./until.ts";
 import { serveYaciStore } from "./yaci_store.ts";
+import { readBlocks, readNewest } from "#src/devnet/blocks/rows.ts";
 import { http } from "./user.ts";
 
 export type Provider = "devnet" | "node" | "blockfrost" | "yaci";
@@ -38,8 +39,11 @@ if (process.env.ARBOR_SCENARIO_PROVIDER && !chosenProvider) {
 /** Providers of a chapter that runs on both: the one that the run selects, or each. */
 export const PROVIDERS: readonly Provider[] = chosenProvider ? [chosenProvider] : ["devnet", "node"];
 
+/** Provider of the chapters that do not name one. */
+export const scenarioProvider: Provider = chosenProvider ?? "devnet";
+
 /** Whether the run's provider answers for pools and for the mempool; what needs them is skipped where it does not. */
-export const ANSWERS_ALL = !SERVICES.includes(chosenProvider ?? "devnet");
+export const ANSWERS_ALL = !SERVICES.includes(scenarioProvider);
 
 export const PASSPHRASE = "Secure Passphrase";
 /** Lovelace of an ada. */
@@ -99,8 +103,12 @@ async function yaciOf(far: Infra, blockfrost: string, devnet: string) {
   const served = await serveYaciStore({
     blockfrost,
     port: devnetPort({ store, bus, log: silentLog }),
-    bytes: async (hash) =>
-      (await store.sql<{ bytes: Uint8Array }[]>`select cbor as bytes from devnet_block where hash = ${hash}`)[0]?.bytes,
+    bytes: async (hash) => {
+      const { found } = await readNewest(store.sql, [hash]);
+      if (!found) return undefined;
+      const { blocks: [block] } = await readBlocks(store.sql, found.height, 1);
+      return block?.hash === hash ? block.bytes : undefined;
+    },
   });
   return {
     env: { ARBOR_YACI_URL: served.url, ARBOR_YACI_ADMIN_URL: devnet },
@@ -129,7 +137,7 @@ export class Scenario {
   readonly client: WalletClient;
 
   static async start(options: ScenarioOptions = {}): Promise<Scenario> {
-    const provider = options.provider ?? chosenProvider ?? "devnet";
+    const provider = options.provider ?? scenarioProvider;
     const { env = {} } = options;
     // an answer that several requests compose has to be complete within a block
     const usual = SERVICES.includes(provider) ? { blockMs: 1_000 } : {};

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { http } from "../../support/user.ts";
 import { until } from "../../support/until.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { ADA, PASSPHRASE, Scenario, scenarioProvider } from "../../support/scenario.ts";
 
 describe("a submitted transaction", () => {
   let scenario: Scenario;
@@ -106,7 +106,8 @@ describe("a submitted transaction", () => {
     expect(await scenario.refused(client.transaction(id, sent.id))).toEqual([404, "no_such_transaction"]);
   });
 
-  it("expires before its time when another one spends its coins", async () => {
+  // Yaci Store does not say what its node's mempool holds: the loser stays pending until its time to live ends
+  it.skipIf(scenarioProvider === "yaci")("expires before its time when another one spends its coins", async () => {
     const { id, body } = await funded(20n);
     const signed = async (ada: bigint) => {
       const { transaction } = await client.construct(id, { payments: body(ada).payments });
