@@ -11,7 +11,8 @@ import { ROLES } from "#src/cardano/derivation.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { currentSlot } from "#src/cardano/parameters.ts";
-import { atPoint, readReserved, readSpenders } from "#src/chain/pending/spendable.ts";
+import { readOverlay } from "#src/chain/pending/overlay.ts";
+import { atPoint, readReserved } from "#src/chain/pending/spendable.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readListedPending, readSubmitted } from "#src/chain/pending/submissions.ts";
 import type { Queries, Store } from "#src/store/store.ts";
@@ -140,7 +141,7 @@ async function gather(
   const { at, value } = await atPoint(store, async (sql) => {
     const buildable = await readBuildable(sql, id, {
       pending: await readListedPending(sql, id),
-      spenders: readSpenders,
+      overlay: readOverlay,
       reserved: readReserved,
       change,
       estimate,
