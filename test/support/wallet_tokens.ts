@@ -11,15 +11,23 @@ export interface TokenBuild {
 }
 
 export class WalletTokens {
-  constructor(readonly scenario: Scenario, readonly id: string, readonly address: string) {}
+  constructor(readonly scenario: Scenario, readonly id: string, readonly address: string, readonly whole = false) {}
+
+  /** The same wallet, paying with the coins of all of its addresses. */
+  paying(): WalletTokens {
+    return new WalletTokens(this.scenario, this.id, this.address, true);
+  }
 
   get tokens(): string {
     return this.scenario.arbor.tokens;
   }
 
-  /** Builds for the wallet's address. */
+  /** Builds for the wallet's address; `subject` may end in a query. */
   build(action: string, subject = "", body?: object): Promise<TokenBuild> {
-    const path = `/transaction/${this.address}/${action}${subject === "" ? "" : `/${subject}`}`;
+    const [place = "", query] = subject.split("?");
+    const wallet = this.whole ? [`wallet=${this.id}`] : [];
+    const queries = [...query === undefined ? [] : [query], ...wallet].join("&");
+    const path = `/transaction/${this.address}/${action}${place === "" ? "" : `/${place}`}?${queries}`;
     return http(this.tokens, body ? "POST" : "GET", path, body);
   }
 

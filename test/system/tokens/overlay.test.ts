@@ -100,4 +100,52 @@ describe("the pending state of wallets and tokens", () => {
     await landed(alice, third);
     expect(second.id).not.toBe(third);
   });
+
+  it("a token build pays with all coins of the wallet that it names, and returns change to it", async () => {
+    const alice = await walletWith(1n, 3n, 4n);
+    const bob = await walletWith(30n);
+    const short = await alice.build("boot-token");
+    const boot = await alice.paying().build("boot-token");
+    expect([short.status, boot.status]).toEqual([422, 200]);
+    const booted = await alice.send(boot);
+    const token = boot.body.value;
+    const { total } = await balance(alice);
+    // the change is usable at once, also by a payment
+    const { id: back } = await pay(bob, alice.address, 5n);
+    const { id: paid } = await pay(alice, bob.address, 2n);
+    await landed(alice, booted, back, paid);
+    const fee = BigInt((await client.transaction(alice.id, paid)).fee.quantity);
+    expect((await balance(alice)).available).toBe(total + 3n * ADA - fee);
+
+    const refused = async (wallet: string, address: string) => {
+      const { status, body } = await new WalletTokens(scenario, wallet, address, true).build("end-token", token);
+      return [status, body.code];
+    };
+    expect(await refused(bob.id, alice.address)).toEqual([403, "foreign_address"]);
+    expect(await refused("ab".repeat(20), alice.address)).toEqual([404, "no_such_wallet"]);
+    expect(await refused("nothing", alice.address)).toEqual([400, "bad_request"]);
+    // the owner is the address's key: another address of the wallet does not own the token
+    expect(await refused(alice.id, await scenario.address(alice.id, 1))).toEqual([403, "not_owner"]);
+    await landed(alice, await alice.send(await alice.paying().build("end-token", token)));
+  });
+
+  it("builds of both services for one wallet use different coins while there are some", async () => {
+    const alice = await walletWith(20n, 20n, 20n, 20n);
+    const bob = await walletWith();
+    const payments = [{ address: bob.address, amount: lovelace(5n * ADA) }];
+    const built = await Promise.all([0, 1].flatMap(() => [
+      client.construct(alice.id, { payments }).then(({ coin_selection }) =>
+        [...coin_selection.inputs, ...coin_selection.collateral ?? []].map(({ id, index }) => `${id}#${index}`)
+      ),
+      alice.paying().build("boot-token").then(({ status, body }) => {
+        expect(status).toBe(200);
+        return body.summary.spends.map(({ outputRef: ref }: { outputRef: string }) =>
+          ref.replace("-", "#")
+        ) as string[];
+      }),
+    ]));
+    const used = built.flat();
+    expect(used.length).toBeGreaterThanOrEqual(4);
+    expect(new Set(used).size).toBe(used.length);
+  });
 });
