@@ -29,6 +29,7 @@ import type {
 import { versionWarning } from "#src/chain/versionWatch.ts";
 import { runsScripts } from "#src/wallet/build/balance.ts";
 import { withdrawableBefore } from "#src/wallet/delegation/boundary.ts";
+import { accountAfter } from "#src/wallet/delegation/pending.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readClaims, readFacts } from "#src/wallet/index/owners.ts";
 import { readBuildable } from "#src/wallet/index/read.ts";
@@ -130,7 +131,7 @@ async function readUnavailable(
 
 /** Reads the inputs of a build at one point. */
 async function gather(
-  { store }: WalletBuildOptions,
+  { store, networkId }: WalletBuildOptions,
   { id, account, policyKey, oneChange, selection }: Building,
   intent: PaymentIntent,
   setting: (at: number) => Omit<ConstructInput, "intent" | "means">,
@@ -146,9 +147,10 @@ async function gather(
       change,
       estimate,
     });
+    const stake = await readAccount(sql, id);
     return {
       buildable,
-      stake: await readAccount(sql, id),
+      stake: stake && accountAfter(stake, buildable.pending, networkId),
       unavailable: await readUnavailable(sql, id, intent, buildable.utxos),
       chosen: changeTo && (await readOwnAddresses(sql, id, [changeTo.address])).get(changeTo.address),
     };

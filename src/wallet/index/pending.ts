@@ -15,6 +15,8 @@ interface PendingOutput {
 
 /** Effects of all pending transactions on one wallet. */
 export interface PendingEffects {
+  /** The transactions that neither the wallet's ledger holds nor it rules out. */
+  readonly transactions: readonly ScannedTransaction[];
   /** `refKey`s of all outputs that they spend. */
   readonly spends: ReadonlySet<string>;
   /** The wallet's outputs that none of them spends. */
@@ -52,7 +54,7 @@ export async function readPending(
       const path = mustGet(claims, id).get(output.address);
       return path === undefined || spends.has(refKey(ref)) ? [] : [{ ref, output, path }];
     });
-    return [id, { spends, outputs, addresses: new Set(made.map(({ output }) => output.address)) }];
+    return [id, { transactions: open, spends, outputs, addresses: new Set(made.map(({ output }) => output.address)) }];
   }));
 }
 

@@ -184,7 +184,7 @@ const RESERVED = 2;
 export async function readBuildable(sql: Queries, wallet: string, view: BuildView): Promise<Buildable> {
   const facts = await readFacts(sql, [wallet]);
   const own = facts.get(wallet);
-  if (!own) return { utxos: [], change: [] };
+  if (!own) return { utxos: [], pending: [], change: [] };
   const [{ utxos: here, open }, reserved] = await Promise.all([
     unspent(sql, own, view.pending, view.overlay),
     view.reserved(sql, sql`select ref from wallet_utxo where wallet = ${wallet} and to_slot is null`),
@@ -205,6 +205,7 @@ export async function readBuildable(sql: Queries, wallet: string, view: BuildVie
         return { utxo: { ref, output }, path, preference: until === undefined ? PENDING : RESERVED + until };
       }),
     ],
+    pending: open?.transactions ?? [],
     change,
   };
 }

@@ -13,7 +13,7 @@ describe("the pending state of wallets and tokens", () => {
   let scenario: Scenario;
   let client: WalletClient;
   beforeAll(async () => {
-    scenario = await Scenario.start({ blockMs: 0, provider: "devnet" });
+    scenario = await Scenario.start({ blockMs: 0, provider: "devnet", env: { ARBOR_POOLS: "1" } });
     ({ client } = scenario);
   });
   afterAll(() => scenario?.stop());
@@ -147,5 +147,18 @@ describe("the pending state of wallets and tokens", () => {
     const used = built.flat();
     expect(used.length).toBeGreaterThanOrEqual(4);
     expect(new Set(used).size).toBe(used.length);
+  });
+
+  it("a delegation builds on the pending one of the same stake key", async () => {
+    const alice = await walletWith(50n, 50n, 50n);
+    const [pool] = await client.stakePools(1_000n * ADA);
+    const joined = await client.joinPool(alice.id, pool!.id, PASSPHRASE);
+    // registered already: another registration would be refused by the ledger
+    const voted = await client.joinDrep(alice.id, "no_confidence", PASSPHRASE);
+    expect(await scenario.refused(client.joinDrep(alice.id, "no_confidence", PASSPHRASE))).toEqual([403, "same_vote"]);
+    const left = await client.quitPool(alice.id, PASSPHRASE);
+    expect(await scenario.refused(client.quitPool(alice.id, PASSPHRASE))).toEqual([403, "not_delegating_to"]);
+    await landed(alice, joined.id, voted.id, left.id);
+    expect((await client.wallet(alice.id)).delegation.active).toMatchObject({ status: "not_delegating" });
   });
 });
