@@ -10,7 +10,7 @@ import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";
-import { pendingHashes, readIncluded, readOverlay } from "#src/chain/pending/overlay.ts";
+import { readIncluded, readOverlay } from "#src/chain/pending/overlay.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
 const RESERVATION = "2 minutes";
@@ -141,13 +141,11 @@ export async function lapseReservations(sql: Queries): Promise<void> {
 
 /** Hashes of the pending transactions that spend given outputs, by output (`refKey`); unspent ones are left out. */
 export async function readPendingSpends(sql: Queries, refs: readonly string[]): Promise<Map<string, string>> {
-  const wanted = new Set(refs);
-  const spenders = await readOverlay(sql, { refs, follows: () => false });
-  return new Map(
-    spenders.flatMap((transaction) =>
-      spent(transaction).map(refKey).filter((ref) => wanted.has(ref)).map((ref) => [ref, transaction.hash] as const)
-    ),
-  );
+  const keys = sql.array([...refs]);
+  const rows = await sql<{ ref: string; hash: string }[]>`
+    select spent.ref, s.hash from submission_open join submission s using (hash), unnest(s.inputs) spent(ref)
+    where s.inputs && ${keys}::text[] and spent.ref = any(${keys}::text[])`;
+  return new Map(rows.map(({ ref, hash }) => [ref, hash]));
 }
 
 /**
@@ -156,7 +154,7 @@ export async function readPendingSpends(sql: Queries, refs: readonly string[]): 
  */
 export async function readPendingContaining(sql: Queries, bytes: string): Promise<ScannedTransaction[]> {
   const rows = await sql<{ cbor: Uint8Array }[]>`
-    select s.cbor from ${pendingHashes(sql)} p join submission s using (hash)
+    select s.cbor from submission_open join submission s using (hash)
     where position(decode(${bytes}, 'hex') in s.cbor) > 0 order by length(s.cbor) limit ${MAX_SCANNED}`;
   return rows.map(({ cbor }) => scanTransaction(new Uint8Array(cbor)));
 }
