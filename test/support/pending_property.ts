@@ -50,7 +50,7 @@ interface Draft {
   readonly sent?: () => void;
 }
 
-/** A test for each run: `runs` seeds from `seed` on, with 1 to 5 coins in turn. */
+/** A test for each run: `runs` seeds from `seed` on, each with 1 to 5 coins. */
 export function pendingProperty({ seed, runs, steps }: { seed: number; runs: number; steps: number }): void {
   let scenario: Scenario;
   let pool: string;
@@ -64,7 +64,7 @@ export function pendingProperty({ seed, runs, steps }: { seed: number; runs: num
   afterAll(() => scenario?.stop());
 
   for (let run = 0; run < runs; run++) {
-    const coins = 1 + run % 5;
+    const coins = 1 + (seed + run) % 5;
     it(`seed ${seed + run}: ${steps} steps on ${coins} coins`, async () => {
       const { id } = await scenario.createWallet({ coins: Array.from({ length: coins }, () => COIN) });
       await scenario.client.makePolicyKey(id, PASSPHRASE).catch(() => undefined);

@@ -68,16 +68,25 @@ export function ownAddress(facts: WalletFacts, credential: OwnedCredential): str
   return addressOf(payment, facts.stake, facts.network);
 }
 
+/**
+ * Which credentials of a wallet count. `pool`: those that the chain is read for. `stock`: also those that are derived
+ * already. A rollback shortens a pool, and transactions that were built before it pay change beyond its end: they are
+ * pending again, and extend it once more when blocks hold them.
+ */
+type Reach = "pool" | "stock";
+
 /** The wallets, where given among `wallets`, that own credentials (`credentialOf`) within their pools. */
 export async function ownersOf(
   sql: Queries,
   credentials: readonly OwnedCredential[],
   wallets?: readonly string[],
+  reach: Reach = "pool",
 ): Promise<ReadonlyMap<OwnedCredential, readonly Owner[]>> {
   const found = new Map<OwnedCredential, Owner[]>();
   if (credentials.length === 0) return found;
   const wanted = sql.array([...new Set(credentials)]);
   const among = wallets === undefined ? sql`` : sql`and a.wallet = any(${sql.array([...wallets])})`;
+  const within = reach === "stock" ? sql`true` : sql`(a.address is not null or a.index < p.size)`;
   // addresses that are stored whole belong to a random wallet, which has no pools
   const rows = await sql<{ wallet: string; prefix: string; role: bigint; index: bigint; credential: string }[]>`
     select a.wallet, i.prefix, a.role, a.index, a.credential from unnest(${wanted}::text[]) c(wanted)
@@ -85,7 +94,7 @@ export async function ownersOf(
       join wallet_index i using (wallet)
       left join lateral (
         select size from wallet_pool where wallet = a.wallet and role = a.role and to_slot is null limit 1) p on true
-      where (a.address is not null or a.index < p.size) ${among}
+      where ${within} ${among}
     union
     select a.wallet, i.prefix, a.role, a.index, a.credential from unnest(${wanted}::text[]) c(wanted)
       cross join lateral (select * from wallet_use where credential = c.wanted and address is not null offset 0) a
@@ -102,6 +111,7 @@ export async function readClaims(
   sql: Queries,
   wallets: ReadonlyMap<string, WalletFacts>,
   addresses: readonly string[],
+  reach: Reach = "pool",
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>> {
   const claims = new Map<string, Map<string, readonly number[]>>([...wallets.keys()].map((id) => [id, new Map()]));
   const byCredential = new Map<OwnedCredential, string[]>();
@@ -114,7 +124,7 @@ export async function readClaims(
       if (path) mustGet(claims, wallet).set(address, path);
     }
   }
-  const owners = await ownersOf(sql, [...byCredential.keys()], [...wallets.keys()]);
+  const owners = await ownersOf(sql, [...byCredential.keys()], [...wallets.keys()], reach);
   for (const [credential, found] of owners) {
     for (const { wallet, path } of found) {
       for (const address of mustGet(byCredential, credential)) mustGet(claims, wallet).set(address, path);

@@ -37,7 +37,7 @@ export async function readPending(
   const [done, taken, claims] = await Promise.all([
     readIncluded(sql, [...affected.keys()], all.map(({ hash }) => hash)),
     readSpent(sql, [...affected.keys()], all.flatMap(spent).map(refKey)),
-    readClaims(sql, affected, all.flatMap(created).map(({ output }) => output.address)),
+    readClaims(sql, affected, all.flatMap(created).map(({ output }) => output.address), "stock"),
   ]);
   return new Map([...affected.keys()].map((id) => {
     const listed = mustGet(pending, id).filter(({ hash }) => !done.has(`${id} ${hash}`));

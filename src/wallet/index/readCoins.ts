@@ -27,7 +27,9 @@ export async function readCoins(
   const pendingOutputs = pending.flatMap(created).filter(({ ref }) =>
     refs.includes(refKey(ref)) && !found.has(refKey(ref))
   );
-  const claims = (await readClaims(sql, facts, pendingOutputs.map(({ output }) => output.address))).get(wallet);
+  const claims = (await readClaims(sql, facts, pendingOutputs.map(({ output }) => output.address), "stock")).get(
+    wallet,
+  );
   for (const utxo of pendingOutputs) {
     const path = claims?.get(utxo.output.address);
     if (path) found.set(refKey(utxo.ref), { utxo, path });

@@ -243,7 +243,7 @@ async function resolvePending(
   const made = transactions.flatMap(created);
   const [known, claims] = await Promise.all([
     readKnown(sql, facts, transactions),
-    readClaims(sql, new Map([[facts.wallet, facts]]), made.map(({ output }) => output.address)),
+    readClaims(sql, new Map([[facts.wallet, facts]]), made.map(({ output }) => output.address), "stock"),
   ]);
   const paths = mustGet(claims, facts.wallet);
   // one of them may spend an output of another

@@ -161,4 +161,20 @@ describe("the pending state of wallets and tokens", () => {
     await landed(alice, joined.id, voted.id, left.id);
     expect((await client.wallet(alice.id)).delegation.active).toMatchObject({ status: "not_delegating" });
   });
+
+  it("change beyond the end of a pool that a rollback shortened is spent and signed", async () => {
+    const { id } = await scenario.createWallet({ coins: [100n * ADA], gap: 10 });
+    const alice = new WalletTokens(scenario, id, await scenario.address(id));
+    const bob = await walletWith();
+    const paid: string[] = [];
+    for (let i = 0; i < 12; i++) {
+      paid.push((await pay(alice, bob.address, 1n)).id);
+      await landed(alice, paid.at(-1)!);
+    }
+    await scenario.rollback(12);
+    await scenario.untilStatus(id, paid[0]!, "pending");
+    // the change of the last payment is the only coin, at the twelfth change address of ten
+    paid.push((await pay(alice, bob.address, 1n)).id);
+    await landed(alice, ...paid);
+  });
 });
