@@ -10,6 +10,7 @@ import { parseJson } from "#src/base/json.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
+import { parentsFirst } from "#src/chain/pending/order.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
@@ -180,20 +181,5 @@ async function readInOrder(sql: Queries): Promise<Resubmission[]> {
     if (some.length < BATCH) break;
     after = some.at(-1)?.hash ?? after;
   }
-  const byHash = new Map(rows.map((row) => [row.hash, row]));
-  const sorted = new Set<Resubmission>();
-  for (const first of rows) {
-    // not recursive: a chain of pending transactions may be longer than the stack
-    const path = [first];
-    for (let row = path.at(-1); row; row = path.at(-1)) {
-      const parent = row.inputs.map((ref) => byHash.get(parseRefKey(ref).txHash))
-        .find((one) => one && one !== row && !sorted.has(one));
-      if (parent) path.push(parent);
-      else {
-        sorted.add(row);
-        path.pop();
-      }
-    }
-  }
-  return [...sorted];
+  return parentsFirst(rows, ({ inputs }) => inputs.map((ref) => parseRefKey(ref).txHash));
 }
