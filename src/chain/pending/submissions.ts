@@ -133,7 +133,8 @@ interface SweepResult {
 const BATCH = 200;
 
 /**
- * Submits all pending transactions to the network again, parents before the transactions that spend their outputs.
+ * Submits all pending transactions to the network again, parents before the transactions that spend their outputs; not
+ * those that depend on a refused one, whose actor informs them.
  * Gives those for which the network's answer differs from the actor's state: pending ones that were refused, and
  * refused ones that are accepted now. Ends early if the network cannot be reached.
  */
@@ -143,9 +144,15 @@ export async function resubmitPending(
   signal: AbortSignal,
 ): Promise<SweepResult> {
   const doubted: string[] = [];
+  /** Pending ones that are refused, and what depends on them. */
+  const lost = new Set<string>();
   let offered = 0;
   for (const transaction of await readInOrder(store.sql)) {
     if (signal.aborted) break;
+    if (transaction.parents.some((hash) => lost.has(hash))) {
+      lost.add(transaction.hash);
+      continue;
+    }
     const known = await port.inMempool(transaction.hash);
     if (!known.ok) break;
     let taken = known.value;
@@ -156,6 +163,7 @@ export async function resubmitPending(
     }
     offered++;
     if (taken !== transaction.open) doubted.push(transaction.hash);
+    if (!taken && transaction.open) lost.add(transaction.hash);
   }
   return { resubmitted: offered, toCheck: doubted };
 }
@@ -165,11 +173,13 @@ interface Resubmission {
   readonly cbor: Uint8Array;
   /** Whether its actor regards it as pending. */
   readonly open: boolean;
+  /** Hashes of the transactions whose outputs it spends. */
+  readonly parents: readonly string[];
 }
 
 /** Pending transactions, and expired ones whose last slot is ahead again after a rollback; parents before children. */
 async function readInOrder(sql: Queries): Promise<Resubmission[]> {
-  const rows: (Resubmission & { readonly inputs: readonly string[] })[] = [];
+  const rows: Resubmission[] = [];
   for (let after = "";;) {
     const some = await sql<{ hash: string; cbor: Uint8Array; inputs: string[]; open: boolean }[]>`
       select s.hash, s.cbor, s.inputs, o.hash is not null as open from (
@@ -177,9 +187,9 @@ async function readInOrder(sql: Queries): Promise<Resubmission[]> {
         select hash from submission_status where lapsed_until > (select slot from chain_cursor where id = 'main')) w
       join submission s using (hash) left join submission_open o using (hash)
       where s.hash > ${after} order by s.hash limit ${BATCH}`;
-    rows.push(...some);
+    rows.push(...some.map(({ inputs, ...row }) => ({ ...row, parents: inputs.map((ref) => parseRefKey(ref).txHash) })));
     if (some.length < BATCH) break;
     after = some.at(-1)?.hash ?? after;
   }
-  return parentsFirst(rows, ({ inputs }) => inputs.map((ref) => parseRefKey(ref).txHash));
+  return parentsFirst(rows, ({ parents }) => parents);
 }
