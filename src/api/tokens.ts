@@ -238,6 +238,10 @@ export const notInLedger = errorBody.extend({
   details: z.object({
     status: z.enum(["mempool", "pending", "rolled_back", "expired", "unknown"]),
     rolledBackFrom: z.int().optional().describe("Slot of the rolled-back block that contained the transaction."),
+    causes: z.array(z.object({ name: z.string(), message: z.string() })).optional().describe(
+      "Why the network refuses an `expired` transaction before its last slot, by the ledger's names, or `TransactionLost` first: it " +
+        "depends on a transaction that expired or is refused, which the message names.",
+    ),
   }),
 }).meta({ id: "NotInLedger" });
 

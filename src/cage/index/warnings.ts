@@ -1,7 +1,9 @@
 /** Warnings before a request is made: whether it would fail once the open requests for its key are applied. */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
 import type { Operation } from "#src/cage/datum.ts";
+import type { PendingToken } from "#src/cage/index/pending.ts";
 import { readFactsAt, readRequestsOf } from "#src/cage/index/read.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { digest } from "#src/forestry/hash.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -27,16 +29,20 @@ function after(
   return { value: operation.type === "update" ? operation.value : undefined };
 }
 
-/** Reasons for which the request would fail; empty if none is known. */
+/** Reasons for which the request would fail after the pending transactions; empty if none is known. */
 export async function requestWarnings(
   sql: Queries,
   token: string,
   key: Uint8Array,
   operation: Operation,
+  pending: Pick<PendingToken, "changes" | "requests" | "spent">,
 ): Promise<Warning[]> {
   const path = toHex(digest(key));
+  const ofKey = (one: { readonly path: string }) => one.path === path;
   let value = (await readFactsAt(sql, token, [path])).get(path);
-  const open = await readRequestsOf(sql, token, path);
+  for (const change of pending.changes.filter(ofKey)) value = after(value, change.operation).value;
+  const inLedger = (await readRequestsOf(sql, token, path)).filter(({ utxo }) => !pending.spent.has(refKey(utxo.ref)));
+  const open = [...inLedger, ...pending.requests.filter(ofKey)];
   for (const request of open) value = after(value, request.operation).value;
   const { failed } = after(value, operation);
   if (!failed) return [];

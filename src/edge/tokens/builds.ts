@@ -1,8 +1,8 @@
 /** Unsigned transactions over HTTP: each is built for an address, which pays and signs. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z, type ZodType } from "zod";
+import { readPendingRequestToken } from "#actors/pendingTokens.ts";
 import * as api from "#src/api/tokens.ts";
-import { refKey } from "#src/cardano/output.ts";
 import { readRequest } from "#src/cage/index/read.ts";
 import { bytesOf } from "#src/cage/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -89,9 +89,12 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     },
   }, async ({ params, query, context }) => {
     const from = payer(params, query);
-    const found = await readRequest(store.sql, refRow(params.outputRef));
-    if (!found) throw new HttpFailure(404, "request_unknown", `No open request ${params.outputRef} exists.`);
-    return await built(context, found.token, "retract", { ...from, request: refKey(found.utxo.ref) });
+    const request = refRow(params.outputRef);
+    const token = (await readRequest(store.sql, request))?.token ?? await readPendingRequestToken(store.sql, request);
+    if (token === undefined) {
+      throw new HttpFailure(404, "request_unknown", `No open request ${params.outputRef} exists.`);
+    }
+    return await built(context, token, "retract", { ...from, request });
   });
 
   build(app, "get", "/transaction/:address/update-token/:tokenId", {
