@@ -2,8 +2,11 @@
 import { isHex } from "#src/base/bytes.ts";
 import { readJson } from "#src/base/json.ts";
 import { type TrustedState, verifyFact } from "#src/client/proofs.ts";
+import { type FactSource, verifyFactSet } from "#src/client/factSet.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readInput } from "#src/cli/input.ts";
+import type { Output } from "#src/cli/output.ts";
+import { initHash } from "#src/forestry/hash.ts";
 
 /** Options that say what is known of the token's state, from a node or provider of the caller's own. */
 export interface TrustOptions {
@@ -36,6 +39,25 @@ export async function verify(file: string, token: string, key: string, known: Tr
   if (!checked.ok) throw new CliError(checked.error.message, checked.error.code);
   const { included, root, owner } = checked.value;
   return { included, ...(checked.value.included ? { value: checked.value.text } : {}), root, owner };
+}
+
+/**
+ * A check that facts are all facts of a token under what is trusted; it prints how many they are.
+ *
+ * @throws {CliError} `untrusted` without anything to trust; by the check, the code of `FactSetRefusal`.
+ */
+export function factsVerifier(
+  tokenId: string,
+  known: TrustOptions,
+): (facts: FactSource, output: Pick<Output, "note">) => Promise<void> {
+  const trusted = trustedState(known, tokenId);
+  return async (facts, output) => {
+    await initHash();
+    const checked = await verifyFactSet(facts, { tokenId, trusted });
+    if (!checked.ok) throw new CliError(checked.error.message, checked.error.code);
+    const { facts: count, root } = checked.value;
+    output.note(`verified: all facts under root ${root} (${count})`);
+  };
 }
 
 function trustedState({ root, policy, datum, output }: TrustOptions, token: string): TrustedState {

@@ -3,24 +3,36 @@ import { type Command, Option } from "commander";
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { bytesOf, bytesText } from "#src/cage/text.ts";
 import type { HistorySelection } from "#src/client/tokenFacts.ts";
-import { signTransaction, type UnsignedRequest } from "#src/client/tokens.ts";
+import { type Facts, signTransaction, type UnsignedRequest } from "#src/client/tokens.ts";
 import { type Context, define, first, wholeNumber } from "#src/cli/arbor/command.ts";
 import { requireTransaction, submit, transact, type WaitOptions, withDepth } from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readText } from "#src/cli/input.ts";
 import { loadKey } from "#src/cli/keyFile.ts";
 import { short } from "#src/cli/output.ts";
-import { type TrustOptions, verify } from "#src/cli/proofs.ts";
+import { factsVerifier, type TrustOptions, verify } from "#src/cli/proofs.ts";
 
 interface TextOptions {
   /** Keys and values are hexadecimal. */
   readonly hex?: boolean;
 }
 
+type FactsOptions = TextOptions & TrustOptions & {
+  readonly prefix?: string;
+  readonly slots?: boolean;
+  readonly limit?: number;
+  readonly verify?: boolean;
+};
+
 /** Most facts of a page. */
 const PAGE = 1_000;
 
 const withHex = (command: Command) => command.option("--hex", "keys and values are bytes in hexadecimal");
+const withTrust = (command: Command) =>
+  command.option("--root <root>", "root of the facts, if known")
+    .option("--policy <id>", "policy id of the token, which is the contract's hash")
+    .option("--datum <cbor>", "with --policy: inline datum of the token's state output")
+    .option("--output <cbor>", "with --policy: the token's state output");
 const limitOption = () => new Option("--limit <n>", "most entries").argParser(wholeNumber(1, 1_000_000)).default(100);
 
 /** A key or a value in the API's form, from an argument. */
@@ -81,18 +93,24 @@ function readCommands(token: Command): void {
     ]);
   });
 
-  withHex(define<TextOptions & { prefix?: string; slots?: boolean; limit?: number }>(token, {
+  withTrust(withHex(define<FactsOptions>(token, {
     usage: "facts <token>",
     description: "the facts of a token, by key",
     example: "token facts 96d1f0… --prefix planet/",
   }, async ({ tokens, output, options }, id) => {
     const { prefix, slots, limit } = options;
-    if (slots && (prefix !== undefined || limit !== undefined)) {
-      throw new CliError("--slots reads all facts; it excludes --prefix and --limit.", "bad_options");
+    const trusts = [options.root, options.policy, options.datum, options.output].some((one) => one !== undefined);
+    const verifies = options.verify || trusts;
+    if ((slots || verifies) && (prefix !== undefined || limit !== undefined)) {
+      const all = slots ? "--slots" : "--verify";
+      throw new CliError(`${all} reads all facts; it excludes --prefix and --limit.`, "bad_options");
     }
+    const check = verifies ? factsVerifier(id, options) : undefined;
     const text = (value: string) => shownText(value, options);
     if (slots) {
-      const facts = Object.entries(await tokens.factsWithSlots(id))
+      const answer = await tokens.factsWithSlots(id);
+      await check?.(answer, output);
+      const facts = Object.entries(answer)
         .map(([key, { value, slot }]) => [text(key), { value: text(value), slot }] as const);
       output.list(
         Object.fromEntries(facts),
@@ -101,18 +119,23 @@ function readCommands(token: Command): void {
       );
       return;
     }
-    const facts: [string, string][] = [];
+    const pages: Facts[] = [];
+    let count = 0;
     const selected = prefix === undefined ? {} : { prefix: factText(prefix, options) };
     for await (const page of tokens.factPages(id, { ...selected, limit: Math.min(limit ?? PAGE, PAGE) })) {
-      facts.push(...Object.entries(page).map(([key, value]): [string, string] => [text(key), text(value)]));
-      if (limit !== undefined && facts.length >= limit) break;
+      pages.push(page);
+      count += Object.keys(page).length;
+      if (limit !== undefined && count >= limit) break;
     }
-    const shown = facts.slice(0, limit);
+    await check?.(pages, output);
+    const shown = pages.flatMap((page) => Object.entries(page)).slice(0, limit)
+      .map(([key, value]): [string, string] => [text(key), text(value)]);
     output.list(Object.fromEntries(shown), ["key", "value"], shown);
-  }))
+  })))
     .option("--prefix <text>", "only facts whose keys begin with it")
     .option("--slots", "each value with the slot of the block that set it")
-    .option("--limit <n>", "most facts", wholeNumber(1, 1_000_000));
+    .option("--limit <n>", "most facts", wholeNumber(1, 1_000_000))
+    .option("--verify", "fail unless these are all facts under a root, datum or output that you trust");
 
   withHex(
     define<TextOptions & { status?: HistorySelection["status"]; owner?: string; limit: number }, [string, string?]>(
@@ -202,7 +225,7 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       output.json(await tokens.fact(token!, factText(key!, options)));
     })),
   verify: (parent, path) =>
-    withHex(define<TextOptions & TrustOptions>(parent, {
+    withTrust(withHex(define<TextOptions & TrustOptions>(parent, {
       usage: "verify <answer> <token> <key>",
       description: "verify such a response (a file, or - for standard input) against a state that you trust",
       example: `${path}verify proof.json 96d1f0… planet --root 5f2c…`,
@@ -210,11 +233,7 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       const proven = await verify(answer!, token!, factText(key!, options), options);
       const shown = { ...proven, ...(proven.value === undefined ? {} : { value: shownText(proven.value, options) }) };
       output.record(shown, Object.entries(shown));
-    }))
-      .option("--root <root>", "root of the facts, if known")
-      .option("--policy <id>", "policy id of the token, which is the contract's hash")
-      .option("--datum <cbor>", "with --policy: inline datum of the token's state output")
-      .option("--output <cbor>", "with --policy: the token's state output"),
+    }))),
   boot: (parent, path) =>
     withDepth(define<WaitOptions>(parent, {
       usage: "boot <file>",

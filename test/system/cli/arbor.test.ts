@@ -86,6 +86,26 @@ describe("tokens", () => {
       slot: expect.any(Number),
     });
 
+    const verified = (...options: string[]) => runCli(["token", "facts", token, ...options], { env: env() });
+    for (const form of [[], ["--slots"], ["--hex"]]) {
+      expect(await verified("--verify", "--root", root, ...form)).toMatchObject({
+        code: 0,
+        stdout: await cli("token", "facts", token, ...form) + "\n",
+        stderr: `verified: all facts under root ${root} (7)\n`,
+      });
+    }
+    for (
+      const [options, code] of [
+        [["--root", "00".repeat(32)], "root_differs"],
+        [["--verify", "--root", "00"], "untrusted"],
+        [["--verify"], "untrusted"],
+        [["--verify", "--root", root, "--prefix", "p"], "bad_options"],
+      ] as const
+    ) {
+      const refused = await verified(...options);
+      expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`(${code})`) });
+    }
+
     for (const [key, value] of [...facts, ["--flag", "-v"] as const]) {
       const answer = file("answer.json");
       writeFileSync(answer, await cli("token", "prove", token, "--", key));
