@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { offering } from "#actors/offering.ts";
+import { readPendingRequests } from "#actors/pendingRequests.ts";
 import { tokenContent, tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
@@ -59,10 +60,12 @@ const MOST_REQUESTS = 200;
 /** Most open requests considered for an update that names none. */
 const MOST_WALKED = 2_000;
 
+/** Members of every request; `strict` refuses one that conflicts with an open one. */
+const requested = { address, key: text, strict: z.boolean().default(false) };
 const requestInput = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("insert"), address, key: text, newValue: text }),
-  z.object({ type: z.literal("update"), address, key: text, oldValue: text, newValue: text }),
-  z.object({ type: z.literal("delete"), address, key: text, oldValue: text }),
+  z.object({ type: z.literal("insert"), ...requested, newValue: text }),
+  z.object({ type: z.literal("update"), ...requested, oldValue: text, newValue: text }),
+  z.object({ type: z.literal("delete"), ...requested, oldValue: text }),
 ]);
 type RequestInput = z.infer<typeof requestInput>;
 
@@ -249,12 +252,19 @@ async function request(
   const key = checkedBytes(input.key);
   const operation = operationOf(input);
   const script = await versionOf(options, entity.id);
-  const read = async (sql: Queries) => ({
-    state: await stateOf(sql, entity.id),
-    warnings: await requestWarnings(sql, entity.id, key, operation),
-  });
+  const read = async (sql: Queries) => {
+    const pending = await readPendingRequests(sql, entity.id, key);
+    const found = await requestWarnings(sql, entity.id, key, operation, pending);
+    const warnings = found.map((one) => one.request === undefined ? one : { ...one, request: refText(one.request) });
+    return { state: await stateOf(sql, entity.id), warnings };
+  };
   return await building(options, input.address, deadline, script, read, async (common, { state, warnings }) => {
     if (!state.ok) return state;
+    const conflict = warnings.find((one) => one.request !== undefined);
+    if (input.strict && conflict) {
+      const message = `The request conflicts with the open request ${conflict.request}: ${conflict.message}`;
+      return fail("request_conflicts", message, { request: conflict.request, reason: conflict.code });
+    }
     const built = await options.builders.run("request", { ...common, token: entity.id, key, operation }, { deadline });
     return built.ok ? ok({ built: built.value, more: {}, warnings: warnings.map(messaged) }) : built;
   });

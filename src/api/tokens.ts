@@ -149,11 +149,11 @@ export const tokens = z.object({
   indexerStatus,
 }).meta({ id: "Tokens" });
 
-const warnings = z.array(z.object({ code: z.string(), message: z.string() }));
+const warning = z.object({ code: z.string(), message: z.string() });
 export const unsigned = z.object({
   unsignedTransaction: z.string().describe("CBOR in hexadecimal, without key witnesses."),
   summary,
-  warnings: warnings.optional().describe(
+  warnings: z.array(warning).optional().describe(
     "`protocol_version_unknown`: the network's protocol version is newer than this release supports; units and fees may be wrong.",
   ),
 }).meta({ id: "UnsignedTransaction" });
@@ -161,7 +161,9 @@ export const unsignedBoot = unsigned.extend({
   value: z.string().describe("Id of the new token."),
 }).meta({ id: "UnsignedBoot" });
 export const unsignedRequest = unsigned.extend({
-  warnings: warnings.describe(
+  warnings: z.array(warning.extend({
+    request: z.string().optional().describe("The open or pending request for the same key that it conflicts with."),
+  })).describe(
     "Expected failures of the request after the open requests are applied; empty if none are expected.",
   ),
 }).meta({ id: "UnsignedRequest" });

@@ -73,6 +73,15 @@ export function signTransaction(unsigned: string, ...keys: readonly SigningKey[]
   ));
 }
 
+/** How a request is built. */
+export interface RequestOptions {
+  /**
+   * Refuses (`request_conflicts`) a request that conflicts with an open or pending one for its key. By default it is
+   * built, with a warning.
+   */
+  readonly strict?: boolean;
+}
+
 /** A token after a transition. */
 export interface TokenNow {
   readonly tokenId: string;
@@ -183,18 +192,37 @@ export class TokenClient {
   }
 
   /** The transaction that requests a new fact. */
-  insert(address: string, tokenId: string, key: string, newValue: string): Promise<UnsignedRequest> {
-    return this.post(`/transaction/${address}/request-insert/${tokenId}`, { key, newValue });
+  insert(
+    address: string,
+    tokenId: string,
+    key: string,
+    newValue: string,
+    options: RequestOptions = {},
+  ): Promise<UnsignedRequest> {
+    return this.request(address, "insert", tokenId, { key, newValue }, options);
   }
 
   /** The transaction that requests another value of a fact. */
-  update(address: string, tokenId: string, key: string, oldValue: string, newValue: string): Promise<UnsignedRequest> {
-    return this.post(`/transaction/${address}/request-update/${tokenId}`, { key, oldValue, newValue });
+  update(
+    address: string,
+    tokenId: string,
+    key: string,
+    oldValue: string,
+    newValue: string,
+    options: RequestOptions = {},
+  ): Promise<UnsignedRequest> {
+    return this.request(address, "update", tokenId, { key, oldValue, newValue }, options);
   }
 
   /** The transaction that requests the deletion of a fact. */
-  delete(address: string, tokenId: string, key: string, oldValue: string): Promise<UnsignedRequest> {
-    return this.post(`/transaction/${address}/request-delete/${tokenId}`, { key, oldValue });
+  delete(
+    address: string,
+    tokenId: string,
+    key: string,
+    oldValue: string,
+    options: RequestOptions = {},
+  ): Promise<UnsignedRequest> {
+    return this.request(address, "delete", tokenId, { key, oldValue }, options);
   }
 
   /** The transaction that takes an open request (`<hash>-<index>`) back, with its deposit. */
@@ -288,6 +316,16 @@ export class TokenClient {
   /** Waits until the index has read `n` more blocks; gives its height. */
   async waitBlocks(n: number): Promise<number> {
     return (await this.post<{ height: number }>("/indexer/wait-blocks", { n })).height;
+  }
+
+  private request(
+    address: string,
+    type: "insert" | "update" | "delete",
+    tokenId: string,
+    body: Readonly<Record<string, string>>,
+    { strict }: RequestOptions,
+  ): Promise<UnsignedRequest> {
+    return this.post(`/transaction/${address}/request-${type}/${tokenId}${queryText({ strict })}`, body);
   }
 
   private async get<T>(path: string): Promise<T> {

@@ -114,7 +114,7 @@ function scriptOf(address: string): string | undefined {
   return type < 8 && type % 2 === 1 ? address.slice(2, 58) : undefined;
 }
 
-function* requestsIn(transaction: ScannedTransaction, scripts: ReadonlySet<string>) {
+export function* requestsIn(transaction: ScannedTransaction, scripts: ReadonlySet<string>) {
   for (const { ref, output } of created(transaction)) {
     const script = scriptOf(output.address);
     if (script === undefined || !scripts.has(script) || !output.datum || output.value.assets.size > 0) continue;

@@ -1,5 +1,6 @@
 /** Warnings before a request is made: whether it would fail once the open requests for its key are applied. */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
+import { refKey } from "#src/cardano/output.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { readFactsAt, readRequestsOf } from "#src/cage/index/read.ts";
 import { digest } from "#src/forestry/hash.ts";
@@ -8,6 +9,15 @@ import type { Queries } from "#src/store/store.ts";
 interface Warning {
   readonly code: "fact_exists" | "fact_missing" | "fact_differs";
   readonly message: string;
+  /** The open request (`refKey`) that it conflicts with: it could be applied instead of that one, and not after it. */
+  readonly request?: string;
+}
+
+/** A request that is not applied yet. */
+export interface OpenChange {
+  /** `refKey` of its output. */
+  readonly ref: string;
+  readonly operation: Operation;
 }
 
 /** A key's value after an operation; unchanged if the operation fails. */
@@ -27,19 +37,55 @@ function after(
   return { value: operation.type === "update" ? operation.value : undefined };
 }
 
-/** Reasons for which the request would fail; empty if none is known. */
+/**
+ * The reason for which a request would fail after the open requests for its key, from the oldest; undefined if it would not.
+ * `value` is the key's current one.
+ */
+export function expectedFailure(
+  value: Uint8Array | undefined,
+  open: readonly OpenChange[],
+  operation: Operation,
+): Warning | undefined {
+  let now = value;
+  let { failed } = after(now, operation);
+  let request: string | undefined;
+  for (const one of open) {
+    now = after(now, one.operation).value;
+    const next = after(now, operation).failed;
+    if (!failed && next) request = one.ref;
+    failed = next;
+  }
+  if (!failed) return undefined;
+  const when = open.length > 0 ? " once the open requests apply" : "";
+  const message = failed.message.replace(/\.$/, `${when}.`);
+  return { code: failed.code, message, ...(request === undefined ? {} : { request }) };
+}
+
+/**
+ * Reasons for which the request would fail; empty if none is known. `pending` are requests for its key that no block has,
+ * in any order; those that the index has as well count once.
+ */
 export async function requestWarnings(
   sql: Queries,
   token: string,
   key: Uint8Array,
   operation: Operation,
+  pending: readonly OpenChange[] = [],
 ): Promise<Warning[]> {
   const path = toHex(digest(key));
-  let value = (await readFactsAt(sql, token, [path])).get(path);
-  const open = await readRequestsOf(sql, token, path);
-  for (const request of open) value = after(value, request.operation).value;
-  const { failed } = after(value, operation);
-  if (!failed) return [];
-  const when = open.length > 0 ? " once the open requests apply" : "";
-  return [{ code: failed.code, message: failed.message.replace(/\.$/, `${when}.`) }];
+  const value = (await readFactsAt(sql, token, [path])).get(path);
+  const open = (await readRequestsOf(sql, token, path)).map((one) => ({ ...one, ref: refKey(one.utxo.ref) }));
+  const indexed = new Set(open.map(({ ref }) => ref));
+  const others = pending.filter(({ ref }) => !indexed.has(ref));
+  const now = open.reduce((before, one) => after(before, one.operation).value, value);
+  const failure = expectedFailure(value, [...open, ...applicable(now, others)], operation);
+  return failure ? [failure] : [];
+}
+
+/** Requests in an order in which each can be applied after those before it, as far as there is one. */
+function applicable(value: Uint8Array | undefined, requests: readonly OpenChange[]): OpenChange[] {
+  const first = requests.find(({ operation }) => !after(value, operation).failed) ?? requests[0];
+  if (!first) return [];
+  const others = requests.filter((one) => one !== first);
+  return [first, ...applicable(after(value, first.operation).value, others)];
 }

@@ -186,12 +186,14 @@ export async function readPendingSpends(sql: Queries, refs: readonly string[]): 
 }
 
 /**
- * Pending transactions whose CBOR contains some bytes (hexadecimal), at most 20, shortest first. The caller filters
- * them.
+ * Pending transactions whose CBOR contains all of some byte strings (hexadecimal), at most 20, shortest first. The caller
+ * filters them.
  */
-export async function readPendingContaining(sql: Queries, bytes: string): Promise<ScannedTransaction[]> {
+export async function readPendingContaining(sql: Queries, ...parts: readonly string[]): Promise<ScannedTransaction[]> {
+  const contained = parts.map((part) => sql`position(decode(${part}, 'hex') in s.cbor) > 0`);
   const rows = await sql<{ cbor: Uint8Array }[]>`
     select s.cbor from submission_open join submission s using (hash)
-    where position(decode(${bytes}, 'hex') in s.cbor) > 0 order by length(s.cbor) limit ${MAX_SCANNED}`;
+    where ${contained.reduce((all, one) => sql`${all} and ${one}`, sql`true`)}
+    order by length(s.cbor) limit ${MAX_SCANNED}`;
   return rows.map(({ cbor }) => scanTransaction(new Uint8Array(cbor)));
 }

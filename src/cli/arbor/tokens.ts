@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { bytesOf, bytesText } from "#src/cage/text.ts";
 import type { HistorySelection } from "#src/client/tokenFacts.ts";
-import { type Facts, signTransaction, type UnsignedRequest } from "#src/client/tokens.ts";
+import { type Facts, type RequestOptions, signTransaction, type UnsignedRequest } from "#src/client/tokens.ts";
 import { type Context, define, first, wholeNumber } from "#src/cli/arbor/command.ts";
 import { requireTransaction, submit, transact, type WaitOptions, withDepth } from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
@@ -211,8 +211,10 @@ async function request(
   context.output.value(`${txHash}-0`, { request: `${txHash}-0`, txHash, warnings });
 }
 
-type StepOptions = TextOptions & WaitOptions;
-const requesting = (command: Command) => withDepth(withHex(command));
+type RequestingOptions = TextOptions & WaitOptions & { readonly strict?: boolean };
+const requesting = (command: Command) =>
+  withDepth(withHex(command)).option("--strict", "refuse a request that conflicts with an open or pending one");
+const strictly = ({ strict }: RequestingOptions): RequestOptions => strict ? { strict } : {};
 
 /** Commands of `arbor token` that are also commands of `arbor` itself, not listed there; `path` is what comes before. */
 export const STEPS: Readonly<Record<string, (parent: Command, path: string) => Command>> = {
@@ -244,31 +246,34 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       context.output.value(value, { tokenId: value, txHash });
     })),
   insert: (parent, path) =>
-    requesting(define<StepOptions>(parent, {
+    requesting(define<RequestingOptions>(parent, {
       usage: "insert <file> <token> <key> <value>",
       description: "request a new fact, print the request",
       example: `${path}insert bob.key 96d1f0… planet Earth`,
     }, async (context, file, token, ...texts) => {
       const [key, value] = texts.map((text) => factText(text, context.options)) as [string, string];
-      await request(context, file!, (address) => context.tokens.insert(address, token!, key, value));
+      await request(context, file!, (address) =>
+        context.tokens.insert(address, token!, key, value, strictly(context.options)));
     })),
   update: (parent, path) =>
-    requesting(define<StepOptions>(parent, {
+    requesting(define<RequestingOptions>(parent, {
       usage: "update <file> <token> <key> <old> <new>",
       description: "request a new value of a fact, print the request",
       example: `${path}update bob.key 96d1f0… planet Earth Mars`,
     }, async (context, file, token, ...texts) => {
       const [key, old, value] = texts.map((text) => factText(text, context.options)) as [string, string, string];
-      await request(context, file!, (address) => context.tokens.update(address, token!, key, old, value));
+      await request(context, file!, (address) =>
+        context.tokens.update(address, token!, key, old, value, strictly(context.options)));
     })),
   delete: (parent, path) =>
-    requesting(define<StepOptions>(parent, {
+    requesting(define<RequestingOptions>(parent, {
       usage: "delete <file> <token> <key> <value>",
       description: "request the deletion of a fact, print the request",
       example: `${path}delete bob.key 96d1f0… planet Mars`,
     }, async (context, file, token, ...texts) => {
       const [key, value] = texts.map((text) => factText(text, context.options)) as [string, string];
-      await request(context, file!, (address) => context.tokens.delete(address, token!, key, value));
+      await request(context, file!, (address) =>
+        context.tokens.delete(address, token!, key, value, strictly(context.options)));
     })),
   apply: (parent, path) =>
     withDepth(define<WaitOptions & { dryRun?: boolean }, [string, string, string[]]>(parent, {

@@ -21,6 +21,15 @@ const writable = z.record(
 );
 const ofToken = { ...address, tokenId: api.tokenId };
 
+/** Query of the builds of requests. */
+const requestQuery = {
+  strict: api.flag.optional().meta({
+    type: "boolean",
+    description:
+      "Whether a request that conflicts with an open or pending one for its key is refused; by default it is built, with a warning.",
+  }),
+};
+
 /** A change that a request asks for. */
 interface RequestBody {
   readonly key: string;
@@ -53,14 +62,19 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     build(app, "post", `/transaction/:address/request-${type}/:tokenId`, {
       summary,
       params: ofToken,
+      query: requestQuery,
       body: schema,
       answer: api.unsignedRequest,
-      refusals: { ...GONE, ...BUILDING, 409: "`token_quarantined`, `token_pending`, `paused`" },
-    }, async ({ params, body, context }) => {
+      refusals: {
+        ...GONE,
+        ...BUILDING,
+        409: "`token_quarantined`, `token_pending`, `paused`; with `strict` `request_conflicts`, with the open request",
+      },
+    }, async ({ params, query: { strict = false }, body, context }) => {
       const from = requester(params.address);
       check(writable, body, "body");
       await buildable(params.tokenId);
-      return await built(context, params.tokenId, "request", { address: from, type, ...body });
+      return await built(context, params.tokenId, "request", { address: from, type, strict, ...body });
     });
   }
 

@@ -120,6 +120,10 @@ describe("tokens", () => {
 
   it("shows histories, and takes a request back", async () => {
     const update = await cli("token", "update", file("bob"), token, "planet", "Earth", "Mars", "--depth", "1");
+    const rival = await runCli(["token", "update", "--strict", file("bob"), token, "planet", "Earth", "Venus"], {
+      env: env(),
+    });
+    expect(rival).toMatchObject({ code: 1, stderr: expect.stringMatching(`${update}.*\\(request_conflicts\\)`) });
     expect(await cli("token", "retract", file("bob"), update)).toMatch(/^[0-9a-f]{64}$/);
     const [newest] = await json("token", "history", token, "--limit", "1");
     expect(newest).toMatchObject({ outputRefId: update, status: "retracted" });
