@@ -8,6 +8,12 @@ const text = z.string().refine(
   (value) => !/[\ud800-\udc7f\udd00-\udfff]/u.test(value),
   "a lone surrogate cannot be encoded on the ledger",
 );
+/** Encoding of keys and values. */
+export const encoding = z.enum(["text", "hex"]).default("text").describe(
+  "Encoding of keys and values in requests and responses. `text`: a byte that is not UTF-8 is a lone surrogate U+DC80 to " +
+    "U+DCFF in JSON and percent-encoded in a URL. `hex`: hexadecimal.",
+);
+
 const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, "expected 64 hexadecimal digits").transform((value) =>
   value.toLowerCase()
 );

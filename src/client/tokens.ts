@@ -19,7 +19,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import type * as api from "#src/api/tokens.ts";
 import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
 import { addWitness, transactionHash } from "#src/cardano/transaction.ts";
-import { factSegment } from "#src/client/factKey.ts";
+import { factBody, factSegment } from "#src/client/factKey.ts";
 import { ApiError, call, queryText } from "#src/client/http.ts";
 import { dataOf, follow, type FollowOptions } from "#src/client/sse.ts";
 import type { FactProof } from "#src/client/proofs.ts";
@@ -28,6 +28,7 @@ import {
   type CachedFacts,
   type Config,
   type FactChange,
+  type FactEncoding,
   factsQuery,
   type FactsSelection,
   type FactsWithSlots,
@@ -129,18 +130,18 @@ export class TokenClient {
   }
 
   /** A token's state and its open requests. */
-  token(tokenId: string): Promise<Token> {
-    return this.get(`/token/${tokenId}`);
+  token(tokenId: string, { encoding }: FactEncoding = {}): Promise<Token> {
+    return this.get(`/token/${tokenId}${queryText({ encoding })}`);
   }
 
   /** All facts of a token: values by key. */
-  facts(tokenId: string): Promise<Facts> {
-    return this.get(`/token/${tokenId}/facts?slots=false`);
+  facts(tokenId: string, { encoding }: FactEncoding = {}): Promise<Facts> {
+    return this.get(`/token/${tokenId}/facts${queryText({ slots: false, encoding })}`);
   }
 
   /** Facts, each with the slot of the block that set its value. */
-  factsWithSlots(tokenId: string): Promise<FactsWithSlots> {
-    return this.get(`/token/${tokenId}/facts?slots=true`);
+  factsWithSlots(tokenId: string, { encoding }: FactEncoding = {}): Promise<FactsWithSlots> {
+    return this.get(`/token/${tokenId}/facts${queryText({ slots: true, encoding })}`);
   }
 
   /**
@@ -191,12 +192,12 @@ export class TokenClient {
     return this.get(`/transaction/${address}/boot-token`);
   }
 
-  /** The transaction that requests a new fact. */
+  /** The transaction that requests a new fact. Keys and values are bytes, or texts in this API's encoding. */
   insert(
     address: string,
     tokenId: string,
-    key: string,
-    newValue: string,
+    key: string | Uint8Array,
+    newValue: string | Uint8Array,
     options: RequestOptions = {},
   ): Promise<UnsignedRequest> {
     return this.request(address, "insert", tokenId, { key, newValue }, options);
@@ -206,9 +207,9 @@ export class TokenClient {
   update(
     address: string,
     tokenId: string,
-    key: string,
-    oldValue: string,
-    newValue: string,
+    key: string | Uint8Array,
+    oldValue: string | Uint8Array,
+    newValue: string | Uint8Array,
     options: RequestOptions = {},
   ): Promise<UnsignedRequest> {
     return this.request(address, "update", tokenId, { key, oldValue, newValue }, options);
@@ -218,8 +219,8 @@ export class TokenClient {
   delete(
     address: string,
     tokenId: string,
-    key: string,
-    oldValue: string,
+    key: string | Uint8Array,
+    oldValue: string | Uint8Array,
     options: RequestOptions = {},
   ): Promise<UnsignedRequest> {
     return this.request(address, "delete", tokenId, { key, oldValue }, options);
@@ -322,10 +323,11 @@ export class TokenClient {
     address: string,
     type: "insert" | "update" | "delete",
     tokenId: string,
-    body: Readonly<Record<string, string>>,
+    texts: Readonly<Record<string, string | Uint8Array>>,
     { strict }: RequestOptions,
   ): Promise<UnsignedRequest> {
-    return this.post(`/transaction/${address}/request-${type}/${tokenId}${queryText({ strict })}`, body);
+    const { body, encoding } = factBody(texts);
+    return this.post(`/transaction/${address}/request-${type}/${tokenId}${queryText({ strict, encoding })}`, body);
   }
 
   private async get<T>(path: string): Promise<T> {

@@ -1,8 +1,7 @@
 /** `arbor token`: tokens, their facts and requests, and each step of their life. */
 import { type Command, Option } from "commander";
-import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
-import { bytesOf, bytesText } from "#src/cage/text.ts";
-import type { HistorySelection } from "#src/client/tokenFacts.ts";
+import { fromHex, isHex } from "#src/base/bytes.ts";
+import type { FactEncoding, HistorySelection } from "#src/client/tokenFacts.ts";
 import { type Facts, type RequestOptions, signTransaction, type UnsignedRequest } from "#src/client/tokens.ts";
 import { type Context, define, first, wholeNumber } from "#src/cli/arbor/command.ts";
 import { requireTransaction, submit, transact, type WaitOptions, withDepth } from "#src/cli/arbor/transact.ts";
@@ -11,6 +10,8 @@ import { readText } from "#src/cli/input.ts";
 import { loadKey } from "#src/cli/keyFile.ts";
 import { short } from "#src/cli/output.ts";
 import { factsVerifier, type TrustOptions, verify } from "#src/cli/proofs.ts";
+
+type FactText = string | Uint8Array;
 
 interface TextOptions {
   /** Keys and values are hexadecimal. */
@@ -35,17 +36,15 @@ const withTrust = (command: Command) =>
     .option("--output <cbor>", "with --policy: the token's state output");
 const limitOption = () => new Option("--limit <n>", "most entries").argParser(wholeNumber(1, 1_000_000)).default(100);
 
-/** A key or a value in the API's form, from an argument. */
-function factText(argument: string, { hex }: TextOptions): string {
+/** A key or a value from an argument: a text, or the bytes of `--hex`. */
+function factText(argument: string, { hex }: TextOptions): FactText {
   if (!hex) return argument;
   if (!isHex(argument)) throw new CliError(`${argument} is not hexadecimal.`, "bad_hex");
-  return bytesText(fromHex(argument));
+  return fromHex(argument);
 }
 
-/** A key or a value of an answer as it is shown. */
-function shownText(text: string, { hex }: TextOptions): string {
-  return hex ? toHex(bytesOf(text) ?? new Uint8Array()) : text;
-}
+/** The encoding in which a service is to write keys and values. */
+const encodingOf = ({ hex }: TextOptions): FactEncoding => hex ? { encoding: "hex" } : {};
 
 /** The address in an argument, or that of the key in a file. */
 export async function addressIn(
@@ -106,30 +105,27 @@ function readCommands(token: Command): void {
       throw new CliError(`${all} reads all facts; it excludes --prefix and --limit.`, "bad_options");
     }
     const check = verifies ? factsVerifier(id, options) : undefined;
-    const text = (value: string) => shownText(value, options);
+    const encoding = encodingOf(options);
     if (slots) {
-      const answer = await tokens.factsWithSlots(id);
+      const answer = await tokens.factsWithSlots(id, encoding);
       await check?.(answer, output);
-      const facts = Object.entries(answer)
-        .map(([key, { value, slot }]) => [text(key), { value: text(value), slot }] as const);
       output.list(
-        Object.fromEntries(facts),
+        answer,
         ["key", "value", "slot"],
-        facts.map(([key, { value, slot }]) => [key, value, slot]),
+        Object.entries(answer).map(([key, { value, slot }]) => [key, value, slot]),
       );
       return;
     }
     const pages: Facts[] = [];
     let count = 0;
-    const selected = prefix === undefined ? {} : { prefix: factText(prefix, options) };
+    const selected = { ...encoding, ...(prefix === undefined ? {} : { prefix: factText(prefix, options) }) };
     for await (const page of tokens.factPages(id, { ...selected, limit: Math.min(limit ?? PAGE, PAGE) })) {
       pages.push(page);
       count += Object.keys(page).length;
       if (limit !== undefined && count >= limit) break;
     }
     await check?.(pages, output);
-    const shown = pages.flatMap((page) => Object.entries(page)).slice(0, limit)
-      .map(([key, value]): [string, string] => [text(key), text(value)]);
+    const shown = pages.flatMap((page) => Object.entries(page)).slice(0, limit);
     output.list(Object.fromEntries(shown), ["key", "value"], shown);
   })))
     .option("--prefix <text>", "only facts whose keys begin with it")
@@ -146,19 +142,26 @@ function readCommands(token: Command): void {
         example: "token history 96d1f0… planet",
       },
       async ({ tokens, output, options }, id, key) => {
-        const { status, owner, limit } = options;
-        const text = (value: string | null | undefined) =>
-          typeof value === "string" ? shownText(value, options) : value;
+        const { status, owner, limit, hex } = options;
         if (key !== undefined) {
           const history = await first(tokens.factHistory(id, factText(key, options)), limit);
           output.list(
             history,
             ["slot", "change", "value", "request"],
-            history.map(({ slot, type, value, outputRefId }) => [slot, type, text(value), outputRefId]),
+            history.map(({ slot, type, value, valueHex, outputRefId }) => [
+              slot,
+              type,
+              hex ? valueHex : value,
+              outputRefId,
+            ]),
           );
           return;
         }
-        const selection = { ...(status ? { status } : {}), ...(owner === undefined ? {} : { owner }) };
+        const selection = {
+          ...encodingOf(options),
+          ...(status ? { status } : {}),
+          ...(owner === undefined ? {} : { owner }),
+        };
         const requests = await first(tokens.history(id, { ...selection, limit: Math.min(limit, PAGE) }), limit);
         output.list(
           requests,
@@ -167,8 +170,8 @@ function readCommands(token: Command): void {
             outputRefId,
             status,
             change.type,
-            text(change.key),
-            text(change.value),
+            change.key,
+            change.value,
             opened.slot,
             closed?.slot,
           ]),
@@ -185,15 +188,15 @@ function readCommands(token: Command): void {
     description: "the open requests of a token",
     example: "token requests 96d1f0…",
   }, async ({ tokens, output, options }, id) => {
-    const { requests } = await tokens.token(id);
+    const { requests } = await tokens.token(id, encodingOf(options));
     output.list(
       requests,
       ["request", "change", "key", "value", "owner"],
       requests.map(({ outputRefId, change: { type, key, value }, owner }) => [
         outputRefId,
         type,
-        shownText(key, options),
-        value === undefined ? value : shownText(value, options),
+        key,
+        value,
         short(owner),
       ]),
     );
@@ -233,8 +236,7 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       example: `${path}verify proof.json 96d1f0… planet --root 5f2c…`,
     }, async ({ output, options }, answer, token, key) => {
       const proven = await verify(answer!, token!, factText(key!, options), options);
-      const shown = { ...proven, ...(proven.value === undefined ? {} : { value: shownText(proven.value, options) }) };
-      output.record(shown, Object.entries(shown));
+      output.record(proven, Object.entries(proven));
     }))),
   boot: (parent, path) =>
     withDepth(define<WaitOptions>(parent, {
@@ -251,7 +253,7 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       description: "request a new fact, print the request",
       example: `${path}insert bob.key 96d1f0… planet Earth`,
     }, async (context, file, token, ...texts) => {
-      const [key, value] = texts.map((text) => factText(text, context.options)) as [string, string];
+      const [key, value] = texts.map((text) => factText(text, context.options)) as [FactText, FactText];
       await request(context, file!, (address) =>
         context.tokens.insert(address, token!, key, value, strictly(context.options)));
     })),
@@ -261,7 +263,7 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       description: "request a new value of a fact, print the request",
       example: `${path}update bob.key 96d1f0… planet Earth Mars`,
     }, async (context, file, token, ...texts) => {
-      const [key, old, value] = texts.map((text) => factText(text, context.options)) as [string, string, string];
+      const [key, old, value] = texts.map((text) => factText(text, context.options)) as [FactText, FactText, FactText];
       await request(context, file!, (address) =>
         context.tokens.update(address, token!, key, old, value, strictly(context.options)));
     })),
@@ -271,7 +273,7 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       description: "request the deletion of a fact, print the request",
       example: `${path}delete bob.key 96d1f0… planet Mars`,
     }, async (context, file, token, ...texts) => {
-      const [key, value] = texts.map((text) => factText(text, context.options)) as [string, string];
+      const [key, value] = texts.map((text) => factText(text, context.options)) as [FactText, FactText];
       await request(context, file!, (address) =>
         context.tokens.delete(address, token!, key, value, strictly(context.options)));
     })),

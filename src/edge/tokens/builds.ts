@@ -2,9 +2,10 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z, type ZodType } from "zod";
 import * as api from "#src/api/tokens.ts";
+import { fromHex, isHex } from "#src/base/bytes.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { readRequest } from "#src/cage/index/read.ts";
-import { bytesOf } from "#src/cage/text.ts";
+import { bytesOf, bytesText } from "#src/cage/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
 import { BUILDING, building, GONE, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
@@ -19,10 +20,16 @@ const writable = z.record(
   z.string(),
   z.string().refine((text) => bytesOf(text) !== undefined, "a sequence of lone surrogates must not be valid UTF-8"),
 );
+/** Texts in hexadecimal, as texts that encode bytes. */
+const inHex = z.record(
+  z.string(),
+  z.string().refine((text) => isHex(text), "expected hexadecimal").transform((text) => bytesText(fromHex(text))),
+);
 const ofToken = { ...address, tokenId: api.tokenId };
 
 /** Query of the builds of requests. */
 const requestQuery = {
+  encoding: api.encoding,
   strict: api.flag.optional().meta({
     type: "boolean",
     description:
@@ -70,11 +77,11 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
         ...BUILDING,
         409: "`token_quarantined`, `token_pending`, `paused`; with `strict` `request_conflicts`, with the open request",
       },
-    }, async ({ params, query: { strict = false }, body, context }) => {
+    }, async ({ params, query: { encoding, strict = false }, body, context }) => {
       const from = requester(params.address);
-      check(writable, body, "body");
+      const texts = check(encoding === "hex" ? inHex : writable, body, "body");
       await buildable(params.tokenId);
-      return await built(context, params.tokenId, "request", { address: from, type, strict, ...body });
+      return await built(context, params.tokenId, "request", { address: from, type, strict, ...texts });
     });
   }
 

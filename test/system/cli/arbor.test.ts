@@ -65,6 +65,8 @@ describe("tokens", () => {
     await cli("token", "insert", "--hex", file("bob"), token, "ff00", "80");
     const open = await json("token", "requests", token);
     expect(open).toHaveLength(7);
+    const inHex = await json("token", "requests", token, "--hex");
+    expect(inHex.map(({ change }: { change: { key: string } }) => change.key)).toContain("ff00");
 
     const tried = await json("token", "apply", file("alice"), token, "--dry-run", "--json");
     expect(tried).toEqual({ root: expect.any(String), applied: expect.any(Array), left: expect.any(Array) });
@@ -80,6 +82,10 @@ describe("tokens", () => {
       [...facts, ["planet", "Earth"], ["--flag", "-v"], ["\udcff\u0000", "\udc80"]].sort(),
     );
     expect(await json("token", "facts", token, "--hex", "--prefix", "ff")).toEqual({ ff00: "80" });
+    const [past] = await json("token", "history", token, "--hex", "--limit", "100")
+      .then((all) => all.filter(({ change }: { change: { key: string } }) => change.key === "ff00"));
+    expect(past).toMatchObject({ status: "applied", change: { value: "80", newValue: "80" } });
+    expect(await json("token", "history", token, "ff00", "--hex")).toMatchObject([{ valueHex: "80" }]);
     expect(Object.keys(await json("token", "facts", token, "--limit", "2"))).toHaveLength(2);
     expect((await json("token", "facts", token, "--slots")).planet).toEqual({
       value: "Earth",
