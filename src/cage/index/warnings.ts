@@ -1,8 +1,9 @@
 /** Warnings before a request is made: whether it would fail once the open requests for its key are applied. */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
-import { refKey } from "#src/cardano/output.ts";
 import type { Operation } from "#src/cage/datum.ts";
+import type { PendingToken } from "#src/cage/index/pending.ts";
 import { readFactsAt, readRequestsOf } from "#src/cage/index/read.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { digest } from "#src/forestry/hash.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -61,31 +62,20 @@ export function expectedFailure(
   return { code: failed.code, message, ...(request === undefined ? {} : { request }) };
 }
 
-/**
- * Reasons for which the request would fail; empty if none is known. `pending` are requests for its key that no block has,
- * in any order; those that the index has as well count once.
- */
+/** Reasons for which the request would fail after the pending transactions; empty if none is known. */
 export async function requestWarnings(
   sql: Queries,
   token: string,
   key: Uint8Array,
   operation: Operation,
-  pending: readonly OpenChange[] = [],
+  pending: Pick<PendingToken, "changes" | "requests" | "spent">,
 ): Promise<Warning[]> {
   const path = toHex(digest(key));
-  const value = (await readFactsAt(sql, token, [path])).get(path);
-  const open = (await readRequestsOf(sql, token, path)).map((one) => ({ ...one, ref: refKey(one.utxo.ref) }));
-  const indexed = new Set(open.map(({ ref }) => ref));
-  const others = pending.filter(({ ref }) => !indexed.has(ref));
-  const now = open.reduce((before, one) => after(before, one.operation).value, value);
-  const failure = expectedFailure(value, [...open, ...applicable(now, others)], operation);
+  const ofKey = (one: { readonly path: string }) => one.path === path;
+  let value = (await readFactsAt(sql, token, [path])).get(path);
+  for (const change of pending.changes.filter(ofKey)) value = after(value, change.operation).value;
+  const inLedger = (await readRequestsOf(sql, token, path)).filter(({ utxo }) => !pending.spent.has(refKey(utxo.ref)));
+  const open = [...inLedger, ...pending.requests.filter(ofKey)];
+  const failure = expectedFailure(value, open.map((one) => ({ ref: refKey(one.utxo.ref), ...one })), operation);
   return failure ? [failure] : [];
-}
-
-/** Requests in an order in which each can be applied after those before it, as far as there is one. */
-function applicable(value: Uint8Array | undefined, requests: readonly OpenChange[]): OpenChange[] {
-  const first = requests.find(({ operation }) => !after(value, operation).failed) ?? requests[0];
-  if (!first) return [];
-  const others = requests.filter((one) => one !== first);
-  return [first, ...applicable(after(value, first.operation).value, others)];
 }

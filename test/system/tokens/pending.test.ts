@@ -46,16 +46,17 @@ describe("a token while its transactions are pending", () => {
     await infra?.stop();
   });
 
-  it("is known while the transaction that creates it is in no block", async () => {
+  it("can be built on while the transaction that creates it is in no block", async () => {
     const boot = await get(`/transaction/${owner.address}/boot-token`);
     token = boot.body?.value;
     expect(await insert(other, "early")).toMatchObject({ status: 404, body: { code: "token_unknown" } });
     const hash = await sent(owner, boot);
-    const pending = { status: 409, body: { code: "token_pending", details: { transaction: hash } } };
-    expect(await insert(other, "early")).toMatchObject(pending);
-    for (const action of ["update-token", "end-token"]) {
-      expect(await build(owner, action, token)).toMatchObject(pending);
-    }
+    expect(await insert(other, "early")).toMatchObject({ status: 200 });
+    expect(await build(owner, "end-token", token)).toMatchObject({ status: 200 });
+    expect(await build(owner, "update-token", token)).toMatchObject({
+      status: 409,
+      body: { code: "nothing_to_apply" },
+    });
     expect(await get(`/token/${token}`)).toMatchObject({ status: 404, body: { code: "token_unknown" } });
     await block(hash);
   });
@@ -93,12 +94,20 @@ describe("a token while its transactions are pending", () => {
     });
     expect(await build(owner, "retract-change", goes!)).toMatchObject({ status: 403, body: { code: "not_owner" } });
     const update = await sent(owner, await build(owner, "update-token", token));
-    const pending = { status: 409, body: { code: "token_pending", details: { transaction: update } } };
+    const left = [stays, goes].map((one) => expect.objectContaining({ request: one, code: "request_pending" }));
+    expect(await build(owner, "update-token", token)).toMatchObject({
+      status: 409,
+      body: { code: "requests_fail", details: { requests: expect.arrayContaining(left) } },
+    });
     for (const action of ["update-token", "end-token"]) {
-      expect(await build(owner, action, token)).toMatchObject(pending);
       expect(await build(other, action, token)).toMatchObject({ status: 403, body: { code: "not_owner" } });
     }
-    expect(await build(owner, "transfer-token", `${token}?to=${other.address}`)).toMatchObject(pending);
+    for (const path of [`end-token/${token}`, `transfer-token/${token}?to=${other.address}`]) {
+      expect(await get(`/transaction/${owner.address}/${path}`)).toMatchObject({
+        status: 200,
+        body: { summary: expect.anything() },
+      });
+    }
     expect(await build(other, "retract-change", stays!)).toMatchObject({
       status: 409,
       body: { code: "request_pending" },
