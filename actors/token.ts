@@ -71,10 +71,12 @@ const MOST_REQUESTS = 200;
 /** Most open requests considered for an update that names none. */
 const MOST_WALKED = 2_000;
 
+/** Members of every request; `strict` refuses one that conflicts with an open one. */
+const requested = { ...payer, key: text, strict: z.boolean().default(false) };
 const requestInput = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("insert"), ...payer, key: text, newValue: text }),
-  z.object({ type: z.literal("update"), ...payer, key: text, oldValue: text, newValue: text }),
-  z.object({ type: z.literal("delete"), ...payer, key: text, oldValue: text }),
+  z.object({ type: z.literal("insert"), ...requested, newValue: text }),
+  z.object({ type: z.literal("update"), ...requested, oldValue: text, newValue: text }),
+  z.object({ type: z.literal("delete"), ...requested, oldValue: text }),
 ]);
 type RequestInput = z.infer<typeof requestInput>;
 
@@ -277,13 +279,17 @@ async function request(
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => {
     const newest = await readNewestToken(sql, entity.id, options.networkId);
-    return {
-      state: stateOf(newest, entity.id),
-      warnings: await requestWarnings(sql, entity.id, key, operation, newest),
-    };
+    const found = await requestWarnings(sql, entity.id, key, operation, newest);
+    const warnings = found.map((one) => one.request === undefined ? one : { ...one, request: refText(one.request) });
+    return { state: stateOf(newest, entity.id), warnings };
   };
   return await building(options, input, deadline, script, read, async (common, { state, warnings }) => {
     if (!state.ok) return state;
+    const conflict = warnings.find((one) => one.request !== undefined);
+    if (input.strict && conflict) {
+      const message = `The request conflicts with the open request ${conflict.request}: ${conflict.message}`;
+      return fail("request_conflicts", message, { request: conflict.request, reason: conflict.code });
+    }
     const built = await options.builders.run("request", { ...common, token: entity.id, key, operation }, { deadline });
     return built.ok ? ok({ built: built.value, more: {}, warnings: warnings.map(messaged) }) : built;
   });
