@@ -14,7 +14,15 @@ import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
 import { createVault } from "#src/vault/vault.ts";
-import { type AppContext, listen, StartError, tokenKinds, urlOf, WAKE_FOLLOWER } from "#src/app/context.ts";
+import {
+  type AppContext,
+  holdProcessLease,
+  listen,
+  StartError,
+  tokenKinds,
+  urlOf,
+  WAKE_FOLLOWER,
+} from "#src/app/context.ts";
 import { tokenEdgeOptions } from "#src/app/edgeRole.ts";
 import { partitionsCheck } from "#src/app/health.ts";
 import { signerPorts } from "#src/app/ports.ts";
@@ -57,7 +65,9 @@ export async function startSignerRole(context: AppContext): Promise<void> {
   for (const [i, use] of signerPorts(options).entries()) {
     const wallet = await signingWallet(shared, elementAt(context.seeds, i));
     await openSoon(wallet, log);
-    const listener = await listen(context, signerApp({ ...shared, wallet }), use);
+    const lease = holdProcessLease(context, `signer-${wallet.id}`, () => {});
+    const sends = () => lease.epoch() !== undefined;
+    const listener = await listen(context, signerApp({ ...shared, wallet, sends }), use);
     listening.push({ name: i === 0 ? "signing service" : `signing service ${i + 1}`, at: urlOf(listener) });
   }
   // Stops before the listeners, which wait for their streams to end.

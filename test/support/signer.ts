@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { expect } from "vitest";
+import { Documented, type RawAnswer } from "./documented.ts";
 import type { Answer } from "./user.ts";
 
 /** A folder for seed files, removed with the process. */
@@ -21,7 +22,16 @@ export interface SignerAnswer extends Answer {
 export class SignerClient {
   constructor(readonly base: string, private readonly headers: Readonly<Record<string, string>> = {}) {}
 
-  /** Sends a request; `key` is its `Idempotency-Key`. */
+  private readonly answers: { readonly method: string; readonly path: string; readonly answer: RawAnswer }[] = [];
+
+  /** Differences between all answers and the service's OpenAPI document. */
+  async faults(): Promise<string[]> {
+    const answers = [...this.answers];
+    const documented = new Documented(await this.good("GET", "/openapi.json"));
+    return [...new Set(answers.flatMap(({ method, path, answer }) => documented.faults(method, path, answer)))];
+  }
+
+  /** Sends a request; gives its answer, whatever the status. */
   async call(
     method: string,
     path: string,
@@ -34,6 +44,8 @@ export class SignerClient {
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
+    const type = (response.headers.get("content-type") ?? "").replace(/;.*$/, "");
+    this.answers.push({ method, path, answer: { status: response.status, type, text } });
     return {
       status: response.status,
       retryAfter: response.headers.get("retry-after"),

@@ -26,4 +26,6 @@ export interface SignerOptions extends TokenEdgeOptions, Pick<SigningServices, "
 /** The service of one wallet. */
 export interface SignerEdgeOptions extends SignerOptions {
   readonly wallet: SigningWallet;
+  /** Whether this process is the one that sends for the wallet; another one with the same seed file may be. */
+  readonly sends: () => boolean;
 }

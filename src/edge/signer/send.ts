@@ -1,6 +1,6 @@
 /**
  * Transactions of a signing service: built, signed and submitted one after the other, so that each build sees what the
- * one before spends and creates.
+ * one before spends and creates. Of several processes with one wallet only the holder of the wallet's lease sends.
  *
  * Under an `Idempotency-Key` the signed transaction is stored before it is submitted. A process that is killed between
  * the two leaves it stored: the next turn submits it before it builds anything, so that no later transaction takes its
@@ -10,6 +10,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { inTurn } from "#actors/offering.ts";
 import { fromHex } from "#src/base/bytes.ts";
+import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
@@ -46,6 +47,8 @@ const unsigned = z.looseObject({ unsignedTransaction: z.string() });
 const MOST_WAITING = 500;
 /** Most builds of a request while others spend its inputs: by the same wallet elsewhere, or after a rollback. */
 const RACES = 8;
+/** Time between two looks at a state that is about to change, in milliseconds. */
+const LOOK_MS = 50;
 /** Shortest time for a build after a wait, in milliseconds. */
 const LEAST_MS = 1_000;
 
@@ -81,8 +84,18 @@ export function signerSend(service: SignerEdgeOptions, watch: ReturnType<typeof 
     }
     unfinished = false;
   };
+  /** Waits until this process may send: a process that was killed holds the lease for a moment. */
+  const untilHeld = async (longestMs: number) => {
+    for (const end = performance.now() + longestMs; !service.sends(); await sleep(LOOK_MS)) {
+      // what another process stores meanwhile is to be finished here as well
+      unfinished = true;
+      if (performance.now() < end) continue;
+      throw new HttpFailure(503, "wallet_elsewhere", "Another process with the same seed file sends for this wallet.");
+    }
+  };
   /** One attempt, within the wallet's turn. */
   const attempt = async ({ context, body, build }: Sending, deadlineMs: number) => {
+    await untilHeld(deadlineMs);
     if (unfinished) await finishStored(deadlineMs);
     const transaction = await madeOnce(service, context, scopeOf(wallet.id), body, async () => {
       await wallet.open();
@@ -95,14 +108,25 @@ export function signerSend(service: SignerEdgeOptions, watch: ReturnType<typeof 
     answered(sent);
     return scanTransaction(transaction);
   };
-  /** Waits for the pending one of the transactions that a failed build depends on; false where there is none. */
-  const waited = async (error: unknown, { context, after = [] }: Sending, longestMs: number): Promise<boolean> => {
+  /** Those of some transactions that are pending. */
+  const pendingAmong = async (hashes: readonly string[]) => {
+    const found = await Promise.all(hashes.map((hash) => readSubmissionStatus(sql, hash)));
+    return hashes.filter((_, i) => found[i] === "pending");
+  };
+  /**
+   * Whether a failed build is worth a repetition: it depends on transactions that were pending, those of `before` or the
+   * one that it names. Waits for one of them, unless they were decided meanwhile.
+   */
+  const decided = async (error: unknown, before: readonly string[], context: Context, longestMs: number) => {
     if (!(error instanceof HttpFailure) || !WAITS.has(error.code) || longestMs < LEAST_MS) return false;
-    for (const hash of [...named(error.details), ...after]) {
-      if (await readSubmissionStatus(sql, hash) !== "pending") continue;
+    const hashes = [...named(error.details), ...before];
+    if (hashes.length === 0) return false;
+    const [hash] = await pendingAmong(hashes);
+    if (hash !== undefined) {
       return await watch({ hash, depth: 0, longestMs, signal: context.req.raw.signal }) !== undefined;
     }
-    return false;
+    await sleep(LOOK_MS);
+    return true;
   };
 
   return async (sending) => {
@@ -114,12 +138,13 @@ export function signerSend(service: SignerEdgeOptions, watch: ReturnType<typeof 
     waiting++;
     try {
       for (let races = 1;;) {
+        const before = await pendingAmong(sending.after ?? []);
         try {
           return await inTurn(`signer ${wallet.id}`, () => attempt(sending, left()));
         } catch (error) {
           // under a key the first signed transaction is final, refused or not
           if (isSpent(error) && !isNamed(sending.context) && races++ < RACES) continue;
-          if (!await waited(error, sending, end - performance.now())) throw error;
+          if (!await decided(error, before, sending.context, end - performance.now())) throw error;
         }
       }
     } finally {

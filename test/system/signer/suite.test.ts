@@ -34,7 +34,11 @@ describe.each(providers)("three signing services, provider %s", (provider) => {
       expect(await one.good("PUT", "/wallet/topup", { amount: 10_000 })).toEqual({ message: "Top up successful" });
     }
   });
-  afterAll(() => scenario?.stop());
+  afterAll(async () => {
+    const faults = await Promise.all([charlie, bob, alice].map((one) => one.faults()));
+    await scenario?.stop();
+    expect(faults).toEqual([[], [], []]);
+  });
 
   it("shows the wallet, whose top-ups are spendable within two blocks", async () => {
     const wallet = await charlie.good("GET", "/wallet");
@@ -152,6 +156,17 @@ describe.each(providers)("three signing services, provider %s", (provider) => {
     };
     expect(requests.map(({ outputRefId }) => outputRefId).sort()).toEqual([...ids].sort());
     expect(requests.map(({ change }) => change.key).sort()).toEqual([...keys].sort());
+    await charlie.good("DELETE", `/token/${token}`);
+  });
+
+  it("applies requests in two updates at once, the second after the block of the first", async () => {
+    const token = await charlie.boot();
+    const change = (key: string) => ({ type: "insert", key, value: "x" });
+    const [one, two] = [await bob.request(token, change("one")), await alice.request(token, change("two"))];
+    await bob.sync();
+    const updates = await Promise.all([charlie.apply(token, [one]), charlie.apply(token, [two])]);
+    expect(new Set(updates.map(({ txHash }) => txHash)).size).toBe(2);
+    expect(Object.keys(await bob.facts(token)).sort()).toEqual(["one", "two"]);
     await charlie.good("DELETE", `/token/${token}`);
   });
 
