@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { errorBody } from "#src/api/errors.ts";
 import { summary } from "#src/api/summary.ts";
+import { walletId } from "#src/api/wallets/params.ts";
 
 /** A key or a value: text, with a lone surrogate U+DC80 to U+DCFF for each byte that is no UTF-8, as in answers. */
 const text = z.string().refine(
@@ -191,6 +192,12 @@ export const unsignedTransfer = unsigned.extend({
   owner: z.string().describe("Key hash of the new owner."),
   signers: z.array(z.string()).describe("Key hashes of the required signers: the current and the new owner."),
 }).meta({ id: "UnsignedTransfer" });
+/** The wallet that pays. Its id is not on the chain: it is what its owner has. */
+export const payingWallet = walletId.meta({
+  description:
+    "The wallet of this instance that the address belongs to. It pays with any of its coins and gets the change at an " +
+    "address of its own; all keys of the coins must sign, as `transactions-sign` of the wallet service does.",
+});
 export const flag = z.enum(["true", "false"]).transform((text) => text === "true").meta({ type: "boolean" });
 
 export const submitted = z.object({ txHash: z.string() }).meta({ id: "Submitted" });

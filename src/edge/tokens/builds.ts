@@ -20,6 +20,12 @@ const writable = z.record(
   z.string().refine((text) => bytesOf(text) !== undefined, "a sequence of lone surrogates must not be valid UTF-8"),
 );
 const ofToken = { ...address, tokenId: api.tokenId };
+/** The wallet of the address, where it pays with all of its coins. */
+const paying = { wallet: api.payingWallet.optional() };
+
+/** Refusals where a wallet is to pay. */
+const PAYING = { 403: "`foreign_address`", 404: "`no_such_wallet`" };
+const GONE_PAYING = { 404: `${GONE[404]}, ${PAYING[404]}` };
 
 /** A change that a request asks for. */
 interface RequestBody {
@@ -32,15 +38,20 @@ interface RequestBody {
 export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
   const { store, requester, buildable, built, boot } = service;
   const build = building(service);
+  const payer = ({ address }: { readonly address: string }, { wallet }: { readonly wallet?: string | undefined }) => ({
+    address: requester(address),
+    wallet: wallet ?? null,
+  });
   build(app, "get", "/transaction/:address/boot-token", {
     summary: "Build the transaction that creates a token",
     params: address,
+    query: paying,
     answer: api.unsignedBoot,
-    refusals: BUILDING,
-  }, async ({ params, context }) => {
+    refusals: { ...PAYING, ...BUILDING },
+  }, async ({ params, query, context }) => {
     const deadline = Date.now() + timeOf(context);
-    const from = requester(params.address);
-    return await withSummary(service, answered(await boot(from, deadline)), { deadline, address: from });
+    const from = payer(params, query);
+    return await withSummary(service, answered(await boot(from, deadline)), { deadline, address: from.address });
   });
 
   const requests:
@@ -53,27 +64,34 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     build(app, "post", `/transaction/:address/request-${type}/:tokenId`, {
       summary,
       params: ofToken,
+      query: paying,
       body: schema,
       answer: api.unsignedRequest,
-      refusals: { ...GONE, ...BUILDING, 409: "`token_quarantined`, `token_pending`, `paused`" },
-    }, async ({ params, body, context }) => {
-      const from = requester(params.address);
+      refusals: { ...PAYING, ...GONE_PAYING, ...BUILDING, 409: "`token_quarantined`, `token_pending`, `paused`" },
+    }, async ({ params, query, body, context }) => {
+      const from = payer(params, query);
       check(writable, body, "body");
       await buildable(params.tokenId);
-      return await built(context, params.tokenId, "request", { address: from, type, ...body });
+      return await built(context, params.tokenId, "request", { ...from, type, ...body });
     });
   }
 
   build(app, "get", "/transaction/:address/retract-change/:outputRef", {
     summary: "Build the transaction that retracts a request",
     params: { ...address, outputRef: api.outputRef },
+    query: paying,
     answer: api.unsigned,
-    refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...BUILDING, 409: "`request_pending`, `paused`" },
-  }, async ({ params, context }) => {
-    const from = requester(params.address);
+    refusals: {
+      403: "`not_owner`, `foreign_address`",
+      404: "`request_unknown`, `no_such_wallet`",
+      ...BUILDING,
+      409: "`request_pending`, `paused`",
+    },
+  }, async ({ params, query, context }) => {
+    const from = payer(params, query);
     const found = await readRequest(store.sql, refRow(params.outputRef));
     if (!found) throw new HttpFailure(404, "request_unknown", `No open request ${params.outputRef} exists.`);
-    return await built(context, found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
+    return await built(context, found.token, "retract", { ...from, request: refKey(found.utxo.ref) });
   });
 
   build(app, "get", "/transaction/:address/update-token/:tokenId", {
@@ -83,21 +101,21 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
       "first. Of conflicting requests, the oldest on the chain is applied, and the others refer to it. " +
       "A dry run returns which requests an update would apply and leave open, without a transaction to sign.",
     params: ofToken,
-    query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]), dryRun: api.flag.optional() },
+    query: { ...paying, request: z.array(api.outputRef).max(MAX_REQUESTS).default([]), dryRun: api.flag.optional() },
     answer: z.union([api.unsignedUpdate, api.updateDryRun]),
     refusals: {
-      403: "`not_owner`",
-      ...GONE,
+      403: "`not_owner`, `foreign_address`",
+      ...GONE_PAYING,
       ...BUILDING,
       409:
         "`requests_fail`, with a reason for each; `nothing_to_apply`, `token_pending`, `token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
-    const from = requester(params.address);
+    const from = payer(params, query);
     const named = [...new Set(query.request)].map(refRow);
     await buildable(params.tokenId);
     return await built(context, params.tokenId, "update", {
-      address: from,
+      ...from,
       dryRun: query.dryRun ?? false,
       requests: named.length > 0 ? named : null,
     });
@@ -107,28 +125,34 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     summary: "Build the transaction that transfers a token to another owner",
     description: "Both owners must sign: the contract requires the consent of the new owner.",
     params: ofToken,
-    query: { to: api.addressText },
+    query: { ...paying, to: api.addressText },
     answer: api.unsignedTransfer,
     refusals: {
-      403: "`not_owner`",
-      ...GONE,
+      403: "`not_owner`, `foreign_address`",
+      ...GONE_PAYING,
       ...BUILDING,
       409: "`owner_unchanged`, `token_pending`, `token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
-    const [from, to] = [requester(params.address), requester(query.to)];
+    const [from, to] = [payer(params, query), requester(query.to)];
     await buildable(params.tokenId);
-    return await built(context, params.tokenId, "transfer", { address: from, to });
+    return await built(context, params.tokenId, "transfer", { ...from, to });
   });
 
   build(app, "get", "/transaction/:address/end-token/:tokenId", {
     summary: "Build the transaction that ends a token",
     params: ofToken,
+    query: paying,
     answer: api.unsigned,
-    refusals: { 403: "`not_owner`", ...GONE, ...BUILDING, 409: "`token_pending`, `paused`" },
-  }, async ({ params, context }) => {
-    const from = requester(params.address);
+    refusals: {
+      403: "`not_owner`, `foreign_address`",
+      ...GONE_PAYING,
+      ...BUILDING,
+      409: "`token_pending`, `paused`",
+    },
+  }, async ({ params, query, context }) => {
+    const from = payer(params, query);
     await buildable(params.tokenId);
-    return await built(context, params.tokenId, "end", { address: from });
+    return await built(context, params.tokenId, "end", from);
   });
 }

@@ -10,6 +10,8 @@ export const refusal = refusalOf(
     bad_address: 400,
     undecodable: 400,
     not_owner: 403,
+    foreign_address: 403,
+    no_such_wallet: 404,
     transaction_unknown: 404,
     token_unknown: 404,
     token_ended: 404,
