@@ -152,7 +152,7 @@ async function building<T>(
   const { store, port, networkId, wake } = options;
   const published = publicationAddress(networkId);
   const [mine, scripts, parameters] = await Promise.all([
-    from.wallet === null ? ensureWatched(store, [from.address], wake, deadline) : ok(null),
+    from.wallet ? ok(null) : ensureWatched(store, [from.address], wake, deadline),
     ensureWatched(store, [published], wake, deadline, { forever: true }),
     port.parameters(),
   ]);

@@ -14,8 +14,8 @@ import { readWallet } from "#src/wallet/rows.ts";
 export interface TokenPayer {
   /** Address of the requester or owner, bytes in hexadecimal. */
   readonly address: string;
-  /** The wallet of that address, which pays with all of its coins and signs; null: the address alone does. */
-  readonly wallet: string | null;
+  /** The wallet of that address, which pays with all of its coins and signs; none or null: the address alone does. */
+  readonly wallet?: string | null;
 }
 
 interface TokenFunds {
@@ -30,7 +30,10 @@ const MOST_COINS = 500;
 /**
  * Reads what a payer can spend. With a wallet, the address must be one of its own: `no_such_wallet`, `foreign_address`.
  */
-export async function readFunds(sql: Queries, { address, wallet }: TokenPayer): Promise<Result<TokenFunds, Failure>> {
+export async function readFunds(
+  sql: Queries,
+  { address, wallet = null }: TokenPayer,
+): Promise<Result<TokenFunds, Failure>> {
   if (wallet === null) return ok({ available: await readAvailable(sql, address) });
   const row = await readWallet(sql, wallet);
   if (!row) {
