@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { offering } from "#actors/offering.ts";
 import { type NewestToken, readNewestToken } from "#actors/pendingTokens.ts";
+import { readFunds, type TokenPayer } from "#actors/tokenFunds.ts";
 import { tokenContent, tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
@@ -36,7 +37,7 @@ import type { BuiltUpdate, RefusedRequest } from "#src/cage/transactions/update.
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { currentSlot } from "#src/cardano/parameters.ts";
-import { atPoint, readAvailable } from "#src/chain/pending/spendable.ts";
+import { atPoint } from "#src/chain/pending/spendable.ts";
 import { horizonOf } from "#src/chain/provider/horizon.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";
@@ -59,6 +60,8 @@ type Answer = Result<Json, Failure>;
 type View = ActorView & { can(event: Event): boolean };
 
 const address = z.string().regex(/^([0-9a-f]{2})+$/);
+/** As `TokenPayer`. */
+const payer = { address, wallet: z.string().nullable().default(null) };
 const ref = z.string().regex(/^[0-9a-f]{64}#\d+$/);
 /** A key or a value in the API's text form; see `bytesOf`. */
 const text = z.string().refine((value) => bytesOf(value) !== undefined, "not a valid text of this API");
@@ -68,10 +71,12 @@ const MOST_REQUESTS = 200;
 /** Most open requests considered for an update that names none. */
 const MOST_WALKED = 2_000;
 
+/** Members of every request; `strict` refuses one that conflicts with an open one. */
+const requested = { ...payer, key: text, strict: z.boolean().default(false) };
 const requestInput = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("insert"), address, key: text, newValue: text }),
-  z.object({ type: z.literal("update"), address, key: text, oldValue: text, newValue: text }),
-  z.object({ type: z.literal("delete"), address, key: text, oldValue: text }),
+  z.object({ type: z.literal("insert"), ...requested, newValue: text }),
+  z.object({ type: z.literal("update"), ...requested, oldValue: text, newValue: text }),
+  z.object({ type: z.literal("delete"), ...requested, oldValue: text }),
 ]);
 type RequestInput = z.infer<typeof requestInput>;
 
@@ -91,19 +96,19 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
         run: (view, input, context) => request(options, view, input, context),
       }),
       update: defineBuild({
-        input: z.object({ address, requests: z.array(ref).min(1).max(MOST_REQUESTS).nullable(), dryRun: z.boolean() }),
+        input: z.object({ ...payer, requests: z.array(ref).min(1).max(MOST_REQUESTS).nullable(), dryRun: z.boolean() }),
         run: (view, input, context) => update(options, view, input, context),
       }),
       transfer: defineBuild({
-        input: z.object({ address, to: address }),
+        input: z.object({ ...payer, to: address }),
         run: (view, input, context) => transfer(options, view, input, context),
       }),
       retract: defineBuild({
-        input: z.object({ address, request: ref }),
+        input: z.object({ ...payer, request: ref }),
         run: (_view, input, context) => retract(options, input, context),
       }),
       end: defineBuild({
-        input: z.object({ address }),
+        input: z.object(payer),
         run: (view, input, context) => end(options, view, input, context),
       }),
     },
@@ -112,7 +117,7 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
 
 /** Builds the transaction that creates a token. There is no actor yet. */
 export function tokenBoot(options: TokenBuildOptions) {
-  return (from: string, deadline: number): Promise<Answer> =>
+  return (from: TokenPayer, deadline: number): Promise<Answer> =>
     building(options, from, deadline, cageScript.hash, () => Promise.resolve({}), async (input) => {
       const built = await options.builders.run("boot", input, { deadline });
       return built.ok ? ok({ built: built.value, more: { value: built.value.token } }) : built;
@@ -138,7 +143,7 @@ type Offer = Result<
  */
 async function building<T>(
   options: TokenBuildOptions,
-  from: string,
+  from: TokenPayer,
   deadline: number,
   script: string,
   read: (sql: Queries) => Promise<T>,
@@ -147,19 +152,21 @@ async function building<T>(
   const { store, port, networkId, wake } = options;
   const published = publicationAddress(networkId);
   const [mine, scripts, parameters] = await Promise.all([
-    ensureWatched(store, [from], wake, deadline),
+    from.wallet === null ? ensureWatched(store, [from.address], wake, deadline) : ok(null),
     ensureWatched(store, [published], wake, deadline, { forever: true }),
     port.parameters(),
   ]);
   for (const watched of [mine, scripts]) if (!watched.ok) return watched;
   if (!parameters.ok) return parameters;
   const [network, horizon] = await Promise.all([port.network(), horizonOf(port)]);
-  return await offering(store, from, async () => {
+  return await offering(store, from.wallet ?? from.address, async () => {
     const { at, value } = await atPoint(store, async (sql) => ({
-      available: await readAvailable(sql, from),
+      funds: await readFunds(sql, from),
       reference: findPublished(await readUtxos(sql, [published]), script),
       more: await read(sql),
     }));
+    if (!value.funds.ok) return value.funds;
+    const { available, change } = value.funds.value;
     const offer = await build({
       parameters: parameters.value.value,
       slots: network.slots,
@@ -168,8 +175,9 @@ async function building<T>(
       network: networkId,
       script: publishedScript(script),
       reference: value.reference,
-      address: from,
-      available: value.available,
+      address: from.address,
+      available,
+      ...(change === undefined ? {} : { change }),
     }, value.more);
     if (!offer.ok) return offer;
     const { built, dry } = offer.value;
@@ -178,7 +186,7 @@ async function building<T>(
     const warnings = [...known ?? [], ...(warning ? [{ ...warning }] : [])];
     const more = { ...offer.value.more, ...(known || warning ? { warnings } : {}) };
     return ok({
-      read: value.available,
+      read: available,
       spends: dry ? [] : built.spends.map((utxo) => utxo.ref),
       answer: dry ? more : { unsignedTransaction: toHex(built.transaction), ...more },
     });
@@ -271,20 +279,23 @@ async function request(
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => {
     const newest = await readNewestToken(sql, entity.id, options.networkId);
-    return {
-      state: stateOf(newest, entity.id),
-      warnings: await requestWarnings(sql, entity.id, key, operation, newest),
-    };
+    const found = await requestWarnings(sql, entity.id, key, operation, newest);
+    const warnings = found.map((one) => one.request === undefined ? one : { ...one, request: refText(one.request) });
+    return { state: stateOf(newest, entity.id), warnings };
   };
-  return await building(options, input.address, deadline, script, read, async (common, { state, warnings }) => {
+  return await building(options, input, deadline, script, read, async (common, { state, warnings }) => {
     if (!state.ok) return state;
+    const conflict = warnings.find((one) => one.request !== undefined);
+    if (input.strict && conflict) {
+      const message = `The request conflicts with the open request ${conflict.request}: ${conflict.message}`;
+      return fail("request_conflicts", message, { request: conflict.request, reason: conflict.code });
+    }
     const built = await options.builders.run("request", { ...common, token: entity.id, key, operation }, { deadline });
     return built.ok ? ok({ built: built.value, more: {}, warnings: warnings.map(messaged) }) : built;
   });
 }
 
-interface UpdateInput {
-  readonly address: string;
+interface UpdateInput extends TokenPayer {
   /** Null: as many open requests as can be applied and fit. */
   readonly requests: string[] | null;
   /**
@@ -296,7 +307,7 @@ interface UpdateInput {
 async function update(
   options: TokenBuildOptions,
   view: View,
-  { address, requests: named, dryRun }: UpdateInput,
+  { requests: named, dryRun, ...from }: UpdateInput,
   { entity, deadline }: BuildContext,
 ): Promise<Answer> {
   const no = impossible(view, { type: "UPDATE" });
@@ -314,13 +325,13 @@ async function update(
   };
   return await building(
     options,
-    address,
+    from,
     deadline,
     script,
     read,
     async (common, { state, requests, newest }) => {
       if (!state.ok) return state;
-      if (keyAddress(address)?.payment !== state.value.owner) return NOT_OWNER;
+      if (keyAddress(from.address)?.payment !== state.value.owner) return NOT_OWNER;
       const unknown = (named ?? []).flatMap((request, i) => {
         if (requests[i]?.token === entity.id) return [];
         const transaction = newest.spent.get(request);
@@ -400,7 +411,7 @@ async function onState(
   options: TokenBuildOptions,
   view: View,
   intent: TokenIntent,
-  address: string,
+  from: TokenPayer,
   { entity, deadline }: BuildContext,
   build: (input: BuildInput & { readonly state: Utxo }) => Promise<Offer>,
 ): Promise<Answer> {
@@ -408,9 +419,9 @@ async function onState(
   if (no) return no;
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => stateOf(await readNewestToken(sql, entity.id, options.networkId), entity.id);
-  return await building(options, address, deadline, script, read, async (common, state) => {
+  return await building(options, from, deadline, script, read, async (common, state) => {
     if (!state.ok) return state;
-    if (keyAddress(address)?.payment !== state.value.owner) return NOT_OWNER;
+    if (keyAddress(from.address)?.payment !== state.value.owner) return NOT_OWNER;
     return await build({ ...common, state: state.value.utxo });
   });
 }
@@ -418,10 +429,10 @@ async function onState(
 function transfer(
   options: TokenBuildOptions,
   view: View,
-  { address, to }: { address: string; to: string },
+  { to, ...from }: TokenPayer & { to: string },
   context: BuildContext,
 ): Promise<Answer> {
-  return onState(options, view, { type: "UPDATE" }, address, context, async (input) => {
+  return onState(options, view, { type: "UPDATE" }, from, context, async (input) => {
     const built = await options.builders.run("transfer", { ...input, to }, { deadline: context.deadline });
     if (!built.ok) return built;
     return ok({ built: built.value, more: { owner: built.value.owner, signers: [...built.value.signers] } });
@@ -450,7 +461,7 @@ function failing(requests: readonly LeftRequest[]): Result<never, Failure> {
 
 async function retract(
   options: TokenBuildOptions,
-  input: { address: string; request: string },
+  input: TokenPayer & { request: string },
   { entity, deadline }: BuildContext,
 ): Promise<Answer> {
   const read = async (sql: Queries) => {
@@ -461,7 +472,7 @@ async function retract(
   const known = await read(options.store.sql);
   if (!known.found) return known.transaction === undefined ? gone(input.request) : requestPending(known.transaction);
   const script = known.found.utxo.output.address.slice(2, 58);
-  return await building(options, input.address, deadline, script, read, async (common, { found, transaction }) => {
+  return await building(options, input, deadline, script, read, async (common, { found, transaction }) => {
     if (!found) return transaction === undefined ? gone(input.request) : requestPending(transaction);
     if (found.owner !== keyAddress(input.address)?.payment) return NOT_REQUESTER;
     if (transaction !== undefined) return requestPending(transaction);
@@ -482,10 +493,10 @@ function gone(request: string): Result<never, Failure> {
 function end(
   options: TokenBuildOptions,
   view: View,
-  { address }: { address: string },
+  from: TokenPayer,
   context: BuildContext,
 ): Promise<Answer> {
-  return onState(options, view, { type: "END" }, address, context, async (input) => {
+  return onState(options, view, { type: "END" }, from, context, async (input) => {
     const built = await options.builders.run("end", input, { deadline: context.deadline });
     return built.ok ? ok({ built: built.value, more: {} }) : built;
   });

@@ -8,6 +8,7 @@ import { benchCapacity } from "./capacity.ts";
 import { benchChain } from "./chain.ts";
 import { benchChainRequests } from "./chain-requests.ts";
 import { benchDevnet } from "./devnet.ts";
+import { benchDevnetPace } from "./devnet-pace.ts";
 import { benchDevnetIndex } from "./devnet-index.ts";
 import { benchDisk } from "./disk.ts";
 import { embeddedBench } from "./embedded.ts";
@@ -36,6 +37,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   "chain-requests": benchChainRequests,
   service: benchService,
   devnet: benchDevnet,
+  "devnet-pace": benchDevnetPace,
   snapshots: benchSnapshots,
   blockfrost: benchBlockfrost,
   "devnet-index": benchDevnetIndex,

@@ -10,6 +10,7 @@ import type { Folded, Projection, Rows } from "#src/cardano/projection.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { MAIN } from "#src/chain/index/cursor.ts";
 import { fetchRows, mergeRows, scopeOf } from "#src/chain/index/rows.ts";
+import { pendingHashes } from "#src/chain/pending/overlay.ts";
 import { parentsFirst } from "#src/chain/pending/order.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 
@@ -31,9 +32,9 @@ export async function readPendingChain(
   sql: Queries,
   { containing, follows, spending }: PendingSearch,
 ): Promise<ScannedTransaction[]> {
-  const [any] = await sql`select 1 from submission_open limit 1`;
+  const [any] = await sql`select 1 from ${pendingHashes(sql)} p limit 1`;
   if (!any) return [];
-  const open = sql`submission_open o join submission s using (hash)
+  const open = sql`${pendingHashes(sql)} o join submission s using (hash)
     where not exists (select 1 from chain_transaction c where c.hash = o.hash and c.to_slot is null)`;
   const named = await sql<
     PendingRow[]
@@ -58,7 +59,7 @@ const scanned = ({ cbor }: PendingRow, index = 0) => scanTransaction(new Uint8Ar
 export async function readPendingCbor(sql: Queries, hash: string): Promise<Uint8Array | undefined> {
   const [row] = await sql<
     PendingRow[]
-  >`select s.cbor from submission_open o join submission s using (hash) where o.hash = ${hash}`;
+  >`select s.cbor from ${pendingHashes(sql)} o join submission s using (hash) where o.hash = ${hash}`;
   return row && new Uint8Array(row.cbor);
 }
 

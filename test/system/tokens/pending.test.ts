@@ -134,6 +134,50 @@ describe("a token while its transactions are pending", () => {
     for (const request of late) await block(await sent(other, await build(other, "retract-change", request)));
   });
 
+  it.each([["a short key", "k"], ["the empty key", ""], ["a long key", "long ".repeat(100)], [
+    "bytes",
+    "\udcff\udc80",
+  ]])(
+    "refuses a strict request that conflicts with a pending or an open one: %s",
+    async (_, key) => {
+      const request = (user: User, type: string, body: object, query = "?strict=true") =>
+        http(arbor.tokens, "POST", `/transaction/${user.address}/request-${type}/${token}${query}`, { key, ...body });
+      const first = await sent(other, await request(other, "insert", { value: "1" }));
+      const conflict = { status: 409, body: { code: "request_conflicts", details: { request: `${first}-0` } } };
+      const look = async () => {
+        expect(await request(owner, "insert", { value: "2" })).toMatchObject(conflict);
+        expect(await request(owner, "insert", { value: "2" }, "")).toMatchObject({
+          status: 200,
+          body: { warnings: [{ code: "fact_exists", request: `${first}-0` }] },
+        });
+        expect(await request(owner, "insert", { key: `${key}2`, value: "2" })).toMatchObject({
+          status: 200,
+          body: { warnings: [] },
+        });
+        // it fails, but not because of an open one
+        const wrong = await request(owner, "delete", { value: "2" });
+        expect(wrong).toMatchObject({ status: 200, body: { warnings: [{ code: "fact_differs" }] } });
+        expect(wrong.body.warnings[0]).not.toHaveProperty("request");
+      };
+      await look();
+      const second = await sent(other, await request(other, "update", { oldValue: "1", newValue: "2" }));
+      expect(await request(owner, "delete", { value: "1" })).toMatchObject({
+        status: 409,
+        body: { code: "request_conflicts", details: { request: `${second}-0`, reason: "fact_differs" } },
+      });
+      await block(first, second);
+      expect(await request(owner, "delete", { value: "1" })).toMatchObject({
+        status: 409,
+        body: { code: "request_conflicts", details: { request: `${second}-0`, reason: "fact_differs" } },
+      });
+      expect(await request(owner, "delete", { value: "2" })).toMatchObject({ status: 200, body: { warnings: [] } });
+      await block(await sent(other, await build(other, "retract-change", `${second}-0`)));
+      await look();
+      await block(await sent(other, await build(other, "retract-change", `${first}-0`)));
+      expect(await request(owner, "insert", { value: "2" })).toMatchObject({ status: 200, body: { warnings: [] } });
+    },
+  );
+
   it("answers all concurrent builds and submissions with a result or a reason that a client can act on", async () => {
     const open: string[] = [];
     for (let i = 0; i < 4; i++) {
