@@ -2,7 +2,7 @@
  * Facts as sent to a thread: the digests of key and value, 64 bytes a fact, in one array, which is much faster to clone
  * than objects.
  */
-import { ok, type Result } from "#src/base/result.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { bucketOf, type CutMismatch, fillBuckets, openCut } from "#src/forestry/cut.ts";
 import { type Change, Forestry, type Leaf } from "#src/forestry/trie.ts";
 
@@ -29,6 +29,17 @@ function unpack(packed: Uint8Array): Leaf[] {
 /** The trie of packed facts; fails if cut and facts are of different states. */
 export function openFacts({ leaves, cut }: PackedFacts): Result<Forestry, CutMismatch> {
   return cut ? openCut(cut.hashes, groupByBucket(leaves, cut.buckets)) : ok(Forestry.from(unpack(leaves)));
+}
+
+/** The trie of a state's facts; `state_differs` if the changes do not apply to the ledger's facts. */
+export function openState({ facts, changes = [] }: StateFacts): Result<Forestry, Failure<"state_differs">> {
+  const opened = openFacts(facts);
+  if (!opened.ok) return fail("state_differs", opened.error.message, opened.error.details);
+  for (const change of changes) {
+    const done = opened.value.change(change);
+    if (!done.ok) return fail("state_differs", done.error.message);
+  }
+  return opened;
 }
 
 /**

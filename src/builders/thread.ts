@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { toHex } from "#src/base/bytes.ts";
 import { reason } from "#src/base/log.ts";
-import { fail, ok, type Result } from "#src/base/result.ts";
+import { ok, type Result } from "#src/base/result.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import { buildBatch } from "#src/cage/transactions/batch.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
@@ -18,7 +18,7 @@ import { bundle } from "#src/builders/bundle.ts";
 import { box } from "#src/builders/messages.ts";
 import { decodeJobInput } from "#src/builders/threadCodec.ts";
 import { summarise } from "#src/builders/explain.ts";
-import { openFacts, type StateFacts } from "#src/builders/packedFacts.ts";
+import { openFacts, openState, type StateFacts } from "#src/builders/packedFacts.ts";
 import type { Forestry } from "#src/forestry/trie.ts";
 import { prove } from "#src/builders/proofs.ts";
 import { balanceTransaction, runsScripts } from "#src/wallet/build/balance.ts";
@@ -50,14 +50,10 @@ function measuredHandler<I extends Pick<BuildInput, "parameters" | "slots">, R>(
 
 /** The handler of an update build: opens the facts of the token's state first. */
 function updateHandler<T>(build: (input: UpdateInput, facts: Forestry, measure: Measure) => Result<T, UpdateFailure>) {
-  return async ({ facts, changes = [], ...input }: UpdateInput & StateFacts) => {
+  return async ({ facts, changes, ...input }: UpdateInput & StateFacts) => {
     const [{ evaluateScripts }] = await Promise.all([loadEvaluator(), initHash()]);
-    const opened = openFacts(facts);
-    if (!opened.ok) return fail("state_differs", opened.error.message, opened.error.details);
-    for (const change of changes) {
-      const done = opened.value.change(change);
-      if (!done.ok) return fail("state_differs", done.error.message);
-    }
+    const opened = openState({ facts, changes });
+    if (!opened.ok) return opened;
     return build(input, opened.value, measureWith(evaluateScripts, input));
   };
 }
