@@ -25,9 +25,14 @@ if (!last) throw new Error("published.json has no version of the contract");
 /** The current version. */
 export const cageScript: CageScript = last;
 
-/** The newest version whose scripts run under these parameters: 3.0.0 needs protocol version 11. New tokens have it. */
+/** The first protocol version that runs a version of the contract. */
+export function firstProtocol(script: CageScript): number {
+  return contributesByIndex(script) ? 11 : 9;
+}
+
+/** The newest version of the contract that runs under these parameters. New tokens have it. */
 export function newestScript({ protocolVersion: { major } }: Pick<Parameters, "protocolVersion">): CageScript {
-  return major >= 11 ? cageScript : cageScripts.findLast((one) => !contributesByIndex(one)) ?? cageScript;
+  return cageScripts.findLast((one) => firstProtocol(one) <= major) ?? cageScript;
 }
 
 /** Whether updates may share the top branch (see `contract/crown.ts`): not in version 1.0.0. */
