@@ -4,6 +4,8 @@
  */
 import { z } from "zod";
 import { offering } from "#actors/offering.ts";
+import { type NewestToken, readNewestToken } from "#actors/pendingTokens.ts";
+import { readFunds, type TokenPayer } from "#actors/tokenFunds.ts";
 import { tokenContent, tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
@@ -12,7 +14,15 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { readFactLeaves } from "#src/cage/index/leaves.ts";
-import { readOldestRequests, readRequest, readRequestsAt, readToken, type TokenState } from "#src/cage/index/read.ts";
+import { digestsOf } from "#src/cage/index/pending.ts";
+import {
+  type OpenRequest,
+  readOldestRequests,
+  readRequest,
+  readRequestsAt,
+  readToken,
+  type TokenState,
+} from "#src/cage/index/read.ts";
 import { versionWarning } from "#src/chain/versionWatch.ts";
 import { requestWarnings } from "#src/cage/index/warnings.ts";
 import { findPublished, publicationAddress } from "#src/cage/publication.ts";
@@ -28,7 +38,7 @@ import type { BuiltUpdate, RefusedRequest } from "#src/cage/transactions/update.
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { currentSlot } from "#src/cardano/parameters.ts";
-import { atPoint, readAvailable, readPendingSpends } from "#src/chain/pending/spendable.ts";
+import { atPoint } from "#src/chain/pending/spendable.ts";
 import { horizonOf } from "#src/chain/provider/horizon.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";
@@ -51,6 +61,8 @@ type Answer = Result<Json, Failure>;
 type View = ActorView & { can(event: Event): boolean };
 
 const address = z.string().regex(/^([0-9a-f]{2})+$/);
+/** As `TokenPayer`. */
+const payer = { address, wallet: z.string().nullable().default(null) };
 const ref = z.string().regex(/^[0-9a-f]{64}#\d+$/);
 /** A key or a value in the API's text form; see `bytesOf`. */
 const text = z.string().refine((value) => bytesOf(value) !== undefined, "not a valid text of this API");
@@ -60,10 +72,12 @@ const MOST_REQUESTS = 200;
 /** Most open requests considered for an update that names none. */
 const MOST_WALKED = 2_000;
 
+/** Members of every request; `strict` refuses one that conflicts with an open one. */
+const requested = { ...payer, key: text, strict: z.boolean().default(false) };
 const requestInput = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("insert"), address, key: text, newValue: text }),
-  z.object({ type: z.literal("update"), address, key: text, oldValue: text, newValue: text }),
-  z.object({ type: z.literal("delete"), address, key: text, oldValue: text }),
+  z.object({ type: z.literal("insert"), ...requested, newValue: text }),
+  z.object({ type: z.literal("update"), ...requested, oldValue: text, newValue: text }),
+  z.object({ type: z.literal("delete"), ...requested, oldValue: text }),
 ]);
 type RequestInput = z.infer<typeof requestInput>;
 
@@ -83,19 +97,19 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
         run: (view, input, context) => request(options, view, input, context),
       }),
       update: defineBuild({
-        input: z.object({ address, requests: z.array(ref).min(1).max(MOST_REQUESTS).nullable(), dryRun: z.boolean() }),
+        input: z.object({ ...payer, requests: z.array(ref).min(1).max(MOST_REQUESTS).nullable(), dryRun: z.boolean() }),
         run: (view, input, context) => update(options, view, input, context),
       }),
       transfer: defineBuild({
-        input: z.object({ address, to: address }),
+        input: z.object({ ...payer, to: address }),
         run: (view, input, context) => transfer(options, view, input, context),
       }),
       retract: defineBuild({
-        input: z.object({ address, request: ref }),
+        input: z.object({ ...payer, request: ref }),
         run: (_view, input, context) => retract(options, input, context),
       }),
       end: defineBuild({
-        input: z.object({ address }),
+        input: z.object(payer),
         run: (view, input, context) => end(options, view, input, context),
       }),
     },
@@ -104,7 +118,7 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
 
 /** Builds the transaction that creates a token. There is no actor yet. */
 export function tokenBoot(options: TokenBuildOptions) {
-  return (from: string, deadline: number): Promise<Answer> =>
+  return (from: TokenPayer, deadline: number): Promise<Answer> =>
     building(
       options,
       from,
@@ -137,7 +151,7 @@ type Offer = Result<
  */
 async function building<T>(
   options: TokenBuildOptions,
-  from: string,
+  from: TokenPayer,
   deadline: number,
   script: string | ((parameters: Parameters) => string),
   read: (sql: Queries) => Promise<T>,
@@ -146,7 +160,7 @@ async function building<T>(
   const { store, port, networkId, wake } = options;
   const published = publicationAddress(networkId);
   const [mine, scripts, parameters] = await Promise.all([
-    ensureWatched(store, [from], wake, deadline),
+    from.wallet === null ? ensureWatched(store, [from.address], wake, deadline) : ok(null),
     ensureWatched(store, [published], wake, deadline, { forever: true }),
     port.parameters(),
   ]);
@@ -154,12 +168,14 @@ async function building<T>(
   if (!parameters.ok) return parameters;
   const hash = typeof script === "string" ? script : script(parameters.value.value);
   const [network, horizon] = await Promise.all([port.network(), horizonOf(port)]);
-  return await offering(store, from, async () => {
+  return await offering(store, from.wallet ?? from.address, async () => {
     const { at, value } = await atPoint(store, async (sql) => ({
-      available: await readAvailable(sql, from),
+      funds: await readFunds(sql, from),
       reference: findPublished(await readUtxos(sql, [published]), hash),
       more: await read(sql),
     }));
+    if (!value.funds.ok) return value.funds;
+    const { available, change } = value.funds.value;
     const offer = await build({
       parameters: parameters.value.value,
       slots: network.slots,
@@ -168,8 +184,9 @@ async function building<T>(
       network: networkId,
       script: publishedScript(hash),
       reference: value.reference,
-      address: from,
-      available: value.available,
+      address: from.address,
+      available,
+      ...(change === undefined ? {} : { change }),
     }, value.more);
     if (!offer.ok) return offer;
     const { built, dry } = offer.value;
@@ -178,7 +195,7 @@ async function building<T>(
     const warnings = [...known ?? [], ...(warning ? [{ ...warning }] : [])];
     const more = { ...offer.value.more, ...(known || warning ? { warnings } : {}) };
     return ok({
-      read: value.available,
+      read: available,
       spends: dry ? [] : built.spends.map((utxo) => utxo.ref),
       answer: dry ? more : { unsignedTransaction: toHex(built.transaction), ...more },
     });
@@ -200,14 +217,24 @@ function impossible(view: View, intent: TokenIntent): Result<never, Failure> | u
   return view.state === "quarantined" && !view.can(intent) ? quarantined(view) : undefined;
 }
 
-/** The state of a live token; fails with `token_ended`, or with `token_unknown` when its creation was rolled back. */
-async function stateOf(sql: Queries, token: string): Promise<Result<TokenState, Failure>> {
-  const standing = await readToken(sql, token);
+/**
+ * The newest state of a token, of the ledger or of a pending transaction. Fails with `token_ended`; with `token_unknown`
+ * when no transaction creates it (any more); and with `token_pending` where a pending transaction ends it, or two pending
+ * ones exclude each other: nothing can follow them before a block decides.
+ */
+function stateOf({ standing, transaction, conflict }: NewestToken, token: string): Result<TokenState, Failure> {
+  if (conflict) {
+    return tokenPending(conflict[0], `${conflict[0]} and ${conflict[1]} spend the same output of the contract`);
+  }
   if ("state" in standing) return ok(standing.state);
-  return standing.status === "ended"
-    ? ended
-    : fail("token_unknown", `The token ${token} does not exist on the ledger.`);
+  if (standing.status === "unknown") {
+    return fail("token_unknown", `The token ${token} does not exist on the ledger.`);
+  }
+  return transaction === undefined ? ended : tokenPending(transaction, `${transaction} ends the token`);
 }
+
+const tokenPending = (transaction: string, why: string): Result<never, Failure> =>
+  fail("token_pending", `The token cannot be built on: ${why}, and no block has decided yet.`, { transaction });
 
 /** The published version of the contract with a script hash. */
 function publishedScript(hash: string): CageScript {
@@ -230,10 +257,11 @@ function checkedBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** Script hash of a token's contract version; the current one when the rows do not have it. */
-async function versionOf({ store }: TokenBuildOptions, token: string): Promise<string> {
-  const state = await stateOf(store.sql, token);
-  return state.ok ? scriptOf(state.value) : cageScript.hash;
+/** Script hash of a token's contract version; the current one when there is no such token. */
+async function versionOf({ store, networkId }: TokenBuildOptions, token: string): Promise<string> {
+  let standing = await readToken(store.sql, token);
+  if (standing.status === "unknown") ({ standing } = await readNewestToken(store.sql, token, networkId));
+  return "state" in standing ? scriptOf(standing.state) : cageScript.hash;
 }
 
 function operationOf(input: RequestInput): Operation {
@@ -258,19 +286,25 @@ async function request(
   const key = checkedBytes(input.key);
   const operation = operationOf(input);
   const script = await versionOf(options, entity.id);
-  const read = async (sql: Queries) => ({
-    state: await stateOf(sql, entity.id),
-    warnings: await requestWarnings(sql, entity.id, key, operation),
-  });
-  return await building(options, input.address, deadline, script, read, async (common, { state, warnings }) => {
+  const read = async (sql: Queries) => {
+    const newest = await readNewestToken(sql, entity.id, options.networkId);
+    const found = await requestWarnings(sql, entity.id, key, operation, newest);
+    const warnings = found.map((one) => one.request === undefined ? one : { ...one, request: refText(one.request) });
+    return { state: stateOf(newest, entity.id), warnings };
+  };
+  return await building(options, input, deadline, script, read, async (common, { state, warnings }) => {
     if (!state.ok) return state;
+    const conflict = warnings.find((one) => one.request !== undefined);
+    if (input.strict && conflict) {
+      const message = `The request conflicts with the open request ${conflict.request}: ${conflict.message}`;
+      return fail("request_conflicts", message, { request: conflict.request, reason: conflict.code });
+    }
     const built = await options.builders.run("request", { ...common, token: entity.id, key, operation }, { deadline });
     return built.ok ? ok({ built: built.value, more: {}, warnings: warnings.map(messaged) }) : built;
   });
 }
 
-interface UpdateInput {
-  readonly address: string;
+interface UpdateInput extends TokenPayer {
   /** Null: as many open requests as can be applied and fit. */
   readonly requests: string[] | null;
   /**
@@ -282,45 +316,46 @@ interface UpdateInput {
 async function update(
   options: TokenBuildOptions,
   view: View,
-  { address, requests: named, dryRun }: UpdateInput,
+  { requests: named, dryRun, ...from }: UpdateInput,
   { entity, deadline }: BuildContext,
 ): Promise<Answer> {
   const no = impossible(view, { type: "UPDATE" });
   if (no) return no;
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => {
-    const state = await stateOf(sql, entity.id);
-    const requests = named ? await readRequestsAt(sql, named) : await readOldestRequests(sql, entity.id, MOST_WALKED);
-    const found = requests.flatMap((one) => one ?? []);
-    const refs = [...(state.ok ? [state.value.utxo] : []), ...found.map(({ utxo }) => utxo)].map(({ ref }) =>
-      refKey(ref)
-    );
-    const readFacts = async () =>
-      state.ok
-        ? ok({ ...state.value, packedFacts: await readFactLeaves(sql, state.value, found.map(({ path }) => path)) })
-        : state;
-    const [withFacts, spends] = await Promise.all([readFacts(), readPendingSpends(sql, refs)]);
-    return { state: withFacts, requests, spends };
+    const newest = await readNewestToken(sql, entity.id, options.networkId);
+    const state = stateOf(newest, entity.id);
+    const requests = await openRequests(sql, entity.id, named, newest);
+    const paths = [...requests.flatMap((one) => one ?? []), ...newest.changes].map(({ path }) => path);
+    const withFacts = state.ok
+      ? ok({ ...state.value, packedFacts: await readFactLeaves(sql, state.value, paths) })
+      : state;
+    return { state: withFacts, requests, newest };
   };
   return await building(
     options,
-    address,
+    from,
     deadline,
     script,
     read,
-    async (common, { state, requests, spends }) => {
+    async (common, { state, requests, newest }) => {
       if (!state.ok) return state;
-      const no = stateUnavailable(state.value, address, spends);
-      if (no) return no;
-      const unknown = (named ?? []).flatMap((one, i) =>
-        requests[i]?.token === entity.id ? [] : [{
-          request: one,
-          code: "request_unknown",
-          message: requests[i] ? "The request is for another token." : "The request does not exist or is not open.",
-        }]
-      );
-      const free = requests.filter((one) => one !== undefined).filter(({ utxo }) => !spends.has(refKey(utxo.ref)));
-      const spent = [...spends].map(([request, transaction]) => ({ request, ...spentBy(transaction) }));
+      if (keyAddress(from.address)?.payment !== state.value.owner) return NOT_OWNER;
+      const unknown = (named ?? []).flatMap((request, i) => {
+        if (requests[i]?.token === entity.id) return [];
+        const transaction = newest.spent.get(request);
+        if (transaction !== undefined) return [{ request, ...spentBy(transaction) }];
+        const message = requests[i]
+          ? "The request is for another token."
+          : "The request does not exist or is not open.";
+        return [{ request, code: "request_unknown", message }];
+      });
+      const found = requests.filter((one) => one !== undefined);
+      const free = found.filter(({ utxo }) => !newest.spent.has(refKey(utxo.ref)));
+      const spent = found.flatMap(({ utxo }) => {
+        const [request, transaction] = [refKey(utxo.ref), newest.spent.get(refKey(utxo.ref))];
+        return transaction === undefined ? [] : [{ request, ...spentBy(transaction) }];
+      });
       if (unknown.length > 0 || (named && !dryRun && spent.length > 0)) return failing([...unknown, ...spent]);
       if (requests.length === 0) return fail("nothing_to_apply", "No request is open.");
       if (free.length === 0) return failing(spent);
@@ -332,6 +367,7 @@ async function update(
           // named requests are applied in the ledger's order, not by age: the owner chose them
           requests: free.map(({ utxo, made }) => named ? utxo : { ...utxo, made }),
           facts: state.value.packedFacts,
+          changes: newest.changes.map(digestsOf),
         },
         { deadline, affinity: entity.id },
       );
@@ -345,17 +381,17 @@ async function update(
   );
 }
 
-/** Why the owner's transaction on a token's state cannot be built for an address; `undefined` when it can. */
-function stateUnavailable(
-  state: TokenState,
-  address: string,
-  spends: ReadonlyMap<string, string>,
-): Result<never, Failure> | undefined {
-  if (keyAddress(address)?.payment !== state.owner) return NOT_OWNER;
-  const transaction = spends.get(refKey(state.utxo.ref));
-  if (transaction === undefined) return undefined;
-  const message = `The token's state is spent by ${transaction}, which is not in a block yet; build again after it is.`;
-  return fail("token_pending", message, { transaction });
+/** Requests by name, or the oldest open ones; with those that pending transactions make, the youngest. */
+async function openRequests(
+  sql: Queries,
+  token: string,
+  named: readonly string[] | null,
+  { requests }: NewestToken,
+): Promise<(OpenRequest | undefined)[]> {
+  if (!named) return [...await readOldestRequests(sql, token, MOST_WALKED), ...requests].slice(0, MOST_WALKED);
+  const made = new Map(requests.map((one) => [refKey(one.utxo.ref), one]));
+  const stored = await readRequestsAt(sql, named);
+  return named.map((ref, i) => stored[i] ?? made.get(ref));
 }
 
 /** The failure of a request that a pending transaction spends. */
@@ -384,30 +420,28 @@ async function onState(
   options: TokenBuildOptions,
   view: View,
   intent: TokenIntent,
-  address: string,
+  from: TokenPayer,
   { entity, deadline }: BuildContext,
   build: (input: BuildInput & { readonly state: Utxo }) => Promise<Offer>,
 ): Promise<Answer> {
   const no = impossible(view, intent);
   if (no) return no;
   const script = await versionOf(options, entity.id);
-  const read = async (sql: Queries) => {
-    const state = await stateOf(sql, entity.id);
-    return { state, spends: await readPendingSpends(sql, state.ok ? [refKey(state.value.utxo.ref)] : []) };
-  };
-  return await building(options, address, deadline, script, read, async (common, { state, spends }) => {
+  const read = async (sql: Queries) => stateOf(await readNewestToken(sql, entity.id, options.networkId), entity.id);
+  return await building(options, from, deadline, script, read, async (common, state) => {
     if (!state.ok) return state;
-    return stateUnavailable(state.value, address, spends) ?? await build({ ...common, state: state.value.utxo });
+    if (keyAddress(from.address)?.payment !== state.value.owner) return NOT_OWNER;
+    return await build({ ...common, state: state.value.utxo });
   });
 }
 
 function transfer(
   options: TokenBuildOptions,
   view: View,
-  { address, to }: { address: string; to: string },
+  { to, ...from }: TokenPayer & { to: string },
   context: BuildContext,
 ): Promise<Answer> {
-  return onState(options, view, { type: "UPDATE" }, address, context, async (input) => {
+  return onState(options, view, { type: "UPDATE" }, from, context, async (input) => {
     const built = await options.builders.run("transfer", { ...input, to }, { deadline: context.deadline });
     if (!built.ok) return built;
     return ok({ built: built.value, more: { owner: built.value.owner, signers: [...built.value.signers] } });
@@ -436,26 +470,29 @@ function failing(requests: readonly LeftRequest[]): Result<never, Failure> {
 
 async function retract(
   options: TokenBuildOptions,
-  input: { address: string; request: string },
-  { deadline }: BuildContext,
+  input: TokenPayer & { request: string },
+  { entity, deadline }: BuildContext,
 ): Promise<Answer> {
-  const known = await readRequest(options.store.sql, input.request);
-  if (!known) return gone(input.request);
-  const script = known.utxo.output.address.slice(2, 58);
-  const read = async (sql: Queries) => ({
-    found: await readRequest(sql, input.request),
-    transaction: (await readPendingSpends(sql, [input.request])).get(input.request),
-  });
-  return await building(options, input.address, deadline, script, read, async (common, { found, transaction }) => {
-    if (!found) return gone(input.request);
+  const read = async (sql: Queries) => {
+    const { requests, spent } = await readNewestToken(sql, entity.id, options.networkId);
+    const made = requests.find(({ utxo }) => refKey(utxo.ref) === input.request);
+    return { found: made ?? await readRequest(sql, input.request), transaction: spent.get(input.request) };
+  };
+  const known = await read(options.store.sql);
+  if (!known.found) return known.transaction === undefined ? gone(input.request) : requestPending(known.transaction);
+  const script = known.found.utxo.output.address.slice(2, 58);
+  return await building(options, input, deadline, script, read, async (common, { found, transaction }) => {
+    if (!found) return transaction === undefined ? gone(input.request) : requestPending(transaction);
     if (found.owner !== keyAddress(input.address)?.payment) return NOT_REQUESTER;
-    if (transaction !== undefined) {
-      const { code, message } = spentBy(transaction);
-      return fail(code, message, { transaction });
-    }
+    if (transaction !== undefined) return requestPending(transaction);
     const built = await options.builders.run("retract", { ...common, request: found.utxo }, { deadline });
     return built.ok ? ok({ built: built.value, more: {} }) : built;
   });
+}
+
+function requestPending(transaction: string): Result<never, Failure> {
+  const { code, message } = spentBy(transaction);
+  return fail(code, message, { transaction });
 }
 
 function gone(request: string): Result<never, Failure> {
@@ -465,10 +502,10 @@ function gone(request: string): Result<never, Failure> {
 function end(
   options: TokenBuildOptions,
   view: View,
-  { address }: { address: string },
+  from: TokenPayer,
   context: BuildContext,
 ): Promise<Answer> {
-  return onState(options, view, { type: "END" }, address, context, async (input) => {
+  return onState(options, view, { type: "END" }, from, context, async (input) => {
     const built = await options.builders.run("end", input, { deadline: context.deadline });
     return built.ok ? ok({ built: built.value, more: {} }) : built;
   });

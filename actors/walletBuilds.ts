@@ -11,7 +11,8 @@ import { ROLES } from "#src/cardano/derivation.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { currentSlot } from "#src/cardano/parameters.ts";
-import { atPoint, readReserved, readSpenders } from "#src/chain/pending/spendable.ts";
+import { readOverlay } from "#src/chain/pending/overlay.ts";
+import { atPoint, readReserved } from "#src/chain/pending/spendable.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readListedPending, readSubmitted } from "#src/chain/pending/submissions.ts";
 import type { Queries, Store } from "#src/store/store.ts";
@@ -28,6 +29,7 @@ import type {
 import { versionWarning } from "#src/chain/versionWatch.ts";
 import { runsScripts } from "#src/wallet/build/balance.ts";
 import { withdrawableBefore } from "#src/wallet/delegation/boundary.ts";
+import { accountAfter } from "#src/wallet/delegation/pending.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readClaims, readFacts } from "#src/wallet/index/owners.ts";
 import { readBuildable } from "#src/wallet/index/read.ts";
@@ -129,7 +131,7 @@ async function readUnavailable(
 
 /** Reads the inputs of a build at one point. */
 async function gather(
-  { store }: WalletBuildOptions,
+  { store, networkId }: WalletBuildOptions,
   { id, account, policyKey, oneChange, selection }: Building,
   intent: PaymentIntent,
   setting: (at: number) => Omit<ConstructInput, "intent" | "means">,
@@ -140,14 +142,15 @@ async function gather(
   const { at, value } = await atPoint(store, async (sql) => {
     const buildable = await readBuildable(sql, id, {
       pending: await readListedPending(sql, id),
-      spenders: readSpenders,
+      overlay: readOverlay,
       reserved: readReserved,
       change,
       estimate,
     });
+    const stake = await readAccount(sql, id);
     return {
       buildable,
-      stake: await readAccount(sql, id),
+      stake: stake && accountAfter(stake, buildable.pending, networkId),
       unavailable: await readUnavailable(sql, id, intent, buildable.utxos),
       chosen: changeTo && (await readOwnAddresses(sql, id, [changeTo.address])).get(changeTo.address),
     };

@@ -5,7 +5,8 @@ import { type Building, settingOf, type WalletBuildOptions } from "#actors/walle
 import { type Json, messaged } from "#src/base/json.ts";
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import { ROLES } from "#src/cardano/derivation.ts";
-import { atPoint, readReserved, readSpenders } from "#src/chain/pending/spendable.ts";
+import { readOverlay } from "#src/chain/pending/overlay.ts";
+import { atPoint, readReserved } from "#src/chain/pending/spendable.ts";
 import { readListedPending } from "#src/chain/pending/submissions.ts";
 import type { ConsolidateInput, MigrateFailure, MigrateInput } from "#src/wallet/build/types.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
@@ -52,7 +53,7 @@ export async function consolidating(
   const { at, value: { utxos, change } } = await atPoint(options.store, async (sql) =>
     await readBuildable(sql, id, {
       pending: await readListedPending(sql, id),
-      spenders: readSpenders,
+      overlay: readOverlay,
       reserved: readReserved,
       change: oneChange ? "first" : CHANGE_ADDRESSES,
       estimate,
@@ -79,7 +80,7 @@ export async function migrating(
   const setting = await settingOf(options, { withdrawal: "self" });
   if (!setting.ok) return setting;
   const { at, value: { coins, stake } } = await atPoint(options.store, async (sql) => ({
-    coins: await readOwnUtxos(sql, id, await readListedPending(sql, id), readSpenders),
+    coins: await readOwnUtxos(sql, id, await readListedPending(sql, id), readOverlay),
     stake: await readAccount(sql, id),
   }));
   const known = setting.value(at.slot, fixedSlot ?? undefined);

@@ -3,7 +3,7 @@
  * them. The wallet service answers its reads with these.
  */
 import type { Clock } from "#src/base/clock.ts";
-import { mustGet } from "#src/base/maps.ts";
+import { addTo, mustGet } from "#src/base/maps.ts";
 import { onlyOf } from "#src/base/present.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
@@ -11,14 +11,22 @@ import type { Eras } from "#src/cardano/eras.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { cursorOf, cursorQuery, readCursor } from "#src/chain/index/cursor.ts";
 import { memberPositionsOf, memberPositionsQuery, readMemberPositions } from "#src/chain/index/groups.ts";
-import { atPoint, readSpenders } from "#src/chain/pending/spendable.ts";
+import { pendingInputs, readOverlay } from "#src/chain/pending/overlay.ts";
+import { atPoint } from "#src/chain/pending/spendable.ts";
 import { listedQuery, readListed, readListedPending } from "#src/chain/pending/submissions.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readUnavailable, unavailableQuery } from "#src/runtime/operations/inspect.ts";
 import { type JsonRow, readTogether } from "#src/store/readTogether.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import { accountQueries, accountsOf, readAccounts, type WalletAccount } from "#src/wallet/delegation/read.ts";
-import { coinsQuery, holdingsOf, holdingsQuery, readHoldings, readOwnUtxos } from "#src/wallet/index/read.ts";
+import {
+  coinsQuery,
+  heldAmongQuery,
+  holdingsOf,
+  holdingsQuery,
+  readHoldings,
+  readOwnUtxos,
+} from "#src/wallet/index/read.ts";
 import { forgedQuery } from "#src/wallet/index/forged.ts";
 import { type HistoryPage, readHistory, readTransactions } from "#src/wallet/index/readHistory.ts";
 import {
@@ -85,7 +93,7 @@ type OverviewRows = Parameters<typeof walletStandings>[0] & {
 };
 
 /**
- * All in one statement; `undefined` where holdings depend on submitted transactions, or on forged addresses.
+ * All in one statement; `undefined` where holdings depend on pending transactions, or on forged addresses.
  */
 async function readWithoutPending(
   sql: Queries,
@@ -94,6 +102,7 @@ async function readWithoutPending(
 ): Promise<OverviewRows | undefined> {
   const read = await readTogether(sql, {
     listed: listedQuery(sql, ids),
+    leaving: heldAmongQuery(sql, ids, pendingInputs(sql)),
     forged: forgedQuery(sql, ids),
     holdings: holdingsQuery(sql, ids),
     ...accountQueries(sql, ids),
@@ -101,7 +110,7 @@ async function readWithoutPending(
     silent: unavailableQuery(sql, actor, ids),
     cursor: cursorQuery(sql),
   });
-  if (read.listed.length + read.forged.length > 0) return undefined;
+  if (read.listed.length + read.leaving.length + read.forged.length > 0) return undefined;
   return {
     pending: new Map(),
     holdings: holdingsOf(read.holdings),
@@ -112,12 +121,19 @@ async function readWithoutPending(
   };
 }
 
-/** The same, with what pending transactions do to holdings. */
+/** The same, with what pending transactions do to holdings, whoever submitted them. */
 async function readWithPending(sql: Queries, actor: string, ids: readonly string[]): Promise<OverviewRows> {
-  const pending = new Map<string, ScannedTransaction[]>();
+  const pending = new Map<string, readonly ScannedTransaction[]>();
   const readPending = async () => {
+    const own = new Map<string, ScannedTransaction[]>();
     for (const { wallet, transaction, status } of await readListed(sql, ids)) {
-      if (status === "pending") pending.set(wallet, [...pending.get(wallet) ?? [], transaction]);
+      if (status === "pending") addTo(own, wallet, transaction);
+    }
+    const leaving = new Map<string, string[]>();
+    const held = await sql<{ wallet: string; ref: string }[]>`${heldAmongQuery(sql, ids, pendingInputs(sql))}`;
+    for (const { wallet, ref } of held) addTo(leaving, wallet, ref);
+    for (const id of new Set([...own.keys(), ...leaving.keys()])) {
+      pending.set(id, await readOverlay(sql, { refs: leaving.get(id) ?? [], own: own.get(id) ?? [] }));
     }
     return await readHoldings(sql, ids, pending);
   };
@@ -145,7 +161,7 @@ export function isWithdrawing(
 export async function readUnspent(store: Store, id: string): Promise<OwnUtxo[]> {
   const { value } = await atPoint(
     store,
-    async (sql) => await readOwnUtxos(sql, id, await readListedPending(sql, id), readSpenders),
+    async (sql) => await readOwnUtxos(sql, id, await readListedPending(sql, id), readOverlay),
   );
   return [...value];
 }
@@ -155,12 +171,13 @@ export async function readUnspent(store: Store, id: string): Promise<OwnUtxo[]> 
  */
 export async function readUnspentLovelace(store: Store, id: string): Promise<bigint[]> {
   const { sql } = store;
-  const { listed, forged, coins } = await readTogether(sql, {
+  const { listed, leaving, forged, coins } = await readTogether(sql, {
     listed: listedQuery(sql, [id]),
+    leaving: heldAmongQuery(sql, [id], pendingInputs(sql)),
     forged: forgedQuery(sql, [id]),
     coins: coinsQuery(sql, id),
   });
-  if (listed.length + forged.length === 0) return coins.map(({ coin }) => integerOf(coin));
+  if (listed.length + leaving.length + forged.length === 0) return coins.map(({ coin }) => integerOf(coin));
   return (await readUnspent(store, id)).map(({ utxo }) => utxo.output.value.lovelace);
 }
 

@@ -1,6 +1,6 @@
 /** One process: its connections, then the parts of its roles; all of it stops in the opposite order. */
 import { type Log, reason } from "#src/base/log.ts";
-import { networkIdOf } from "#src/cardano/magic.ts";
+import { MAINNET_MAGIC, networkIdOf } from "#src/cardano/magic.ts";
 import { type AppContext, type Listening, type StartContext, StartError, type TestHooks } from "#src/app/context.ts";
 import { connect } from "#src/app/connections.ts";
 import { startDevnetRole } from "#src/app/devnetRole.ts";
@@ -13,7 +13,10 @@ import { mainnetNotice } from "#src/app/mainnet.ts";
 import { startMonitoring } from "#src/app/monitoring.ts";
 import type { Options, Role } from "#src/app/options.ts";
 import { checkPorts } from "#src/app/ports.ts";
+import type { Signers } from "#src/app/signerOptions.ts";
 import { stopAll } from "#src/app/stopAll.ts";
+import { readSeeds } from "#src/app/seedFiles.ts";
+import { startSignerRole } from "#src/app/signerRole.ts";
 import { startWorkerRole } from "#src/app/workerRole.ts";
 
 export { StartError } from "#src/app/context.ts";
@@ -37,6 +40,7 @@ const PARTS: readonly Part[] = [
   { role: "follower", start: startFollowerRole },
   { role: "worker", component: "worker", start: startWorkerRole },
   { role: "edge", component: "edge", start: startEdgeRole },
+  { role: "signer", component: "signer", start: startSignerRole },
   { start: warmBuilders },
 ];
 
@@ -60,6 +64,7 @@ export async function startApp(
   progress: (line: string) => void,
   hooks: TestHooks = {},
 ): Promise<App> {
+  const seeds = given.signers && given.roles.has("signer") ? signerSeeds(given.signers, given.networkMagic) : [];
   const temporary = given.inMemory ? await temporaryFolder(log, progress) : undefined;
   const options = temporary === undefined ? given : { ...given, folder: temporary.path };
   let lose: (sentence: string) => void = () => {};
@@ -67,7 +72,7 @@ export async function startApp(
   const health = { name: options.worker, roles: [...options.roles], since: Date.now(), checks: new Map() };
   const networkId = networkIdOf(options.networkMagic);
   const start: StartContext = {
-    ...{ options, networkId, log, hooks, progress, health, lose },
+    ...{ options, networkId, log, hooks, progress, health, lose, seeds },
     ...{ devnetWallet: {}, listening: [], stops: [] },
   };
   if (temporary) start.stops.push(async () => temporary.remove());
@@ -92,6 +97,12 @@ export async function startApp(
     await stop();
     throw error;
   }
+}
+
+/** The mnemonics of the signing services. @throws {StartError} on mainnet: the service signs for every client */
+function signerSeeds(signers: Signers, magic: number): readonly (readonly string[])[] {
+  if (magic !== MAINNET_MAGIC) return readSeeds(signers);
+  throw new StartError("The signing service is for development and tests: it does not start on mainnet.");
 }
 
 /** The folder of a process that keeps nothing, after those of killed ones are removed. @throws {StartError} */

@@ -60,6 +60,8 @@ export interface StartContext {
   readonly health: AppHealth;
   /** The port at which pages load the devnet's development wallet, once the devnet of this process offers one. */
   readonly devnetWallet: { port?: number };
+  /** Mnemonics of the signing services, in their order: secrets of the role `signer`. */
+  readonly seeds: readonly (readonly string[])[];
   /** Where the process listens, in the order in which the lines are printed. */
   readonly listening: Listening[];
   /** Stops of the parts, in the order of their start. */

@@ -12,6 +12,7 @@ import { mountPages } from "#src/edge/operator/pages.ts";
 import { releaseEndpoints } from "#src/edge/operator/releases.ts";
 import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
+import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { balancesPage } from "#src/edge/wallets/balancesPage.ts";
 import { PREFIX } from "#src/edge/wallets/route.ts";
 import { readTls } from "#src/embedded/tlsFiles.ts";
@@ -67,26 +68,34 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   );
 }
 
-function tokenService(context: AppContext, { ask, events, health }: EdgeServices) {
-  const { store, options, builders, port, log } = context;
+function tokenService(context: AppContext, shared: EdgeServices) {
+  const { options } = context;
   return tokenApp({
+    ...tokenEdgeOptions(context, shared),
+    sites: { hosts: [...options.hosts, options.host], origins: options.origins },
+    rateLimit: options.rateLimit,
+    ...(tokensServed(context) ? {} : { off: TOKENS_OFF }),
+    devnetWallet: context.devnetWallet.port,
+  });
+}
+
+/** What the token service and a signing service depend on. */
+export function tokenEdgeOptions(context: AppContext, { ask, events, health }: EdgeServices): TokenEdgeOptions {
+  const { store, options, builders, port, log } = context;
+  return {
     store,
     networkId: context.networkId,
     networkMagic: options.networkMagic,
     factSlots: options.factSlots,
-    sites: { hosts: [...options.hosts, options.host], origins: options.origins },
-    rateLimit: options.rateLimit,
     ask: ask.ask,
     build: ask.build,
     boot: tokenBoot(tokenBuildOptions(context)),
     builders,
-    ...(tokensServed(context) ? {} : { off: TOKENS_OFF }),
-    devnetWallet: context.devnetWallet.port,
     health,
     log,
     port,
     events,
-  });
+  };
 }
 
 function operatorService(

@@ -22,6 +22,7 @@ import { HELP_OF_NATS, NAMES_OF_NATS, type NatsFiles, readNatsFiles } from "#src
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
 import { LOG_HELP, LOG_NAMES, readLogOptions } from "#src/app/logOptions.ts";
 import { type Monitoring, MONITORING_HELP, readMonitoring } from "#src/app/monitoringOptions.ts";
+import { readSigners, SIGNER_HELP, SIGNER_NAMES, type Signers } from "#src/app/signerOptions.ts";
 import { readTlsFiles, TLS_HELP, TLS_NAMES } from "#src/app/tlsOptions.ts";
 import type { TlsFiles } from "#src/embedded/tlsFiles.ts";
 
@@ -31,8 +32,10 @@ const MAILBOX = 1_024;
 const MOST_HOURS = 876_000;
 
 /** Parts of a process; a process has one or more. */
-export const ROLES = ["edge", "worker", "follower", "devnet"] as const;
+export const ROLES = ["edge", "worker", "follower", "devnet", "signer"] as const;
 export type Role = (typeof ROLES)[number];
+/** The roles of a process that names none; one that names a seed file has the role `signer` too. */
+const USUAL = ["edge", "worker", "follower", "devnet"] as const;
 /** The roles that a process without a devnet can have. */
 const WITHOUT_DEVNET = ["edge", "worker", "follower"] as const;
 
@@ -77,6 +80,8 @@ export interface Options extends NetworkOptions {
   /** Address at which the operator service listens; other than loopback needs a token. */
   readonly operatorHost: string;
   readonly operatorToken?: string;
+  /** Signing services, for development; none where undefined. */
+  readonly signers?: Signers;
   /** Limits of one client of the token service. */
   readonly rateLimit: RateLimit;
   /** Default of the query parameter `slots`: whether a fact is `{value, slot}`. */
@@ -130,7 +135,7 @@ export interface Options extends NetworkOptions {
 
 export const HELP = `arbor: authenticated facts on Cardano
 
-  --roles LIST         edge, worker, follower, devnet (all)             ARBOR_ROLES
+  --roles LIST         edge, worker, follower, devnet, and signer with --signer-seed (all)  ARBOR_ROLES
   --host HOST          where the services listen (127.0.0.1)            ARBOR_HOST
   --hosts NAME,NAME    additional host names of the token and wallet service, * for any  ARBOR_HOSTS
   --origins O,O        additional origins allowed to call the token service, * for all  ARBOR_ORIGINS
@@ -153,6 +158,7 @@ ${TLS_HELP}
   --operator-port N    operator service (8091)                          ARBOR_OPERATOR_PORT
   --operator-host HOST address of the operator service (--host)         ARBOR_OPERATOR_HOST
   --operator-token T   bearer token of the operator service, 16 characters or more; required unless it listens on loopback only  ARBOR_OPERATOR_TOKEN
+${SIGNER_HELP}
   --webhooks-private B true: webhook URLs may use private addresses and http (false)  ARBOR_WEBHOOKS_PRIVATE
   --health-port N      /health, /ready and /metrics of this process, for any role (off)  ARBOR_HEALTH_PORT
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
@@ -205,6 +211,7 @@ const NAMES = [
   "operator-port",
   "operator-host",
   "operator-token",
+  ...SIGNER_NAMES,
   "webhooks-private",
   "health-port",
   "folder",
@@ -247,6 +254,8 @@ export interface OptionAliases {
   readonly names: readonly string[];
   /** Those without. */
   readonly flags: readonly string[];
+  /** Their short forms of one letter, by name. */
+  readonly shorts?: Readonly<Record<string, string>>;
   /** Gives what they stand for, in the names of the own options. */
   readonly translate: (
     values: Values,
@@ -256,12 +265,17 @@ export interface OptionAliases {
 }
 
 /** What a command line gives. @throws TypeError on an unknown option. */
-function parse(args: readonly string[], { names, flags }: Pick<OptionAliases, "names" | "flags">): Values {
+function parse(
+  args: readonly string[],
+  { names, flags, shorts = {} }: Pick<OptionAliases, "names" | "flags" | "shorts">,
+): Values {
   const { values } = parseArgs({
     args: [...args],
     options: {
       ...Object.fromEntries(names.map((name) => [name, { type: "string" as const }])),
-      ...Object.fromEntries(flags.map((name) => [name, { type: "boolean" as const }])),
+      ...Object.fromEntries(
+        flags.map((name) => [name, { type: "boolean" as const, ...(shorts[name] ? { short: shorts[name] } : {}) }]),
+      ),
       ...Object.fromEntries(
         NAMES.map((name) => [name, { type: FLAGS.includes(name) ? "boolean" as const : "string" as const }]),
       ),
@@ -322,9 +336,11 @@ export function readOptions(
     isArgument: (name) => values[name] !== undefined,
     problem: (sentence) => problems.push(sentence),
   });
-  const roles = new Set(
-    (text("roles") ?? (provider === "devnet" ? ROLES : WITHOUT_DEVNET).join(",")).split(",").map((role) => role.trim()),
-  );
+  const host = text("host") ?? "127.0.0.1";
+  const signers = readSigners({ text, host, problem: (sentence) => problems.push(sentence) });
+  const usual = [...(provider === "devnet" ? USUAL : WITHOUT_DEVNET), ...(signers ? ["signer"] : [])];
+  const roles = new Set((text("roles") ?? usual.join(",")).split(",").map((role) => role.trim()));
+  if (roles.has("signer") && signers === undefined) problems.push("the role signer requires --signer-seed FILE");
   for (const role of roles) {
     if (!isRole(role)) problems.push(`${role} is not a role; the roles are ${ROLES.join(", ")}`);
   }
@@ -346,7 +362,6 @@ export function readOptions(
   if (databaseUrl && !(URL.canParse(databaseUrl) && /^postgres(ql)?:/.test(databaseUrl))) {
     problems.push("--database-url must be a URL like postgres://user:password@host:5432/database");
   }
-  const host = text("host") ?? "127.0.0.1";
   const operatorHost = text("operator-host") ?? host;
   const operatorToken = text("operator-token");
   if (operatorToken !== undefined && (operatorToken.length < TOKEN_LENGTH || /\s/.test(operatorToken))) {
@@ -395,6 +410,7 @@ export function readOptions(
     operatorPort: number("operator-port", 8091, 0, 65_535),
     operatorHost,
     ...(operatorToken === undefined ? {} : { operatorToken }),
+    ...(signers ? { signers } : {}),
     rateLimit: {
       perSecond: number("rate-limit", 0, 0, 1_000_000),
       builds: number("client-builds", 32, 0, 100_000),

@@ -34,6 +34,14 @@ export function operatorPort({ operatorHost: host, operatorPort: port }: Options
   return { service: "the operator service", host, port, option: "--operator-port" };
 }
 
+/** The ports of the signing services. */
+export function signerPorts({ signers }: Options): HostPort[] {
+  const { instances = [], host = "" } = signers ?? {};
+  return instances.map(({ seed, port }) => {
+    return { service: `the signing service of ${seed}`, host, port, option: "--signer-port" };
+  });
+}
+
 /** The port of the embedded NATS endpoint. */
 export function natsPort({ host, natsPort: port }: Options): HostPort {
   return { service: "the NATS endpoint", host, port, option: "--nats-port" };
@@ -70,6 +78,7 @@ function portsOf(options: Options): HostPort[] {
     ...(roles.has("edge")
       ? [tokenPort(options), operatorPort(options), walletPort(options), walletUiPort(options)]
       : []),
+    ...(roles.has("signer") ? signerPorts(options) : []),
   ];
   return ports.filter((use) => use !== undefined);
 }

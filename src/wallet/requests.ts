@@ -118,6 +118,17 @@ export async function storeTransaction(
   return rows.length > 0;
 }
 
+/** Most stored transactions that are read for a scope. */
+const MOST_STORED = 200;
+
+/** The latest transactions that requests of a scope have stored, the oldest first; they may have been submitted. */
+export async function readStoredTransactions(sql: Queries, scope: string): Promise<Uint8Array[]> {
+  const rows = await sql<{ transaction: Uint8Array }[]>`
+    select transaction from wallet_request where scope = ${scope} and transaction is not null
+    order by begun_at desc limit ${MOST_STORED}`;
+  return rows.map(({ transaction }) => new Uint8Array(transaction)).reverse();
+}
+
 /** Deletes a request without transaction: the key may be used again. */
 export async function dropRequest(sql: Queries, attempt: Attempt): Promise<void> {
   await sql`delete from wallet_request where ${unfinished(sql, attempt)}`;

@@ -1,10 +1,31 @@
 import { defineConfig } from "vitest/config";
 
+/** Tests of `deno task test` that have more cases here. */
+const LONGER = [
+  "test/system/cardano-wallet/suite.test.ts",
+  "test/system/chain/index/restoring.test.ts",
+  "test/system/devnet/crash.test.ts",
+  "test/system/devnet/random.test.ts",
+  "test/system/tokens/model.test.ts",
+  "test/system/tokens/replica.test.ts",
+  "test/system/wallets/index.test.ts",
+];
+const CASES = {
+  DEVNET_RUNS: "10",
+  DEVNET_STARTS: "200",
+  FOLLOWER_RUNS: "10",
+  MODEL_STEPS: "300",
+  REPLICA_STEPS: "300",
+  SCENARIO_ROWS: "1000",
+  WALLET_RUNS: "10",
+};
+
 /** Tests on servers that are installed on the machine, with more load and more time than those of `deno task test`. */
 export default defineConfig({
   test: {
     name: "long",
-    include: ["test/long/**/*.test.ts"],
+    include: ["test/long/**/*.test.ts", ...LONGER],
+    env: CASES,
     globalSetup: ["test/support/global.ts"],
     pool: "forks",
     maxWorkers: 1,

@@ -4,7 +4,7 @@
  */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type NetworkId, readAddressHex } from "#src/cardano/address.ts";
-import type { Utxo } from "#src/cardano/output.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
 import { balance, type BalancedTransaction, type BalanceFailure, type Skeleton } from "#src/transaction/balance.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
@@ -33,10 +33,12 @@ export interface BuildInput {
   readonly script: CageScript;
   /** An unspent output with the reference script; without one the script is in the witnesses. */
   readonly reference?: Utxo | undefined;
-  /** Address (bytes in hexadecimal) that pays, signs and receives the change: the token's owner or the requester. */
+  /** Address (bytes in hexadecimal) of the token's owner or the requester, who signs. */
   readonly address: string;
-  /** Unspent outputs at the address, with the spend priority of each. */
+  /** Unspent outputs that pay, with the spend priority of each: at the address, or at any of its wallet's. */
   readonly available: readonly Coin[];
+  /** Address of the change, bytes in hexadecimal; default: `address`. */
+  readonly change?: string | undefined;
   readonly settings?: BuildSettings | undefined;
 }
 
@@ -51,7 +53,7 @@ export interface Built {
   readonly validTo: number;
   /** Size in bytes when signed. */
   readonly size: number;
-  /** Outputs of the address that the transaction spends or uses as collateral: the ones to reserve. */
+  /** Available outputs that the transaction spends or uses as collateral: the ones to reserve. */
   readonly spends: readonly Utxo[];
   /** Whether Plutus scripts run in it. */
   readonly runsScripts: boolean;
@@ -112,7 +114,7 @@ export function finish(
   parts: BuildParts,
   measure: Measure,
 ): Result<Built, BalanceFailure> {
-  const { script, reference, address, available, parameters } = input;
+  const { script, reference, address, available, change = address, parameters } = input;
   const until = validTo(input);
   const runs = parts.redeemers.length > 0;
   const skeleton: Skeleton = {
@@ -122,13 +124,14 @@ export function finish(
     validTo: until,
     ...parts,
   };
-  const balanced = balance(skeleton, { address, available }, parameters, measure);
-  return balanced.ok ? ok({ ...built(balanced.value, until, address), runsScripts: runs }) : balanced;
+  const balanced = balance(skeleton, { address: change, available }, parameters, measure);
+  return balanced.ok ? ok({ ...built(balanced.value, until, available), runsScripts: runs }) : balanced;
 }
 
-function built(balanced: BalancedTransaction, until: number, address: string): Omit<Built, "runsScripts"> {
+function built(balanced: BalancedTransaction, until: number, available: readonly Coin[]): Omit<Built, "runsScripts"> {
   const { transaction, hash, fee, size, inputs, collateral } = balanced;
-  const own = new Set([...inputs, ...collateral].filter(({ output }) => output.address === address));
+  const coins = new Set(available.map(({ utxo }) => refKey(utxo.ref)));
+  const own = new Set([...inputs, ...collateral].filter(({ ref }) => coins.has(refKey(ref))));
   return { transaction, txHash: hash, fee, size, validTo: until, spends: [...own] };
 }
 

@@ -5,16 +5,14 @@
  * A build reserves its inputs for two minutes: later builds avoid them. This is a preference and not a lock, so an
  * address with a single output can still build any number of transactions.
  */
-import { created, type ScannedTransaction, spent, type Tip } from "#src/cardano/block.ts";
+import { created, spent, type Tip } from "#src/cardano/block.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
-import { scanTransaction } from "#src/cardano/scan.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";
+import { readIncluded, readOverlay } from "#src/chain/pending/overlay.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
 const RESERVATION = "2 minutes";
-/** Transactions scanned for one request at most. */
-const MAX_SCANNED = 20;
 
 /**
  * Spend priority of an output; lower is spent first. 0: confirmed; 1: output of a pending transaction; ≥ 2: reserved by
@@ -44,7 +42,14 @@ interface AvailableUtxo {
 export async function readAvailable(sql: Queries, address: string): Promise<AvailableUtxo[]> {
   const inLedger = await readUtxos(sql, [address]);
   const known = new Set(inLedger.map(({ ref }) => refKey(ref)));
-  const pending = await readPendingOf(sql, address, [...known]);
+  const overlay = await readOverlay(sql, {
+    refs: [...known],
+    paid: () => Promise.resolve([address]),
+    follows: (output) => output.address === address,
+  });
+  // actors learn of blocks later: what they still have as pending may be in the ledger, and spent there
+  const included = await readIncluded(sql, overlay.map(({ hash }) => hash));
+  const pending = overlay.filter(({ hash }) => !included.has(hash));
   const gone = new Set(pending.flatMap((transaction) => spent(transaction).map(refKey)));
   const coming = pending.flatMap(created).filter(({ ref, output }) =>
     output.address === address && !known.has(refKey(ref))
@@ -69,51 +74,6 @@ export async function atPoint<T>(
     const [{ at }, found] = await Promise.all([readCursor(sql), read(sql).then((value) => ({ value }))]);
     return { at, ...found };
   });
-}
-
-/** Pending transactions that pay an address or spend its outputs, including chains of such transactions. */
-async function readPendingOf(sql: Queries, address: string, refs: readonly string[]): Promise<ScannedTransaction[]> {
-  const pending = new Map<string, ScannedTransaction>();
-  let own: readonly string[] = refs;
-  for (;;) {
-    const rows = await sql<{ hash: string; cbor: Uint8Array }[]>`
-      select hash, cbor from submission join submission_open using (hash)
-      where (addresses && ${sql.array([address])} or inputs && ${sql.array([...own])})
-        and hash <> all(${sql.array([...pending.keys()])})`;
-    if (rows.length === 0) return [...pending.values()];
-    const found = rows.map((row) => scanTransaction(new Uint8Array(row.cbor)));
-    for (const transaction of found) pending.set(transaction.hash, transaction);
-    own = found.flatMap(created).filter(({ output }) => output.address === address).map(({ ref }) => refKey(ref));
-  }
-}
-
-/**
- * Pending transactions that spend one of these outputs (`refKey`), or an output of the `known` transactions or of each
- * other. The known ones are left out. Who submitted them does not matter: the outputs are spent.
- */
-export async function readSpenders(
-  sql: Queries,
-  refs: readonly string[],
-  known: readonly ScannedTransaction[],
-): Promise<ScannedTransaction[]> {
-  const spenders: ScannedTransaction[] = [];
-  const hashes = known.map(({ hash }) => hash);
-  const others = await sql`select 1 from submission_open where hash <> all(${sql.array(hashes)}) limit 1`;
-  if (others.length === 0) return spenders;
-  const made = (transactions: readonly ScannedTransaction[]) =>
-    transactions.flatMap((one) => created(one).map(({ ref }) => refKey(ref)));
-  for (let wanted = [...refs, ...made(known)]; wanted.length > 0;) {
-    const rows = await sql<{ cbor: Uint8Array }[]>`
-      select cbor from submission where hash in (
-        select o.hash from submission_open o join submission s using (hash) cross join lateral unnest(s.inputs) i(ref)
-          join unnest(${sql.array(wanted)}::text[]) w(ref) on w.ref = i.ref
-        where o.hash <> all(${sql.array(hashes)}))`;
-    const found = rows.map(({ cbor }) => scanTransaction(new Uint8Array(cbor)));
-    spenders.push(...found);
-    hashes.push(...found.map(({ hash }) => hash));
-    wanted = made(found);
-  }
-  return spenders;
 }
 
 /**
@@ -174,24 +134,4 @@ class AlreadyReserved extends Error {}
 /** Deletes reservations that have ended. */
 export async function lapseReservations(sql: Queries): Promise<void> {
   await sql`delete from reservation where until < now()`;
-}
-
-/** Hashes of the pending transactions that spend given outputs, by output (`refKey`); unspent ones are left out. */
-export async function readPendingSpends(sql: Queries, refs: readonly string[]): Promise<Map<string, string>> {
-  const keys = sql.array([...refs]);
-  const rows = await sql<{ ref: string; hash: string }[]>`
-    select spent.ref, s.hash from submission_open join submission s using (hash), unnest(s.inputs) spent(ref)
-    where s.inputs && ${keys}::text[] and spent.ref = any(${keys}::text[])`;
-  return new Map(rows.map(({ ref, hash }) => [ref, hash]));
-}
-
-/**
- * Pending transactions whose CBOR contains some bytes (hexadecimal), at most 20, shortest first. The caller filters
- * them.
- */
-export async function readPendingContaining(sql: Queries, bytes: string): Promise<ScannedTransaction[]> {
-  const rows = await sql<{ cbor: Uint8Array }[]>`
-    select s.cbor from submission_open join submission s using (hash)
-    where position(decode(${bytes}, 'hex') in s.cbor) > 0 order by length(s.cbor) limit ${MAX_SCANNED}`;
-  return rows.map(({ cbor }) => scanTransaction(new Uint8Array(cbor)));
 }

@@ -8,7 +8,7 @@ import { publicApp } from "#src/edge/service.ts";
 import { buildRoutes } from "#src/edge/tokens/builds.ts";
 import { configRoutes } from "#src/edge/tokens/config.ts";
 import { clientRoutes } from "#src/edge/tokens/clientRoutes.ts";
-import { createTokenService } from "#src/edge/tokens/service.ts";
+import { createTokenService, type TokenService } from "#src/edge/tokens/service.ts";
 import { explainRoutes } from "#src/edge/tokens/explain.ts";
 import { factRoutes } from "#src/edge/tokens/factRoutes.ts";
 import { historyRoutes } from "#src/edge/tokens/history.ts";
@@ -32,18 +32,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     });
   }
   if (options.rateLimit) app.use(rateLimit(options.rateLimit));
-  const service = createTokenService(options);
-  transactionRoutes(app, service);
-  explainRoutes(app, service);
-  tokenRoutes(app, service);
-  factRoutes(app, service);
-  historyRoutes(app, service);
-  configRoutes(app, service);
-  proofRoutes(app, service);
-  buildRoutes(app, service);
-  streamRoutes(app, service);
-  waitRoutes(app, service);
-  clientRoutes(app, service);
+  tokenEndpoints(app, createTokenService(options));
   pageRoutes(app, options.devnetWallet);
   const document = () =>
     app.getOpenAPI31Document({
@@ -59,4 +48,19 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     });
   mountDocs(app, { document, examples: new URL("./examples.json", import.meta.url) });
   return app;
+}
+
+/** Adds the endpoints of the token service, without its page: what the signing service has too. */
+export function tokenEndpoints(app: OpenAPIHono, service: TokenService): void {
+  transactionRoutes(app, service);
+  explainRoutes(app, service);
+  tokenRoutes(app, service);
+  factRoutes(app, service);
+  historyRoutes(app, service);
+  configRoutes(app, service);
+  proofRoutes(app, service);
+  buildRoutes(app, service);
+  streamRoutes(app, service);
+  waitRoutes(app, service);
+  clientRoutes(app, service);
 }

@@ -1,10 +1,11 @@
 /** Unsigned transactions over HTTP: each is built for an address, which pays and signs. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z, type ZodType } from "zod";
+import { readPendingRequestToken } from "#actors/pendingTokens.ts";
 import * as api from "#src/api/tokens.ts";
-import { refKey } from "#src/cardano/output.ts";
+import { fromHex, isHex } from "#src/base/bytes.ts";
 import { readRequest } from "#src/cage/index/read.ts";
-import { bytesOf } from "#src/cage/text.ts";
+import { bytesOf, bytesText } from "#src/cage/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
 import { BUILDING, building, GONE, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
@@ -19,7 +20,29 @@ const writable = z.record(
   z.string(),
   z.string().refine((text) => bytesOf(text) !== undefined, "a sequence of lone surrogates must not be valid UTF-8"),
 );
+/** Texts in hexadecimal, as texts that encode bytes. */
+const inHex = z.record(
+  z.string(),
+  z.string().refine((text) => isHex(text), "expected hexadecimal").transform((text) => bytesText(fromHex(text))),
+);
 const ofToken = { ...address, tokenId: api.tokenId };
+/** The wallet of the address, where it pays with all of its coins. */
+const paying = { wallet: api.payingWallet.optional() };
+
+/** Refusals where a wallet is to pay. */
+const PAYING = { 403: "`foreign_address`", 404: "`no_such_wallet`" };
+const GONE_PAYING = { 404: `${GONE[404]}, ${PAYING[404]}` };
+
+/** Query of the builds of requests. */
+const requestQuery = {
+  ...paying,
+  encoding: api.encoding,
+  strict: api.flag.optional().meta({
+    type: "boolean",
+    description:
+      "Whether a request that conflicts with an open or pending one for its key is refused; by default it is built, with a warning.",
+  }),
+};
 
 /** A change that a request asks for. */
 interface RequestBody {
@@ -32,15 +55,20 @@ interface RequestBody {
 export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
   const { store, requester, buildable, built, boot } = service;
   const build = building(service);
+  const payer = ({ address }: { readonly address: string }, { wallet }: { readonly wallet?: string | undefined }) => ({
+    address: requester(address),
+    wallet: wallet ?? null,
+  });
   build(app, "get", "/transaction/:address/boot-token", {
     summary: "Build the transaction that creates a token",
     params: address,
+    query: paying,
     answer: api.unsignedBoot,
-    refusals: BUILDING,
-  }, async ({ params, context }) => {
+    refusals: { ...PAYING, ...BUILDING },
+  }, async ({ params, query, context }) => {
     const deadline = Date.now() + timeOf(context);
-    const from = requester(params.address);
-    return await withSummary(service, answered(await boot(from, deadline)), { deadline, address: from });
+    const from = payer(params, query);
+    return await withSummary(service, answered(await boot(from, deadline)), { deadline, address: from.address });
   });
 
   const requests:
@@ -53,27 +81,47 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     build(app, "post", `/transaction/:address/request-${type}/:tokenId`, {
       summary,
       params: ofToken,
+      query: requestQuery,
       body: schema,
       answer: api.unsignedRequest,
-      refusals: { ...GONE, ...BUILDING, 409: "`token_quarantined`, `token_pending`, `paused`" },
-    }, async ({ params, body, context }) => {
-      const from = requester(params.address);
-      check(writable, body, "body");
+      refusals: {
+        ...PAYING,
+        ...GONE_PAYING,
+        ...BUILDING,
+        409: "`token_quarantined`, `token_pending`, `paused`; with `strict` `request_conflicts`, with the open request",
+      },
+    }, async ({ params, query, body, context }) => {
+      const from = payer(params, query);
+      const texts = check(query.encoding === "hex" ? inHex : writable, body, "body");
       await buildable(params.tokenId);
-      return await built(context, params.tokenId, "request", { address: from, type, ...body });
+      return await built(context, params.tokenId, "request", {
+        ...from,
+        type,
+        strict: query.strict ?? false,
+        ...texts,
+      });
     });
   }
 
   build(app, "get", "/transaction/:address/retract-change/:outputRef", {
     summary: "Build the transaction that retracts a request",
     params: { ...address, outputRef: api.outputRef },
+    query: paying,
     answer: api.unsigned,
-    refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...BUILDING, 409: "`request_pending`, `paused`" },
-  }, async ({ params, context }) => {
-    const from = requester(params.address);
-    const found = await readRequest(store.sql, refRow(params.outputRef));
-    if (!found) throw new HttpFailure(404, "request_unknown", `No open request ${params.outputRef} exists.`);
-    return await built(context, found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
+    refusals: {
+      403: "`not_owner`, `foreign_address`",
+      404: "`request_unknown`, `no_such_wallet`",
+      ...BUILDING,
+      409: "`request_pending`, `paused`",
+    },
+  }, async ({ params, query, context }) => {
+    const from = payer(params, query);
+    const request = refRow(params.outputRef);
+    const token = (await readRequest(store.sql, request))?.token ?? await readPendingRequestToken(store.sql, request);
+    if (token === undefined) {
+      throw new HttpFailure(404, "request_unknown", `No open request ${params.outputRef} exists.`);
+    }
+    return await built(context, token, "retract", { ...from, request });
   });
 
   build(app, "get", "/transaction/:address/update-token/:tokenId", {
@@ -83,21 +131,21 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
       "first. Of conflicting requests, the oldest on the chain is applied, and the others refer to it. " +
       "A dry run returns which requests an update would apply and leave open, without a transaction to sign.",
     params: ofToken,
-    query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]), dryRun: api.flag.optional() },
+    query: { ...paying, request: z.array(api.outputRef).max(MAX_REQUESTS).default([]), dryRun: api.flag.optional() },
     answer: z.union([api.unsignedUpdate, api.updateDryRun]),
     refusals: {
-      403: "`not_owner`",
-      ...GONE,
+      403: "`not_owner`, `foreign_address`",
+      ...GONE_PAYING,
       ...BUILDING,
       409:
         "`requests_fail`, with a reason for each; `nothing_to_apply`, `token_pending`, `token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
-    const from = requester(params.address);
+    const from = payer(params, query);
     const named = [...new Set(query.request)].map(refRow);
     await buildable(params.tokenId);
     return await built(context, params.tokenId, "update", {
-      address: from,
+      ...from,
       dryRun: query.dryRun ?? false,
       requests: named.length > 0 ? named : null,
     });
@@ -107,28 +155,34 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     summary: "Build the transaction that transfers a token to another owner",
     description: "Both owners must sign: the contract requires the consent of the new owner.",
     params: ofToken,
-    query: { to: api.addressText },
+    query: { ...paying, to: api.addressText },
     answer: api.unsignedTransfer,
     refusals: {
-      403: "`not_owner`",
-      ...GONE,
+      403: "`not_owner`, `foreign_address`",
+      ...GONE_PAYING,
       ...BUILDING,
       409: "`owner_unchanged`, `token_pending`, `token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
-    const [from, to] = [requester(params.address), requester(query.to)];
+    const [from, to] = [payer(params, query), requester(query.to)];
     await buildable(params.tokenId);
-    return await built(context, params.tokenId, "transfer", { address: from, to });
+    return await built(context, params.tokenId, "transfer", { ...from, to });
   });
 
   build(app, "get", "/transaction/:address/end-token/:tokenId", {
     summary: "Build the transaction that ends a token",
     params: ofToken,
+    query: paying,
     answer: api.unsigned,
-    refusals: { 403: "`not_owner`", ...GONE, ...BUILDING, 409: "`token_pending`, `paused`" },
-  }, async ({ params, context }) => {
-    const from = requester(params.address);
+    refusals: {
+      403: "`not_owner`, `foreign_address`",
+      ...GONE_PAYING,
+      ...BUILDING,
+      409: "`token_pending`, `paused`",
+    },
+  }, async ({ params, query, context }) => {
+    const from = payer(params, query);
     await buildable(params.tokenId);
-    return await built(context, params.tokenId, "end", { address: from });
+    return await built(context, params.tokenId, "end", from);
   });
 }

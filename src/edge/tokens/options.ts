@@ -1,4 +1,5 @@
 /** What the token service depends on. */
+import type { TokenPayer } from "#actors/tokenFunds.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { Failure, Result } from "#src/base/result.ts";
@@ -8,13 +9,13 @@ import type { Sites } from "#src/edge/sites.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 
 export interface TokenEdgeOptions extends ServiceOptions {
-  readonly port: Pick<ChainPort, "inMempool" | "network" | "utxosByRef">;
+  readonly port: Pick<ChainPort, "inMempool" | "network" | "tip" | "utxosByRef">;
   /** Why the service answers nothing but health checks; undefined: it works. */
   readonly off?: string;
   /** Whether facts come with slots when the query does not say. */
   readonly factSlots?: boolean;
-  /** Builds the transaction that creates a token, which has no actor yet. `address` is bytes in hexadecimal. */
-  boot(address: string, deadline: number): Promise<Result<Json, Failure>>;
+  /** Builds the transaction that creates a token, which has no actor yet. */
+  boot(from: TokenPayer, deadline: number): Promise<Result<Json, Failure>>;
   /** For proofs and summaries. */
   readonly builders: Pick<Builders, "run">;
   /** Accepted host names and origins of pages; all where undefined. */

@@ -32,7 +32,8 @@ export async function submit(
   const answer = await ask({ kind: "transaction", id: transaction.hash }, {
     type: "SUBMIT",
     cbor: toHex(cbor),
-    inputs: transaction.inputs.map(refKey),
+    // what it spends if its scripts succeed or fail; neither may be spent before it
+    inputs: [...new Set([...transaction.inputs, ...transaction.collateral].map(refKey))],
     addresses: [...new Set(outputs.map((output) => output.address))],
     validTo: transaction.validTo ?? null,
     ...(by === undefined ? {} : { by: { ...by } }),

@@ -12,19 +12,22 @@ import type { TokenService } from "#src/edge/tokens/service.ts";
 const LOOK_MS = 50;
 
 /**
- * A function that waits until the index has read `n` more blocks and is at the network's tip. It throws `HttpFailure`
+ * A function that waits until the index is at the network's tip and `n` more blocks than the network now has, as
+ * `tipHeight` says, are read: what is in the mempool now is then in one of them. It throws `HttpFailure`
  * 503 `wait_too_long` after `longestMs`, and 400 `client_gone` soon after the signal aborts.
  */
 export function blockWaiter(
   read: () => Promise<Cursor>,
   longestMs: number,
+  tipHeight: () => Promise<number>,
 ): (n: number, signal: AbortSignal) => Promise<{ height: number }> {
   let look: Promise<Cursor> | undefined;
   const next = () => look ??= sleep(LOOK_MS).then(read).finally(() => look = undefined);
   return async (n, signal) => {
     const deadline = Date.now() + longestMs;
-    let cursor = await read();
-    for (const start = cursor.at.height;; cursor = await next()) {
+    const [first, height] = await Promise.all([read(), tipHeight()]);
+    let cursor = first;
+    for (const start = Math.max(first.at.height, height);; cursor = await next()) {
       const { at, networkTip } = cursor;
       if (at.height >= start + n && at.slot >= networkTip.slot) return { height: at.height };
       if (signal.aborted) throw new HttpFailure(400, "client_gone", "The client closed the connection.");
@@ -39,8 +42,13 @@ export function blockWaiter(
 const WAIT_MS = 120_000;
 
 /** Adds `/indexer/wait-blocks` and `/wait/{n}`. */
-export function waitRoutes(app: OpenAPIHono, { store, longestWaitMs = WAIT_MS }: TokenService): void {
-  const waitBlocks = blockWaiter(() => readCursor(store.sql), longestWaitMs);
+export function waitRoutes(app: OpenAPIHono, { store, port, longestWaitMs = WAIT_MS }: TokenService): void {
+  const tipHeight = async () => {
+    const tip = await port.tip();
+    // where the network is away, blocks are counted from what the index has read
+    return tip.ok ? tip.value.height : -1;
+  };
+  const waitBlocks = blockWaiter(() => readCursor(store.sql), longestWaitMs, tipHeight);
   const waiting = { 503: "`wait_too_long`" };
   endpoint(app, "post", "/indexer/wait-blocks", {
     summary: "Wait until n more blocks are indexed",

@@ -54,7 +54,7 @@ async function signOne(
 }
 
 /** The wallet's coins among inputs, with the paths of their keys. */
-function coinsIn(inputs: readonly Messaged<DecodedInput>[]): SpentCoin[] {
+export function coinsIn(inputs: readonly Messaged<DecodedInput>[]): SpentCoin[] {
   return inputs.flatMap(({ ref: { txHash, index }, own }) =>
     own === undefined ? [] : [{
       utxo: { ref: { txHash, index: Number(index) }, output: { address: own.address } },

@@ -89,7 +89,7 @@ export function submissionRefusal({ code, message, details }: Failure): Error {
 }
 
 /** The ledger rule's name for inputs that are not unspent. */
-const SPENT = "BadInputsUTxO";
+export const SPENT = "BadInputsUTxO";
 
 /** Throws 403 for a transaction that is not the wallet's, or that lacks a signature of its own keys. */
 export async function requireOwnSignatures(

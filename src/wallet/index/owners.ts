@@ -5,9 +5,9 @@ import { addTo, mustGet } from "#src/base/maps.ts";
 import { type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
 import { byronAddressOf } from "#src/cardano/byron.ts";
 import { parsePath } from "#src/cardano/derivation.ts";
-import type { Queries } from "#src/store/store.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
 import { addressOf, CREDENTIAL_KINDS, credentialOf, parseCredential } from "#src/wallet/index/credential.ts";
-import type { OwnedCredential, Owner, WalletKind } from "#src/wallet/index/types.ts";
+import { hasByronAddresses, type OwnedCredential, type Owner, type WalletKind } from "#src/wallet/index/types.ts";
 import { icarusAccountOf } from "#src/wallet/keys/icarusAccount.ts";
 import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
 
@@ -121,6 +121,21 @@ export async function readClaims(
     }
   }
   return claims;
+}
+
+/**
+ * A wallet's own among addresses (SQL with one column of bytes in hexadecimal). None of a wallet with Byron addresses:
+ * they may be forged (`forged.ts`), which is checked once a block has them.
+ */
+export async function readPaid(sql: Queries, facts: WalletFacts, addresses: Fragment): Promise<readonly string[]> {
+  if (hasByronAddresses(facts.kind)) return [];
+  // as `credentialOf`: the first digit is the type, odd where a script owns the output
+  const rows = await sql<{ address: string }[]>`
+    select p.address from (${addresses}) p(address) join wallet_address a on a.wallet = ${facts.wallet} and a.credential =
+      case when p.address ~ '^[1357]' then 'script-' else 'key-' end || substr(p.address, 3, 56)
+    where p.address ~ '^[0-7]'`;
+  const claims = await readClaims(sql, new Map([[facts.wallet, facts]]), rows.map(({ address }) => address));
+  return [...mustGet(claims, facts.wallet).keys()];
 }
 
 function openAddress(address: string, pathKey: Uint8Array): readonly number[] | undefined {

@@ -7,7 +7,7 @@ import { column, isInteger, isText, orNull } from "#src/store/column.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import type { JsonRow } from "#src/store/readTogether.ts";
 import { readForged, withoutForged } from "#src/wallet/index/forged.ts";
-import { readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
+import { readFacts, readPaid, type WalletFacts } from "#src/wallet/index/owners.ts";
 import { type PendingEffects, readPending } from "#src/wallet/index/pending.ts";
 import { readChange } from "#src/wallet/index/readChange.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
@@ -17,11 +17,17 @@ import { type Buildable, hasByronAddresses, type Holdings, type OwnUtxo } from "
 /** Open submissions by wallet; wallets without any may be missing. */
 type PendingOf = ReadonlyMap<string, readonly ScannedTransaction[]>;
 
-/** Open submissions of others that spend these outputs (`refKey`): `readSpenders` of the chain index. */
-type Spenders = (
+/**
+ * All pending transactions that concern a wallet: `readOverlay` of the chain index. `own` are those that it submitted,
+ * `paid` gives its own among the addresses of SQL with one column.
+ */
+export type Overlay = (
   sql: Queries,
-  refs: readonly string[],
-  known: readonly ScannedTransaction[],
+  query: {
+    readonly refs: readonly string[];
+    readonly own: readonly ScannedTransaction[];
+    readonly paid: (sql: Queries, addresses: Fragment) => Promise<readonly string[]>;
+  },
 ) => Promise<readonly ScannedTransaction[]>;
 
 /** Holdings of wallets; wallets that are not in the index are missing. */
@@ -88,6 +94,16 @@ export function coinsQuery(sql: Queries, wallet: string): Fragment {
   return sql`select coin from wallet_utxo where wallet = ${wallet} and to_slot is null`;
 }
 
+/**
+ * SQL for the outputs of wallets in the ledger among some (SQL with one column of `refKey`s): rows with `wallet` and
+ * `ref`.
+ */
+export function heldAmongQuery(sql: Queries, wallets: readonly string[], refs: Fragment): Fragment {
+  return sql`select u.wallet, u.ref from (${refs}) r(ref)
+    cross join lateral (select wallet, ref from wallet_utxo where ref = r.ref and to_slot is null offset 0) u
+    where u.wallet = any(${sql.array([...wallets])}::text[])`;
+}
+
 /** Value of the wallets' outputs in the ledger that pending transactions spend. */
 async function readLeaving(
   sql: Queries,
@@ -114,16 +130,16 @@ export async function readAssets(sql: Queries, wallet: string): Promise<readonly
   return rows.map(({ asset }) => asset).sort();
 }
 
-/** Outputs of a wallet that are unspent, also by pending transactions of its own and of the `spenders`. */
+/** Outputs of a wallet that are unspent, also by pending transactions: those that it submitted and the `overlay`'s. */
 export async function readOwnUtxos(
   sql: Queries,
   wallet: string,
   pending: readonly ScannedTransaction[] = [],
-  spenders?: Spenders,
+  overlay?: Overlay,
 ): Promise<readonly OwnUtxo[]> {
   const facts = await readFacts(sql, [wallet]);
   const own = facts.get(wallet);
-  return own ? (await unspent(sql, own, pending, spenders)).utxos : [];
+  return own ? (await unspent(sql, own, pending, overlay)).utxos : [];
 }
 
 /** Outputs of a wallet in the ledger that no pending transaction spends, and the pending effects. */
@@ -131,11 +147,12 @@ async function unspent(
   sql: Queries,
   own: WalletFacts,
   pending: readonly ScannedTransaction[],
-  spenders: Spenders | undefined,
+  overlay: Overlay | undefined,
 ): Promise<{ readonly utxos: StoredCoin[]; readonly open: PendingEffects | undefined }> {
   const here = await inLedger(sql, own);
-  const others = await spenders?.(sql, here.map(({ key }) => key), pending) ?? [];
-  const all = new Map([[own.wallet, [...pending, ...others]]]);
+  const paid = (sql: Queries, addresses: Fragment) => readPaid(sql, own, addresses);
+  const concerned = await overlay?.(sql, { refs: here.map(({ key }) => key), own: pending, paid }) ?? pending;
+  const all = new Map([[own.wallet, concerned]]);
   const open = (await readPending(sql, new Map([[own.wallet, own]]), all)).get(own.wallet);
   return { utxos: open ? here.filter(({ key }) => !open.spends.has(key)) : here, open };
 }
@@ -149,8 +166,8 @@ async function inLedger(sql: Queries, facts: WalletFacts): Promise<StoredCoin[]>
 interface BuildView {
   /** Open submissions of the wallet. */
   readonly pending: readonly ScannedTransaction[];
-  /** Open submissions of others that spend the wallet's outputs. */
-  readonly spenders?: Spenders;
+  /** Adds the pending transactions that others submitted, and removes those that no block can hold. */
+  readonly overlay?: Overlay;
   /** Ends of reservations of outputs, of `refKey`s or of SQL that selects them: `readReserved` of the chain index. */
   readonly reserved: (sql: Queries, refs: readonly string[] | Fragment) => Promise<ReadonlyMap<string, number>>;
   /** Number of change addresses; `first`: the one at index 0, used or not. */
@@ -167,9 +184,9 @@ const RESERVED = 2;
 export async function readBuildable(sql: Queries, wallet: string, view: BuildView): Promise<Buildable> {
   const facts = await readFacts(sql, [wallet]);
   const own = facts.get(wallet);
-  if (!own) return { utxos: [], change: [] };
+  if (!own) return { utxos: [], pending: [], change: [] };
   const [{ utxos: here, open }, reserved] = await Promise.all([
-    unspent(sql, own, view.pending, view.spenders),
+    unspent(sql, own, view.pending, view.overlay),
     view.reserved(sql, sql`select ref from wallet_utxo where wallet = ${wallet} and to_slot is null`),
   ]);
   const made = open?.outputs ?? [];
@@ -188,6 +205,7 @@ export async function readBuildable(sql: Queries, wallet: string, view: BuildVie
         return { utxo: { ref, output }, path, preference: until === undefined ? PENDING : RESERVED + until };
       }),
     ],
+    pending: open?.transactions ?? [],
     change,
   };
 }

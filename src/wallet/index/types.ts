@@ -117,6 +117,8 @@ interface BuildableUtxo extends OwnUtxo {
 /** Outputs and change addresses for a build. */
 export interface Buildable {
   readonly utxos: readonly BuildableUtxo[];
+  /** The pending transactions that concern the wallet. */
+  readonly pending: readonly ScannedTransaction[];
   /** Change addresses, ascending; used and pending ones only where no others are left. */
   readonly change: readonly WalletAddress[];
 }

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import process from "node:process";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { root } from "../../support/docs.ts";
 import { mapFiles, REASONS } from "./map.ts";
@@ -12,6 +13,11 @@ import type { Table } from "./table.ts";
 import { World } from "./world.ts";
 
 vi.setConfig({ maxConcurrency: 12 });
+
+/** Rows of one scenario that run: all of them in `deno task test:long`. */
+const MOST = Number(process.env.SCENARIO_ROWS ?? 2);
+const chosen = <Row extends { readonly id: string }>(rows: readonly Row[]): readonly Row[] =>
+  rows.filter(({ id }, i) => rows.slice(0, i).filter((one) => one.id === id).length < MOST);
 
 const nameOf = ({ id, what }: { id: string; what?: string }) => what === undefined ? id : `${id}: ${what}`;
 
@@ -60,7 +66,7 @@ describe("the scenarios", () => {
 
   const register = ({ file, rows, alone = false }: Table) =>
     describe(file, { concurrent: !alone }, () => {
-      for (const row of rows) it(nameOf(row), () => row.run(world));
+      for (const row of chosen(rows)) it(nameOf(row), () => row.run(world));
     });
   for (const table of tables) if (!table.alone) register(table);
   for (const table of tables) if (table.alone) register(table);

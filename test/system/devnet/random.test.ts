@@ -28,7 +28,7 @@ import { sharedInfra } from "../../support/infra.ts";
 import { seeded } from "../../support/random.ts";
 import { type Person, person } from "../../support/wallet.ts";
 
-const RUNS = Number(process.env.DEVNET_RUNS ?? 3);
+const RUNS = Number(process.env.DEVNET_RUNS ?? 2);
 const STEPS = 250;
 /** Names of snapshots: few, so that they are replaced. */
 const NAMES = ["a", "b", "c"];

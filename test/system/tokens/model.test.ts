@@ -14,7 +14,7 @@ import { seeded } from "../../support/random.ts";
 import { type Answer, http, User } from "../../support/user.ts";
 import { until } from "../../support/until.ts";
 
-const STEPS = Number(process.env.MODEL_STEPS ?? 70);
+const STEPS = Number(process.env.MODEL_STEPS ?? 45);
 const SEED = Number(process.env.MODEL_SEED ?? 11);
 
 interface Request {

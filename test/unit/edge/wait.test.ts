@@ -12,7 +12,7 @@ it("reads once for all who wait for blocks, and no more after the last of them",
   try {
     let height = 7;
     const read = vi.fn(() => Promise.resolve(cursor(height)));
-    const wait = blockWaiter(read, 60_000);
+    const wait = blockWaiter(read, 60_000, () => Promise.resolve(-1));
     const gone = new AbortController();
     const dropped = Promise.allSettled(Array.from({ length: 20 }, () => wait(1_000, gone.signal)));
     const kept = wait(2, new AbortController().signal);
@@ -31,6 +31,24 @@ it("reads once for all who wait for blocks, and no more after the last of them",
     const late = expect(wait(1, new AbortController().signal)).rejects.toMatchObject({ code: "wait_too_long" });
     await vi.advanceTimersByTimeAsync(61_000);
     await late;
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it("counts from the network's tip, where the index is behind it", async () => {
+  vi.useFakeTimers();
+  try {
+    let height = 7;
+    const wait = blockWaiter(() => Promise.resolve(cursor(height)), 60_000, () => Promise.resolve(10));
+    let done: unknown;
+    void wait(2, new AbortController().signal).then((answer) => done = answer);
+    height = 11;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(done).toBeUndefined();
+    height = 12;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(done).toEqual({ height: 12 });
   } finally {
     vi.useRealTimers();
   }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { CARDANO_WALLET_SERVE_HELP } from "#src/app/serveHelp.ts";
+import { SIGNER_PROGRAM_HELP } from "#src/app/signerProgram.ts";
 import { SERVE_HELP } from "#src/app/serveOptions.ts";
 import { anchorsOf, blocksOf, inlineCode, namesOfOthers, pages, readPage, root } from "../../support/docs.ts";
 import { cardanoWalletCommands } from "../../support/cardano_wallet_commands.ts";
@@ -30,9 +31,9 @@ const OPTIONS_OF_OTHERS = [
 /** Pages that every service has in addition to the operations of its document. */
 const PAGES_OF_SERVICES = ["/", "/docs", "/openapi.json", "/v2/docs", "/v2/openapi.json"];
 
-const optionsOfServe = [...`${SERVE_HELP}\n${CARDANO_WALLET_SERVE_HELP}`.matchAll(/^ {2}--([\w-]+)/gm)].map((
-  [, name],
-) => name!);
+const optionsOfServe = [
+  ...`${SERVE_HELP}\n${CARDANO_WALLET_SERVE_HELP}\n${SIGNER_PROGRAM_HELP}`.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm),
+].map(([, name]) => name!);
 const options = [
   ...optionsOfStart().map(({ name }) => name),
   ...optionsOfServe,

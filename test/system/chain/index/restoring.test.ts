@@ -44,7 +44,7 @@ import {
 import { seeded } from "../../../support/random.ts";
 import { until } from "../../../support/until.ts";
 
-const RUNS = Number(process.env.FOLLOWER_RUNS ?? 3);
+const RUNS = Number(process.env.FOLLOWER_RUNS ?? 2);
 const STEPS = 120;
 const FOLLOWER = fileURLToPath(new URL("../../../support/pocket-follower.ts", import.meta.url));
 

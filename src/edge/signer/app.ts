@@ -1,0 +1,57 @@
+/**
+ * The signing service: the token service with a wallet of its own, which signs for everyone who may call it. It is for
+ * development: a client of a production service signs by itself.
+ */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { VERSION } from "#src/base/version.ts";
+import { bearerCheck } from "#src/edge/bearer.ts";
+import { mountDocs } from "#src/edge/docs.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { serviceApp } from "#src/edge/service.ts";
+import { guardSites } from "#src/edge/sites.ts";
+import type { SignerEdgeOptions } from "#src/edge/signer/options.ts";
+import { signerRoutes } from "#src/edge/signer/routes.ts";
+import { tokenEndpoints } from "#src/edge/tokens/app.ts";
+import { createTokenService } from "#src/edge/tokens/service.ts";
+
+/** What every start, `/health` and the document say of the service. */
+export const DEVELOPMENT = "for development and tests only: it holds a wallet and signs for every client";
+
+/** Paths without a token: health checks, and the API page with its document. */
+const OPEN = /^\/(health|ready|docs|docs\/.*|openapi\.json)$/;
+
+/** The app; `/openapi.json` describes it, `/docs` shows that to people. */
+export function signerApp(options: SignerEdgeOptions): OpenAPIHono {
+  const { token, hosts, log } = options;
+  const app = serviceApp("signer", log);
+  options.health(app);
+  app.use(guardSites({ hosts, origins: [] }));
+  if (token !== undefined) {
+    const hasToken = bearerCheck(token);
+    app.use(async (c, next) => {
+      if (!(c.req.method === "GET" && OPEN.test(c.req.path)) && !hasToken(c)) {
+        c.header("www-authenticate", 'Bearer realm="arbor signer"');
+        throw new HttpFailure(401, "unauthorized", "The signing token is required: Authorization: Bearer <token>.");
+      }
+      await next();
+    });
+  }
+  const tokens = createTokenService(options);
+  signerRoutes(app, options, tokens);
+  tokenEndpoints(app, tokens);
+  const document = () =>
+    app.getOpenAPI31Document({
+      openapi: "3.1.0",
+      info: {
+        title: "Arbor signing service (development only)",
+        version: VERSION,
+        description:
+          `This service is ${DEVELOPMENT}. It has the endpoints of the token service, and those with which ` +
+          "its wallet creates tokens, requests changes and applies them. Requests with an unknown host name get 403 " +
+          "`bad_host`, requests from pages of other origins 403 `bad_origin`, requests without the token, where one " +
+          "is set, 401 `unauthorized`.",
+      },
+    });
+  mountDocs(app, { document });
+  return app;
+}

@@ -1,0 +1,224 @@
+/**
+ * Signing services as processes of their own: one is killed in the middle of its requests, its wallet follows its seed
+ * file, its secrets stay in it, and it says what is away.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { toHex, utf8 } from "#src/base/bytes.ts";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { Arbor } from "../../support/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { seedFolder, SignerClient } from "../../support/signer.ts";
+import { until } from "../../support/until.ts";
+
+const LEASE = { ARBOR_LEASE_MS: "1500" };
+const SECRET = "a-token-of-this-test";
+
+describe("signing services as processes", () => {
+  const folder = seedFolder();
+  const seedOf = (name: string) => path.join(folder, name);
+  let infra: Infra;
+  let store: Store;
+  let main: Arbor;
+  const started: Arbor[] = [];
+
+  /** Starts a service as its users do, in a deployment. */
+  const signer = async (name: string, env: Record<string, string> = {}) => {
+    const arbor = await Arbor.start({
+      infra,
+      roles: "signer",
+      entry: "src/app/signer.ts",
+      env: {
+        ...LEASE,
+        ARBOR_SIGNER_SEED: seedOf(name),
+        ARBOR_SIGNER_PORT: "0",
+        ARBOR_SIGNER_GENERATE: "missing",
+        ARBOR_TOPUP_URL: main.devnet,
+        ...env,
+      },
+    });
+    started.push(arbor);
+    const headers = env.ARBOR_SIGNER_TOKEN ? { authorization: `Bearer ${env.ARBOR_SIGNER_TOKEN}` } : {};
+    return { arbor, client: new SignerClient(arbor.places.get("signing service")!, headers) };
+  };
+
+  beforeAll(async () => {
+    infra = await sharedInfra();
+    store = openStore(infra.databaseUrl, { max: 2, application: "test" });
+    main = await Arbor.start({ infra, env: LEASE });
+  });
+  afterAll(async () => {
+    for (const one of [...started, main]) await one?.end();
+    await store?.close();
+    await infra?.stop();
+  });
+
+  it("lets an owner and two requesters work at the same time, each through a process", async () => {
+    const [charlie, bob, alice] = await Promise.all(["charlie", "bob", "alice"].map((name) => signer(name)));
+    const users = [charlie!.client, bob!.client, alice!.client];
+    await Promise.all(users.map((user) => user.good("PUT", "/wallet/topup", { amount: 5_000 })));
+    const tokens = await Promise.all(users.map((user) => user.boot()));
+    // everyone requests of every token at once, then each owner applies what is open
+    const requests = await Promise.all(
+      tokens.map((token) =>
+        Promise.all(
+          users.flatMap((user, i) =>
+            [1, 2].map((n) => user.request(token, { type: "insert", key: `${i}-${n}`, value: "x" }))
+          ),
+        )
+      ),
+    );
+    const roots = await Promise.all(tokens.map((token, i) => users[i]!.apply(token, requests[i]!)));
+    expect(new Set(roots.map(({ value }) => value)).size).toBe(1);
+    for (const token of tokens) {
+      expect(Object.keys(await alice!.client.facts(token)).sort()).toEqual(["0-1", "0-2", "1-1", "1-2", "2-1", "2-2"]);
+    }
+    await Promise.all(tokens.map((token, i) => users[i]!.good("DELETE", `/token/${token}`)));
+  });
+
+  it("loses no acknowledged request when it is killed, and repeats none under its key", async () => {
+    const owner = await signer("kill-owner");
+    await owner.client.good("PUT", "/wallet/topup", { amount: 1_000 });
+    const token = await owner.client.boot();
+    let victim = await signer("victim");
+    await victim.client.good("PUT", "/wallet/topup", { amount: 5_000 });
+    await victim.client.sync();
+    const keys = Array.from({ length: 10 }, (_, i) => `key-${i}`);
+    const send = (key: string) => victim.client.request(token, { type: "insert", key, value: "x" }, key);
+    const acknowledged = new Map<string, string>();
+    // killed while requests are under way: at once, after the first answer, after some
+    for (const answers of [0, 1, 3]) {
+      const before = acknowledged.size;
+      const killed = victim.arbor;
+      const sending = keys.map(async (key) => {
+        const id = await send(key).catch(() => undefined);
+        if (id === undefined) return;
+        expect([key, acknowledged.get(key) ?? id]).toEqual([key, id]);
+        acknowledged.set(key, id);
+        if (acknowledged.size - before >= answers) killed.signal("SIGKILL");
+      });
+      if (answers === 0) killed.signal("SIGKILL");
+      await Promise.all(sending);
+      await killed.end("SIGKILL");
+      victim = await signer("victim");
+    }
+    const ids = await Promise.all(keys.map(send));
+    for (const [key, id] of acknowledged) expect([key, ids[keys.indexOf(key)]]).toEqual([key, id]);
+    expect(acknowledged.size).toBeGreaterThan(0);
+    const { requests } = await owner.client.token(token) as { requests: { outputRefId: string }[] };
+    expect(requests.map(({ outputRefId }) => outputRefId).sort()).toEqual([...ids].sort());
+  });
+
+  it("sends for a wallet in one process at a time, and in the next one when that is killed", async () => {
+    const first = await signer("shared");
+    await first.client.good("PUT", "/wallet/topup", { amount: 1_000 });
+    const token = await first.client.boot();
+    const second = await signer("shared");
+    const change = { type: "insert", key: "a", value: "b" };
+    const request = (headers: Record<string, string>) =>
+      second.client.call("POST", `/token/${token}/request`, change, headers);
+    const refused = await request({ "arbor-timeout": "1000" });
+    expect([refused.status, refused.body.code, refused.retryAfter])
+      .toEqual([503, "wallet_elsewhere", expect.stringMatching(/^\d+$/)]);
+    expect((await second.client.good("GET", "/wallet")).owner).toBe((await first.client.good("GET", "/wallet")).owner);
+    await first.arbor.end("SIGKILL");
+    expect(await request({ "idempotency-key": "taken-over" })).toMatchObject({ status: 200 });
+  });
+
+  it("continues with the wallet of its seed file, and has another one after -g", async () => {
+    const first = await signer("kept");
+    const { owner } = await first.client.good("GET", "/wallet");
+    const words = readFileSync(seedOf("kept"), "utf8");
+    await first.arbor.end();
+    const second = await signer("kept", { ARBOR_SIGNER_GENERATE: "never" });
+    expect((await second.client.good("GET", "/wallet")).owner).toBe(owner);
+    expect(readFileSync(seedOf("kept"), "utf8")).toBe(words);
+    await second.arbor.end();
+    const third = await signer("kept", { ARBOR_SIGNER_GENERATE: "always" });
+    expect((await third.client.good("GET", "/wallet")).owner).not.toBe(owner);
+    expect(readFileSync(seedOf("kept"), "utf8")).not.toBe(words);
+    // the words of another program's wallet
+    writeFileSync(seedOf("twelve"), newMnemonic(12).join(" "));
+    const twelve = await signer("twelve", { ARBOR_SIGNER_GENERATE: "never" });
+    await twelve.client.good("PUT", "/wallet/topup", { amount: 100 });
+    await twelve.client.good("DELETE", `/token/${await twelve.client.boot()}`);
+  });
+
+  it("ends with a sentence where its seed file is missing or wrong", async () => {
+    const missing = signer("nowhere", { ARBOR_SIGNER_GENERATE: "never" });
+    await expect(missing).rejects.toThrow(/The seed file .*nowhere cannot be read: ENOENT/);
+    writeFileSync(seedOf("wrong"), "zoo ".repeat(24));
+    await expect(signer("wrong", { ARBOR_SIGNER_GENERATE: "never" })).rejects.toThrow(
+      /The seed file .* holds no mnemonic/,
+    );
+  });
+
+  it("is for those with its token, and for no page of another site", async () => {
+    const { client, arbor } = await signer("guarded", { ARBOR_SIGNER_TOKEN: SECRET, ARBOR_SIGNER_HOST: "0.0.0.0" });
+    const { port } = new URL(client.base);
+    const bare = new SignerClient(`http://127.0.0.1:${port}`);
+    for (const [method, place] of [["GET", "/wallet"], ["POST", "/token"], ["GET", "/tokens"]] as const) {
+      expect(await bare.refused(method, place)).toEqual([401, "unauthorized"]);
+      expect(await bare.refused(method, place, undefined, { authorization: `Bearer ${SECRET}x` }))
+        .toEqual([401, "unauthorized"]);
+    }
+    expect(await bare.good("GET", "/health")).toMatchObject({ development: expect.stringContaining("development") });
+    const { owner } = await client.good("GET", "/wallet");
+    expect(owner).toMatch(/^[0-9a-f]{56}$/);
+    expect(await client.refused("POST", "/token", undefined, { origin: "http://attacker.example" }))
+      .toEqual([403, "bad_origin"]);
+    expect(arbor.printed).toContain("for development and tests only");
+    const { info } = await bare.good("GET", "/openapi.json");
+    expect(info.title).toContain("development only");
+  });
+
+  it("gives its mnemonic and its passphrase to nothing that is stored, sent or printed", async () => {
+    const { client, arbor } = await signer("secret");
+    await client.good("PUT", "/wallet/topup", { amount: 1_000 });
+    const token = await client.boot();
+    await client.request(token, { type: "insert", key: "a", value: "b" }, "secret-1");
+    await client.sync();
+    const words = readFileSync(seedOf("secret"), "utf8").trim().split(" ");
+    const three = words.slice(2).map((_, i) => words.slice(i, i + 3));
+    const passphrase = toHex(sha256(utf8("arbor signing service, passphrase of " + words.join(" "))));
+    const secrets = [passphrase, ...three.flatMap((some) => [" ", '","', ","].map((between) => some.join(between)))]
+      .flatMap((secret) => [secret, toHex(utf8(secret))]);
+    const leaks = (text: string) => secrets.some((secret) => text.includes(secret));
+    expect(leaks(`x${words.slice(4, 7).join(" ")}x`)).toBe(true);
+    const tables = await store.sql<{ name: string }[]>`
+      select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`;
+    expect(tables.length).toBeGreaterThan(20);
+    for (const { name } of tables) {
+      const rows = await store.sql<{ row: string }[]>`select t::text as row from ${store.sql(name)} t`;
+      expect([name, rows.filter(({ row }) => leaks(row)).length]).toEqual([name, 0]);
+    }
+    const answers = JSON.stringify([
+      await client.good("GET", "/wallet"),
+      await client.good("GET", "/health"),
+      await client.good("GET", `/token/${token}`),
+    ]);
+    for (const text of [arbor.printed, main.printed, answers]) expect(leaks(text)).toBe(false);
+  });
+
+  it("says that its workers are away, with the time to try again, and works once they are back", async () => {
+    const { client } = await signer("lonely");
+    await client.good("PUT", "/wallet/topup", { amount: 1_000 });
+    await client.sync();
+    const places = { ARBOR_DEVNET_PORT: new URL(main.devnet).port };
+    await main.end("SIGKILL");
+    const away = await client.call("POST", "/token", undefined, { "arbor-timeout": "1500", "idempotency-key": "away" });
+    expect([away.status, away.retryAfter]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+    const faucet = await client.call("PUT", "/wallet/topup", { amount: 1 });
+    expect([faucet.status, faucet.body.code, faucet.retryAfter])
+      .toEqual([503, "faucet_unavailable", expect.stringMatching(/^\d+$/)]);
+    main = await Arbor.start({ infra, env: { ...LEASE, ...places } });
+    const { tokenId } = await until("the token", async () => {
+      const again = await client.call("POST", "/token", undefined, { "idempotency-key": "away" });
+      return again.status === 200 && again.body;
+    });
+    expect((await client.token(tokenId)).tokenId).toBe(tokenId);
+  });
+});
