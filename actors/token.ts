@@ -27,7 +27,8 @@ import { versionWarning } from "#src/chain/versionWatch.ts";
 import { requestWarnings } from "#src/cage/index/warnings.ts";
 import { findPublished, publicationAddress } from "#src/cage/publication.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";
-import { type CageScript, cageScript, cageScripts } from "#src/cage/script.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+import { type CageScript, cageScript, cageScripts, newestScript } from "#src/cage/script.ts";
 import { bytesOf } from "#src/cage/text.ts";
 import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
 import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
@@ -118,10 +119,17 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
 /** Builds the transaction that creates a token. There is no actor yet. */
 export function tokenBoot(options: TokenBuildOptions) {
   return (from: TokenPayer, deadline: number): Promise<Answer> =>
-    building(options, from, deadline, cageScript.hash, () => Promise.resolve({}), async (input) => {
-      const built = await options.builders.run("boot", input, { deadline });
-      return built.ok ? ok({ built: built.value, more: { value: built.value.token } }) : built;
-    });
+    building(
+      options,
+      from,
+      deadline,
+      (parameters) => newestScript(parameters).hash,
+      () => Promise.resolve({}),
+      async (input) => {
+        const built = await options.builders.run("boot", input, { deadline });
+        return built.ok ? ok({ built: built.value, more: { value: built.value.token } }) : built;
+      },
+    );
 }
 
 /** A built transaction, and the other members of the response. */
@@ -145,7 +153,7 @@ async function building<T>(
   options: TokenBuildOptions,
   from: TokenPayer,
   deadline: number,
-  script: string,
+  script: string | ((parameters: Parameters) => string),
   read: (sql: Queries) => Promise<T>,
   build: (input: BuildInput, more: T) => Promise<Offer>,
 ): Promise<Answer> {
@@ -158,11 +166,12 @@ async function building<T>(
   ]);
   for (const watched of [mine, scripts]) if (!watched.ok) return watched;
   if (!parameters.ok) return parameters;
+  const hash = typeof script === "string" ? script : script(parameters.value.value);
   const [network, horizon] = await Promise.all([port.network(), horizonOf(port)]);
   return await offering(store, from.wallet ?? from.address, async () => {
     const { at, value } = await atPoint(store, async (sql) => ({
       funds: await readFunds(sql, from),
-      reference: findPublished(await readUtxos(sql, [published]), script),
+      reference: findPublished(await readUtxos(sql, [published]), hash),
       more: await read(sql),
     }));
     if (!value.funds.ok) return value.funds;
@@ -173,7 +182,7 @@ async function building<T>(
       slot: Math.max(at.slot, currentSlot(network, options.clock.now())),
       horizon,
       network: networkId,
-      script: publishedScript(script),
+      script: publishedScript(hash),
       reference: value.reference,
       address: from.address,
       available,

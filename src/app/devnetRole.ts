@@ -5,7 +5,7 @@
 import path from "node:path";
 import { reason } from "#src/base/log.ts";
 import { publicationAddress, referenceScript } from "#src/cage/publication.ts";
-import { cageScripts } from "#src/cage/script.ts";
+import { cageScripts, firstProtocol } from "#src/cage/script.ts";
 import { startDevnet } from "#src/devnet/devnet.ts";
 import { writeGenesisFiles } from "#src/devnet/genesis/files.ts";
 import { settingsLines } from "#src/devnet/genesis/settings.ts";
@@ -43,6 +43,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
       publish: cageScripts.map((script) => ({
         address: publicationAddress(context.networkId),
         script: referenceScript(script),
+        firstProtocol: firstProtocol(script),
       })),
     },
   });

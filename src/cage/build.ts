@@ -12,35 +12,35 @@ import committed from "#src/cage/published.json" with { type: "json" };
 import type { CageScript } from "#src/cage/script.ts";
 import { type BuildOptions, compiled, program, scriptHash } from "#src/cage/uplc/program.ts";
 
-/** Version of the contract; a change of its code is another version once one was published. */
-const VERSION = "2.0.0";
-
-/** Builds the contract: code as in `CageScript`, and its hash. Without options it is the published code. */
+/** Builds the contract: code as in `CageScript`, and its hash. It is a published code unless it has traces. */
 export function buildScript(options: BuildOptions = {}): CageScript {
   const compiledCode = compiled(program(validator, options));
-  return { version: VERSION, hash: scriptHash(compiledCode), compiledCode };
+  return { version: options.caseOnConstants ? "3.0.0" : "2.0.0", hash: scriptHash(compiledCode), compiledCode };
 }
+
+/** The versions that the source builds, the current one last. A change of their code needs another version. */
+const built = [buildScript(), buildScript({ caseOnConstants: true })];
+const current = built[1]!;
 
 /** A version as `published.json` has it. */
 type Version = (typeof committed)[number];
 
 /** Text of `blueprint.json` (CIP-57): its schemas as they are, for they are written by hand; the code as it is built now. */
 export function blueprintText(): string {
-  const { version, hash, compiledCode } = buildScript();
-  const code = { compiledCode: toHex(compiledCode), hash };
+  const code = { compiledCode: toHex(current.compiledCode), hash: current.hash };
   const document = {
-    preamble: { ...blueprint.preamble, version },
+    preamble: { ...blueprint.preamble, version: current.version },
     validators: blueprint.validators.map((entry) => ({ ...entry, ...code })),
     definitions: blueprint.definitions,
   };
   return JSON.stringify(document, null, 2) + "\n";
 }
 
-/** Text of `published.json`: older versions as they are, the current one as it is built now. */
+/** Text of `published.json`: versions before those of the source as they are, the others as they are built now. */
 export function publishedText(published: readonly Version[]): string {
-  const { version, hash, compiledCode } = buildScript();
-  const older = published.filter((entry) => entry.version !== version);
-  return JSON.stringify([...older, { version, hash, compiledCode: toHex(compiledCode) }], null, 2) + "\n";
+  const older = published.filter((entry) => !built.some(({ version }) => version === entry.version));
+  const now = built.map(({ version, hash, compiledCode }) => ({ version, hash, compiledCode: toHex(compiledCode) }));
+  return JSON.stringify([...older, ...now], null, 2) + "\n";
 }
 
 /** The committed files, beside this one. */
@@ -52,7 +52,7 @@ export const files = {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await writeFile(files.blueprint, blueprintText());
   await writeFile(files.published, publishedText(committed));
-  const { hash, compiledCode } = buildScript();
+  const { hash, compiledCode } = current;
   const size = (await readFile(files.blueprint)).length;
   console.log(`cage ${hash}, ${compiledCode.length} bytes of code, ${size} bytes of blueprint`);
 }

@@ -1,7 +1,7 @@
 /**
  * Redeemers of the contract. "Crown" is the contract's short name for the shared top branch (`forestry/topBranch.ts`).
  *
- * - spend: end `C0[]`, contribute `C1[]`, modify `C2[[action]]`, or from version 2 on `C4[crown, [action]]`, retract `C3[]`
+ * - spend: end `C0[]`, contribute `C1[]` or from version 3 on the index of its input (a number), modify `C2[[action]]`, or from version 2 on `C4[crown, [action]]`, retract `C3[]`
  * - action: apply `C0[proof]`, skip `C1[]`
  * - mint: minting `C0[C0[output reference]]`, burning `C1[]`
  */
@@ -19,8 +19,8 @@ export type Action = { readonly type: "apply"; readonly proof: Proof } | { reado
 export type SpendRedeemer =
   /** The state of a token that ends. */
   | { readonly type: "end" }
-  /** A request that an update of its token applies. */
-  | { readonly type: "contribute" }
+  /** A request that an update of its token applies; from version 3 on with the index of its input. */
+  | { readonly type: "contribute"; readonly index?: number }
   /** The state of a token that is updated: one action for each of its requests among the inputs, in the ledger's order. */
   | {
     readonly type: "modify";
@@ -47,7 +47,7 @@ export function spendData(redeemer: SpendRedeemer): Data {
     case "end":
       return constr(0);
     case "contribute":
-      return constr(1);
+      return redeemer.index === undefined ? constr(1) : BigInt(redeemer.index);
     case "modify": {
       const actions = redeemer.actions.map(actionData);
       return redeemer.crown ? constr(4, redeemer.crown, actions) : constr(2, actions);
@@ -74,8 +74,14 @@ function readAction(data: Data): Action | undefined {
   return proof && { type: "apply", proof };
 }
 
+/** Maximum index of an input: each takes more than a byte of a transaction. */
+const MAX_INDEX = 65_535n;
+
 /** Reads a spend redeemer; undefined on anything not exactly right. */
 export function readSpend(data: Data): SpendRedeemer | undefined {
+  if (typeof data === "bigint") {
+    return data >= 0n && data <= MAX_INDEX ? { type: "contribute", index: Number(data) } : undefined;
+  }
   if (fieldsOf(data, 0, 0)) return { type: "end" };
   if (fieldsOf(data, 1, 0)) return { type: "contribute" };
   if (fieldsOf(data, 3, 0)) return { type: "retract" };

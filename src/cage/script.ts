@@ -1,5 +1,6 @@
 /** The compiled contract for transactions, so that services need not build it. */
 import { fromHex } from "#src/base/bytes.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
 import published from "#src/cage/published.json" with { type: "json" };
 
 /** A published version of the contract. */
@@ -24,7 +25,22 @@ if (!last) throw new Error("published.json has no version of the contract");
 /** The current version. */
 export const cageScript: CageScript = last;
 
+/** The first protocol version that runs a version of the contract. */
+export function firstProtocol(script: CageScript): number {
+  return contributesByIndex(script) ? 11 : 9;
+}
+
+/** The newest version of the contract that runs under these parameters. New tokens have it. */
+export function newestScript({ protocolVersion: { major } }: Pick<Parameters, "protocolVersion">): CageScript {
+  return cageScripts.findLast((one) => firstProtocol(one) <= major) ?? cageScript;
+}
+
 /** Whether updates may share the top branch (see `contract/crown.ts`): not in version 1.0.0. */
 export function supportsTopBranch({ version }: CageScript): boolean {
   return version !== "1.0.0";
+}
+
+/** Whether a request contributes by the index of its input (see `contract/contribute.ts`): not before version 3.0.0. */
+export function contributesByIndex({ version }: CageScript): boolean {
+  return version !== "1.0.0" && version !== "2.0.0";
 }

@@ -47,8 +47,8 @@ export type RedeemerFor =
 /** An argument for a script. */
 export interface Redeemer {
   readonly for: RedeemerFor;
-  /** CBOR of the argument. */
-  readonly data: Uint8Array;
+  /** CBOR of the argument; a function of the redeemer's index if the argument names it. */
+  readonly data: Uint8Array | ((index: number) => Uint8Array);
   readonly units: Units;
 }
 
@@ -169,11 +169,15 @@ export function encodeRedeemers(
 ): Uint8Array | undefined {
   if (!parts.redeemers?.length) return undefined;
   const indexOf = redeemerIndices(parts);
-  const entries = parts.redeemers.map(({ for: target, data, units }) => ({
-    tag: REDEEMER_TAGS[target.purpose],
-    index: indexOf(target),
-    value: [new Encoded(data), [units.memory, units.steps]],
-  }));
+  const entries = parts.redeemers.map(({ for: target, data, units }) => {
+    const index = indexOf(target);
+    const argument = typeof data === "function" ? data(index) : data;
+    return {
+      tag: REDEEMER_TAGS[target.purpose],
+      index,
+      value: [new Encoded(argument), [units.memory, units.steps]],
+    };
+  });
   entries.sort((a, b) => a.tag - b.tag || a.index - b.index);
   return encode(new Map(entries.map(({ tag, index, value }) => [[tag, index], value] as const)));
 }

@@ -13,7 +13,7 @@ import {
   encodeTransaction,
   madeOutput,
   type NewOutput,
-  type RedeemerFor,
+  type Redeemer,
   transactionHash,
   type TransactionParts,
 } from "#src/cardano/transaction.ts";
@@ -41,7 +41,7 @@ export interface Skeleton {
   /** Its first outputs, in this order; change follows. */
   readonly outputs: readonly NewOutput[];
   readonly mint?: Assets | undefined;
-  readonly redeemers: readonly { readonly for: RedeemerFor; readonly data: Uint8Array }[];
+  readonly redeemers: readonly Omit<Redeemer, "units">[];
   readonly references: readonly Utxo[];
   /** Plutus V3 scripts that travel along. */
   readonly scripts: readonly Uint8Array[];

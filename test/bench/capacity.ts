@@ -5,9 +5,11 @@
  */
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { utf8 } from "#src/base/bytes.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { toHex, utf8 } from "#src/base/bytes.ts";
 import type { Units } from "#src/cardano/parameters.ts";
-import type { Utxo } from "#src/cardano/output.ts";
+import type { OutRef, Utxo } from "#src/cardano/output.ts";
+import { noAssets } from "#src/cardano/value.ts";
 import type { CageScript } from "#src/cage/script.ts";
 import type { BuildInput } from "#src/cage/transactions/common.ts";
 import { buildUpdate, type BuiltUpdate } from "#src/cage/transactions/update.ts";
@@ -15,13 +17,12 @@ import { initHash } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { carrying, measure, op, Outputs, requested, stated } from "../support/cage.ts";
-import { type BuildName, contractBuild } from "../support/contract_build.ts";
+import { BUILDS, contractBuild } from "../support/contract_build.ts";
 import { coin, person } from "../support/wallet.ts";
 
 const NAME = "5a".repeat(32);
 const SIZES = [10, 100, 1_000, 10_000];
 const alice = person("alice");
-const payer = coin(alice.enterprise, 100_000_000n);
 const refund = person("bob").enterprise;
 
 /** Figures of the largest possible update. */
@@ -35,15 +36,22 @@ export interface Capacity {
 }
 
 /** No update applies more requests than this; facts are changed and removed only if there are as many. */
-const MOST = 64;
+const MOST = 80;
 
 function factsOf(count: number): Forestry {
   return Forestry.from(Array.from({ length: count }, (_, i) => leafOf(utf8(`fact-${i}`), utf8(`value-${i}`))));
 }
 
+/** An output reference that is the same for all builds, so that their updates are alike. */
+function refOf(name: string): OutRef {
+  return { txHash: toHex(sha256(utf8(name))), index: 0 };
+}
+
+const payer = coin(alice.enterprise, 100_000_000n, noAssets, refOf("payer"));
+
 function requestsOn(count: number, most: number, policy: string): Utxo[] {
-  const more = { refund, policy };
   return Array.from({ length: most }, (_, i) => {
+    const more = { refund, policy, ref: refOf(`request ${i}`) };
     const target = (i * 37 + 5) % count;
     if (count < MOST || i % 3 === 0) {
       return requested(NAME, `batch-${i}`, op.insert(`batch-value-of-20-by${i}`), more);
@@ -60,9 +68,6 @@ function unitsOf(built: BuiltUpdate, known: readonly Utxo[]): Units {
   return { memory: sum((units) => units.memory), steps: sum((units) => units.steps) };
 }
 
-/** The builds that are compared. */
-export const BUILDS: readonly BuildName[] = ["published", "cased"];
-
 /**
  * Updates of a token with this many facts, under mainnet's limits; with a reference script, or with the script in the
  * transaction.
@@ -77,7 +82,7 @@ export class Updates {
 
   constructor(readonly count: number, script: CageScript, travels = false) {
     this.facts = factsOf(count);
-    this.state = stated(NAME, alice.key, this.facts, script.hash);
+    this.state = { ...stated(NAME, alice.key, this.facts, script.hash), ref: refOf("state") };
     this.all = requestsOn(count, MOST, script.hash);
     this.outputs = new Outputs(payer, this.state, ...this.all);
     this.carrier = carrying(script);

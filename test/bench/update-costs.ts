@@ -5,8 +5,8 @@
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { initHash } from "#src/forestry/hash.ts";
-import { contractBuild } from "../support/contract_build.ts";
-import { BUILDS, type Capacity, Updates } from "./capacity.ts";
+import { BUILDS, contractBuild } from "../support/contract_build.ts";
+import { type Capacity, Updates } from "./capacity.ts";
 
 const FACTS = [0, 100, 1_000, 100_000];
 const REQUESTS = [1, 5, 10, 20];

@@ -1,7 +1,7 @@
 /**
- * `deno task test:mutations [--build=published] [--count=1000000] [--whole=10000] [--threads=2] [--seed=…]`: this many
- * mutants of honest transactions of the contract must be refused by its scripts: those of the published build, or of
- * the one for protocol version 11 (`--build=cased`), where both judge every five hundredth.
+ * `deno task test:mutations [--build=3.0.0] [--count=1000000] [--whole=10000] [--threads=2] [--seed=…]`: this many
+ * mutants of honest transactions of the contract must be refused by its scripts: those of the current version, where
+ * version 2 judges every five hundredth as well, or those of version 2 (`--build=2.0.0`).
  *
  * `count` are mutants of every kind of transaction as script contexts (`contract_mutants.ts`): all scripts of each run,
  * as a JavaScript form of the very term whose encoding is published; every five hundredth also by the product's own
@@ -14,11 +14,12 @@ import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import type { MutantCounts } from "../support/contract_mutants.ts";
 import type { WholeMutantCounts } from "../support/whole_mutants.ts";
+import { BUILDS } from "../support/contract_build.ts";
 import type { Work } from "./worker.ts";
 
 const { values } = parseArgs({
   options: {
-    build: { type: "string", default: "published" },
+    build: { type: "string", default: "3.0.0" },
     count: { type: "string", default: "1000000" },
     whole: { type: "string", default: "10000" },
     threads: { type: "string", default: "2" },
@@ -26,8 +27,8 @@ const { values } = parseArgs({
   },
 });
 const threads = Number(values.threads);
-const { build } = values;
-if (build !== "published" && build !== "cased") throw new TypeError(`there is no build ${build}`);
+const build = BUILDS.find((name) => name === values.build);
+if (!build) throw new TypeError(`there is no build ${values.build}`);
 const SAMPLE = 500;
 
 interface Done {

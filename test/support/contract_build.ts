@@ -1,13 +1,12 @@
 /**
- * The builds of the contract that tests run on: the published one, and the unpublished one for protocol version 11,
- * which uses `case` on constants. A test file selects the second one by importing `cased_build.ts` before any module
- * that reads this one.
+ * The versions of the contract that tests run on: those that the source builds, by default the current one. A test file
+ * selects version 2 by importing `version2.ts` before any module that reads this one.
  */
 import { buildScript } from "#src/cage/build.ts";
-import { type CageScript, cageScript } from "#src/cage/script.ts";
+import type { CageScript } from "#src/cage/script.ts";
 import type { BuildOptions } from "#src/cage/uplc/program.ts";
 
-export type BuildName = "published" | "cased";
+export type BuildName = "2.0.0" | "3.0.0";
 
 export interface ContractBuild {
   readonly name: BuildName;
@@ -15,23 +14,19 @@ export interface ContractBuild {
   readonly script: CageScript;
 }
 
-const BUILDS: Readonly<Record<BuildName, () => ContractBuild>> = {
-  published: () => ({ name: "published", options: {}, script: cageScript }),
-  cased: () => {
-    const options = { caseOnConstants: true };
-    return { name: "cased", options, script: buildScript(options) };
-  },
-};
+/** The names of the versions. */
+export const BUILDS: readonly BuildName[] = ["2.0.0", "3.0.0"];
 
 export function contractBuild(name: BuildName): ContractBuild {
-  return BUILDS[name]();
+  const options = { caseOnConstants: name === "3.0.0" };
+  return { name, options, script: buildScript(options) };
 }
 
 let chosen: ContractBuild | undefined;
 
 /** The build that this test file (or thread) runs on. */
 export function theBuild(): ContractBuild {
-  return chosen ??= contractBuild("published");
+  return chosen ??= contractBuild("3.0.0");
 }
 
 /**

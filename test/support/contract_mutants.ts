@@ -35,7 +35,7 @@ import { theBuild } from "./contract_build.ts";
 import { judge } from "./contract_promises.ts";
 import { pick, requesters, type Scenario, scenario } from "./contract_scenarios.ts";
 import { bend, dice, flip, resize, type Roll } from "./proof_fuzz.ts";
-import { fill, input, keyAt, minted, output, reference, scriptAt, value } from "./script_context.ts";
+import { asVersion3, fill, input, keyAt, minted, output, reference, scriptAt, value } from "./script_context.ts";
 import { Failed, machine, sameData } from "./uplc_javascript.ts";
 
 const NUMBERS = [
@@ -212,7 +212,8 @@ function mutatedSpend(spend: Spend, roll: Roll): Spend {
     case 0:
       return { ...spend, input: input(ref, mutatedOutput(held, roll)) };
     case 1: {
-      const redeemer = pick(roll, [CONTRIBUTE, RETRACT, END, modifying([])]);
+      // version 3: also numbers, which are mostly the index of another input
+      const redeemer = pick(roll, [CONTRIBUTE, RETRACT, END, modifying([]), BigInt(roll(6)), pick(roll, NUMBERS)]);
       return spend.redeemer === undefined ? spend : { ...spend, redeemer };
     }
     case 2:
@@ -326,12 +327,13 @@ export function mutantContexts(seed: number, count: number): Data[] {
 }
 
 const script = machine(validator, theBuild().options);
+const isVersion3 = theBuild().name === "3.0.0";
 
 /** `verdictBy` with the fast machine; updates run first, since they refuse most. */
 export function fastVerdict(plan: Plan): string {
   const refusal = (context: Data) => {
     try {
-      script(context);
+      script(isVersion3 ? asVersion3(context) : context);
       return undefined;
     } catch (error) {
       if (error instanceof Failed) return error.message;

@@ -152,7 +152,7 @@ function requestsKept(
   const applied: { request: Request; spent: Output }[] = [];
   for (const spend of requests) {
     const spent = spentOf(spend);
-    if (sameData(spend.redeemer!, CONTRIBUTE)) {
+    if (typeof spend.redeemer === "bigint" || sameData(spend.redeemer!, CONTRIBUTE)) {
       const datum = read(spent);
       if (datum?.type !== "request") return broken("applied an unreadable request");
       if (spent.assets > 0) return broken("applied a request with assets");

@@ -30,7 +30,7 @@ import {
 /** The output that the input with a reference spends; fails if there is no such input. */
 export type Spent = Expr<Fn<[Data, List<Data>], Data>>;
 
-/** Binds `Spent` around a part of the script. Contributing spends most of its time here, so it takes few steps for each input. */
+/** Binds `Spent` around a part of the script. Contributing in version 2 spends most of its time here, so it takes few steps for each input. */
 export function withSpent<R>(body: (spent: Spent) => Expr<R>): Expr<R> {
   const search = fn<[Data, List<Data>], Data>((reference, inputs) => {
     const from = recursive<[List<Data>], Data>((self) =>
@@ -83,8 +83,24 @@ export interface Library {
   readonly spent: Spent;
   /** The value under a key of a map; fails when there is none. */
   readonly lookup: Expr<Fn<[Data, List<Pair<Data, Data>>], Data>>;
-  /** Whether a list contains some data: the signatories a key's hash. */
-  readonly isAmong: Expr<Fn<[Data, List<Data>], Bool>>;
+  /** Whether the signatories contain a key's hash. */
+  readonly isAmong: IsAmong;
+}
+
+/** Whether a list contains some data. */
+export type IsAmong = Expr<Fn<[Data, List<Data>], Bool>>;
+
+function isAmong(): IsAmong {
+  return recursive<[Data, List<Data>], Bool>((self) =>
+    fn((wanted, list) =>
+      ifEmpty(list, bool(false), choose(sameBytes(u.head(list), wanted), bool(true), self(wanted, u.tail(list))))
+    )
+  );
+}
+
+/** Binds `IsAmong` alone around a part of the script. */
+export function withAmong<R>(body: (isAmong: IsAmong) => Expr<R>): Expr<R> {
+  return bind([isAmong()], (isAmong) => body(isAmong));
 }
 
 /** Binds the shared functions around a part of the script. */
@@ -97,16 +113,11 @@ export function withLibrary<R>(spent: Spent, body: (library: Library) => Expr<R>
       )
     )
   );
-  const isAmong = recursive<[Data, List<Data>], Bool>((self) =>
-    fn((wanted, list) =>
-      ifEmpty(list, bool(false), choose(sameBytes(u.head(list), wanted), bool(true), self(wanted, u.tail(list))))
-    )
-  );
-  return bind([lookup, isAmong], (lookup, isAmong) => body({ spent, lookup, isAmong }));
+  return bind([lookup, isAmong()], (lookup, isAmong) => body({ spent, lookup, isAmong }));
 }
 
 /** Whether a key signed the transaction. */
-export function signed(library: Library, tx: TransactionFields, key: Expr<Data>): Expr<Bool> {
+export function signed(library: Pick<Library, "isAmong">, tx: TransactionFields, key: Expr<Data>): Expr<Bool> {
   return call(library.isAmong, key, Transaction.get.signatories(tx));
 }
 

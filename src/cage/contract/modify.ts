@@ -9,7 +9,7 @@
  * script. (Native scripts have no redeemers and see no outputs, so they are allowed.)
  *
  * An applied request is spent with `contribute`, a skipped one with `retract`, so its own redeemer shows readers of the ledger
- * how it ended.
+ * how it ended. In version 3, contributing is a number, which no other run of the script accepts.
  *
  * Requests may share a crown (`crown.ts`): proofs then omit the top branch, and each request changes the crown instead of the
  * root.
@@ -95,20 +95,26 @@ type Runs = List<Pair<Data, Data>>;
 type DatumFields = ReturnType<typeof Datum.of>;
 type OutputFields = ReturnType<typeof Output.open>;
 
-/** Redeemers of requests: constructors without fields. */
+/** Redeemers of requests: constructors without fields; contributing in version 3 is a number. */
 const CONTRIBUTE = 1;
 const RETRACT = 3;
 
-/** Whether the redeemer of the next run is this constructor. The ledger lists redeemers of inputs first, in the order of inputs. */
-function runsBy(runs: Expr<Runs>, redeemer: number): Expr<Bool> {
+/** The redeemer of the next run. The ledger lists redeemers of inputs first, in the order of inputs. */
+function redeemerOf(runs: Expr<Runs>): Expr<Data> {
+  return u.second(u.head(runs));
+}
+
+/** Whether the next run is of a request that contributes. (In version 3 its own run checks that the number is its index.) */
+function contributes(runs: Expr<Runs>): Expr<Bool> {
   return forms(
-    () => u.equalData(u.second(u.head(runs)), known(redeemer)),
-    () =>
-      bind(
-        [u.unConstr(u.second(u.head(runs)))],
-        (run) => and(u.equalInts(u.first(run), int(redeemer)), u.isEmpty(u.second(run))),
-      ),
+    () => u.equalData(redeemerOf(runs), known(CONTRIBUTE)),
+    () => u.lessOrEqual(int(0), u.unInt(redeemerOf(runs))),
   );
+}
+
+/** Whether the next run is of a request that is retracted. */
+function retracts(runs: Expr<Runs>): Expr<Bool> {
+  return u.equalData(redeemerOf(runs), known(RETRACT));
 }
 
 /** The new root, computed from the crown if there is one. */
@@ -183,7 +189,7 @@ function afterAll(
                       choose(
                         u.equalInts(u.first(action), int(0)),
                         check(
-                          runsBy(runs, CONTRIBUTE),
+                          contributes(runs),
                           "modify: a request is applied that does not contribute",
                           checkApplicable(
                             datum,
@@ -202,7 +208,7 @@ function afterAll(
                         checkAll([
                           [u.equalInts(u.first(action), int(1)), "modify: no such action"],
                           [signedByRequester(library, tx, request), "modify: a request is passed over"],
-                          [runsBy(runs, RETRACT), "modify: a request is passed over that is not retracted"],
+                          [retracts(runs), "modify: a request is passed over that is not retracted"],
                         ], self(rest, others, more, refunds, root)),
                       )),
                     pass,

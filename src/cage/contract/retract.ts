@@ -8,12 +8,12 @@ import { type Library, paymentOf, signed } from "#src/cage/contract/library.ts";
  * Whether the transaction may retract the request: if the payment key of the refund address signed. The token and the rest of
  * the request do not matter, so a request can be retracted after its token ended, and even if no update could apply it.
  */
-export function retract(library: Library, tx: TransactionFields, request: RequestFields): Expr<Unit> {
+export function retract(library: Pick<Library, "isAmong">, tx: TransactionFields, request: RequestFields): Expr<Unit> {
   return check(signedByRequester(library, tx, request), "retract: not signed by the refund address's key", unit);
 }
 
 /** Whether the payment key of the refund address signed. */
-export function signedByRequester(library: Library, tx: TransactionFields, request: RequestFields) {
+export function signedByRequester(library: Pick<Library, "isAmong">, tx: TransactionFields, request: RequestFields) {
   const credential = paymentOf(Request.raw.refund(request));
   return signed(library, tx, Credential.raw.hash(Credential.open(credential)));
 }

@@ -3,7 +3,7 @@
  * and requests. The purpose of the run and the redeemer select the handler.
  */
 import * as u from "#src/cage/uplc/builtin.ts";
-import { bind, check, choose, fn, int, or } from "#src/cage/uplc/expression.ts";
+import { bind, check, choose, chooseByTag, fn, forms, int, or } from "#src/cage/uplc/expression.ts";
 import type { Data, Expr, Fn, Int, List, Pair, Unit } from "#src/cage/uplc/term.ts";
 import {
   Context,
@@ -16,35 +16,40 @@ import {
   Transaction,
   type TransactionFields,
 } from "#src/cage/contract/context.ts";
-import { contribute } from "#src/cage/contract/contribute.ts";
+import { contribute, contributeAt } from "#src/cage/contract/contribute.ts";
 import { end } from "#src/cage/contract/end.ts";
-import { type Library, type Spent, withLibrary, withSpent } from "#src/cage/contract/library.ts";
+import { known, type Library, type Spent, withAmong, withLibrary, withSpent } from "#src/cage/contract/library.ts";
 import { mint } from "#src/cage/contract/mint.ts";
 import { modify } from "#src/cage/contract/modify.ts";
 import { retract } from "#src/cage/contract/retract.ts";
 
-/** The script as a function of its context. */
+/** The script as a function of its context. Version 3 has the conditions of version 2 and other redeemers of requests. */
 export const validator: Expr<Fn<[Data], Unit>> = fn((context) =>
-  bind([Context.open(context)], (fields) =>
-    bind(
-      [Transaction.open(Context.raw.transaction(fields)), Context.get.redeemer(fields), Context.get.purpose(fields)],
-      (tx, redeemer, purpose) =>
-        withSpent((spent) =>
-          choose(
-            u.equalInts(u.first(purpose), int(1)),
-            spend(spent, tx, redeemer, u.second(purpose)),
-            check(
-              u.equalInts(u.first(purpose), int(0)),
-              "no such purpose",
-              withLibrary(
-                spent,
-                (library) => mint(library, tx, redeemer, Minting.raw.policy(Minting.of(u.second(purpose)))),
-              ),
-            ),
-          )
-        ),
-    ))
+  bind([Context.open(context)], (fields) => forms(() => version2(fields), () => version3(fields)))
 );
+
+type ContextFields = ReturnType<typeof Context.open>;
+
+function version2(fields: ContextFields): Expr<Unit> {
+  return bind(
+    [Transaction.open(Context.raw.transaction(fields)), Context.get.redeemer(fields), Context.get.purpose(fields)],
+    (tx, redeemer, purpose) =>
+      withSpent((spent) =>
+        choose(
+          u.equalInts(u.first(purpose), int(1)),
+          spend(spent, tx, redeemer, u.second(purpose)),
+          check(
+            u.equalInts(u.first(purpose), int(0)),
+            "no such purpose",
+            withLibrary(
+              spent,
+              (library) => mint(library, tx, redeemer, Minting.raw.policy(Minting.of(u.second(purpose)))),
+            ),
+          ),
+        )
+      ),
+  );
+}
 
 /** Spending an output at the script, by redeemer: end 0 or modify 2 (4 with a crown) a state; contribute 1 or retract 3 a request. */
 function spend(
@@ -74,6 +79,53 @@ function spend(
               bind([State.open(content)], (state) => ofState(library, tx, redeemer, reference, state, action)),
             ),
           )),
+      );
+    }));
+}
+
+/** Contributing comes before everything that only others need: it runs once for each request. */
+function version3(fields: ContextFields): Expr<Unit> {
+  return bind(
+    [Transaction.open(Context.raw.transaction(fields)), Context.raw.redeemer(fields), Context.get.purpose(fields)],
+    (tx, redeemer, purpose) =>
+      choose(
+        u.equalInts(u.first(purpose), int(1)),
+        spend3(tx, redeemer, u.second(purpose)),
+        check(
+          u.equalInts(u.first(purpose), int(0)),
+          "no such purpose",
+          withSpent((spent) =>
+            withLibrary(spent, (library) =>
+              mint(library, tx, u.unConstr(redeemer), Minting.raw.policy(Minting.of(u.second(purpose)))))
+          ),
+        ),
+      ),
+  );
+}
+
+/** As `spend`, but contributing has the own input's index as redeemer, and retracting exactly constructor 3 without fields. */
+function spend3(tx: TransactionFields, redeemer: Expr<Data>, purpose: Expr<List<Data>>): Expr<Unit> {
+  return bind([Spending.of(purpose)], (spending) =>
+    bind([
+      Spending.raw.reference(spending),
+      u.unConstr(Just.raw.value(Just.open(Spending.raw.datum(spending)))),
+    ], (reference, datum) => {
+      const content = Datum.raw.content(Datum.of(u.second(datum)));
+      return chooseByTag(
+        u.first(datum),
+        0,
+        bind([Request.open(content)], (request) =>
+          choose(
+            u.equalData(redeemer, known(3)),
+            withAmong((isAmong) => retract({ isAmong }, tx, request)),
+            contributeAt(tx, reference, u.unInt(redeemer), request),
+          )),
+        withSpent((spent) =>
+          withLibrary(spent, (library) =>
+            bind([State.open(content), u.unConstr(redeemer)], (state, redeemer) =>
+              bind([u.first(redeemer)], (action) =>
+                ofState(library, tx, redeemer, reference, state, action))))
+        ),
       );
     }));
 }

@@ -11,7 +11,7 @@ import { redeemerItems, type SpendRedeemer } from "#src/cage/redeemer.ts";
 const SPEND = 0n;
 const REDEEMERS = 5;
 
-/** By constructor; 4 is an update with a shared top branch ("crown" in the redeemer). */
+/** By constructor; 4 is an update with a shared top branch ("crown" in the redeemer). A number is a contribution, from version 3 on. */
 const KINDS: readonly SpendRedeemer["type"][] = ["end", "contribute", "modify", "retract", "modify"];
 
 /** Kinds of the spend redeemers, by `refKey` of their input. */
@@ -24,7 +24,7 @@ export function spendRedeemers(transaction: ScannedTransaction): Map<string, Spe
     const input = inputs[Number(asInt(index))];
     if (asInt(tag) !== SPEND || !input) continue;
     // the fields are not read: they may be nested more deeply than this reader allows
-    const kind = KINDS[(data && constructorOf(data))?.[0] ?? -1];
+    const kind = data?.type === "int" ? "contribute" : KINDS[(data && constructorOf(data))?.[0] ?? -1];
     if (kind) found.set(refKey(input), kind);
   }
   return found;

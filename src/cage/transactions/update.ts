@@ -18,7 +18,7 @@ import { neededLovelace } from "#src/transaction/output.ts";
 import { changeOf, decodeDatum, type Request } from "#src/cage/datum.ts";
 import { keyAddressHex } from "#src/cage/plutus_address.ts";
 import { type Action, spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
-import { supportsTopBranch } from "#src/cage/script.ts";
+import { contributesByIndex, supportsTopBranch } from "#src/cage/script.ts";
 import { proofBelowTopBranch, TOP_BRANCH_BYTES, topBranchOf } from "#src/forestry/topBranch.ts";
 import type { Proof } from "#src/forestry/proof.ts";
 import type { Change, Forestry, Refusal } from "#src/forestry/trie.ts";
@@ -319,7 +319,9 @@ export function buildSelected(
   { taken, root, topBranch }: SelectedRequests,
   measure: Measure,
 ): Result<BuiltUpdate, BuildFailure> {
-  const contribute = encodeData(spendData({ type: "contribute" }));
+  const contribute = contributesByIndex(input.script)
+    ? (index: number) => encodeData(spendData({ type: "contribute", index }))
+    : encodeData(spendData({ type: "contribute" }));
   const actions = taken.map(({ proof }): Action => ({ type: "apply", proof: topBranch ? below(proof) : proof }));
   const modify: SpendRedeemer = topBranch ? { type: "modify", actions, crown: topBranch } : { type: "modify", actions };
   const built = finish(input, owner, {

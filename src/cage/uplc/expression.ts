@@ -116,7 +116,7 @@ export function ifEmpty<A, R>(list: Expr<List<A>>, empty: Expr<R>, more: Expr<R>
 
 /**
  * A part with two implementations: `plain` for every protocol version, `cased` for versions whose `case` accepts constants
- * (see `BuildOptions`). Both give the same result for every valid script context.
+ * (see `BuildOptions`). Both give the same result for every valid script context, except for redeemers that only one version has.
  */
 export function forms<A>(plain: () => Expr<A>, cased: () => Expr<A>): Expr<A> {
   return typed({ kind: "forms", plain: () => plain().term, cased: () => cased().term });

@@ -8,11 +8,11 @@ import { cased } from "#src/cage/uplc/cases/cased.ts";
 import { flat } from "#src/cage/uplc/flat.ts";
 
 export interface BuildOptions {
-  /** Whether failed checks trace their messages; the published code has none. */
+  /** Whether failed checks trace their messages; published code has none. */
   readonly traces?: boolean;
   /**
-   * Whether to use `case` on booleans, integers, lists and pairs, which exists from protocol version 11 on. The published code
-   * does not, so that it runs in every protocol version with Plutus V3.
+   * Whether to use `case` on booleans, integers, lists and pairs, which exists from protocol version 11 on: so the contract is
+   * built from version 3 on. Without it, it is version 2, which runs in every protocol version with Plutus V3.
    */
   readonly caseOnConstants?: boolean;
 }

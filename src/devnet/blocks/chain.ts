@@ -11,6 +11,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction, Tip } from "#src/cardano/block.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { type Output, parseRefKey, refKey, type Utxo } from "#src/cardano/output.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import { GroupCommit } from "#src/devnet/blocks/groupCommit.ts";
@@ -143,6 +144,11 @@ export class DevnetChain {
 
   get tip(): Tip {
     return this.#tip;
+  }
+
+  /** The protocol parameters at the tip. */
+  get parameters(): Parameters {
+    return this.#state.parameters;
   }
 
   /** The ledger state at the tip, without the mempool. */

@@ -10,6 +10,8 @@ export interface ReferenceScript {
   readonly address: string;
   /** CBOR of `[language, script]`, as in `Output.script`. */
   readonly script: Uint8Array;
+  /** First protocol version whose ledger accepts it; by default every version. Until then it is not published. */
+  readonly firstProtocol?: number;
 }
 
 /** Outputs into which the first one is split. */
@@ -23,10 +25,12 @@ export async function splitFunds(chain: DevnetChain, { faucet }: Genesis, log: L
   if (!paid.ok) log.error("the faucet's funds were not split", { reason: paid.error.message });
 }
 
-/** Publishes a script unless its address holds it already, in the chain or in the mempool. */
+/** Publishes a script unless its address holds it already, in the chain or in the mempool, or the ledger would not accept it. */
 export async function publish(chain: DevnetChain, genesis: Genesis, script: ReferenceScript, log: Log): Promise<void> {
+  if (script.firstProtocol !== undefined && chain.parameters.protocolVersion.major < script.firstProtocol) return;
   if (await chain.holdsScript(script.address, script.script)) return;
-  const paid = await chain.pay([{ ...script, lovelace: minLovelace(genesis.parameters, script) }]);
+  const output = { address: script.address, script: script.script };
+  const paid = await chain.pay([{ ...output, lovelace: minLovelace(genesis.parameters, output) }]);
   if (paid.ok) log.info("a script is published", { address: script.address, transaction: paid.value.txHash });
   else log.error("a script was not published", { address: script.address, reason: paid.error.message });
 }

@@ -25,18 +25,15 @@ import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import { ModelToken, must, op } from "../../support/cage.ts";
-import { contractBuild } from "../../support/contract_build.ts";
 import { checkRows, devnetStore } from "../../support/devnet.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { type Person, person, signed } from "../../support/wallet.ts";
 
 const ada = 1_000_000n;
 const [alice, bob, library] = ["alice", "bob", "library"].map(person) as [Person, Person, Person];
-const cased = contractBuild("cased").script;
-const scripts: readonly (readonly [name: string, script: CageScript])[] = [
-  ...cageScripts.map((script) => [script.version, script] as const),
-  ["the build for protocol version 11", cased],
-];
+const scripts: readonly (readonly [name: string, script: CageScript])[] = cageScripts.map((script) =>
+  [script.version, script] as const
+);
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;

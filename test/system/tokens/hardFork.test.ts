@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { cageScripts } from "#src/cage/script.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { sharedInfra } from "../../support/infra.ts";
@@ -47,6 +48,10 @@ afterAll(async () => {
 test("a token continues over a hard fork, but not a transaction with the earlier cost models", async () => {
   const boot = await build("boot-token");
   const token = boot.body.value;
+  // version 3 of the contract needs protocol version 11
+  const [second, third] = cageScripts.slice(1).map(({ hash }) => hash) as [string, string];
+  expect(boot.body.unsignedTransaction).toContain(second);
+  expect(boot.body.unsignedTransaction).not.toContain(third);
   await land(arbor.tokens, owner.sign(boot.body.unsignedTransaction));
   await land(arbor.tokens, owner.sign((await insert(owner, token, "a")).body.unsignedTransaction));
   const early = await insert(other, token, "b");
@@ -76,6 +81,7 @@ test("a token continues over a hard fork, but not a transaction with the earlier
   });
   expect(JSON.stringify(refused.body)).toMatch(/built before these changed must be built again/);
 
+  expect((await build("boot-token")).body.unsignedTransaction).toContain(third);
   const again = await build("update-token", token);
   expect(again).toMatchObject({ status: 200, body: { applied: [expect.any(String), expect.any(String)] } });
   // version 11's models result in other units, hence another fee

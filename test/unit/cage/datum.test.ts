@@ -163,6 +163,8 @@ describe("redeemers", () => {
     const spends: SpendRedeemer[] = [
       { type: "end" },
       { type: "contribute" },
+      { type: "contribute", index: 0 },
+      { type: "contribute", index: 65_535 },
       { type: "retract" },
       { type: "modify", actions: [] },
       {
@@ -175,7 +177,9 @@ describe("redeemers", () => {
     ];
     for (const given of spends) expect(readSpend(spendData(given))).toEqual(given);
     for (const given of spends) {
-      for (const bad of malformedVariants(spendData(given))) expect(readSpend(bad)).toBeUndefined();
+      const data = spendData(given);
+      const malformed = typeof data === "bigint" ? [-1n - data, 65_536n + data] : malformedVariants(data);
+      for (const bad of malformed) expect(readSpend(bad)).toBeUndefined();
     }
     const seed = { txHash: "07".repeat(32), index: 258 };
     expect(readMint(mintData({ type: "minting", seed }))).toEqual({ type: "minting", seed });

@@ -60,7 +60,8 @@ const updating = (from: OutRef, requests: readonly OutRef[], root: string) =>
     outputs: [state(root)],
     redeemers: [from, ...requests].map((ref, i) => ({
       for: { purpose: "spend", ref },
-      data: encodeData(spendData(i === 0 ? { type: "modify", actions: [] } : { type: "contribute" })),
+      // contributing as in version 3 of the contract
+      data: (index) => encodeData(spendData(i === 0 ? { type: "modify", actions: [] } : { type: "contribute", index })),
       units: { memory: 1n, steps: 1n },
     })),
   });

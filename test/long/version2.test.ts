@@ -1,8 +1,5 @@
-/**
- * The contract's unpublished build for protocol version 11: the tests that are too long for
- * `test/unit/cage/cased.test.ts`.
- */
-import "../support/cased_build.ts";
+/** Version 2 of the contract: the tests that are too long for `test/unit/cage/version2.test.ts`. */
+import "../support/version2.ts";
 import "../unit/cage/crown.test.ts";
 import "../unit/cage/forms.test.ts";
 import "../unit/cage/fuzz.test.ts";

@@ -1,0 +1,8 @@
+/** The attacks on version 2 of the contract. All other tests of the contract run on it in `test/long/version2.test.ts`. */
+import "../../support/version2.ts";
+import "./ledger-attacks.test.ts";
+import "./whole.test.ts";
+import "./mint.test.ts";
+import "./spend.test.ts";
+import "./modify.test.ts";
+import "./uplc.test.ts";
