@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { offering } from "#actors/offering.ts";
+import { type NewestToken, readNewestToken } from "#actors/pendingTokens.ts";
 import { readFunds, type TokenPayer } from "#actors/tokenFunds.ts";
 import { tokenContent, tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
@@ -13,7 +14,15 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { readFactLeaves } from "#src/cage/index/leaves.ts";
-import { readOldestRequests, readRequest, readRequestsAt, readToken, type TokenState } from "#src/cage/index/read.ts";
+import { digestsOf } from "#src/cage/index/pending.ts";
+import {
+  type OpenRequest,
+  readOldestRequests,
+  readRequest,
+  readRequestsAt,
+  readToken,
+  type TokenState,
+} from "#src/cage/index/read.ts";
 import { versionWarning } from "#src/chain/versionWatch.ts";
 import { requestWarnings } from "#src/cage/index/warnings.ts";
 import { findPublished, publicationAddress } from "#src/cage/publication.ts";
@@ -28,7 +37,7 @@ import type { BuiltUpdate, RefusedRequest } from "#src/cage/transactions/update.
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { currentSlot } from "#src/cardano/parameters.ts";
-import { atPoint, readPendingSpends } from "#src/chain/pending/spendable.ts";
+import { atPoint } from "#src/chain/pending/spendable.ts";
 import { horizonOf } from "#src/chain/provider/horizon.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";
@@ -62,10 +71,12 @@ const MOST_REQUESTS = 200;
 /** Most open requests considered for an update that names none. */
 const MOST_WALKED = 2_000;
 
+/** Members of every request; `strict` refuses one that conflicts with an open one. */
+const requested = { ...payer, key: text, strict: z.boolean().default(false) };
 const requestInput = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("insert"), ...payer, key: text, newValue: text }),
-  z.object({ type: z.literal("update"), ...payer, key: text, oldValue: text, newValue: text }),
-  z.object({ type: z.literal("delete"), ...payer, key: text, oldValue: text }),
+  z.object({ type: z.literal("insert"), ...requested, newValue: text }),
+  z.object({ type: z.literal("update"), ...requested, oldValue: text, newValue: text }),
+  z.object({ type: z.literal("delete"), ...requested, oldValue: text }),
 ]);
 type RequestInput = z.infer<typeof requestInput>;
 
@@ -197,14 +208,24 @@ function impossible(view: View, intent: TokenIntent): Result<never, Failure> | u
   return view.state === "quarantined" && !view.can(intent) ? quarantined(view) : undefined;
 }
 
-/** The state of a live token; fails with `token_ended`, or with `token_unknown` when its creation was rolled back. */
-async function stateOf(sql: Queries, token: string): Promise<Result<TokenState, Failure>> {
-  const standing = await readToken(sql, token);
+/**
+ * The newest state of a token, of the ledger or of a pending transaction. Fails with `token_ended`; with `token_unknown`
+ * when no transaction creates it (any more); and with `token_pending` where a pending transaction ends it, or two pending
+ * ones exclude each other: nothing can follow them before a block decides.
+ */
+function stateOf({ standing, transaction, conflict }: NewestToken, token: string): Result<TokenState, Failure> {
+  if (conflict) {
+    return tokenPending(conflict[0], `${conflict[0]} and ${conflict[1]} spend the same output of the contract`);
+  }
   if ("state" in standing) return ok(standing.state);
-  return standing.status === "ended"
-    ? ended
-    : fail("token_unknown", `The token ${token} does not exist on the ledger.`);
+  if (standing.status === "unknown") {
+    return fail("token_unknown", `The token ${token} does not exist on the ledger.`);
+  }
+  return transaction === undefined ? ended : tokenPending(transaction, `${transaction} ends the token`);
 }
+
+const tokenPending = (transaction: string, why: string): Result<never, Failure> =>
+  fail("token_pending", `The token cannot be built on: ${why}, and no block has decided yet.`, { transaction });
 
 /** The published version of the contract with a script hash. */
 function publishedScript(hash: string): CageScript {
@@ -227,10 +248,11 @@ function checkedBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** Script hash of a token's contract version; the current one when the rows do not have it. */
-async function versionOf({ store }: TokenBuildOptions, token: string): Promise<string> {
-  const state = await stateOf(store.sql, token);
-  return state.ok ? scriptOf(state.value) : cageScript.hash;
+/** Script hash of a token's contract version; the current one when there is no such token. */
+async function versionOf({ store, networkId }: TokenBuildOptions, token: string): Promise<string> {
+  let standing = await readToken(store.sql, token);
+  if (standing.status === "unknown") ({ standing } = await readNewestToken(store.sql, token, networkId));
+  return "state" in standing ? scriptOf(standing.state) : cageScript.hash;
 }
 
 function operationOf(input: RequestInput): Operation {
@@ -255,12 +277,19 @@ async function request(
   const key = checkedBytes(input.key);
   const operation = operationOf(input);
   const script = await versionOf(options, entity.id);
-  const read = async (sql: Queries) => ({
-    state: await stateOf(sql, entity.id),
-    warnings: await requestWarnings(sql, entity.id, key, operation),
-  });
+  const read = async (sql: Queries) => {
+    const newest = await readNewestToken(sql, entity.id, options.networkId);
+    const found = await requestWarnings(sql, entity.id, key, operation, newest);
+    const warnings = found.map((one) => one.request === undefined ? one : { ...one, request: refText(one.request) });
+    return { state: stateOf(newest, entity.id), warnings };
+  };
   return await building(options, input, deadline, script, read, async (common, { state, warnings }) => {
     if (!state.ok) return state;
+    const conflict = warnings.find((one) => one.request !== undefined);
+    if (input.strict && conflict) {
+      const message = `The request conflicts with the open request ${conflict.request}: ${conflict.message}`;
+      return fail("request_conflicts", message, { request: conflict.request, reason: conflict.code });
+    }
     const built = await options.builders.run("request", { ...common, token: entity.id, key, operation }, { deadline });
     return built.ok ? ok({ built: built.value, more: {}, warnings: warnings.map(messaged) }) : built;
   });
@@ -285,18 +314,14 @@ async function update(
   if (no) return no;
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => {
-    const state = await stateOf(sql, entity.id);
-    const requests = named ? await readRequestsAt(sql, named) : await readOldestRequests(sql, entity.id, MOST_WALKED);
-    const found = requests.flatMap((one) => one ?? []);
-    const refs = [...(state.ok ? [state.value.utxo] : []), ...found.map(({ utxo }) => utxo)].map(({ ref }) =>
-      refKey(ref)
-    );
-    const readFacts = async () =>
-      state.ok
-        ? ok({ ...state.value, packedFacts: await readFactLeaves(sql, state.value, found.map(({ path }) => path)) })
-        : state;
-    const [withFacts, spends] = await Promise.all([readFacts(), readPendingSpends(sql, refs)]);
-    return { state: withFacts, requests, spends };
+    const newest = await readNewestToken(sql, entity.id, options.networkId);
+    const state = stateOf(newest, entity.id);
+    const requests = await openRequests(sql, entity.id, named, newest);
+    const paths = [...requests.flatMap((one) => one ?? []), ...newest.changes].map(({ path }) => path);
+    const withFacts = state.ok
+      ? ok({ ...state.value, packedFacts: await readFactLeaves(sql, state.value, paths) })
+      : state;
+    return { state: withFacts, requests, newest };
   };
   return await building(
     options,
@@ -304,19 +329,24 @@ async function update(
     deadline,
     script,
     read,
-    async (common, { state, requests, spends }) => {
+    async (common, { state, requests, newest }) => {
       if (!state.ok) return state;
-      const no = stateUnavailable(state.value, from.address, spends);
-      if (no) return no;
-      const unknown = (named ?? []).flatMap((one, i) =>
-        requests[i]?.token === entity.id ? [] : [{
-          request: one,
-          code: "request_unknown",
-          message: requests[i] ? "The request is for another token." : "The request does not exist or is not open.",
-        }]
-      );
-      const free = requests.filter((one) => one !== undefined).filter(({ utxo }) => !spends.has(refKey(utxo.ref)));
-      const spent = [...spends].map(([request, transaction]) => ({ request, ...spentBy(transaction) }));
+      if (keyAddress(from.address)?.payment !== state.value.owner) return NOT_OWNER;
+      const unknown = (named ?? []).flatMap((request, i) => {
+        if (requests[i]?.token === entity.id) return [];
+        const transaction = newest.spent.get(request);
+        if (transaction !== undefined) return [{ request, ...spentBy(transaction) }];
+        const message = requests[i]
+          ? "The request is for another token."
+          : "The request does not exist or is not open.";
+        return [{ request, code: "request_unknown", message }];
+      });
+      const found = requests.filter((one) => one !== undefined);
+      const free = found.filter(({ utxo }) => !newest.spent.has(refKey(utxo.ref)));
+      const spent = found.flatMap(({ utxo }) => {
+        const [request, transaction] = [refKey(utxo.ref), newest.spent.get(refKey(utxo.ref))];
+        return transaction === undefined ? [] : [{ request, ...spentBy(transaction) }];
+      });
       if (unknown.length > 0 || (named && !dryRun && spent.length > 0)) return failing([...unknown, ...spent]);
       if (requests.length === 0) return fail("nothing_to_apply", "No request is open.");
       if (free.length === 0) return failing(spent);
@@ -328,6 +358,7 @@ async function update(
           // named requests are applied in the ledger's order, not by age: the owner chose them
           requests: free.map(({ utxo, made }) => named ? utxo : { ...utxo, made }),
           facts: state.value.packedFacts,
+          changes: newest.changes.map(digestsOf),
         },
         { deadline, affinity: entity.id },
       );
@@ -341,17 +372,17 @@ async function update(
   );
 }
 
-/** Why the owner's transaction on a token's state cannot be built for an address; `undefined` when it can. */
-function stateUnavailable(
-  state: TokenState,
-  address: string,
-  spends: ReadonlyMap<string, string>,
-): Result<never, Failure> | undefined {
-  if (keyAddress(address)?.payment !== state.owner) return NOT_OWNER;
-  const transaction = spends.get(refKey(state.utxo.ref));
-  if (transaction === undefined) return undefined;
-  const message = `The token's state is spent by ${transaction}, which is not in a block yet; build again after it is.`;
-  return fail("token_pending", message, { transaction });
+/** Requests by name, or the oldest open ones; with those that pending transactions make, the youngest. */
+async function openRequests(
+  sql: Queries,
+  token: string,
+  named: readonly string[] | null,
+  { requests }: NewestToken,
+): Promise<(OpenRequest | undefined)[]> {
+  if (!named) return [...await readOldestRequests(sql, token, MOST_WALKED), ...requests].slice(0, MOST_WALKED);
+  const made = new Map(requests.map((one) => [refKey(one.utxo.ref), one]));
+  const stored = await readRequestsAt(sql, named);
+  return named.map((ref, i) => stored[i] ?? made.get(ref));
 }
 
 /** The failure of a request that a pending transaction spends. */
@@ -387,13 +418,11 @@ async function onState(
   const no = impossible(view, intent);
   if (no) return no;
   const script = await versionOf(options, entity.id);
-  const read = async (sql: Queries) => {
-    const state = await stateOf(sql, entity.id);
-    return { state, spends: await readPendingSpends(sql, state.ok ? [refKey(state.value.utxo.ref)] : []) };
-  };
-  return await building(options, from, deadline, script, read, async (common, { state, spends }) => {
+  const read = async (sql: Queries) => stateOf(await readNewestToken(sql, entity.id, options.networkId), entity.id);
+  return await building(options, from, deadline, script, read, async (common, state) => {
     if (!state.ok) return state;
-    return stateUnavailable(state.value, from.address, spends) ?? await build({ ...common, state: state.value.utxo });
+    if (keyAddress(from.address)?.payment !== state.value.owner) return NOT_OWNER;
+    return await build({ ...common, state: state.value.utxo });
   });
 }
 
@@ -433,25 +462,28 @@ function failing(requests: readonly LeftRequest[]): Result<never, Failure> {
 async function retract(
   options: TokenBuildOptions,
   input: TokenPayer & { request: string },
-  { deadline }: BuildContext,
+  { entity, deadline }: BuildContext,
 ): Promise<Answer> {
-  const known = await readRequest(options.store.sql, input.request);
-  if (!known) return gone(input.request);
-  const script = known.utxo.output.address.slice(2, 58);
-  const read = async (sql: Queries) => ({
-    found: await readRequest(sql, input.request),
-    transaction: (await readPendingSpends(sql, [input.request])).get(input.request),
-  });
+  const read = async (sql: Queries) => {
+    const { requests, spent } = await readNewestToken(sql, entity.id, options.networkId);
+    const made = requests.find(({ utxo }) => refKey(utxo.ref) === input.request);
+    return { found: made ?? await readRequest(sql, input.request), transaction: spent.get(input.request) };
+  };
+  const known = await read(options.store.sql);
+  if (!known.found) return known.transaction === undefined ? gone(input.request) : requestPending(known.transaction);
+  const script = known.found.utxo.output.address.slice(2, 58);
   return await building(options, input, deadline, script, read, async (common, { found, transaction }) => {
-    if (!found) return gone(input.request);
+    if (!found) return transaction === undefined ? gone(input.request) : requestPending(transaction);
     if (found.owner !== keyAddress(input.address)?.payment) return NOT_REQUESTER;
-    if (transaction !== undefined) {
-      const { code, message } = spentBy(transaction);
-      return fail(code, message, { transaction });
-    }
+    if (transaction !== undefined) return requestPending(transaction);
     const built = await options.builders.run("retract", { ...common, request: found.utxo }, { deadline });
     return built.ok ? ok({ built: built.value, more: {} }) : built;
   });
+}
+
+function requestPending(transaction: string): Result<never, Failure> {
+  const { code, message } = spentBy(transaction);
+  return fail(code, message, { transaction });
 }
 
 function gone(request: string): Result<never, Failure> {

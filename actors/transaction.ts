@@ -2,15 +2,18 @@
  * The actor of a submitted transaction: submits it until the chain has decided.
  *
  * A node also refuses a transaction that it already has. A submission therefore counts as refused only when the
- * transaction is neither in the node's mempool nor in the index, after the index has read up to the node's tip.
+ * transaction is neither in the node's mempool nor in the index, after the index has read up to the node's tip, and the
+ * node has the pending transactions that it depends on. When it is lost, those that depend on it submit themselves
+ * again: the network decides about each, and the cause names the lost one.
  */
 import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
-import { readCursor } from "#src/chain/index/cursor.ts";
+import { lockCursor, readCursor } from "#src/chain/index/cursor.ts";
+import { type LossCause, offer, readFollowers, submitAncestors } from "#src/chain/pending/lost.ts";
 import { readSubmittedCbor, releaseSubmissions } from "#src/chain/pending/submissions.ts";
 import type { ChainPort, Submission } from "#src/chain/provider/port.ts";
-import { noticeTransaction } from "#src/chain/index/transactions.ts";
+import { findTransaction, noticeTransaction } from "#src/chain/index/transactions.ts";
 import type { Touched } from "#src/cardano/projection.ts";
 import {
   causesOf,
@@ -27,6 +30,8 @@ import type { Queries, Store } from "#src/store/store.ts";
 
 /** Input of the effect `submit`. */
 const submitInput = z.object({ hash: z.string(), attempt: z.number() });
+/** Input of the effect `lost`. */
+const lostInput = z.object({ hash: z.string() });
 
 export interface TransactionActorOptions {
   readonly store: Store;
@@ -52,7 +57,10 @@ export function transactionActor(options: TransactionActorOptions): ActorKind {
       link: { table: "submission_wallet", key: ["hash", "wallet"] },
     },
     unlogged: { SUBMIT: ["cbor"] },
-    effects: { submit: (input, context) => submit(options, input, context) },
+    effects: {
+      submit: (input, context) => submit(options, input, context),
+      lost: (input) => informFollowers(options, input),
+    },
     migrate: (snapshot) => withWallets(snapshot),
   };
 }
@@ -83,27 +91,58 @@ async function submit(
   if (await notice(options, hash)) return undefined;
   const cbor = await readSubmittedCbor(options.store.sql, hash);
   if (!cbor) throw new Error("the transaction's row is missing");
-  const answer = await options.port.submit(cbor);
-  if (!answer.ok) throw new Error(answer.error.message);
-  if (answer.value.outcome === "accepted") return { type: "ACCEPTED", attempt };
-  const mempool = await options.port.inMempool(hash);
-  if (!mempool.ok) throw new Error(mempool.error.message);
-  if (mempool.value) return { type: "ACCEPTED", attempt };
-  await indexAtTip(options, context);
-  if (await notice(options, hash)) return undefined;
-  const { failures } = answer.value;
+  for (let tries = 1;; tries++) {
+    const failures = await offer(options.port, hash, cbor);
+    if (!failures) return { type: "ACCEPTED", attempt };
+    await indexAtTip(options, context);
+    if (await notice(options, hash)) return undefined;
+    if (tries > 1) return refusal(attempt, failures);
+    const { found, lost } = await submitAncestors(options.store.sql, options.port, hash, async (ancestor) => {
+      await indexAtTip(options, context);
+      return await findTransaction(options.store.sql, ancestor) !== undefined;
+    });
+    if (lost || found === 0) return refusal(attempt, failures, lost);
+  }
+}
+
+/** The outcome of a refused submission; `lost` is the cause where the transaction depends on a lost one. */
+function refusal(attempt: number, failures: Refused["failures"], lost?: LossCause): Event {
   const causes = failures.slice(0, MOST_FAILURES).map((failure) => ({
     name: failure.name,
     message: plainText(describeFailure(failure)),
   }));
-  return { type: "REFUSED", attempt, failures: named(answer.value), causes: causesOf(causes, CAUSE_UNITS) };
+  const first = lost ? [{ name: lost.name, message: plainText(lost.message) }] : [];
+  return {
+    type: "REFUSED",
+    attempt,
+    failures: [...first, ...named({ outcome: "refused", failures })],
+    causes: causesOf([...first, ...causes], CAUSE_UNITS),
+  };
 }
+
+/** Informs the pending transactions that spend outputs of a lost one. */
+async function informFollowers(options: TransactionActorOptions, input: Json): Promise<undefined> {
+  const { hash } = lostInput.parse(input);
+  const followers = await readFollowers(options.store.sql, hash);
+  if (followers.length === 0) return;
+  const touched = followers.map((id) => ({
+    entity: { kind: "transaction", id },
+    event: { type: "PARENT_LOST", transaction: hash },
+  }));
+  await options.store.sql.begin(async (sql) => {
+    await lockCursor(sql);
+    await options.append(sql, touched);
+  });
+  options.ring(touched);
+}
+
+type Refused = Extract<Submission, { outcome: "refused" }>;
 
 /**
  * The failures of a refused submission as members of the event. Script logs are untrusted: what rows cannot hold is
  * replaced.
  */
-export function named(submission: Extract<Submission, { outcome: "refused" }>): Json[] {
+export function named(submission: Refused): Json[] {
   return submission.failures.slice(0, MOST_FAILURES).map((failure) => ({
     ...plainMembers(failure),
     message: plainText(describeFailure(failure)),

@@ -12,7 +12,7 @@
  * before. Events from the chain (IN_LEDGER, EXPIRED, ROLLED_BACK) arrive through the chain log and override the replies
  * of a node. Those replies carry their attempt, so that a late one changes nothing. A forgotten transaction is no
  * longer submitted; the chain may still include it. The machine does not poll: the sweep over pending transactions
- * sends CHECK when the network differs.
+ * sends CHECK when the network differs, and a lost transaction informs those that spend its outputs (PARENT_LOST).
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
@@ -56,7 +56,9 @@ const attempt = z.number().int().positive();
 const failure = z.object({ name: z.string(), message: z.string() }).catchall(z.unknown());
 /** The public, shortened part of a failure. */
 const cause = z.object({
-  name: z.string().describe("The ledger's name of the failure."),
+  name: z.string().describe(
+    "The ledger's name of the failure, or `TransactionLost`: it depends on a transaction that expired or is refused.",
+  ),
   message: z.string().describe("What failed."),
 });
 export const transactionOutcomes = z.discriminatedUnion("type", [
@@ -73,6 +75,8 @@ export const transactionInputs = z.discriminatedUnion("type", [
   z.object({ type: z.literal("IN_LEDGER"), slot, block: z.string(), height: slot, valid: z.boolean() }).strict(),
   z.object({ type: z.literal("EXPIRED"), slot }).strict(),
   z.object({ type: z.literal("ROLLED_BACK"), slot, block: z.string().optional() }).strict(),
+  /** A transaction of which it spends outputs has expired or is refused. */
+  z.object({ type: z.literal("PARENT_LOST"), transaction: z.string() }).strict(),
 ]);
 
 const ofAttempt = attempt.describe("Number of the submission to the network, from 1.");
@@ -103,6 +107,11 @@ export const transactionContent = {
   ROLLED_BACK: z.object({
     slot: slot.describe("Slot of the last block that stays."),
     block: z.string().optional().describe("Hash of that block."),
+  }),
+  PARENT_LOST: z.object({
+    transaction: z.string().describe(
+      "Hash of a transaction of which it spends outputs, and which expired or is refused; this one is submitted again.",
+    ),
   }),
 };
 
@@ -304,6 +313,10 @@ export const transactionMachine = setup({
         ? { slot: event.slot, block: event.block, height: event.height, valid: event.valid }
         : {}
     ),
+    /** Informs the pending transactions that spend its outputs. */
+    reportLoss: enqueueActions(({ enqueue, context }) => {
+      enqueue({ type: "effect", params: { name: "lost", input: { hash: context.hash } } });
+    }),
     unplace: assign(notInLedger),
   },
 }).createMachine({
@@ -330,7 +343,7 @@ export const transactionMachine = setup({
         SUBMIT: { guard: "hasRoom", actions: ["wait", "link"] },
         ACCEPTED: { guard: "ofThisAttempt", target: "pending", actions: ["take", "answerWaiting"] },
         REFUSED: [
-          { guard: "ofThisAttemptAndTaken", target: "refused", actions: ["refuse", "close", "lapse"] },
+          { guard: "ofThisAttemptAndTaken", target: "refused", actions: ["refuse", "close", "lapse", "reportLoss"] },
           { guard: "ofThisAttempt", target: "refused", actions: ["refuse", "close", "unlinkAll"] },
         ],
       },
@@ -340,8 +353,9 @@ export const transactionMachine = setup({
         SUBMIT: { actions: ["answer", "link"] },
         CHECK: { actions: ["answer", "look"] },
         ACCEPTED: { guard: "ofThisAttempt", actions: "take" },
-        REFUSED: { guard: "ofThisAttempt", target: "refused", actions: ["refuse", "close", "lapse"] },
-        EXPIRED: { target: "expired", actions: ["close", "lapse"] },
+        REFUSED: { guard: "ofThisAttempt", target: "refused", actions: ["refuse", "close", "lapse", "reportLoss"] },
+        EXPIRED: { target: "expired", actions: ["close", "lapse", "reportLoss"] },
+        PARENT_LOST: { actions: "look" },
         FORGET: [
           { guard: "listedElsewhere", actions: ["unlink", "answer"] },
           { target: "forgotten", actions: ["close", "unlinkAll", "forgetIt", "answer"] },

@@ -3,7 +3,7 @@
  */
 import { z } from "zod";
 import { keyEncoding } from "#src/api/proofs.ts";
-import { change, facts, flag, request } from "#src/api/tokens.ts";
+import { change, encoding, facts, flag, request } from "#src/api/tokens.ts";
 
 /** Most entries of a page. */
 export const MOST = 1_000;
@@ -14,12 +14,6 @@ const after = z.string().min(1).max(1_000).optional().describe(
   "Cursor of the page, from the `Link` header of the previous page.",
 );
 const place = { type: "integer", minimum: 1, maximum: MOST } as const;
-
-/** Encoding of keys and values. */
-const encoding = z.enum(["text", "hex"]).default("text").describe(
-  "Encoding of keys and values in requests and responses. `text`: a byte that is not UTF-8 is a lone surrogate U+DC80 to " +
-    "U+DCFF in a response and percent-encoded in a URL. `hex`: hexadecimal.",
-);
 
 export const factsQuery = {
   slots: flag.optional().meta({
@@ -85,6 +79,8 @@ const status = z.enum(["live", "quarantined", "ended"]).describe("Status of the 
 export const factChange = z.object({
   ...change.shape,
   value: z.string().nullable().describe("Value of the key after the change; null if it was deleted."),
+  valueHex: z.string().nullable().describe("`value` in hexadecimal."),
+  oldValueHex: z.string().optional().describe("`oldValue` in hexadecimal."),
   slot,
   txHash: at.shape.txHash,
   outputRefId: z.string().describe("The request that made the change."),
@@ -96,6 +92,7 @@ export const factHistoryQuery = { ...historyPage, encoding: keyEncoding };
 export const factHistory = z.object({
   tokenId: z.string(),
   key: z.string().optional().describe("Omitted if only the digest is known."),
+  keyHex: z.string().optional().describe("`key` in hexadecimal."),
   status,
   history: z.array(factChange),
 }).meta({ id: "FactHistory", description: "Values of a key, sorted from newest to oldest." });

@@ -9,6 +9,12 @@ const text = z.string().refine(
   (value) => !/[\ud800-\udc7f\udd00-\udfff]/u.test(value),
   "a lone surrogate cannot be encoded on the ledger",
 );
+/** Encoding of keys and values. */
+export const encoding = z.enum(["text", "hex"]).default("text").describe(
+  "Encoding of keys and values in requests and responses. `text`: a byte that is not UTF-8 is a lone surrogate U+DC80 to " +
+    "U+DCFF in JSON and percent-encoded in a URL. `hex`: hexadecimal.",
+);
+
 const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, "expected 64 hexadecimal digits").transform((value) =>
   value.toLowerCase()
 );
@@ -150,11 +156,11 @@ export const tokens = z.object({
   indexerStatus,
 }).meta({ id: "Tokens" });
 
-const warnings = z.array(z.object({ code: z.string(), message: z.string() }));
+const warning = z.object({ code: z.string(), message: z.string() });
 export const unsigned = z.object({
   unsignedTransaction: z.string().describe("CBOR in hexadecimal, without key witnesses."),
   summary,
-  warnings: warnings.optional().describe(
+  warnings: z.array(warning).optional().describe(
     "`protocol_version_unknown`: the network's protocol version is newer than this release supports; units and fees may be wrong.",
   ),
 }).meta({ id: "UnsignedTransaction" });
@@ -162,7 +168,9 @@ export const unsignedBoot = unsigned.extend({
   value: z.string().describe("Id of the new token."),
 }).meta({ id: "UnsignedBoot" });
 export const unsignedRequest = unsigned.extend({
-  warnings: warnings.describe(
+  warnings: z.array(warning.extend({
+    request: z.string().optional().describe("The open or pending request for the same key that it conflicts with."),
+  })).describe(
     "Expected failures of the request after the open requests are applied; empty if none are expected.",
   ),
 }).meta({ id: "UnsignedRequest" });
@@ -238,6 +246,10 @@ export const notInLedger = errorBody.extend({
   details: z.object({
     status: z.enum(["mempool", "pending", "rolled_back", "expired", "unknown"]),
     rolledBackFrom: z.int().optional().describe("Slot of the rolled-back block that contained the transaction."),
+    causes: z.array(z.object({ name: z.string(), message: z.string() })).optional().describe(
+      "Why the network refuses an `expired` transaction before its last slot, by the ledger's names, or `TransactionLost` first: it " +
+        "depends on a transaction that expired or is refused, which the message names.",
+    ),
   }),
 }).meta({ id: "NotInLedger" });
 

@@ -17,7 +17,7 @@ import type { BundleFailure, BundleInput } from "#src/builders/bundle.ts";
 import type { Summary } from "#src/api/summary.ts";
 import type { Undecodable } from "#src/cage/summary/summarize.ts";
 import type { ExplainInput } from "#src/builders/explain.ts";
-import type { PackedFacts } from "#src/builders/packedFacts.ts";
+import type { PackedFacts, StateFacts } from "#src/builders/packedFacts.ts";
 import type { PathProof, ProveFailure, ProveInput } from "#src/builders/proofs.ts";
 import type {
   DerivedHashes,
@@ -64,9 +64,9 @@ export interface Jobs {
   boot(input: BuildInput): Result<BuiltBoot, BuildFailure>;
   request(input: RequestInput): Result<BuiltRequest, BuildFailure>;
   retract(input: RetractInput): Result<Built, BuildFailure>;
-  update(input: UpdateInput & { readonly facts: PackedFacts }): Result<BuiltUpdate, UpdateFailure>;
+  update(input: UpdateInput & StateFacts): Result<BuiltUpdate, UpdateFailure>;
   /** An update with as many of the requests as apply and fit. */
-  batch(input: UpdateInput & { readonly facts: PackedFacts }): Result<BuiltBatch, UpdateFailure>;
+  batch(input: UpdateInput & StateFacts): Result<BuiltBatch, UpdateFailure>;
   transfer(input: TransferInput): Result<BuiltTransfer, TransferFailure>;
   end(input: EndInput): Result<Built, BuildFailure>;
   /** Summary of a transaction. */

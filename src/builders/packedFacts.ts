@@ -4,12 +4,18 @@
  */
 import { ok, type Result } from "#src/base/result.ts";
 import { bucketOf, type CutMismatch, fillBuckets, openCut } from "#src/forestry/cut.ts";
-import { Forestry, type Leaf } from "#src/forestry/trie.ts";
+import { type Change, Forestry, type Leaf } from "#src/forestry/trie.ts";
 
 /** All facts of a token; or its cut with the facts of the buckets that the changes need (see `neededBuckets`). */
 export interface PackedFacts {
   readonly leaves: Uint8Array;
   readonly cut?: { readonly hashes: Uint8Array; readonly buckets: readonly number[] } | undefined;
+}
+
+/** The facts of a state that no block holds yet: those of the ledger's state, and the changes between the two in order. */
+export interface StateFacts {
+  readonly facts: PackedFacts;
+  readonly changes?: readonly Change[] | undefined;
 }
 
 function unpack(packed: Uint8Array): Leaf[] {

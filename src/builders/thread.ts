@@ -18,7 +18,7 @@ import { bundle } from "#src/builders/bundle.ts";
 import { box } from "#src/builders/messages.ts";
 import { decodeJobInput } from "#src/builders/threadCodec.ts";
 import { summarise } from "#src/builders/explain.ts";
-import { openFacts, type PackedFacts } from "#src/builders/packedFacts.ts";
+import { openFacts, type StateFacts } from "#src/builders/packedFacts.ts";
 import type { Forestry } from "#src/forestry/trie.ts";
 import { prove } from "#src/builders/proofs.ts";
 import { balanceTransaction, runsScripts } from "#src/wallet/build/balance.ts";
@@ -48,12 +48,16 @@ function measuredHandler<I extends Pick<BuildInput, "parameters" | "slots">, R>(
   return async (input: I) => build(input, measureWith((await loadEvaluator()).evaluateScripts, input));
 }
 
-/** The handler of an update build: opens the facts first. */
+/** The handler of an update build: opens the facts of the token's state first. */
 function updateHandler<T>(build: (input: UpdateInput, facts: Forestry, measure: Measure) => Result<T, UpdateFailure>) {
-  return async ({ facts, ...input }: UpdateInput & { readonly facts: PackedFacts }) => {
+  return async ({ facts, changes = [], ...input }: UpdateInput & StateFacts) => {
     const [{ evaluateScripts }] = await Promise.all([loadEvaluator(), initHash()]);
     const opened = openFacts(facts);
     if (!opened.ok) return fail("state_differs", opened.error.message, opened.error.details);
+    for (const change of changes) {
+      const done = opened.value.change(change);
+      if (!done.ok) return fail("state_differs", done.error.message);
+    }
     return build(input, opened.value, measureWith(evaluateScripts, input));
   };
 }

@@ -41,12 +41,12 @@ export function scanBlock(bytes: Uint8Array): ScannedBlock {
 }
 
 /**
- * Scans a whole transaction in the form submitted since Shelley. Its `index` is 0; its `validTo` is read as in the eras after
- * Shelley.
+ * Scans a whole transaction in the form submitted since Shelley. `index` is its place among others, where it has one; its
+ * `validTo` is read as in the eras after Shelley.
  *
  * @throws {CborError} if a member other than witnesses and auxiliary data, which are not read, is malformed
  */
-export function scanTransaction(bytes: Uint8Array): ScannedTransaction & { readonly fee: bigint } {
+export function scanTransaction(bytes: Uint8Array, index = 0): ScannedTransaction & { readonly fee: bigint } {
   const walk = new Walk(bytes);
   const length = walk.tuple("transaction", 3, 4);
   const body = walk.raw();
@@ -57,6 +57,6 @@ export function scanTransaction(bytes: Uint8Array): ScannedTransaction & { reado
   walk.close(0);
   walk.end();
   return readWhole(
-    new BodyTransaction({ index: 0, valid, body, witnesses, auxiliaryData, lastSlotIncluded: false }),
+    new BodyTransaction({ index, valid, body, witnesses, auxiliaryData, lastSlotIncluded: false }),
   );
 }

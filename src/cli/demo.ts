@@ -46,6 +46,48 @@ async function transact(person: Person, build: (address: string) => Promise<Unsi
   return await tokens.submitAndWait(signTransaction(unsignedTransaction, person.key));
 }
 
+/** Requests that one block is to apply, and requests of each update: several small ones need fewer steps than one. */
+const [MANY, EACH] = [100, 25];
+/** Most attempts: a block may come between two updates. */
+const ATTEMPTS = 3;
+
+/** Builds, signs and submits without waiting for a block; gives the transaction's hash. */
+async function send(person: Person, build: (address: string) => Promise<Unsigned>): Promise<string> {
+  const { unsignedTransaction } = await build(person.address);
+  return await tokens.submit(signTransaction(unsignedTransaction, person.key));
+}
+
+/** The height of the block that holds a transaction, once one does. */
+async function heightOf(hash: string): Promise<number> {
+  for (;;) {
+    const found = await tokens.transaction(hash, { waitMs: 10_000 });
+    if (found) return found.blockHeight;
+  }
+}
+
+/** Many requests, and updates that follow each other without waiting for a block, until one block applies them all. */
+async function applyMany(owner: Person, requester: Person, token: string): Promise<void> {
+  for (let attempt = 1;; attempt++) {
+    const requests = await step(`bob makes ${MANY} requests`, async () => {
+      const hashes: string[] = [];
+      for (let i = 1; i <= MANY; i++) {
+        hashes.push(await send(requester, (at) => tokens.insert(at, token, `star ${attempt}.${i}`, "seen")));
+      }
+      await heightOf(hashes.at(-1)!);
+      return hashes.map((hash) => `${hash}-0`);
+    }, () => "each on the change of the one before");
+    const heights = await step(`alice applies them by ${MANY / EACH} updates`, async () => {
+      await tokens.waitBlocks(1);
+      const hashes: string[] = [];
+      for (let at = 0; at < MANY; at += EACH) {
+        hashes.push(await send(owner, (address) => tokens.apply(address, token, requests.slice(at, at + EACH))));
+      }
+      return new Set(await Promise.all(hashes.map(heightOf)));
+    }, (found) => found.size === 1 ? `all in block ${[...found].join()}` : `in ${found.size} blocks`);
+    if (heights.size === 1 || attempt === ATTEMPTS) return;
+  }
+}
+
 const short = (hash: string) => hash.slice(0, 12) + "…";
 
 async function main(): Promise<void> {
@@ -97,6 +139,8 @@ async function main(): Promise<void> {
     const checked = verifyFact(await tokens.fact(token, "moon"), { tokenId: token, key: "moon", trusted: { root } });
     if (!checked.ok) throw new Error(checked.error.message);
   }, () => "valid");
+
+  await applyMany(alice, bob, token);
 
   process.stdout.write(`
 The token stays on the ledger with its facts:

@@ -1,9 +1,12 @@
 /** Facts with their proofs in the terminal: read from a service, verified without it. */
-import { isHex } from "#src/base/bytes.ts";
+import { isHex, toHex } from "#src/base/bytes.ts";
 import { readJson } from "#src/base/json.ts";
 import { type TrustedState, verifyFact } from "#src/client/proofs.ts";
+import { type FactSource, verifyFactSet } from "#src/client/factSet.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readInput } from "#src/cli/input.ts";
+import type { Output } from "#src/cli/output.ts";
+import { initHash } from "#src/forestry/hash.ts";
 
 /** Options that say what is known of the token's state, from a node or provider of the caller's own. */
 export interface TrustOptions {
@@ -16,16 +19,22 @@ export interface TrustOptions {
 /** What a verified answer proves. */
 export interface ProvenFact {
   readonly included: boolean;
-  /** In the service's encoding of text. */
+  /** In the service's encoding of text, or in hexadecimal. */
   readonly value?: string;
   readonly root: string;
   readonly owner: string;
 }
 
 /**
- * Checks an answer of the token service out of a file (`-` is the standard input); gives what is certain then.
+ * Checks an answer of the token service out of a file (`-` is the standard input); gives what is certain then. With `hex` the
+ * value is in hexadecimal.
  */
-export async function verify(file: string, token: string, key: string, known: TrustOptions): Promise<ProvenFact> {
+export async function verify(
+  file: string,
+  token: string,
+  key: string | Uint8Array,
+  known: TrustOptions & { readonly hex?: boolean },
+): Promise<ProvenFact> {
   if (!isHex(token, 32)) {
     throw new CliError(`${token} is not a token id; a token id has 64 hexadecimal digits.`, "bad_token");
   }
@@ -35,7 +44,27 @@ export async function verify(file: string, token: string, key: string, known: Tr
   const checked = verifyFact(answer, { tokenId: token, key, trusted });
   if (!checked.ok) throw new CliError(checked.error.message, checked.error.code);
   const { included, root, owner } = checked.value;
-  return { included, ...(checked.value.included ? { value: checked.value.text } : {}), root, owner };
+  const shown = checked.value.included ? { value: known.hex ? toHex(checked.value.value) : checked.value.text } : {};
+  return { included, ...shown, root, owner };
+}
+
+/**
+ * A check that facts are all facts of a token under what is trusted; it prints how many they are.
+ *
+ * @throws {CliError} `untrusted` without anything to trust; by the check, the code of `FactSetRefusal`.
+ */
+export function factsVerifier(
+  tokenId: string,
+  known: TrustOptions & { readonly hex?: boolean },
+): (facts: FactSource, output: Pick<Output, "note">) => Promise<void> {
+  const trusted = trustedState(known, tokenId);
+  return async (facts, output) => {
+    await initHash();
+    const checked = await verifyFactSet(facts, { tokenId, trusted, encoding: known.hex ? "hex" : "text" });
+    if (!checked.ok) throw new CliError(checked.error.message, checked.error.code);
+    const { facts: count, root } = checked.value;
+    output.note(`verified: all facts under root ${root} (${count})`);
+  };
 }
 
 function trustedState({ root, policy, datum, output }: TrustOptions, token: string): TrustedState {

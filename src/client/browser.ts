@@ -13,6 +13,14 @@ export { bytesText } from "#src/cage/text.ts";
 export { addressFromHex, addWitnessSet, transactionHash } from "#src/client/witnesses.ts";
 export { newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
 export { factSegment, keyBytes } from "#src/client/factKey.ts";
+export {
+  type FactsAnswer,
+  type FactSetQuestion,
+  type FactSetRefusal,
+  type FactSource,
+  type VerifiedFactSet,
+  verifyFactSet,
+} from "#src/client/factSet.ts";
 export { ApiError } from "#src/client/http.ts";
 export {
   type FactProof,

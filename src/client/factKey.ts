@@ -27,6 +27,27 @@ export function keyBytes(key: string | Uint8Array): Uint8Array {
 }
 
 /**
+ * Keys and values for the body of a request, with the encoding that it names: texts as they are; all of them in hexadecimal
+ * where one is bytes.
+ *
+ * @throws {TypeError} where a text is no key (see `keyBytes`).
+ *
+ * @example
+ * ```ts
+ * import { factBody } from "./src/client/factKey.ts";
+ *
+ * console.log(factBody({ key: "a", newValue: Uint8Array.of(255) })); // { body: { key: "61", newValue: "ff" }, encoding: "hex" }
+ * ```
+ */
+export function factBody(
+  texts: Readonly<Record<string, string | Uint8Array>>,
+): { readonly body: Readonly<Record<string, string | Uint8Array>>; readonly encoding?: "hex" } {
+  if (Object.values(texts).every((one) => typeof one === "string")) return { body: texts };
+  const body = Object.fromEntries(Object.entries(texts).map(([name, one]) => [name, toHex(keyBytes(one))]));
+  return { body, encoding: "hex" };
+}
+
+/**
  * A key as the last segment of a path, with the query that says how it is written: itself, percent-encoded, where every
  * proxy on the way leaves it alone; else in hexadecimal; and its digest where it is empty, a name that URLs give a
  * meaning, or longer than 1,024 bytes.

@@ -12,7 +12,7 @@ import { bytesText } from "#src/cage/text.ts";
 import { keyBytes } from "#src/client/factKey.ts";
 import { call } from "#src/client/http.ts";
 import { digest } from "#src/forestry/hash.ts";
-import { Forestry } from "#src/forestry/trie.ts";
+import { LeafSet } from "#src/forestry/leafSet.ts";
 
 /** The members of an event that a replica reads; other members are ignored. */
 export interface ActorEvent {
@@ -174,8 +174,10 @@ export class FactReplica {
     const token = this.states.get(tokenId);
     const facts = this.facts(tokenId);
     if (!token || !facts) return false;
-    const leaves = facts.map(({ key, value }) => ({ path: fromHex(digestOf(key)), value: fromHex(digestOf(value)) }));
-    return toHex(Forestry.from(leaves).root) === token.root;
+    const set = new LeafSet();
+    for (const { key, value } of facts) set.add({ path: fromHex(digestOf(key)), value: fromHex(digestOf(value)) });
+    const root = set.root();
+    return root.ok && toHex(root.value) === token.root;
   }
 
   private take(token: TokenState, transition: string, content: unknown): void {

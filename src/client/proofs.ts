@@ -195,8 +195,8 @@ function stateOf(cbor: Uint8Array): State | undefined {
   return datum?.type === "state" ? datum.state : undefined;
 }
 
-/** The state that the caller trusts; a root alone does not determine the owner. */
-function trustedState(trusted: TrustedState, token: string): Partial<State> | undefined {
+/** The state that the caller trusts, undefined where it is malformed; a root alone does not determine the owner. */
+export function trustedState(trusted: TrustedState, token: string): Partial<State> | undefined {
   try {
     if ("root" in trusted) return isHex(trusted.root, 32) ? { root: trusted.root.toLowerCase() } : undefined;
     const policyId = trusted.policyId.toLowerCase();

@@ -1,6 +1,7 @@
 /** Requests of the token client for facts by pages, changes since a state, and histories. */
 import type { z } from "zod";
 import type * as api from "#src/api/tokenFacts.ts";
+import { toHex } from "#src/base/bytes.ts";
 import { keyBytes } from "#src/client/factKey.ts";
 import { answer, ApiError, call, queryText } from "#src/client/http.ts";
 
@@ -11,15 +12,21 @@ export type PastRequest = z.output<typeof api.pastRequest>;
 export type FactChange = z.output<typeof api.factChange>;
 export type Config = z.output<typeof api.config>;
 
+/** How a service writes keys and values. */
+export interface FactEncoding {
+  /** `text` by default: a lone surrogate U+DC80 to U+DCFF stands for each byte that is no UTF-8. */
+  readonly encoding?: "text" | "hex";
+}
+
 /** A selection of facts. */
-export interface FactsSelection {
+export interface FactsSelection extends FactEncoding {
   /** First bytes of the keys, or a text in this API's encoding. */
   readonly prefix?: string | Uint8Array;
   readonly limit?: number;
 }
 
 /** A selection of requests. */
-export interface HistorySelection {
+export interface HistorySelection extends FactEncoding {
   readonly key?: string | Uint8Array;
   readonly status?: PastRequest["status"];
   /** Payment key hash. */
@@ -34,27 +41,21 @@ export interface CachedFacts {
   readonly at: StatePoint;
 }
 
-/** Bytes, percent-encoded for a query. */
-const percent = (key: string | Uint8Array | undefined) =>
-  key === undefined ? undefined : [...keyBytes(key)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+/** A parameter with bytes in the encoding of a query. */
+function bytesQuery(name: string, key: string | Uint8Array | undefined, encoding: FactEncoding["encoding"]): string {
+  if (key === undefined) return "";
+  const digits = toHex(keyBytes(key));
+  return `&${name}=${encoding === "hex" ? digits : digits.replace(/../g, "%$&")}`;
+}
 
 /** A query for facts, with its question mark. */
-export function factsQuery({ prefix, limit }: FactsSelection): string {
-  return queryOf({ slots: "false", limit: limit?.toString() }, { prefix: percent(prefix) });
+export function factsQuery({ prefix, limit, encoding }: FactsSelection): string {
+  return queryText({ slots: false, limit, encoding }) + bytesQuery("prefix", prefix, encoding);
 }
 
 /** A query for a history, with its question mark. */
-export function historyQuery({ key, status, owner, limit }: HistorySelection): string {
-  return queryOf({ status, owner, limit: limit?.toString() }, { key: percent(key) });
-}
-
-function queryOf(
-  plain: Readonly<Record<string, string | undefined>>,
-  encoded: Readonly<Record<string, string | undefined>>,
-): string {
-  const written = Object.entries(encoded).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]);
-  const rest = queryText(plain).slice(1);
-  return "?" + [...(rest === "" ? [] : [rest]), ...written].join("&");
+export function historyQuery({ key, status, owner, limit, encoding = "text" }: HistorySelection): string {
+  return queryText({ status, owner, limit, encoding }) + bytesQuery("key", key, encoding);
 }
 
 /**

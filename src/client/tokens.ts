@@ -19,7 +19,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import type * as api from "#src/api/tokens.ts";
 import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
 import { addWitness, transactionHash } from "#src/cardano/transaction.ts";
-import { factSegment } from "#src/client/factKey.ts";
+import { factBody, factSegment } from "#src/client/factKey.ts";
 import { ApiError, call, queryText } from "#src/client/http.ts";
 import { dataOf, follow, type FollowOptions } from "#src/client/sse.ts";
 import type { FactProof } from "#src/client/proofs.ts";
@@ -28,6 +28,7 @@ import {
   type CachedFacts,
   type Config,
   type FactChange,
+  type FactEncoding,
   factsQuery,
   type FactsSelection,
   type FactsWithSlots,
@@ -71,6 +72,15 @@ export function signTransaction(unsigned: string, ...keys: readonly SigningKey[]
     transaction,
     ...keys.map((key) => ({ key: publicKey(key), signature: sign(key, hash) })),
   ));
+}
+
+/** How a request is built. */
+export interface RequestOptions {
+  /**
+   * Refuses (`request_conflicts`) a request that conflicts with an open or pending one for its key. By default it is
+   * built, with a warning.
+   */
+  readonly strict?: boolean;
 }
 
 /** A token after a transition. */
@@ -120,18 +130,18 @@ export class TokenClient {
   }
 
   /** A token's state and its open requests. */
-  token(tokenId: string): Promise<Token> {
-    return this.get(`/token/${tokenId}`);
+  token(tokenId: string, { encoding }: FactEncoding = {}): Promise<Token> {
+    return this.get(`/token/${tokenId}${queryText({ encoding })}`);
   }
 
   /** All facts of a token: values by key. */
-  facts(tokenId: string): Promise<Facts> {
-    return this.get(`/token/${tokenId}/facts?slots=false`);
+  facts(tokenId: string, { encoding }: FactEncoding = {}): Promise<Facts> {
+    return this.get(`/token/${tokenId}/facts${queryText({ slots: false, encoding })}`);
   }
 
   /** Facts, each with the slot of the block that set its value. */
-  factsWithSlots(tokenId: string): Promise<FactsWithSlots> {
-    return this.get(`/token/${tokenId}/facts?slots=true`);
+  factsWithSlots(tokenId: string, { encoding }: FactEncoding = {}): Promise<FactsWithSlots> {
+    return this.get(`/token/${tokenId}/facts${queryText({ slots: true, encoding })}`);
   }
 
   /**
@@ -182,19 +192,38 @@ export class TokenClient {
     return this.get(`/transaction/${address}/boot-token`);
   }
 
-  /** The transaction that requests a new fact. */
-  insert(address: string, tokenId: string, key: string, newValue: string): Promise<UnsignedRequest> {
-    return this.post(`/transaction/${address}/request-insert/${tokenId}`, { key, newValue });
+  /** The transaction that requests a new fact. Keys and values are bytes, or texts in this API's encoding. */
+  insert(
+    address: string,
+    tokenId: string,
+    key: string | Uint8Array,
+    newValue: string | Uint8Array,
+    options: RequestOptions = {},
+  ): Promise<UnsignedRequest> {
+    return this.request(address, "insert", tokenId, { key, newValue }, options);
   }
 
   /** The transaction that requests another value of a fact. */
-  update(address: string, tokenId: string, key: string, oldValue: string, newValue: string): Promise<UnsignedRequest> {
-    return this.post(`/transaction/${address}/request-update/${tokenId}`, { key, oldValue, newValue });
+  update(
+    address: string,
+    tokenId: string,
+    key: string | Uint8Array,
+    oldValue: string | Uint8Array,
+    newValue: string | Uint8Array,
+    options: RequestOptions = {},
+  ): Promise<UnsignedRequest> {
+    return this.request(address, "update", tokenId, { key, oldValue, newValue }, options);
   }
 
   /** The transaction that requests the deletion of a fact. */
-  delete(address: string, tokenId: string, key: string, oldValue: string): Promise<UnsignedRequest> {
-    return this.post(`/transaction/${address}/request-delete/${tokenId}`, { key, oldValue });
+  delete(
+    address: string,
+    tokenId: string,
+    key: string | Uint8Array,
+    oldValue: string | Uint8Array,
+    options: RequestOptions = {},
+  ): Promise<UnsignedRequest> {
+    return this.request(address, "delete", tokenId, { key, oldValue }, options);
   }
 
   /** The transaction that takes an open request (`<hash>-<index>`) back, with its deposit. */
@@ -288,6 +317,17 @@ export class TokenClient {
   /** Waits until the index has read `n` more blocks; gives its height. */
   async waitBlocks(n: number): Promise<number> {
     return (await this.post<{ height: number }>("/indexer/wait-blocks", { n })).height;
+  }
+
+  private request(
+    address: string,
+    type: "insert" | "update" | "delete",
+    tokenId: string,
+    texts: Readonly<Record<string, string | Uint8Array>>,
+    { strict }: RequestOptions,
+  ): Promise<UnsignedRequest> {
+    const { body, encoding } = factBody(texts);
+    return this.post(`/transaction/${address}/request-${type}/${tokenId}${queryText({ strict, encoding })}`, body);
   }
 
   private async get<T>(path: string): Promise<T> {

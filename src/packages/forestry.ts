@@ -2,6 +2,7 @@
 export * from "#src/forestry/cut.ts";
 export { digest, digestPair, EMPTY, EMPTY_TREES, initHash } from "#src/forestry/hash.ts";
 export * from "#src/forestry/json.ts";
+export * from "#src/forestry/leafSet.ts";
 export * from "#src/forestry/proof.ts";
 export * from "#src/forestry/topBranch.ts";
 export * from "#src/forestry/trie.ts";

@@ -6,7 +6,9 @@ import { benchBlockfrost } from "./blockfrost.ts";
 import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchChain } from "./chain.ts";
+import { benchChainRequests } from "./chain-requests.ts";
 import { benchDevnet } from "./devnet.ts";
+import { benchDevnetPace } from "./devnet-pace.ts";
 import { benchDevnetIndex } from "./devnet-index.ts";
 import { benchDisk } from "./disk.ts";
 import { embeddedBench } from "./embedded.ts";
@@ -32,8 +34,10 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   plutus: benchPlutus,
   proofs: benchProofs,
   chain: benchChain,
+  "chain-requests": benchChainRequests,
   service: benchService,
   devnet: benchDevnet,
+  "devnet-pace": benchDevnetPace,
   snapshots: benchSnapshots,
   blockfrost: benchBlockfrost,
   "devnet-index": benchDevnetIndex,
@@ -54,6 +58,8 @@ const { positionals: names, values: { help } } = parseArgs({
   options: {
     part: { type: "string", multiple: true },
     events: { type: "string" },
+    facts: { type: "string" },
+    blocks: { type: "string" },
     help: { type: "boolean", short: "h" },
   },
 });

@@ -45,6 +45,8 @@ export interface CageProjectionOptions {
   readonly network: 0 | 1;
   /** Number of facts above which the cut is stored; default `CUT_ABOVE`. */
   readonly cutAbove?: number;
+  /** False: facts are neither read nor changed, and roots are not checked against them; default true. */
+  readonly facts?: boolean;
 }
 
 /** The projection of tokens, their requests and their facts. */
@@ -108,13 +110,14 @@ function rollbackEvents(point: Point, affected: Rows, rows: Rows): Touched[] {
 }
 
 /** Script hash in the payment part of an address; undefined for a key. */
-function scriptOf(address: string): string | undefined {
+export function scriptOf(address: string): string | undefined {
   // address types 1, 3, 5 and 7 have a script as payment part (CIP-19)
   const type = parseInt(address.slice(0, 1), 16);
   return type < 8 && type % 2 === 1 ? address.slice(2, 58) : undefined;
 }
 
-function* requestsIn(transaction: ScannedTransaction, scripts: ReadonlySet<string>) {
+/** The requests that a transaction makes. */
+export function* requestsIn(transaction: ScannedTransaction, scripts: ReadonlySet<string>) {
   for (const { ref, output } of created(transaction)) {
     const script = scriptOf(output.address);
     if (script === undefined || !scripts.has(script) || !output.datum || output.value.assets.size > 0) continue;
@@ -344,7 +347,7 @@ class BlockFold {
     if (quarantine.length > 0) return quarantine;
     const before = { token, facts: number(row, "facts"), cut: flag(row, "cut") };
     // a quarantined token keeps the facts that the index has of it
-    const isTrusted = !this.quarantined.has(token);
+    const isTrusted = this.options.facts !== false && !this.quarantined.has(token);
     const queries = isTrusted && applied.length > 0 ? this.facts.missing(before) : [];
     if (queries.length > 0) return queries;
     const reason = isTrusted ? this.applyRequests(before, applied, next.state.root, text(row, "root")) : undefined;

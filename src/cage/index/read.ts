@@ -1,6 +1,6 @@
 /** Reads of the token index: SQL over rows that the indexer wrote. */
 import type { Operation } from "#src/cage/datum.ts";
-import type { Queries } from "#src/store/store.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
 import { type Output, type OutRef, parseRefKey, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import type { Row } from "#src/cardano/projection.ts";
@@ -52,7 +52,8 @@ function utxoOf(row: Row): Utxo {
   return { ref: parseRefKey(text(row, "ref")), output: readOutput(decode(bytes(row, "output"))) };
 }
 
-function stateOf(row: Row): TokenState {
+/** The state in a row of `token_state`, with the reason of a quarantine beside it. */
+export function stateOf(row: Row): TokenState {
   return {
     token: text(row, "token"),
     owner: text(row, "owner"),
@@ -76,7 +77,8 @@ export function operationOf(row: Row): Operation {
   }
 }
 
-function requestOf(row: Row): OpenRequest {
+/** The request in a row of `token_request`. */
+export function requestOf(row: Row): OpenRequest {
   return {
     token: text(row, "token"),
     utxo: utxoOf(row),
@@ -145,6 +147,12 @@ export async function readRequestsAt(sql: Queries, refs: readonly string[]): Pro
     const row = found.get(ref);
     return row && requestOf(row);
   });
+}
+
+/** The query for the references of a token's unspent outputs at the contract: its state and its open requests. */
+export function contractRefs(sql: Queries, token: string): Fragment {
+  return sql`select ref from token_state where token = ${token} and to_slot is null
+    union all select ref from token_request where token = ${token} and to_slot is null`;
 }
 
 /** Values of facts, by the digests of their keys. */

@@ -1,13 +1,24 @@
 /** Warnings before a request is made: whether it would fail once the open requests for its key are applied. */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
 import type { Operation } from "#src/cage/datum.ts";
+import type { PendingToken } from "#src/cage/index/pending.ts";
 import { readFactsAt, readRequestsOf } from "#src/cage/index/read.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { digest } from "#src/forestry/hash.ts";
 import type { Queries } from "#src/store/store.ts";
 
 interface Warning {
   readonly code: "fact_exists" | "fact_missing" | "fact_differs";
   readonly message: string;
+  /** The open request (`refKey`) that it conflicts with: it could be applied instead of that one, and not after it. */
+  readonly request?: string;
+}
+
+/** A request that is not applied yet. */
+export interface OpenChange {
+  /** `refKey` of its output. */
+  readonly ref: string;
+  readonly operation: Operation;
 }
 
 /** A key's value after an operation; unchanged if the operation fails. */
@@ -27,19 +38,44 @@ function after(
   return { value: operation.type === "update" ? operation.value : undefined };
 }
 
-/** Reasons for which the request would fail; empty if none is known. */
+/**
+ * The reason for which a request would fail after the open requests for its key, from the oldest; undefined if it would not.
+ * `value` is the key's current one.
+ */
+export function expectedFailure(
+  value: Uint8Array | undefined,
+  open: readonly OpenChange[],
+  operation: Operation,
+): Warning | undefined {
+  let now = value;
+  let { failed } = after(now, operation);
+  let request: string | undefined;
+  for (const one of open) {
+    now = after(now, one.operation).value;
+    const next = after(now, operation).failed;
+    if (!failed && next) request = one.ref;
+    failed = next;
+  }
+  if (!failed) return undefined;
+  const when = open.length > 0 ? " once the open requests apply" : "";
+  const message = failed.message.replace(/\.$/, `${when}.`);
+  return { code: failed.code, message, ...(request === undefined ? {} : { request }) };
+}
+
+/** Reasons for which the request would fail after the pending transactions; empty if none is known. */
 export async function requestWarnings(
   sql: Queries,
   token: string,
   key: Uint8Array,
   operation: Operation,
+  pending: Pick<PendingToken, "changes" | "requests" | "spent">,
 ): Promise<Warning[]> {
   const path = toHex(digest(key));
+  const ofKey = (one: { readonly path: string }) => one.path === path;
   let value = (await readFactsAt(sql, token, [path])).get(path);
-  const open = await readRequestsOf(sql, token, path);
-  for (const request of open) value = after(value, request.operation).value;
-  const { failed } = after(value, operation);
-  if (!failed) return [];
-  const when = open.length > 0 ? " once the open requests apply" : "";
-  return [{ code: failed.code, message: failed.message.replace(/\.$/, `${when}.`) }];
+  for (const change of pending.changes.filter(ofKey)) value = after(value, change.operation).value;
+  const inLedger = (await readRequestsOf(sql, token, path)).filter(({ utxo }) => !pending.spent.has(refKey(utxo.ref)));
+  const open = [...inLedger, ...pending.requests.filter(ofKey)];
+  const failure = expectedFailure(value, open.map((one) => ({ ref: refKey(one.utxo.ref), ...one })), operation);
+  return failure ? [failure] : [];
 }

@@ -3,6 +3,7 @@
  * mempool.
  */
 import { rolledBackFrom } from "#src/chain/index/rolledBack.ts";
+import { type LossCause, readCauses } from "#src/chain/pending/lost.ts";
 import { readSubmissionStatus } from "#src/chain/pending/submissions.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -12,7 +13,7 @@ import type { Queries } from "#src/store/store.ts";
  * last.
  */
 interface OutsideLedger {
-  readonly [detail: string]: string | number;
+  readonly [detail: string]: string | number | readonly { readonly [member in keyof LossCause]: string }[];
   readonly status: "mempool" | "pending" | "rolled_back" | "expired" | "unknown";
 }
 
@@ -29,7 +30,10 @@ export async function readOutsideLedger(
   ]);
   const from = rolledBack === undefined ? {} : { rolledBackFrom: rolledBack };
   if (mempool.ok && mempool.value) return { status: "mempool", ...from };
-  if (submitted === "expired") return { status: "expired", ...from };
+  if (submitted === "expired") {
+    const causes = (await readCauses(sql, hash)).map(({ name, message }) => ({ name, message }));
+    return { status: "expired", ...from, ...(causes.length > 0 ? { causes } : {}) };
+  }
   if (rolledBack !== undefined) return { status: "rolled_back", ...from };
   return { status: submitted === "pending" ? "pending" : "unknown" };
 }

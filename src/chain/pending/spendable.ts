@@ -5,17 +5,14 @@
  * A build reserves its inputs for two minutes: later builds avoid them. This is a preference and not a lock, so an
  * address with a single output can still build any number of transactions.
  */
-import { created, type ScannedTransaction, spent, type Tip } from "#src/cardano/block.ts";
+import { created, spent, type Tip } from "#src/cardano/block.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
-import { scanTransaction } from "#src/cardano/scan.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";
 import { readIncluded, readOverlay } from "#src/chain/pending/overlay.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
 const RESERVATION = "2 minutes";
-/** Transactions scanned for one request at most. */
-const MAX_SCANNED = 20;
 
 /**
  * Spend priority of an output; lower is spent first. 0: confirmed; 1: output of a pending transaction; ≥ 2: reserved by
@@ -137,24 +134,4 @@ class AlreadyReserved extends Error {}
 /** Deletes reservations that have ended. */
 export async function lapseReservations(sql: Queries): Promise<void> {
   await sql`delete from reservation where until < now()`;
-}
-
-/** Hashes of the pending transactions that spend given outputs, by output (`refKey`); unspent ones are left out. */
-export async function readPendingSpends(sql: Queries, refs: readonly string[]): Promise<Map<string, string>> {
-  const keys = sql.array([...refs]);
-  const rows = await sql<{ ref: string; hash: string }[]>`
-    select spent.ref, s.hash from submission_open join submission s using (hash), unnest(s.inputs) spent(ref)
-    where s.inputs && ${keys}::text[] and spent.ref = any(${keys}::text[])`;
-  return new Map(rows.map(({ ref, hash }) => [ref, hash]));
-}
-
-/**
- * Pending transactions whose CBOR contains some bytes (hexadecimal), at most 20, shortest first. The caller filters
- * them.
- */
-export async function readPendingContaining(sql: Queries, bytes: string): Promise<ScannedTransaction[]> {
-  const rows = await sql<{ cbor: Uint8Array }[]>`
-    select s.cbor from submission_open join submission s using (hash)
-    where position(decode(${bytes}, 'hex') in s.cbor) > 0 order by length(s.cbor) limit ${MAX_SCANNED}`;
-  return rows.map(({ cbor }) => scanTransaction(new Uint8Array(cbor)));
 }

@@ -10,6 +10,7 @@ import { parseJson } from "#src/base/json.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
+import { parentsFirst } from "#src/chain/pending/order.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
@@ -132,7 +133,8 @@ interface SweepResult {
 const BATCH = 200;
 
 /**
- * Submits all pending transactions to the network again, parents before the transactions that spend their outputs.
+ * Submits all pending transactions to the network again, parents before the transactions that spend their outputs; not
+ * those that depend on a refused one, whose actor informs them.
  * Gives those for which the network's answer differs from the actor's state: pending ones that were refused, and
  * refused ones that are accepted now. Ends early if the network cannot be reached.
  */
@@ -142,9 +144,15 @@ export async function resubmitPending(
   signal: AbortSignal,
 ): Promise<SweepResult> {
   const doubted: string[] = [];
+  /** Pending ones that are refused, and what depends on them. */
+  const lost = new Set<string>();
   let offered = 0;
   for (const transaction of await readInOrder(store.sql)) {
     if (signal.aborted) break;
+    if (transaction.parents.some((hash) => lost.has(hash))) {
+      lost.add(transaction.hash);
+      continue;
+    }
     const known = await port.inMempool(transaction.hash);
     if (!known.ok) break;
     let taken = known.value;
@@ -155,6 +163,7 @@ export async function resubmitPending(
     }
     offered++;
     if (taken !== transaction.open) doubted.push(transaction.hash);
+    if (!taken && transaction.open) lost.add(transaction.hash);
   }
   return { resubmitted: offered, toCheck: doubted };
 }
@@ -164,11 +173,13 @@ interface Resubmission {
   readonly cbor: Uint8Array;
   /** Whether its actor regards it as pending. */
   readonly open: boolean;
+  /** Hashes of the transactions whose outputs it spends. */
+  readonly parents: readonly string[];
 }
 
 /** Pending transactions, and expired ones whose last slot is ahead again after a rollback; parents before children. */
 async function readInOrder(sql: Queries): Promise<Resubmission[]> {
-  const rows: (Resubmission & { readonly inputs: readonly string[] })[] = [];
+  const rows: Resubmission[] = [];
   for (let after = "";;) {
     const some = await sql<{ hash: string; cbor: Uint8Array; inputs: string[]; open: boolean }[]>`
       select s.hash, s.cbor, s.inputs, o.hash is not null as open from (
@@ -176,24 +187,9 @@ async function readInOrder(sql: Queries): Promise<Resubmission[]> {
         select hash from submission_status where lapsed_until > (select slot from chain_cursor where id = 'main')) w
       join submission s using (hash) left join submission_open o using (hash)
       where s.hash > ${after} order by s.hash limit ${BATCH}`;
-    rows.push(...some);
+    rows.push(...some.map(({ inputs, ...row }) => ({ ...row, parents: inputs.map((ref) => parseRefKey(ref).txHash) })));
     if (some.length < BATCH) break;
     after = some.at(-1)?.hash ?? after;
   }
-  const byHash = new Map(rows.map((row) => [row.hash, row]));
-  const sorted = new Set<Resubmission>();
-  for (const first of rows) {
-    // not recursive: a chain of pending transactions may be longer than the stack
-    const path = [first];
-    for (let row = path.at(-1); row; row = path.at(-1)) {
-      const parent = row.inputs.map((ref) => byHash.get(parseRefKey(ref).txHash))
-        .find((one) => one && one !== row && !sorted.has(one));
-      if (parent) path.push(parent);
-      else {
-        sorted.add(row);
-        path.pop();
-      }
-    }
-  }
-  return [...sorted];
+  return parentsFirst(rows, ({ parents }) => parents);
 }

@@ -1,39 +1,50 @@
 /** `arbor token`: tokens, their facts and requests, and each step of their life. */
 import { type Command, Option } from "commander";
-import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
-import { bytesOf, bytesText } from "#src/cage/text.ts";
-import type { HistorySelection } from "#src/client/tokenFacts.ts";
-import { signTransaction, type UnsignedRequest } from "#src/client/tokens.ts";
+import { fromHex, isHex } from "#src/base/bytes.ts";
+import type { FactEncoding, HistorySelection } from "#src/client/tokenFacts.ts";
+import { type Facts, type RequestOptions, signTransaction, type UnsignedRequest } from "#src/client/tokens.ts";
 import { type Context, define, first, wholeNumber } from "#src/cli/arbor/command.ts";
 import { requireTransaction, submit, transact, type WaitOptions, withDepth } from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readText } from "#src/cli/input.ts";
 import { loadKey } from "#src/cli/keyFile.ts";
 import { short } from "#src/cli/output.ts";
-import { type TrustOptions, verify } from "#src/cli/proofs.ts";
+import { factsVerifier, type TrustOptions, verify } from "#src/cli/proofs.ts";
+
+type FactText = string | Uint8Array;
 
 interface TextOptions {
   /** Keys and values are hexadecimal. */
   readonly hex?: boolean;
 }
 
+type FactsOptions = TextOptions & TrustOptions & {
+  readonly prefix?: string;
+  readonly slots?: boolean;
+  readonly limit?: number;
+  readonly verify?: boolean;
+};
+
 /** Most facts of a page. */
 const PAGE = 1_000;
 
 const withHex = (command: Command) => command.option("--hex", "keys and values are bytes in hexadecimal");
+const withTrust = (command: Command) =>
+  command.option("--root <root>", "root of the facts, if known")
+    .option("--policy <id>", "policy id of the token, which is the contract's hash")
+    .option("--datum <cbor>", "with --policy: inline datum of the token's state output")
+    .option("--output <cbor>", "with --policy: the token's state output");
 const limitOption = () => new Option("--limit <n>", "most entries").argParser(wholeNumber(1, 1_000_000)).default(100);
 
-/** A key or a value in the API's form, from an argument. */
-function factText(argument: string, { hex }: TextOptions): string {
+/** A key or a value from an argument: a text, or the bytes of `--hex`. */
+function factText(argument: string, { hex }: TextOptions): FactText {
   if (!hex) return argument;
   if (!isHex(argument)) throw new CliError(`${argument} is not hexadecimal.`, "bad_hex");
-  return bytesText(fromHex(argument));
+  return fromHex(argument);
 }
 
-/** A key or a value of an answer as it is shown. */
-function shownText(text: string, { hex }: TextOptions): string {
-  return hex ? toHex(bytesOf(text) ?? new Uint8Array()) : text;
-}
+/** The encoding in which a service is to write keys and values. */
+const encodingOf = ({ hex }: TextOptions): FactEncoding => hex ? { encoding: "hex" } : {};
 
 /** The address in an argument, or that of the key in a file. */
 export async function addressIn(
@@ -81,38 +92,46 @@ function readCommands(token: Command): void {
     ]);
   });
 
-  withHex(define<TextOptions & { prefix?: string; slots?: boolean; limit?: number }>(token, {
+  withTrust(withHex(define<FactsOptions>(token, {
     usage: "facts <token>",
     description: "the facts of a token, by key",
     example: "token facts 96d1f0… --prefix planet/",
   }, async ({ tokens, output, options }, id) => {
     const { prefix, slots, limit } = options;
-    if (slots && (prefix !== undefined || limit !== undefined)) {
-      throw new CliError("--slots reads all facts; it excludes --prefix and --limit.", "bad_options");
+    const trusts = [options.root, options.policy, options.datum, options.output].some((one) => one !== undefined);
+    const verifies = options.verify || trusts;
+    if ((slots || verifies) && (prefix !== undefined || limit !== undefined)) {
+      const all = slots ? "--slots" : "--verify";
+      throw new CliError(`${all} reads all facts; it excludes --prefix and --limit.`, "bad_options");
     }
-    const text = (value: string) => shownText(value, options);
+    const check = verifies ? factsVerifier(id, options) : undefined;
+    const encoding = encodingOf(options);
     if (slots) {
-      const facts = Object.entries(await tokens.factsWithSlots(id))
-        .map(([key, { value, slot }]) => [text(key), { value: text(value), slot }] as const);
+      const answer = await tokens.factsWithSlots(id, encoding);
+      await check?.(answer, output);
       output.list(
-        Object.fromEntries(facts),
+        answer,
         ["key", "value", "slot"],
-        facts.map(([key, { value, slot }]) => [key, value, slot]),
+        Object.entries(answer).map(([key, { value, slot }]) => [key, value, slot]),
       );
       return;
     }
-    const facts: [string, string][] = [];
-    const selected = prefix === undefined ? {} : { prefix: factText(prefix, options) };
+    const pages: Facts[] = [];
+    let count = 0;
+    const selected = { ...encoding, ...(prefix === undefined ? {} : { prefix: factText(prefix, options) }) };
     for await (const page of tokens.factPages(id, { ...selected, limit: Math.min(limit ?? PAGE, PAGE) })) {
-      facts.push(...Object.entries(page).map(([key, value]): [string, string] => [text(key), text(value)]));
-      if (limit !== undefined && facts.length >= limit) break;
+      pages.push(page);
+      count += Object.keys(page).length;
+      if (limit !== undefined && count >= limit) break;
     }
-    const shown = facts.slice(0, limit);
+    await check?.(pages, output);
+    const shown = pages.flatMap((page) => Object.entries(page)).slice(0, limit);
     output.list(Object.fromEntries(shown), ["key", "value"], shown);
-  }))
+  })))
     .option("--prefix <text>", "only facts whose keys begin with it")
     .option("--slots", "each value with the slot of the block that set it")
-    .option("--limit <n>", "most facts", wholeNumber(1, 1_000_000));
+    .option("--limit <n>", "most facts", wholeNumber(1, 1_000_000))
+    .option("--verify", "fail unless these are all facts under a root, datum or output that you trust");
 
   withHex(
     define<TextOptions & { status?: HistorySelection["status"]; owner?: string; limit: number }, [string, string?]>(
@@ -123,19 +142,26 @@ function readCommands(token: Command): void {
         example: "token history 96d1f0… planet",
       },
       async ({ tokens, output, options }, id, key) => {
-        const { status, owner, limit } = options;
-        const text = (value: string | null | undefined) =>
-          typeof value === "string" ? shownText(value, options) : value;
+        const { status, owner, limit, hex } = options;
         if (key !== undefined) {
           const history = await first(tokens.factHistory(id, factText(key, options)), limit);
           output.list(
             history,
             ["slot", "change", "value", "request"],
-            history.map(({ slot, type, value, outputRefId }) => [slot, type, text(value), outputRefId]),
+            history.map(({ slot, type, value, valueHex, outputRefId }) => [
+              slot,
+              type,
+              hex ? valueHex : value,
+              outputRefId,
+            ]),
           );
           return;
         }
-        const selection = { ...(status ? { status } : {}), ...(owner === undefined ? {} : { owner }) };
+        const selection = {
+          ...encodingOf(options),
+          ...(status ? { status } : {}),
+          ...(owner === undefined ? {} : { owner }),
+        };
         const requests = await first(tokens.history(id, { ...selection, limit: Math.min(limit, PAGE) }), limit);
         output.list(
           requests,
@@ -144,8 +170,8 @@ function readCommands(token: Command): void {
             outputRefId,
             status,
             change.type,
-            text(change.key),
-            text(change.value),
+            change.key,
+            change.value,
             opened.slot,
             closed?.slot,
           ]),
@@ -162,15 +188,15 @@ function readCommands(token: Command): void {
     description: "the open requests of a token",
     example: "token requests 96d1f0…",
   }, async ({ tokens, output, options }, id) => {
-    const { requests } = await tokens.token(id);
+    const { requests } = await tokens.token(id, encodingOf(options));
     output.list(
       requests,
       ["request", "change", "key", "value", "owner"],
       requests.map(({ outputRefId, change: { type, key, value }, owner }) => [
         outputRefId,
         type,
-        shownText(key, options),
-        value === undefined ? value : shownText(value, options),
+        key,
+        value,
         short(owner),
       ]),
     );
@@ -188,8 +214,10 @@ async function request(
   context.output.value(`${txHash}-0`, { request: `${txHash}-0`, txHash, warnings });
 }
 
-type StepOptions = TextOptions & WaitOptions;
-const requesting = (command: Command) => withDepth(withHex(command));
+type RequestingOptions = TextOptions & WaitOptions & { readonly strict?: boolean };
+const requesting = (command: Command) =>
+  withDepth(withHex(command)).option("--strict", "refuse a request that conflicts with an open or pending one");
+const strictly = ({ strict }: RequestingOptions): RequestOptions => strict ? { strict } : {};
 
 /** Commands of `arbor token` that are also commands of `arbor` itself, not listed there; `path` is what comes before. */
 export const STEPS: Readonly<Record<string, (parent: Command, path: string) => Command>> = {
@@ -202,19 +230,14 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       output.json(await tokens.fact(token!, factText(key!, options)));
     })),
   verify: (parent, path) =>
-    withHex(define<TextOptions & TrustOptions>(parent, {
+    withTrust(withHex(define<TextOptions & TrustOptions>(parent, {
       usage: "verify <answer> <token> <key>",
       description: "verify such a response (a file, or - for standard input) against a state that you trust",
       example: `${path}verify proof.json 96d1f0… planet --root 5f2c…`,
     }, async ({ output, options }, answer, token, key) => {
       const proven = await verify(answer!, token!, factText(key!, options), options);
-      const shown = { ...proven, ...(proven.value === undefined ? {} : { value: shownText(proven.value, options) }) };
-      output.record(shown, Object.entries(shown));
-    }))
-      .option("--root <root>", "root of the facts, if known")
-      .option("--policy <id>", "policy id of the token, which is the contract's hash")
-      .option("--datum <cbor>", "with --policy: inline datum of the token's state output")
-      .option("--output <cbor>", "with --policy: the token's state output"),
+      output.record(proven, Object.entries(proven));
+    }))),
   boot: (parent, path) =>
     withDepth(define<WaitOptions>(parent, {
       usage: "boot <file>",
@@ -225,31 +248,34 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       context.output.value(value, { tokenId: value, txHash });
     })),
   insert: (parent, path) =>
-    requesting(define<StepOptions>(parent, {
+    requesting(define<RequestingOptions>(parent, {
       usage: "insert <file> <token> <key> <value>",
       description: "request a new fact, print the request",
       example: `${path}insert bob.key 96d1f0… planet Earth`,
     }, async (context, file, token, ...texts) => {
-      const [key, value] = texts.map((text) => factText(text, context.options)) as [string, string];
-      await request(context, file!, (address) => context.tokens.insert(address, token!, key, value));
+      const [key, value] = texts.map((text) => factText(text, context.options)) as [FactText, FactText];
+      await request(context, file!, (address) =>
+        context.tokens.insert(address, token!, key, value, strictly(context.options)));
     })),
   update: (parent, path) =>
-    requesting(define<StepOptions>(parent, {
+    requesting(define<RequestingOptions>(parent, {
       usage: "update <file> <token> <key> <old> <new>",
       description: "request a new value of a fact, print the request",
       example: `${path}update bob.key 96d1f0… planet Earth Mars`,
     }, async (context, file, token, ...texts) => {
-      const [key, old, value] = texts.map((text) => factText(text, context.options)) as [string, string, string];
-      await request(context, file!, (address) => context.tokens.update(address, token!, key, old, value));
+      const [key, old, value] = texts.map((text) => factText(text, context.options)) as [FactText, FactText, FactText];
+      await request(context, file!, (address) =>
+        context.tokens.update(address, token!, key, old, value, strictly(context.options)));
     })),
   delete: (parent, path) =>
-    requesting(define<StepOptions>(parent, {
+    requesting(define<RequestingOptions>(parent, {
       usage: "delete <file> <token> <key> <value>",
       description: "request the deletion of a fact, print the request",
       example: `${path}delete bob.key 96d1f0… planet Mars`,
     }, async (context, file, token, ...texts) => {
-      const [key, value] = texts.map((text) => factText(text, context.options)) as [string, string];
-      await request(context, file!, (address) => context.tokens.delete(address, token!, key, value));
+      const [key, value] = texts.map((text) => factText(text, context.options)) as [FactText, FactText];
+      await request(context, file!, (address) =>
+        context.tokens.delete(address, token!, key, value, strictly(context.options)));
     })),
   apply: (parent, path) =>
     withDepth(define<WaitOptions & { dryRun?: boolean }, [string, string, string[]]>(parent, {

@@ -1,10 +1,11 @@
 /** Unsigned transactions over HTTP: each is built for an address, which pays and signs. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z, type ZodType } from "zod";
+import { readPendingRequestToken } from "#actors/pendingTokens.ts";
 import * as api from "#src/api/tokens.ts";
-import { refKey } from "#src/cardano/output.ts";
+import { fromHex, isHex } from "#src/base/bytes.ts";
 import { readRequest } from "#src/cage/index/read.ts";
-import { bytesOf } from "#src/cage/text.ts";
+import { bytesOf, bytesText } from "#src/cage/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
 import { BUILDING, building, GONE, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
@@ -19,6 +20,11 @@ const writable = z.record(
   z.string(),
   z.string().refine((text) => bytesOf(text) !== undefined, "a sequence of lone surrogates must not be valid UTF-8"),
 );
+/** Texts in hexadecimal, as texts that encode bytes. */
+const inHex = z.record(
+  z.string(),
+  z.string().refine((text) => isHex(text), "expected hexadecimal").transform((text) => bytesText(fromHex(text))),
+);
 const ofToken = { ...address, tokenId: api.tokenId };
 /** The wallet of the address, where it pays with all of its coins. */
 const paying = { wallet: api.payingWallet.optional() };
@@ -26,6 +32,17 @@ const paying = { wallet: api.payingWallet.optional() };
 /** Refusals where a wallet is to pay. */
 const PAYING = { 403: "`foreign_address`", 404: "`no_such_wallet`" };
 const GONE_PAYING = { 404: `${GONE[404]}, ${PAYING[404]}` };
+
+/** Query of the builds of requests. */
+const requestQuery = {
+  ...paying,
+  encoding: api.encoding,
+  strict: api.flag.optional().meta({
+    type: "boolean",
+    description:
+      "Whether a request that conflicts with an open or pending one for its key is refused; by default it is built, with a warning.",
+  }),
+};
 
 /** A change that a request asks for. */
 interface RequestBody {
@@ -64,15 +81,25 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     build(app, "post", `/transaction/:address/request-${type}/:tokenId`, {
       summary,
       params: ofToken,
-      query: paying,
+      query: requestQuery,
       body: schema,
       answer: api.unsignedRequest,
-      refusals: { ...PAYING, ...GONE_PAYING, ...BUILDING, 409: "`token_quarantined`, `token_pending`, `paused`" },
+      refusals: {
+        ...PAYING,
+        ...GONE_PAYING,
+        ...BUILDING,
+        409: "`token_quarantined`, `token_pending`, `paused`; with `strict` `request_conflicts`, with the open request",
+      },
     }, async ({ params, query, body, context }) => {
       const from = payer(params, query);
-      check(writable, body, "body");
+      const texts = check(query.encoding === "hex" ? inHex : writable, body, "body");
       await buildable(params.tokenId);
-      return await built(context, params.tokenId, "request", { ...from, type, ...body });
+      return await built(context, params.tokenId, "request", {
+        ...from,
+        type,
+        strict: query.strict ?? false,
+        ...texts,
+      });
     });
   }
 
@@ -89,9 +116,12 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     },
   }, async ({ params, query, context }) => {
     const from = payer(params, query);
-    const found = await readRequest(store.sql, refRow(params.outputRef));
-    if (!found) throw new HttpFailure(404, "request_unknown", `No open request ${params.outputRef} exists.`);
-    return await built(context, found.token, "retract", { ...from, request: refKey(found.utxo.ref) });
+    const request = refRow(params.outputRef);
+    const token = (await readRequest(store.sql, request))?.token ?? await readPendingRequestToken(store.sql, request);
+    if (token === undefined) {
+      throw new HttpFailure(404, "request_unknown", `No open request ${params.outputRef} exists.`);
+    }
+    return await built(context, token, "retract", { ...from, request });
   });
 
   build(app, "get", "/transaction/:address/update-token/:tokenId", {

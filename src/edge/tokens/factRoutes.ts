@@ -14,7 +14,6 @@ import {
   readTokenPoint,
   type StatePoint,
 } from "#src/cage/index/factPages.ts";
-import { bytesText } from "#src/cage/text.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { blockHashAt } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -25,7 +24,7 @@ import { endpoint, type SchemaOutputs } from "#src/edge/route.ts";
 import { factsQuarantined, GONE, tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { type FactForm, factPieces, factText, PAGE, streamed } from "#src/edge/tokens/facts.ts";
 import { queryBytes } from "#src/edge/tokens/factKey.ts";
-import { refRow } from "#src/edge/tokens/view.ts";
+import { refRow, writerOf } from "#src/edge/tokens/view.ts";
 import type { Queries } from "#src/store/store.ts";
 
 type FactsQuery = SchemaOutputs<typeof factsQuery>;
@@ -63,7 +62,7 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     const { page, state, query: factQuery } = read;
     const form: FactForm = {
       slots: query.slots ?? factSlots,
-      write: query.encoding === "hex" ? toHex : bytesText,
+      write: writerOf(query.encoding),
       ...(query.since === undefined ? {} : { changed: toJson(stateView(state)) }),
     };
     if (query.limit === undefined && page.next !== undefined) {

@@ -16,7 +16,7 @@ import { endpoint } from "#src/edge/route.ts";
 import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { factKeyIn, queryBytes } from "#src/edge/tokens/factKey.ts";
 import { rolledBack } from "#src/edge/tokens/factRoutes.ts";
-import { changeView, refRow, refView, type WriteBytes } from "#src/edge/tokens/view.ts";
+import { changeView, refRow, refView, type WriteBytes, writerOf } from "#src/edge/tokens/view.ts";
 import { digest } from "#src/forestry/hash.ts";
 
 const refusals = {
@@ -54,7 +54,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
     const { status, owner } = query;
     const wanted = { token: tokenId, owner, status, path: key && toHex(digest(key)) };
     const found = await pageOf(context, wanted, query);
-    const write = query.encoding === "hex" ? toHex : bytesText;
+    const write = writerOf(query.encoding);
     return { tokenId, status: found.status, requests: found.requests.map((one) => requestView(one, write)) };
   });
 
@@ -67,7 +67,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
   }, async ({ params: { tokenId, outputRef }, query: { encoding } }) => {
     const found = await readPastRequest(store.sql, tokenId, refRow(outputRef));
     if (!found) throw new HttpFailure(404, "request_unknown", `Token ${tokenId} has no request ${outputRef}.`);
-    return requestView(found, encoding === "hex" ? toHex : bytesText);
+    return requestView(found, writerOf(encoding));
   });
 
   for (const path of ["/token/:tokenId/facts/:key/history", "/token/:tokenId/facts//history"]) {
@@ -82,7 +82,8 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
       const wanted = { token: tokenId, path: toHex(requested.path), status: "applied" } as const;
       const { status, requests } = await pageOf(context, wanted, query);
       const key = requested.key ?? requests[0]?.key;
-      return { tokenId, key: key && bytesText(key), status, history: requests.map(factChangeView) };
+      const named = key && { key: bytesText(key), keyHex: toHex(key) };
+      return { tokenId, ...named, status, history: requests.map(factChangeView) };
     });
   }
 }
@@ -108,6 +109,10 @@ function factChangeView({ ref, owner, key, operation, closed }: PastRequest) {
   return {
     ...change,
     value: operation.type === "delete" ? null : change.value,
+    valueHex: operation.type === "delete" ? null : toHex(operation.value),
+    ...(operation.type === "insert"
+      ? {}
+      : { oldValueHex: toHex(operation.type === "update" ? operation.old : operation.value) }),
     ...(closed && closedView(closed)),
     ...refView(parseRefKey(ref)),
     owner,

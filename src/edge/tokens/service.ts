@@ -1,19 +1,16 @@
 /** What the endpoints of the token service share: its dependencies, look-ups of tokens, and builds. */
 import type { Context } from "hono";
+import { readNewestToken } from "#actors/pendingTokens.ts";
 import * as api from "#src/api/tokens.ts";
 import type { Json } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { created } from "#src/cardano/block.ts";
 import { readToken, type TokenState } from "#src/cage/index/read.ts";
-import { cageScripts } from "#src/cage/script.ts";
-import { readPendingContaining } from "#src/chain/pending/spendable.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
 import { type AddEndpoint, check, endpoint } from "#src/edge/route.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { answered, refusal } from "#src/edge/tokens/status.ts";
 import { withSummary } from "#src/edge/tokens/describe.ts";
-import type { Queries } from "#src/store/store.ts";
 
 export interface TokenService extends TokenEdgeOptions {
   /** Runs a build of a client, within the client's limit of concurrent builds; throws 429 `too_many_builds`. */
@@ -22,9 +19,7 @@ export interface TokenService extends TokenEdgeOptions {
   requester(text: string): string;
   /** The state of a live token; throws 404 `token_unknown`, `token_ended`. */
   alive(token: string): Promise<TokenState>;
-  /**
-   * Requires a live token, as `alive`; throws 409 `token_pending` while no block has the transaction that creates it.
-   */
+  /** Requires a live token, as `alive`, or one that a pending transaction creates. */
   buildable(token: string): Promise<void>;
   /** A build of a token's actor, with the summary of its transaction; throws the build's refusal. */
   built(
@@ -101,10 +96,8 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
     async buildable(token) {
       const found = await readToken(sql, token);
       if ("state" in found) return;
-      const boot = found.status === "unknown" ? await pendingBoot(sql, token) : undefined;
-      if (boot === undefined) throw tokenGone(token, found.status);
-      const message = `Token ${token} is created by ${boot}, which is not in a block yet; build again after it is.`;
-      throw new HttpFailure(409, "token_pending", message, { transaction: boot });
+      const newest = await readNewestToken(sql, token, options.networkId);
+      if (newest.transaction === undefined) throw tokenGone(token, found.status);
     },
     async built(context, token, name, input) {
       const deadlineMs = timeOf(context);
@@ -113,15 +106,6 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
       return await withSummary(options, answer, { deadline, address: input.address });
     },
   };
-}
-
-/** Hash of the pending transaction that creates a token. */
-async function pendingBoot(sql: Queries, token: string): Promise<string | undefined> {
-  const assets = cageScripts.map(({ hash }) => hash + token);
-  const candidates = await readPendingContaining(sql, token);
-  return candidates.find((transaction) =>
-    created(transaction).some(({ output }) => assets.some((asset) => output.value.assets.has(asset)))
-  )?.hash;
 }
 
 /**

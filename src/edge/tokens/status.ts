@@ -22,6 +22,7 @@ export const refusal = refusalOf(
     token_quarantined: 409,
     token_pending: 409,
     request_pending: 409,
+    request_conflicts: 409,
     not_possible: 409,
     paused: 409,
     not_enough_money: 422,

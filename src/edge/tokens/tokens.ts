@@ -5,7 +5,7 @@ import { readRequests, readTokens } from "#src/cage/index/read.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { GONE, type TokenService } from "#src/edge/tokens/service.ts";
-import { statusView, tokenLine, tokenView } from "#src/edge/tokens/view.ts";
+import { statusView, tokenLine, tokenView, writerOf } from "#src/edge/tokens/view.ts";
 
 /** Adds `/tokens` and `/token/{tokenId}`. */
 export function tokenRoutes(app: OpenAPIHono, { store, alive }: TokenService): void {
@@ -17,10 +17,18 @@ export function tokenRoutes(app: OpenAPIHono, { store, alive }: TokenService): v
     return { tokens: all.map(tokenLine), indexerStatus: statusView(cursor) };
   });
 
-  endpoint(app, "get", "/token/:tokenId", {
-    summary: "A token with its open requests",
-    params: { tokenId: api.tokenId },
-    answer: api.token,
-    refusals: GONE,
-  }, async ({ params }) => tokenView(await alive(params.tokenId), await readRequests(store.sql, params.tokenId)));
+  endpoint(
+    app,
+    "get",
+    "/token/:tokenId",
+    {
+      summary: "A token with its open requests",
+      params: { tokenId: api.tokenId },
+      query: { encoding: api.encoding },
+      answer: api.token,
+      refusals: GONE,
+    },
+    async ({ params: { tokenId }, query: { encoding } }) =>
+      tokenView(await alive(tokenId), await readRequests(store.sql, tokenId), writerOf(encoding)),
+  );
 }

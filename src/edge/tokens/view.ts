@@ -1,4 +1,5 @@
 /** What clients see of tokens, requests and transactions. */
+import { toHex } from "#src/base/bytes.ts";
 import type { IndexedTransaction } from "#src/chain/index/transactions.ts";
 import type { OpenRequest, TokenListItem, TokenStanding, TokenState } from "#src/cage/index/read.ts";
 import type { Cursor } from "#src/chain/index/cursor.ts";
@@ -19,6 +20,9 @@ export function refRow(text: string): string {
 /** Bytes of a key or a value as clients see them. */
 export type WriteBytes = (bytes: Uint8Array) => string;
 
+/** Writes bytes in an encoding of this API. */
+export const writerOf = (encoding: "text" | "hex"): WriteBytes => encoding === "hex" ? toHex : bytesText;
+
 /** The change of a request; values under the names of every version of this API. */
 export function changeView(keyBytes: Uint8Array, operation: Operation, write: WriteBytes = bytesText) {
   const { type } = operation;
@@ -38,12 +42,12 @@ export function refView(ref: OutRef) {
 }
 
 /** A request. */
-export function requestView({ utxo, owner, key, operation }: OpenRequest) {
-  return { ...refView(utxo.ref), owner, change: changeView(key, operation) };
+function requestView({ utxo, owner, key, operation }: OpenRequest, write: WriteBytes) {
+  return { ...refView(utxo.ref), owner, change: changeView(key, operation, write) };
 }
 
 /** A token with its open requests. */
-export function tokenView(state: TokenState, requests: readonly OpenRequest[]) {
+export function tokenView(state: TokenState, requests: readonly OpenRequest[], write: WriteBytes) {
   const { token, owner, root } = state;
   return {
     tokenId: token,
@@ -52,7 +56,7 @@ export function tokenView(state: TokenState, requests: readonly OpenRequest[]) {
     state: { owner, root },
     outputRefId: refText(state.utxo.ref),
     ...quarantineView(state),
-    requests: requests.map(requestView),
+    requests: requests.map((one) => requestView(one, write)),
   };
 }
 

@@ -131,9 +131,9 @@ export async function readPaid(sql: Queries, facts: WalletFacts, addresses: Frag
   if (hasByronAddresses(facts.kind)) return [];
   // as `credentialOf`: the first digit is the type, odd where a script owns the output
   const rows = await sql<{ address: string }[]>`
-    select p.address from (${addresses}) p(address) where p.address ~ '^[0-7]' and exists (
-      select 1 from wallet_address a where a.wallet = ${facts.wallet} and a.credential =
-        case when p.address ~ '^[1357]' then 'script-' else 'key-' end || substr(p.address, 3, 56) offset 0)`;
+    select p.address from (${addresses}) p(address) join wallet_address a on a.wallet = ${facts.wallet} and a.credential =
+      case when p.address ~ '^[1357]' then 'script-' else 'key-' end || substr(p.address, 3, 56)
+    where p.address ~ '^[0-7]'`;
   const claims = await readClaims(sql, new Map([[facts.wallet, facts]]), rows.map(({ address }) => address));
   return [...mustGet(claims, facts.wallet).keys()];
 }

@@ -111,7 +111,11 @@ describe("the demo", () => {
     expect([status, stderr]).toEqual([0, ""]);
     const [, token] = new RegExp(`^  ${arbor.tokens}/#/token/([0-9a-f]{64})$`, "m").exec(stdout)!;
     const facts = await fetch(`${arbor.tokens}/token/${token}/facts`);
-    expect(await facts.json()).toEqual({ planet: "Mars", moon: "Phobos" });
+    const { planet, moon, ...stars } = await facts.json();
+    expect({ planet, moon }).toEqual({ planet: "Mars", moon: "Phobos" });
+    expect(Object.keys(stars).length % 100).toBe(0);
+    expect(stars).toMatchObject({ "star 1.1": "seen", "star 1.100": "seen" });
+    expect(stdout).toMatch(/alice applies them by 4 updates .*(?:all in block \d+|in \d blocks)/);
   });
 });
 

@@ -65,6 +65,8 @@ describe("tokens", () => {
     await cli("token", "insert", "--hex", file("bob"), token, "ff00", "80");
     const open = await json("token", "requests", token);
     expect(open).toHaveLength(7);
+    const inHex = await json("token", "requests", token, "--hex");
+    expect(inHex.map(({ change }: { change: { key: string } }) => change.key)).toContain("ff00");
 
     const tried = await json("token", "apply", file("alice"), token, "--dry-run", "--json");
     expect(tried).toEqual({ root: expect.any(String), applied: expect.any(Array), left: expect.any(Array) });
@@ -80,11 +82,35 @@ describe("tokens", () => {
       [...facts, ["planet", "Earth"], ["--flag", "-v"], ["\udcff\u0000", "\udc80"]].sort(),
     );
     expect(await json("token", "facts", token, "--hex", "--prefix", "ff")).toEqual({ ff00: "80" });
+    const [past] = await json("token", "history", token, "--hex", "--limit", "100")
+      .then((all) => all.filter(({ change }: { change: { key: string } }) => change.key === "ff00"));
+    expect(past).toMatchObject({ status: "applied", change: { value: "80", newValue: "80" } });
+    expect(await json("token", "history", token, "ff00", "--hex")).toMatchObject([{ valueHex: "80" }]);
     expect(Object.keys(await json("token", "facts", token, "--limit", "2"))).toHaveLength(2);
     expect((await json("token", "facts", token, "--slots")).planet).toEqual({
       value: "Earth",
       slot: expect.any(Number),
     });
+
+    const verified = (...options: string[]) => runCli(["token", "facts", token, ...options], { env: env() });
+    for (const form of [[], ["--slots"], ["--hex"]]) {
+      expect(await verified("--verify", "--root", root, ...form)).toMatchObject({
+        code: 0,
+        stdout: await cli("token", "facts", token, ...form) + "\n",
+        stderr: `verified: all facts under root ${root} (7)\n`,
+      });
+    }
+    for (
+      const [options, code] of [
+        [["--root", "00".repeat(32)], "root_differs"],
+        [["--verify", "--root", "00"], "untrusted"],
+        [["--verify"], "untrusted"],
+        [["--verify", "--root", root, "--prefix", "p"], "bad_options"],
+      ] as const
+    ) {
+      const refused = await verified(...options);
+      expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`(${code})`) });
+    }
 
     for (const [key, value] of [...facts, ["--flag", "-v"] as const]) {
       const answer = file("answer.json");
@@ -100,6 +126,10 @@ describe("tokens", () => {
 
   it("shows histories, and takes a request back", async () => {
     const update = await cli("token", "update", file("bob"), token, "planet", "Earth", "Mars", "--depth", "1");
+    const rival = await runCli(["token", "update", "--strict", file("bob"), token, "planet", "Earth", "Venus"], {
+      env: env(),
+    });
+    expect(rival).toMatchObject({ code: 1, stderr: expect.stringMatching(`${update}.*\\(request_conflicts\\)`) });
     expect(await cli("token", "retract", file("bob"), update)).toMatch(/^[0-9a-f]{64}$/);
     const [newest] = await json("token", "history", token, "--limit", "1");
     expect(newest).toMatchObject({ outputRefId: update, status: "retracted" });

@@ -27,11 +27,11 @@ const NAMES = ["client", "forestry", "cli"];
 /** A program that uses a part of each entry; it prints a line of JSON. */
 const CONSUMER = `
 import { ApiError, DevnetClient, enterpriseAddress, addressText, factSegment, fromHex, lovelace, OperatorClient, parseJson,
-  publicKey, requireIntent, signTransaction, toHex, TokenClient, toJson, transactionHash, utf8, verifyFact, WalletClient,
+  publicKey, requireIntent, signTransaction, toHex, TokenClient, toJson, transactionHash, utf8, verifyFact, verifyFactSet, WalletClient,
   type Token, type TokenEvent, type TransitionEvent, type Wallet } from "@arbor-cardano/client";
 import { accountKey, derivePath, keyHash, mnemonicEntropy, newMnemonic, rootKey, toPublic } from "@arbor-cardano/client/keys";
 import { FactReplica, readFactText } from "@arbor-cardano/client/replicas";
-import { digest, Forestry, includes, initHash, leafOf } from "@arbor-cardano/forestry";
+import { digest, Forestry, includes, initHash, LeafSet, leafOf } from "@arbor-cardano/forestry";
 
 export async function main(service: string) {
   const words = newMnemonic(15);
@@ -58,6 +58,12 @@ export async function main(service: string) {
     }
   };
   const checked = verifyFact({}, { tokenId: "ab".repeat(32), key: "k", trusted: { root: state } });
+  const set = new LeafSet();
+  set.add(leafOf(utf8("name"), utf8("Ada")));
+  const root = set.root();
+  if (!root.ok) throw new Error(root.error.message);
+  const trusted = { root: toHex(root.value) };
+  const complete = await verifyFactSet([{ name: "Ada" }], { tokenId: "ab".repeat(32), trusted });
   return {
     address: address.slice(0, 11),
     included: includes(trie.root, digest(utf8("name")), digest(utf8("Ada")), proof.value),
@@ -67,6 +73,7 @@ export async function main(service: string) {
     state,
     exact: toJson(parseJson("12345678901234567890")),
     checked: checked.ok ? "ok" : checked.error.code,
+    complete: complete.ok ? complete.value.facts : complete.error.code,
     segment: factSegment("a/b").segment,
     unknown: await code(() => tokens.token("00".repeat(32))),
     reference: await code(() => readFactText(service, { href: "/missing", digest: "00".repeat(32), size: 1 }, "value")),
@@ -97,6 +104,7 @@ const EXPECTED = {
   state: "77".repeat(32),
   exact: "12345678901234567890",
   checked: "other_question",
+  complete: 1,
   segment: "612f62",
   unknown: "token_unknown",
   reference: "token_unknown",

@@ -81,10 +81,22 @@ describe("histories", () => {
       outputRefId: request,
       outputRef: request,
     });
+    const hex = { one: toHex(utf8("1")), two: toHex(utf8("2")) };
+    const [insertion, update, deletion] = [
+      { type: "insert", operation: "insert", value: "1", newValue: "1", valueHex: hex.one },
+      {
+        ...{ type: "update", operation: "update", value: "2", oldValue: "1", newValue: "2" },
+        ...{ valueHex: hex.two, oldValueHex: hex.one },
+      },
+      {
+        ...{ type: "delete", operation: "delete", value: null, oldValue: "2" },
+        ...{ valueHex: null, oldValueHex: hex.two },
+      },
+    ];
     expect(changes).toEqual([
-      { ...await at(third), type: "delete", operation: "delete", value: null, oldValue: "2" },
-      { ...await at(second), type: "update", operation: "update", value: "2", oldValue: "1", newValue: "2" },
-      { ...await at(first), type: "insert", operation: "insert", value: "1", newValue: "1" },
+      { ...await at(third), ...deletion },
+      { ...await at(second), ...update },
+      { ...await at(first), ...insertion },
     ]);
     const page = await http(arbor.tokens, "GET", `/token/${token}/facts/k/history?limit=2`);
     expect(page.body).toMatchObject({ tokenId: token, key: "k", status: "live", history: [{}, {}] });

@@ -46,16 +46,17 @@ describe("a token while its transactions are pending", () => {
     await infra?.stop();
   });
 
-  it("is known while the transaction that creates it is in no block", async () => {
+  it("can be built on while the transaction that creates it is in no block", async () => {
     const boot = await get(`/transaction/${owner.address}/boot-token`);
     token = boot.body?.value;
     expect(await insert(other, "early")).toMatchObject({ status: 404, body: { code: "token_unknown" } });
     const hash = await sent(owner, boot);
-    const pending = { status: 409, body: { code: "token_pending", details: { transaction: hash } } };
-    expect(await insert(other, "early")).toMatchObject(pending);
-    for (const action of ["update-token", "end-token"]) {
-      expect(await build(owner, action, token)).toMatchObject(pending);
-    }
+    expect(await insert(other, "early")).toMatchObject({ status: 200 });
+    expect(await build(owner, "end-token", token)).toMatchObject({ status: 200 });
+    expect(await build(owner, "update-token", token)).toMatchObject({
+      status: 409,
+      body: { code: "nothing_to_apply" },
+    });
     expect(await get(`/token/${token}`)).toMatchObject({ status: 404, body: { code: "token_unknown" } });
     await block(hash);
   });
@@ -93,12 +94,20 @@ describe("a token while its transactions are pending", () => {
     });
     expect(await build(owner, "retract-change", goes!)).toMatchObject({ status: 403, body: { code: "not_owner" } });
     const update = await sent(owner, await build(owner, "update-token", token));
-    const pending = { status: 409, body: { code: "token_pending", details: { transaction: update } } };
+    const left = [stays, goes].map((one) => expect.objectContaining({ request: one, code: "request_pending" }));
+    expect(await build(owner, "update-token", token)).toMatchObject({
+      status: 409,
+      body: { code: "requests_fail", details: { requests: expect.arrayContaining(left) } },
+    });
     for (const action of ["update-token", "end-token"]) {
-      expect(await build(owner, action, token)).toMatchObject(pending);
       expect(await build(other, action, token)).toMatchObject({ status: 403, body: { code: "not_owner" } });
     }
-    expect(await build(owner, "transfer-token", `${token}?to=${other.address}`)).toMatchObject(pending);
+    for (const path of [`end-token/${token}`, `transfer-token/${token}?to=${other.address}`]) {
+      expect(await get(`/transaction/${owner.address}/${path}`)).toMatchObject({
+        status: 200,
+        body: { summary: expect.anything() },
+      });
+    }
     expect(await build(other, "retract-change", stays!)).toMatchObject({
       status: 409,
       body: { code: "request_pending" },
@@ -124,6 +133,50 @@ describe("a token while its transactions are pending", () => {
     await block(await sent(owner, update));
     for (const request of late) await block(await sent(other, await build(other, "retract-change", request)));
   });
+
+  it.each([["a short key", "k"], ["the empty key", ""], ["a long key", "long ".repeat(100)], [
+    "bytes",
+    "\udcff\udc80",
+  ]])(
+    "refuses a strict request that conflicts with a pending or an open one: %s",
+    async (_, key) => {
+      const request = (user: User, type: string, body: object, query = "?strict=true") =>
+        http(arbor.tokens, "POST", `/transaction/${user.address}/request-${type}/${token}${query}`, { key, ...body });
+      const first = await sent(other, await request(other, "insert", { value: "1" }));
+      const conflict = { status: 409, body: { code: "request_conflicts", details: { request: `${first}-0` } } };
+      const look = async () => {
+        expect(await request(owner, "insert", { value: "2" })).toMatchObject(conflict);
+        expect(await request(owner, "insert", { value: "2" }, "")).toMatchObject({
+          status: 200,
+          body: { warnings: [{ code: "fact_exists", request: `${first}-0` }] },
+        });
+        expect(await request(owner, "insert", { key: `${key}2`, value: "2" })).toMatchObject({
+          status: 200,
+          body: { warnings: [] },
+        });
+        // it fails, but not because of an open one
+        const wrong = await request(owner, "delete", { value: "2" });
+        expect(wrong).toMatchObject({ status: 200, body: { warnings: [{ code: "fact_differs" }] } });
+        expect(wrong.body.warnings[0]).not.toHaveProperty("request");
+      };
+      await look();
+      const second = await sent(other, await request(other, "update", { oldValue: "1", newValue: "2" }));
+      expect(await request(owner, "delete", { value: "1" })).toMatchObject({
+        status: 409,
+        body: { code: "request_conflicts", details: { request: `${second}-0`, reason: "fact_differs" } },
+      });
+      await block(first, second);
+      expect(await request(owner, "delete", { value: "1" })).toMatchObject({
+        status: 409,
+        body: { code: "request_conflicts", details: { request: `${second}-0`, reason: "fact_differs" } },
+      });
+      expect(await request(owner, "delete", { value: "2" })).toMatchObject({ status: 200, body: { warnings: [] } });
+      await block(await sent(other, await build(other, "retract-change", `${second}-0`)));
+      await look();
+      await block(await sent(other, await build(other, "retract-change", `${first}-0`)));
+      expect(await request(owner, "insert", { value: "2" })).toMatchObject({ status: 200, body: { warnings: [] } });
+    },
+  );
 
   it("answers all concurrent builds and submissions with a result or a reason that a client can act on", async () => {
     const open: string[] = [];

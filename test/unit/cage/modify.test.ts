@@ -368,6 +368,25 @@ describe("other inputs of an update", () => {
     );
     expect(verdict({ ...plan, spends })).toMatch(/passed over/);
   });
+  it("include no request that the owner gives back in full without applying it", () => {
+    const junk: RequestSpec = { id: 63, key: "z", requester: BOB };
+    const given = output(keyAt(BOB), value(2_000_000n));
+    for (const redeemer of [CONTRIBUTE, RETRACT]) {
+      const planOf = (action: Data, signers = [OWNER]): Plan => {
+        const actions = honest.actions.map((one) => constr(0, one.type === "apply" ? proofData(one.proof) : []));
+        const spends = also(honest, { input: requestInput(junk), redeemer }).spends.map((spend) =>
+          spend === honest.state ? { ...spend, redeemer: constr(2, [...actions, action]) } : spend
+        );
+        const [state, ...rest] = honest.outputs;
+        return { ...honest, spends, signers, outputs: [state!, ...rest.slice(0, 2), given, ...rest.slice(2)] };
+      };
+      expect(verdict(planOf(constr(1)))).not.toBe("accepted");
+      expect(verdict(planOf(constr(2)))).toMatch(/no such action|retract/);
+      expect(verdict(planOf(constr(0, [])))).not.toBe("accepted");
+      // the control: its requester signs
+      if (redeemer === RETRACT) expect(verdict(planOf(constr(1), [OWNER, BOB]))).toBe("accepted");
+    }
+  });
   it("do not let a retracted request's output refund an applied one", () => {
     // Bob signs for his retraction, and Alice's refund is missing
     const retracted: Spend = { input: requestInput({ id: 60, key: "z", requester: BOB }), redeemer: RETRACT };

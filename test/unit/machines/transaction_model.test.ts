@@ -29,6 +29,7 @@ type Step =
   | { readonly is: "in ledger"; readonly slot: number; readonly valid: boolean }
   | { readonly is: "expired"; readonly slot: number }
   | { readonly is: "rolled back"; readonly slot: number }
+  | { readonly is: "parent lost" }
   | { readonly is: "check" }
   | { readonly is: "forget"; readonly wallet: string | null };
 
@@ -47,6 +48,8 @@ class Model {
   status: { status: string; lapsed_until: number | null } | undefined;
   /** Queries to the network without an answer yet, by attempt. */
   openAttempts: number[] = [];
+  /** How often those that depend on it were informed. */
+  losses = 0;
   openUntil: number | null | undefined;
   kept = false;
   /** Replies by command, each at most once. */
@@ -119,8 +122,10 @@ class Model {
       this.failures = failures;
       this.reply("refused");
       this.openUntil = undefined;
-      if (this.taken) this.status = { status: "expired", lapsed_until: this.validTo };
-      else this.unlist();
+      if (this.taken) {
+        this.status = { status: "expired", lapsed_until: this.validTo };
+        this.losses++;
+      } else this.unlist();
     }
   }
 
@@ -142,6 +147,13 @@ class Model {
     this.state = "expired";
     this.openUntil = undefined;
     this.status = { status: "expired", lapsed_until: this.validTo };
+    this.losses++;
+  }
+
+  parentLost(): void {
+    if (this.state !== "pending") return;
+    this.version++;
+    this.ask();
   }
 
   rolledBack(slot: number): void {
@@ -194,6 +206,7 @@ class World {
   seq = 0;
   now = 1_000_000;
   readonly effects = new Map<number, number>();
+  losses = 0;
   readonly effectNumbers = new Set<number>();
   readonly rows = new Map<string, { readonly [column: string]: unknown }>();
   readonly replies = new Map<string, unknown>();
@@ -204,9 +217,14 @@ class World {
     expect(folded.failed).toEqual([]);
     for (const n of folded.ended) expect(this.effects.delete(n)).toBe(true);
     for (const { n, name, input } of folded.effects) {
-      expect(name).toBe("submit");
       expect(this.effectNumbers.has(n)).toBe(false);
       this.effectNumbers.add(n);
+      if (name === "lost") {
+        expect(input).toEqual({ hash: entity.id });
+        this.losses++;
+        continue;
+      }
+      expect(name).toBe("submit");
       this.effects.set(n, (input as { attempt: number }).attempt);
       expect(input).toEqual({ hash: entity.id, attempt: expect.any(Number) });
     }
@@ -272,6 +290,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ is: fc.constant("in ledger" as const), slot, valid: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ is: fc.constant("expired" as const), slot }) },
   { weight: 2, arbitrary: fc.record({ is: fc.constant("rolled back" as const), slot }) },
+  { weight: 1, arbitrary: fc.constant({ is: "parent lost" as const }) },
   { weight: 3, arbitrary: fc.constant({ is: "check" as const }) },
   { weight: 2, arbitrary: fc.record({ is: fc.constant("forget" as const), wallet }) },
 );
@@ -346,6 +365,9 @@ function play(world: World, model: Model, steps: readonly Step[], unique: () => 
     } else if (one.is === "rolled back") {
       items.push(input({ type: "ROLLED_BACK", slot: one.slot }));
       model.rolledBack(one.slot);
+    } else if (one.is === "parent lost") {
+      items.push(input({ type: "PARENT_LOST", transaction: "cd".repeat(32) }));
+      model.parentLost();
     } else if (one.is === "check") {
       const id = `check${unique()}`;
       items.push({ from: "command", id, event: { type: "CHECK" } });
@@ -390,6 +412,7 @@ function compare(world: World, model: Model): void {
   else expect(kept.length).toBeGreaterThan(0);
 
   expect([...world.effects.values()].sort((a, b) => a - b)).toEqual([...model.openAttempts].sort((a, b) => a - b));
+  expect(world.losses).toBe(model.losses);
   expect([...world.open].sort()).toEqual([...model.waiting].sort());
   expect([...world.replies.keys()].sort()).toEqual([...model.replies.keys()].sort());
   for (const [id, how] of model.replies) {
