@@ -104,7 +104,8 @@ export function signerRoutes(app: OpenAPIHono, service: SignerEdgeOptions, token
     const sent = await send({
       context,
       body,
-      build: (deadlineMs) => service.boot({ address: wallet.address, wallet: null }, Date.now() + deadlineMs),
+      build: (deadlineMs) => service.boot({ address: wallet.address }, Date.now() + deadlineMs),
+>>>>>>> sg
     });
     return { tokenId: bootedIn(sent) };
   });
