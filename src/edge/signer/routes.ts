@@ -104,11 +104,7 @@ export function signerRoutes(app: OpenAPIHono, service: SignerEdgeOptions, token
     const sent = await send({
       context,
       body,
-<<<<<<< HEAD
       build: (deadlineMs) => service.boot({ address: wallet.address, wallet: null }, Date.now() + deadlineMs),
-=======
-      build: (deadlineMs) => service.boot({ address: wallet.address }, Date.now() + deadlineMs),
->>>>>>> main
     });
     return { tokenId: bootedIn(sent) };
   });
