@@ -104,8 +104,7 @@ export function signerRoutes(app: OpenAPIHono, service: SignerEdgeOptions, token
     const sent = await send({
       context,
       body,
-      build: (deadlineMs) => service.boot({ address: wallet.address }, Date.now() + deadlineMs),
->>>>>>> sg
+      build: (deadlineMs) => service.boot({ address: wallet.address, wallet: null }, Date.now() + deadlineMs),
     });
     return { tokenId: bootedIn(sent) };
   });
