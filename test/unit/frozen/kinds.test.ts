@@ -188,6 +188,7 @@ const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
     ["input", () => ({ type: "IN_LEDGER", slot: 100, block: hex("ab", 32), height: 10, valid: true })],
     ["input", () => ({ type: "EXPIRED", slot: 200 })],
     ["input", () => ({ type: "ROLLED_BACK", slot: 50 })],
+    ["input", () => ({ type: "PARENT_LOST", transaction: hex("cd", 32) })],
   ]],
   [walletActor(notCalled("wallet")), [
     ["command", () => ({ ...creation("a"), kind: "shelley", policyKey: null })],
