@@ -17,6 +17,8 @@ export interface Running {
   /** With its prefix. */
   readonly wallets: string;
   readonly devnet: string;
+  /** The Blockfrost API, with its prefix. */
+  readonly blockfrost: string;
   readonly operator: string;
   /** Ends the process and waits for its exit: orderly, or at once by SIGKILL. */
   end(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
@@ -37,7 +39,9 @@ export interface Memory {
 /** Starts it on free ports and waits until it is ready; `options` go to its command line. */
 export async function startArbor(folder: string, options: readonly string[] = []): Promise<Running> {
   const begun = performance.now();
-  const ports = ["token", "wallet", "devnet", "node", "nats", "operator"].flatMap((name) => [`--${name}-port`, "0"]);
+  const ports = ["token", "wallet", "devnet", "indexer", "node", "nats", "operator"].flatMap((
+    name,
+  ) => [`--${name}-port`, "0"]);
   const child = spawn(
     process.execPath,
     ["run", "-A", "src/app/start.ts", "--folder", folder, ...ports, ...options],
@@ -52,6 +56,7 @@ export async function startArbor(folder: string, options: readonly string[] = []
     tokens: at("token service"),
     wallets: at("wallet service"),
     devnet: at("devnet and faucet"),
+    blockfrost: at("Blockfrost API of the devnet"),
     operator: at("operator service"),
     end: (signal = "SIGTERM") => endChild(child, signal),
     memory: () => ({

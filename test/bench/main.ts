@@ -7,6 +7,7 @@ import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchChain } from "./chain.ts";
 import { benchDevnet } from "./devnet.ts";
+import { benchDevnetPace } from "./devnet-pace.ts";
 import { benchDevnetIndex } from "./devnet-index.ts";
 import { benchDisk } from "./disk.ts";
 import { embeddedBench } from "./embedded.ts";
@@ -34,6 +35,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   chain: benchChain,
   service: benchService,
   devnet: benchDevnet,
+  "devnet-pace": benchDevnetPace,
   snapshots: benchSnapshots,
   blockfrost: benchBlockfrost,
   "devnet-index": benchDevnetIndex,
