@@ -4,7 +4,6 @@ import { defineConfig } from "vitest/config";
 const LONGER = [
   "test/system/cardano-wallet/suite.test.ts",
   "test/system/chain/index/restoring.test.ts",
-  "test/system/devnet/crash.test.ts",
   "test/system/devnet/random.test.ts",
   "test/system/tokens/model.test.ts",
   "test/system/tokens/replica.test.ts",
