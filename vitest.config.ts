@@ -2,16 +2,19 @@ import { defineConfig } from "vitest/config";
 
 /**
  * `unit` needs nothing but the source and runs on Deno and on Node; `system` starts PostgreSQL, the NATS endpoint and
- * worker processes, and runs on Deno.
+ * worker processes, and runs on Deno. The files of `unit` share the processes that run them, and so their modules.
  *
- * Three workers for two cores: a system test waits for blocks, epochs and leases for a third of its time.
+ * Four workers for two cores: a system test waits for blocks, epochs and leases for half of its time.
  */
 export default defineConfig({
   test: {
     pool: "forks",
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
-      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 300_000 } },
+      {
+        extends: true,
+        test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 300_000, isolate: false },
+      },
       {
         extends: true,
         test: {

@@ -170,8 +170,11 @@ export function drawChart(machine) {
     element: holder,
     light,
     take: (from, to, transition) => {
+      const next = find(from, to, transition);
+      // An event that the machine ignores, such as a late reply of a node, is no arrow: the last one stays lit.
+      if (!next && from === to) return light(to);
       last?.classList.remove("taken", "now");
-      last = find(from, to, transition);
+      last = next;
       if (last) {
         last.classList.remove("now");
         // Read, so that the same arrow runs again.

@@ -1,7 +1,10 @@
 /** Trace contexts as text, and spans through a provider that a test installs. */
 import { type Attributes, type Link, ROOT_CONTEXT, type Span, type SpanContext, trace } from "@opentelemetry/api";
-import { beforeAll, describe, expect, it } from "vitest";
-import { endSpan, parseTraceparent, refOf, startSpan, traceparentOf, tracing } from "#src/base/trace.ts";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+// The module keeps the first tracer that it finds, and unit tests share a process.
+vi.resetModules();
+const { endSpan, parseTraceparent, refOf, startSpan, traceparentOf, tracing } = await import("#src/base/trace.ts");
 
 interface Made {
   readonly name: string;
@@ -39,6 +42,10 @@ beforeAll(() => {
       },
     }),
   });
+});
+afterAll(() => {
+  trace.disable();
+  vi.resetModules();
 });
 
 describe("spans", () => {
