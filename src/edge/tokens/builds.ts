@@ -117,7 +117,8 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
   }, async ({ params, query, context }) => {
     const from = payer(params, query);
     const request = refRow(params.outputRef);
-    const token = (await readRequest(store.sql, request))?.token ?? await readPendingRequestToken(store.sql, request);
+    // the pending one first: a block that comes between the two reads takes it into the ledger
+    const token = await readPendingRequestToken(store.sql, request) ?? (await readRequest(store.sql, request))?.token;
     if (token === undefined) {
       throw new HttpFailure(404, "request_unknown", `No open request ${params.outputRef} exists.`);
     }
