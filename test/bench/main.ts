@@ -60,6 +60,7 @@ const { positionals: names, values: { help } } = parseArgs({
     events: { type: "string" },
     facts: { type: "string" },
     blocks: { type: "string" },
+    size: { type: "string", multiple: true },
     help: { type: "boolean", short: "h" },
   },
 });
