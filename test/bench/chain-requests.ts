@@ -20,8 +20,6 @@ import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.
 import { type Running, startArbor } from "./arbor.ts";
 import { percentile, table } from "./machine.ts";
 
-/** Requests of one block. */
-const BLOCK = 160;
 /** Requests of one update: small ones take few steps each, large ones few bytes. */
 const [SMALL, LARGE] = [10, 32];
 /** Outputs of each requester, so that several of its transactions do not depend on each other. */
@@ -36,6 +34,9 @@ const LIMITS = { bytes: 90_112, steps: 20e9, memory: 72e6 };
 const MOST_BLOCKS = 100;
 /** Shares of requesters that take their request back, in percent. */
 const RETRACTS = [0.5, 1, 2, 5, 10];
+
+/** Requests of one block, by default. */
+const BLOCK = 160;
 
 interface Person {
   readonly key: SigningKey;
@@ -249,19 +250,20 @@ const HEAD = [
   "what limits",
 ];
 
-/** Requests of earlier blocks: each round applies 160 of them, and makes blocks. */
+/** Requests of earlier blocks: each round applies as many as one block is to hold. */
 async function benchBefore(
   market: Market,
   facts: number,
   rounds: number,
+  perBlock: number,
   size: number,
   grow: boolean,
 ): Promise<Row> {
   const backlog: Made[][] = [];
   for (let i = 0; i < rounds; i++) {
     const wanted = grow
-      ? Array.from({ length: BLOCK }, (_, n) => facts + i * BLOCK + n)
-      : factsFrom(i * BLOCK, BLOCK, facts);
+      ? Array.from({ length: perBlock }, (_, n) => facts + i * perBlock + n)
+      : factsFrom(i * perBlock, perBlock, facts);
     backlog.push(await market.request(wanted));
     await market.settle();
   }
@@ -273,7 +275,7 @@ async function benchBefore(
     ms += performance.now() - begun;
     blocks.push(...await market.settle());
   }
-  return ["in earlier blocks", grow ? `${facts} to ${facts + rounds * BLOCK}` : facts, size, ...cells(blocks, ms)];
+  return ["in earlier blocks", grow ? `${facts} to ${facts + rounds * perBlock}` : facts, size, ...cells(blocks, ms)];
 }
 
 /** Requests of the same blocks: the mempool always has enough of them, and of the updates that apply them, for a block. */
@@ -394,7 +396,8 @@ const PARTS = ["blocks", "grow", "meanwhile", "retracts"] as const;
 
 /**
  * Prints how many requests blocks apply, and how many a second; then what retracts cost. `--facts` and `--blocks` are for
- * shorter runs, `--part` for one part (`blocks`, `grow`, `meanwhile`, `retracts`), `--size` for other updates.
+ * shorter runs, `--part` for one part (`blocks`, `grow`, `meanwhile`, `retracts`), `--size` and `--requests` for other updates
+ * and other numbers of requests in a block.
  */
 export async function benchChainRequests(print: (line: string) => void = console.log): Promise<void> {
   const { values } = parseArgs({
@@ -403,11 +406,13 @@ export async function benchChainRequests(print: (line: string) => void = console
     options: {
       facts: { type: "string", default: "1000" },
       blocks: { type: "string", default: "20" },
+      requests: { type: "string", default: `${BLOCK}` },
       part: { type: "string", multiple: true, default: [...PARTS] },
       size: { type: "string", multiple: true, default: [`${SMALL}`, `${LARGE}`] },
     },
   });
   const [facts, blocks, parts] = [Number(values.facts), Number(values.blocks), values.part as string[]];
+  const perBlock = Number(values.requests);
   const sizes = (values.size as string[]).map(Number);
   const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-bench-"));
   try {
@@ -423,14 +428,14 @@ export async function benchChainRequests(print: (line: string) => void = console
       }
       const rows: Row[] = [];
       for (const size of sizes) {
-        if (parts.includes("blocks")) rows.push(await benchBefore(market, facts, blocks, size, false));
+        if (parts.includes("blocks")) rows.push(await benchBefore(market, facts, blocks, perBlock, size, false));
         if (parts.includes("meanwhile")) rows.push(await benchMeanwhile(market, facts, blocks, size));
       }
-      if (parts.includes("grow")) rows.push(await benchBefore(market, facts, blocks, sizes[0]!, true));
+      if (parts.includes("grow")) rows.push(await benchBefore(market, facts, blocks, perBlock, sizes.at(-1)!, true));
       if (rows.length > 0) table(HEAD, rows).forEach((line) => print(line));
       if (!parts.includes("retracts")) return;
       const retracts: Row[] = [];
-      let from = facts + blocks * BLOCK;
+      let from = facts + blocks * perBlock;
       for (const elsewhere of [true, false]) {
         for (const share of RETRACTS) {
           retracts.push(await benchRetracts(market, from, share, elsewhere));

@@ -61,6 +61,7 @@ const { positionals: names, values: { help } } = parseArgs({
     facts: { type: "string" },
     blocks: { type: "string" },
     size: { type: "string", multiple: true },
+    requests: { type: "string" },
     help: { type: "boolean", short: "h" },
   },
 });
