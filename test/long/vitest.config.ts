@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 const LONGER = [
   "test/system/cardano-wallet/suite.test.ts",
   "test/system/devnet/random.test.ts",
+  "test/system/signer/suite.test.ts",
   "test/system/tokens/replica.test.ts",
   "test/system/wallets/index.test.ts",
 ];
@@ -14,6 +15,7 @@ const CASES = {
   MODEL_STEPS: "300",
   REPLICA_STEPS: "300",
   SCENARIO_EVERY: "1",
+  SIGNER_PROVIDER: "yaci",
   WALLET_RUNS: "10",
 };
 
