@@ -1,37 +1,65 @@
 /**
- * `deno task api-examples`: records the examples of the token service that depend on the contract, from a service that this
- * command starts. They are another token's each time; `test/unit/edge/config.test.ts` has that of `GET /config`.
+ * `deno task api-examples`: records the examples of the signing service, and those of the token service that depend on
+ * the contract, from services that this command starts. They are another token's each time;
+ * `test/unit/edge/config.test.ts` has that of `GET /config`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import type { Arbor } from "../support/arbor.ts";
+import { signerEnv } from "../support/signer.ts";
 import { fund, http, land, User } from "../support/user.ts";
 import { withService } from "./service.ts";
 
-const file = new URL("../../src/edge/tokens/examples.json", import.meta.url);
-const examples = JSON.parse(readFileSync(file, "utf8"));
-
-await withService(recordAll);
-writeFileSync(file, JSON.stringify(examples, null, 2) + "\n");
+await withService(async (arbor) => {
+  await recorded("tokens", arbor.tokens, (record) => recordTokens(arbor, record));
+  await recorded("signer", arbor.signer, (record) => recordSigner(arbor, record));
+}, signerEnv("wallet"));
 process.exit(0);
 
-async function recordAll({ tokens, devnet }: Arbor): Promise<void> {
-  const [owner, next] = [new User(), new User()];
-  await fund(devnet, tokens, owner);
-  const { address } = owner;
+/** Sends a request and takes it as the example of its operation; gives the answer. */
+type RecordExample = (
+  operation: string,
+  given: Readonly<{ [name: string]: string | string[] }>,
+  body?: object,
+  // deno-lint-ignore no-explicit-any
+) => Promise<any>;
 
-  /** Sends a request and takes it as the example of its operation; gives the answer. */
-  const record = async (operation: string, given: Readonly<Record<string, string | string[]>>, body?: object) => {
+/** Records examples of a service into its file. */
+async function recorded(service: string, base: string, work: (record: RecordExample) => Promise<void>): Promise<void> {
+  const file = new URL(`../../src/edge/${service}/examples.json`, import.meta.url);
+  const examples = JSON.parse(readFileSync(file, "utf8"));
+  await work(async (operation, given, body) => {
     const [method = "", template = ""] = operation.split(" ");
     const query = Object.entries(given).filter(([name]) => !template.includes(`{${name}}`))
       .flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
     const path = template.replace(/\{(\w+)\}/g, (_, name) => String(given[name]));
-    const answer = await http(tokens, method, `${path}?${new URLSearchParams(query)}`, body);
+    const answer = await http(base, method, `${path}?${new URLSearchParams(query)}`, body);
     if (answer.status !== 200) throw new Error(`${operation}: ${answer.status} ${JSON.stringify(answer.body)}`);
     const parameters = Object.keys(given).length > 0 ? { parameters: given } : {};
     examples[operation] = { ...parameters, ...(body ? { body } : {}), answer: answer.body };
     return answer.body;
-  };
+  });
+  writeFileSync(file, JSON.stringify(examples, null, 2) + "\n");
+}
+
+async function recordSigner({ signer }: Arbor, record: RecordExample): Promise<void> {
+  const wait = () => http(signer, "POST", "/indexer/wait-blocks", { n: 2 });
+  await record("PUT /wallet/topup", {}, { amount: 1000 });
+  await wait();
+  await record("GET /wallet", {});
+  const { tokenId } = await record("POST /token", {}, {});
+  const request = (value: string): Promise<string> =>
+    record("POST /token/{tokenId}/request", { tokenId }, { type: "insert", key: "planet", value });
+  await record("DELETE /request/{outputRef}", { outputRef: await request("Pluto") });
+  await record("PUT /token/{tokenId}", { tokenId }, { requestIds: [await request("Earth")] });
+  await wait();
+  await record("DELETE /token/{tokenId}", { tokenId });
+}
+
+async function recordTokens({ tokens, devnet }: Arbor, record: RecordExample): Promise<void> {
+  const [owner, next] = [new User(), new User()];
+  await fund(devnet, tokens, owner);
+  const { address } = owner;
   const landed = (unsigned: string) => land(tokens, owner.sign(unsigned));
   const insert = async (key: string, value: string) => {
     const answer = await record("POST /transaction/{address}/request-insert/{tokenId}", ofToken, { key, value });

@@ -7,15 +7,18 @@ import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { Arbor } from "../support/arbor.ts";
 
-/** Starts a service, uses it and ends it. */
-export async function withService(use: (arbor: Arbor) => Promise<void>): Promise<void> {
+/** Starts a service with these options, uses it and ends it. */
+export async function withService(
+  use: (arbor: Arbor) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), "arbor-docs-"));
   const log = createLog("warn");
   const postgres = await startPostgres({ folder, log });
   const nats = await startNatsEndpoint({ port: 0, token: "documentation", log });
   try {
     const infra = { databaseUrl: postgres.url, natsUrl: nats.url, natsToken: "documentation", stop: async () => {} };
-    const arbor = await Arbor.start({ infra });
+    const arbor = await Arbor.start({ infra, env });
     try {
       await use(arbor);
     } finally {
