@@ -12,6 +12,7 @@ import { type SigningWallet, signingWallet } from "#src/edge/signer/wallet.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
 import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
+import { fence } from "#src/runtime/placement/namedLease.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
 import { createVault } from "#src/vault/vault.ts";
 import {
@@ -65,13 +66,21 @@ export async function startSignerRole(context: AppContext): Promise<void> {
   for (const [i, use] of signerPorts(options).entries()) {
     const wallet = await signingWallet(shared, elementAt(context.seeds, i));
     await openSoon(wallet, log);
-    const lease = holdProcessLease(context, `signer-${wallet.id}`, () => {});
-    const sends = () => lease.epoch() !== undefined;
+    const sends = sendsUnder(context, `signer-${wallet.id}`);
     const listener = await listen(context, signerApp({ ...shared, wallet, sends }), use);
     listening.push({ name: i === 0 ? "signing service" : `signing service ${i + 1}`, at: urlOf(listener) });
   }
   // Stops before the listeners, which wait for their streams to end.
   stops.push(() => Promise.resolve(events.close()));
+}
+
+/** Whether this process holds a lease, which it takes as soon as it is free; the database decides. */
+function sendsUnder(context: AppContext, name: string): () => Promise<boolean> {
+  const lease = holdProcessLease(context, name, () => {});
+  return async () => {
+    const epoch = lease.epoch();
+    return epoch !== undefined && (await fence(context.store.sql, name, epoch)).length > 0;
+  };
 }
 
 /** Creates the wallet, or waits for its actor some time: each request tries again. @throws {StartError} */

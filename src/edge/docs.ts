@@ -64,18 +64,18 @@ export interface ServiceDocument {
   readonly prefix?: string;
   /** Creates the document; called once, on the first request. */
   readonly document: () => Document;
-  /** File of the examples. */
-  readonly examples?: URL;
+  /** Files of the examples. */
+  readonly examples?: readonly URL[];
   /** JavaScript expression of the headers that the page adds to its requests. */
   readonly headers?: string;
 }
 
 /** Serves `<prefix>/openapi.json`, and Swagger UI for it at `<prefix>/docs`. */
 export function mountDocs(app: Pick<Hono, "get">, service: ServiceDocument): void {
-  const { prefix = "", document, examples, headers = "{}" } = service;
+  const { prefix = "", document, examples = [], headers = "{}" } = service;
   let text: string | undefined;
   app.get(`${prefix}/openapi.json`, (c) => {
-    text ??= toJson(withExamples(document(), examples === undefined ? {} : readExamples(examples)));
+    text ??= toJson(withExamples(document(), Object.assign({}, ...examples.map(readExamples))));
     return c.body(text, 200, { "content-type": "application/json" });
   });
   const files = new Map([

@@ -11,7 +11,7 @@ const folder = (name: string) => readPages(new URL(`../pages/${name}/`, import.m
  */
 export function startPage(
   app: Pick<Hono, "get">,
-  name: "blockfrost" | "devnet" | "wallets",
+  name: "blockfrost" | "devnet" | "signer" | "wallets",
   paths: readonly string[],
 ): void {
   const pages = folder("start");

@@ -1,37 +1,17 @@
 /** `deno task screenshots`: makes the pictures of docs/images from the pages of a service that this command starts. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { createLog } from "#src/base/log.ts";
 import { addressText } from "#src/cardano/address.ts";
 import { newSeed } from "#src/cardano/keys.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 import { call } from "#src/client/http.ts";
 import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
-import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
-import { Arbor } from "../support/arbor.ts";
+import type { Arbor } from "../support/arbor.ts";
 import { startBrowser } from "../support/browser.ts";
 import { root } from "../support/docs.ts";
+import { withService } from "./service.ts";
 
-const folder = mkdtempSync(path.join(tmpdir(), "arbor-screenshots-"));
-const log = createLog("warn");
-const postgres = await startPostgres({ folder, log });
-const nats = await startNatsEndpoint({ port: 0, token: "screenshots", log });
-try {
-  const infra = { databaseUrl: postgres.url, natsUrl: nats.url, natsToken: "screenshots", stop: async () => {} };
-  const arbor = await Arbor.start({ infra });
-  try {
-    await takeAll(arbor);
-  } finally {
-    await arbor.end();
-  }
-} finally {
-  await nats.stop();
-  await postgres.stop();
-  rmSync(folder, { recursive: true, force: true });
-}
+await withService(takeAll);
 process.exit(0);
 
 async function takeAll({ tokens, operator, devnet }: Arbor): Promise<void> {

@@ -5,6 +5,7 @@ const LONGER = [
   "test/system/cardano-wallet/suite.test.ts",
   "test/system/devnet/random.test.ts",
   "test/system/scenarios/{byron,mainnet,seen,sending,snapshots}.test.ts",
+  "test/system/signer/suite.test.ts",
   "test/system/tokens/replica.test.ts",
   "test/system/wallets/index.test.ts",
 ];
@@ -16,6 +17,7 @@ const CASES = {
   MODEL_STEPS: "300",
   REPLICA_STEPS: "300",
   SCENARIO_EVERY: "1",
+  SIGNER_PROVIDER: "yaci",
   WALLET_RUNS: "10",
 };
 

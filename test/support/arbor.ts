@@ -97,6 +97,11 @@ export class Arbor {
     return this.places.get("operator service")!;
   }
 
+  /** The first signing service. */
+  get signer(): string {
+    return this.places.get("signing service")!;
+  }
+
   /** The port given in ARBOR_HEALTH_PORT. */
   get health(): string {
     return this.places.get("health")!;

@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { expect } from "vitest";
+import { Arbor } from "./arbor.ts";
 import { Documented, type RawAnswer } from "./documented.ts";
+import { type Infra, sharedInfra } from "./infra.ts";
 import type { Answer } from "./user.ts";
 
 /** A folder for seed files, removed with the process. */
@@ -12,6 +14,16 @@ export function seedFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), "arbor-seeds-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Options of a start with signing services for new wallets, one for each name, at free ports. */
+export function signerEnv(...names: readonly string[]): Readonly<Record<string, string>> {
+  const folder = seedFolder();
+  return {
+    ARBOR_SIGNER_SEED: names.map((name) => path.join(folder, name)).join(","),
+    ARBOR_SIGNER_PORT: names.map(() => "0").join(","),
+    ARBOR_SIGNER_GENERATE: "missing",
+  };
 }
 
 /** An answer with its header `Retry-After`. */
@@ -113,3 +125,61 @@ export class SignerClient {
       .reduce((sum, { quantity }) => sum + BigInt(quantity), 0n);
   }
 }
+
+/** A deployment whose signing services are processes of their own, each started as its users do. */
+export class SignerProcesses {
+  private readonly folder = seedFolder();
+  private readonly started: Arbor[] = [];
+
+  private constructor(
+    readonly infra: Infra,
+    /** The process with all other roles. */
+    public main: Arbor,
+  ) {}
+
+  static async start(env: Readonly<Record<string, string>> = {}): Promise<SignerProcesses> {
+    const infra = await sharedInfra();
+    return new SignerProcesses(infra, await Arbor.start({ infra, env: { ...LEASE, ...env } }));
+  }
+
+  /** The seed file of a name. */
+  seedOf(name: string): string {
+    return path.join(this.folder, name);
+  }
+
+  /** Starts the service of a seed file. */
+  async signer(name: string, env: Readonly<Record<string, string>> = {}) {
+    const arbor = await Arbor.start({
+      infra: this.infra,
+      roles: "signer",
+      entry: "src/app/signer.ts",
+      env: {
+        ...LEASE,
+        ARBOR_SIGNER_SEED: this.seedOf(name),
+        ARBOR_SIGNER_PORT: "0",
+        ARBOR_SIGNER_GENERATE: "missing",
+        ARBOR_TOPUP_URL: this.main.devnet,
+        ...env,
+      },
+    });
+    this.started.push(arbor);
+    const headers = env.ARBOR_SIGNER_TOKEN ? { authorization: `Bearer ${env.ARBOR_SIGNER_TOKEN}` } : {};
+    return { arbor, client: new SignerClient(arbor.signer, headers) };
+  }
+
+  /** Kills the process with all other roles, and starts it again with its devnet at the same port. */
+  async restartMain(meanwhile: () => Promise<void>): Promise<void> {
+    const devnet = new URL(this.main.devnet).port;
+    await this.main.end("SIGKILL");
+    await meanwhile();
+    this.main = await Arbor.start({ infra: this.infra, env: { ...LEASE, ARBOR_DEVNET_PORT: devnet } });
+  }
+
+  async end(): Promise<void> {
+    for (const one of [...this.started, this.main]) await one.end();
+    await this.infra.stop();
+  }
+}
+
+/** A process that was killed, or is suspended, is replaced soon. */
+const LEASE = { ARBOR_LEASE_MS: "1500" };

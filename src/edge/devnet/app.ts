@@ -213,7 +213,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
         description: "A local Cardano development network with a faucet.",
       },
     });
-  mountDocs(app, { document, examples: new URL("./examples.json", import.meta.url) });
+  mountDocs(app, { document, examples: [new URL("./examples.json", import.meta.url)] });
   return app;
 }
 

@@ -34,7 +34,7 @@ export function operatorApp({ guard: guarding, parts, log }: OperatorOptions): O
   for (const part of parts) part(app);
   mountDocs(app, {
     document: () => describe(app, guarding.token !== undefined),
-    examples: new URL("./examples.json", import.meta.url),
+    examples: [new URL("./examples.json", import.meta.url)],
     headers: DOCS_HEADERS,
   });
   return app;

@@ -11,14 +11,17 @@ import { serviceApp } from "#src/edge/service.ts";
 import { guardSites } from "#src/edge/sites.ts";
 import type { SignerEdgeOptions } from "#src/edge/signer/options.ts";
 import { signerRoutes } from "#src/edge/signer/routes.ts";
+import { startPage } from "#src/edge/startPage.ts";
 import { tokenEndpoints } from "#src/edge/tokens/app.ts";
 import { createTokenService } from "#src/edge/tokens/service.ts";
 
 /** What every start, `/health` and the document say of the service. */
 export const DEVELOPMENT = "for development and tests only: it holds a wallet and signs for every client";
 
-/** Paths without a token: health checks, and the API page with its document. */
-const OPEN = /^\/(health|ready|docs|docs\/.*|openapi\.json)$/;
+/** Paths without a token: health checks, the start page, and the API page with its document. */
+const OPEN = /^\/(|page\/.*|health|ready|docs|docs\/.*|openapi\.json)$/;
+/** Examples of the token service's operations, and of those that only this service has. */
+const EXAMPLES = ["../tokens/examples.json", "./examples.json"].map((file) => new URL(file, import.meta.url));
 
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function signerApp(options: SignerEdgeOptions): OpenAPIHono {
@@ -39,6 +42,7 @@ export function signerApp(options: SignerEdgeOptions): OpenAPIHono {
   const tokens = createTokenService(options);
   signerRoutes(app, options, tokens);
   tokenEndpoints(app, tokens);
+  startPage(app, "signer", ["/"]);
   const document = () =>
     app.getOpenAPI31Document({
       openapi: "3.1.0",
@@ -52,6 +56,6 @@ export function signerApp(options: SignerEdgeOptions): OpenAPIHono {
           "is set, 401 `unauthorized`.",
       },
     });
-  mountDocs(app, { document });
+  mountDocs(app, { document, examples: EXAMPLES });
   return app;
 }

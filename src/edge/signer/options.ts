@@ -26,6 +26,9 @@ export interface SignerOptions extends TokenEdgeOptions, Pick<SigningServices, "
 /** The service of one wallet. */
 export interface SignerEdgeOptions extends SignerOptions {
   readonly wallet: SigningWallet;
-  /** Whether this process is the one that sends for the wallet; another one with the same seed file may be. */
-  readonly sends: () => boolean;
+  /**
+   * Whether this process is the one that sends for the wallet, by the database: another one with the same seed file may
+   * be.
+   */
+  readonly sends: () => Promise<boolean>;
 }

@@ -1,6 +1,8 @@
 /**
  * Transactions of a signing service: built, signed and submitted one after the other, so that each build sees what the
- * one before spends and creates. Of several processes with one wallet only the holder of the wallet's lease sends.
+ * one before spends and creates. Of several processes with one wallet only the holder of the wallet's lease sends. It
+ * asks the database for the lease before each build, and again before the signed transaction leaves it: a process that
+ * was suspended may not know yet that another one has taken the lease over.
  *
  * Under an `Idempotency-Key` the signed transaction is stored before it is submitted. A process that is killed between
  * the two leaves it stored: the next turn submits it before it builds anything, so that no later transaction takes its
@@ -86,11 +88,10 @@ export function signerSend(service: SignerEdgeOptions, watch: ReturnType<typeof 
   };
   /** Waits until this process may send: a process that was killed holds the lease for a moment. */
   const untilHeld = async (longestMs: number) => {
-    for (const end = performance.now() + longestMs; !service.sends(); await sleep(LOOK_MS)) {
+    for (const end = performance.now() + longestMs; !await service.sends(); await sleep(LOOK_MS)) {
       // what another process stores meanwhile is to be finished here as well
       unfinished = true;
-      if (performance.now() < end) continue;
-      throw new HttpFailure(503, "wallet_elsewhere", "Another process with the same seed file sends for this wallet.");
+      if (performance.now() >= end) throw elsewhere();
     }
   };
   /** One attempt, within the wallet's turn. */
@@ -100,7 +101,9 @@ export function signerSend(service: SignerEdgeOptions, watch: ReturnType<typeof 
     const transaction = await madeOnce(service, context, scopeOf(wallet.id), body, async () => {
       await wallet.open();
       const built = unsigned.parse(answered(await build(deadlineMs)));
-      return await wallet.sign(fromHex(built.unsignedTransaction));
+      const signed = await wallet.sign(fromHex(built.unsignedTransaction));
+      if (!await service.sends()) throw elsewhere();
+      return signed;
     });
     unfinished = true;
     const sent = await submitOne(transaction, deadlineMs);
@@ -152,6 +155,9 @@ export function signerSend(service: SignerEdgeOptions, watch: ReturnType<typeof 
     }
   };
 }
+
+const elsewhere = () =>
+  new HttpFailure(503, "wallet_elsewhere", "Another process with the same seed file sends for this wallet.");
 
 /** The pending transaction that the details of a refusal name. */
 function named(details: unknown): readonly string[] {

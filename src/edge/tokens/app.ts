@@ -47,7 +47,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
           "Requests with an unknown host name get 403 `bad_host`, requests from pages of other origins 403 `bad_origin`.",
       },
     });
-  mountDocs(app, { document, examples: new URL("./examples.json", import.meta.url) });
+  mountDocs(app, { document, examples: [new URL("./examples.json", import.meta.url)] });
   return app;
 }
 

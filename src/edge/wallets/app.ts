@@ -64,7 +64,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   proxyRoutes(app, service);
   options.health(app);
   startPage(app, "wallets", ["/", PREFIX]);
-  const examples = new URL("./examples.json", import.meta.url);
+  const examples = [new URL("./examples.json", import.meta.url)];
   mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), examples });
   return app;
 }

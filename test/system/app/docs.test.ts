@@ -1,4 +1,4 @@
-/** The OpenAPI documents of the four services with their examples, and the API pages in a real browser. */
+/** The OpenAPI documents of the services with their examples, and the API pages in a real browser. */
 /// <reference lib="dom" />
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/arbor.ts";
 import { startBrowser } from "../../support/browser.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { signerEnv } from "../../support/signer.ts";
 
 interface Media {
   readonly schema?: object;
@@ -33,14 +34,14 @@ let infra: Infra;
 let arbor: Arbor;
 beforeAll(async () => {
   infra = await sharedInfra();
-  arbor = await Arbor.start({ infra });
+  arbor = await Arbor.start({ infra, env: signerEnv("one") });
 });
 afterAll(async () => {
   await arbor?.end();
   await infra?.stop();
 });
 
-const each = it.each(["tokens", "wallets", "operator", "devnet"] as const);
+const each = it.each(["tokens", "wallets", "operator", "devnet", "signer"] as const);
 
 const documentOf = async (base: string) => await (await fetch(`${base}/openapi.json`)).json() as Document;
 

@@ -1,5 +1,6 @@
 /** The frozen external interfaces of a running service, independent of names in the code. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { isObject, type Json, toJson } from "#src/base/json.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
@@ -7,6 +8,7 @@ import { exposition } from "../../support/exposition.ts";
 import { expectFrozen, expectFrozenJson, expectFrozenLines } from "../../support/frozen.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { type Proxy, startProxy } from "../../support/proxy.ts";
+import { signerEnv } from "../../support/signer.ts";
 import { schemaText } from "../../support/schema_text.ts";
 import { http } from "../../support/user.ts";
 import { until } from "../../support/until.ts";
@@ -27,7 +29,10 @@ beforeAll(async () => {
     onSent: (connection, text) => sent.set(connection, (sent.get(connection) ?? "") + text),
   });
   const natsUrl = `nats://127.0.0.1:${proxy.port}`;
-  arbor = await Arbor.start({ infra: { ...infra, natsUrl }, env: { ARBOR_WORKER: WORKER, ARBOR_BUILDERS: "1" } });
+  arbor = await Arbor.start({
+    infra: { ...infra, natsUrl },
+    env: { ...signerEnv("one"), ARBOR_WORKER: WORKER, ARBOR_BUILDERS: "1" },
+  });
 });
 afterAll(async () => {
   await arbor?.end();
@@ -36,7 +41,7 @@ afterAll(async () => {
 });
 
 /** A JSON document of the service, without its version and without the ports of this run. */
-async function documentOf(url: string): Promise<unknown> {
+async function documentOf(url: string): Promise<Json> {
   const answer = await fetch(url);
   expect(answer.status).toBe(200);
   const document = JSON.parse((await answer.text()).replace(/(127\.0\.0\.1|localhost):\d{4,5}/g, "$1:<port>"));
@@ -47,6 +52,21 @@ async function documentOf(url: string): Promise<unknown> {
 it.each(["tokens", "wallets", "operator", "devnet"] as const)("the OpenAPI document of %s", async (service) => {
   await expectFrozenJson(`documents/${service}.json`, await documentOf(`${arbor[service]}/openapi.json`));
 });
+
+it("the OpenAPI document of a signing service, without what the token service has in the same form", async () => {
+  const [signer, tokens] = [
+    await documentOf(`${arbor.signer}/openapi.json`),
+    await documentOf(`${arbor.tokens}/openapi.json`),
+  ];
+  await expectFrozenJson("documents/signer.json", withoutCommon(signer, tokens, 3));
+});
+
+/** An object without the members that another one has with equal values, down to some depth. */
+function withoutCommon(own: Json, other: Json | undefined, depth: number): Json {
+  if (depth === 0 || !isObject(own) || !isObject(other)) return own;
+  const members = Object.entries(own).filter(([name, value]) => toJson(value) !== toJson(other[name] ?? null));
+  return Object.fromEntries(members.map(([name, value]) => [name, withoutCommon(value, other[name], depth - 1)]));
+}
 
 it("the AsyncAPI document", async () => {
   await expectFrozenJson("documents/asyncapi.json", await documentOf(`${arbor.operator}/asyncapi.json`));

@@ -2,32 +2,28 @@
  * What a signing service does, with an owner and two requesters, each with a service and a wallet. No test waits by
  * itself before a call that changes something: a call that depends on a pending transaction waits for its block.
  */
-import path from "node:path";
+import { execFile, spawnSync } from "node:child_process";
+import process from "node:process";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EMPTY_ROOT } from "#src/cage/datum.ts";
 import { type Provider, Scenario, scenarioProvider } from "../../support/scenario.ts";
-import { seedFolder, SignerClient } from "../../support/signer.ts";
+import { SignerClient, signerEnv } from "../../support/signer.ts";
 
-const providers: readonly Provider[] = scenarioProvider === "devnet" ? ["devnet", "yaci"] : [scenarioProvider];
+/** `deno task test:long` runs it on `yaci`, whose blocks and answers take longer. */
+const provider = (process.env.SIGNER_PROVIDER as Provider | undefined) ?? scenarioProvider;
 
-describe.each(providers)("three signing services, provider %s", (provider) => {
+const shell = spawnSync("bash", ["-c", "command -v curl && command -v grep"]).status === 0;
+
+describe(`three signing services, provider ${provider}`, () => {
   let scenario: Scenario;
   let charlie: SignerClient;
   let bob: SignerClient;
   let alice: SignerClient;
 
   beforeAll(async () => {
-    const folder = seedFolder();
-    const seeds = ["charlie", "bob", "alice"].map((name) => path.join(folder, name));
-    scenario = await Scenario.start({
-      provider,
-      env: {
-        ARBOR_SIGNER_SEED: seeds.join(","),
-        ARBOR_SIGNER_PORT: "0,0,0",
-        ARBOR_SIGNER_GENERATE: "missing",
-        ARBOR_FACT_SLOTS: "true",
-      },
-    });
+    const env = { ...signerEnv("charlie", "bob", "alice"), ARBOR_FACT_SLOTS: "true" };
+    scenario = await Scenario.start({ provider, env });
     const at = (name: string) => new SignerClient(scenario.arbor.places.get(name)!);
     [charlie, bob, alice] = [at("signing service"), at("signing service 2"), at("signing service 3")];
     for (const one of [charlie, bob, alice]) {
@@ -233,4 +229,37 @@ describe.each(providers)("three signing services, provider %s", (provider) => {
     expect(await charlie.refused("POST", "/token", {}, { "idempotency-key": "a key" })).toEqual([400, "bad_request"]);
     await charlie.good("DELETE", `/token/${token}`);
   });
+
+  it("carries out the examples of its document", async () => {
+    const { paths } = await (await fetch(`${charlie.base}/openapi.json`)).json();
+    const bodyOf = (method: string, path: string) =>
+      paths[path][method].requestBody.content["application/json"].example as object;
+    await charlie.good("PUT", "/wallet/topup", bodyOf("put", "/wallet/topup"));
+    const { tokenId } = await charlie.good("POST", "/token", bodyOf("post", "/token"));
+    const change = bodyOf("post", "/token/{tokenId}/request") as { key: string; value: string };
+    const ids = [await charlie.request(tokenId, change)];
+    await charlie.good("PUT", `/token/${tokenId}`, { ...bodyOf("put", "/token/{tokenId}"), requestIds: ids });
+    expect(await charlie.facts(tokenId)).toMatchObject({ [change.key]: { value: change.value } });
+    await charlie.good("DELETE", `/token/${tokenId}`);
+  });
+
+  it.skipIf(!shell)(
+    "has a page whose links work, and whose examples run when they are copied into a shell",
+    async () => {
+      const page = await fetch(charlie.base);
+      expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      const text = await page.text();
+      expect(text).not.toContain("{origin}");
+      for (const [, link] of text.matchAll(/(?:href|src)="(\/[^"]*)"/g)) {
+        const answer = await fetch(charlie.base + link);
+        await answer.body?.cancel();
+        expect([link, answer.status]).toEqual([link, 200]);
+      }
+      const examples = [...text.matchAll(/<pre>([^]*?)<\/pre>/g)].map(([, code]) => code!);
+      expect(examples.length).toBeGreaterThan(1);
+      // not synchronously: the NATS endpoint of the service is in this process
+      const { stdout } = await promisify(execFile)("bash", ["-ec", examples.join("\n")]);
+      expect(stdout).toMatch(/"planet":\{"value":"Earth","slot":\d+\}/);
+    },
+  );
 });

@@ -1,59 +1,35 @@
 /**
- * Signing services as processes of their own: one is killed in the middle of its requests, its wallet follows its seed
- * file, its secrets stay in it, and it says what is away.
+ * Signing services as processes of their own: several with one wallet, a wallet that follows its seed file, secrets that
+ * stay in it, and what is away. `test/system/signer/kills.test.ts` kills one.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { seedFolder, SignerClient } from "../../support/signer.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../support/arbor.ts";
+import { sharedInfra } from "../support/infra.ts";
+import { startProxy } from "../support/proxy.ts";
+import { SignerClient, signerEnv, SignerProcesses } from "../support/signer.ts";
+import { until } from "../support/until.ts";
+import { http } from "../support/user.ts";
 
-const LEASE = { ARBOR_LEASE_MS: "1500" };
 const SECRET = "a-token-of-this-test";
 
 describe("signing services as processes", () => {
-  const folder = seedFolder();
-  const seedOf = (name: string) => path.join(folder, name);
-  let infra: Infra;
+  let services: SignerProcesses;
   let store: Store;
-  let main: Arbor;
-  const started: Arbor[] = [];
-
-  /** Starts a service as its users do, in a deployment. */
-  const signer = async (name: string, env: Record<string, string> = {}) => {
-    const arbor = await Arbor.start({
-      infra,
-      roles: "signer",
-      entry: "src/app/signer.ts",
-      env: {
-        ...LEASE,
-        ARBOR_SIGNER_SEED: seedOf(name),
-        ARBOR_SIGNER_PORT: "0",
-        ARBOR_SIGNER_GENERATE: "missing",
-        ARBOR_TOPUP_URL: main.devnet,
-        ...env,
-      },
-    });
-    started.push(arbor);
-    const headers = env.ARBOR_SIGNER_TOKEN ? { authorization: `Bearer ${env.ARBOR_SIGNER_TOKEN}` } : {};
-    return { arbor, client: new SignerClient(arbor.places.get("signing service")!, headers) };
-  };
+  const signer = (name: string, env?: Readonly<Record<string, string>>) => services.signer(name, env);
+  const seedOf = (name: string) => services.seedOf(name);
 
   beforeAll(async () => {
-    infra = await sharedInfra();
-    store = openStore(infra.databaseUrl, { max: 2, application: "test" });
-    main = await Arbor.start({ infra, env: LEASE });
+    services = await SignerProcesses.start();
+    store = openStore(services.infra.databaseUrl, { max: 2, application: "test" });
   });
   afterAll(async () => {
-    for (const one of [...started, main]) await one?.end();
     await store?.close();
-    await infra?.stop();
+    await services?.end();
   });
 
   it("lets an owner and two requesters work at the same time, each through a process", async () => {
@@ -79,39 +55,6 @@ describe("signing services as processes", () => {
     await Promise.all(tokens.map((token, i) => users[i]!.good("DELETE", `/token/${token}`)));
   });
 
-  it("loses no acknowledged request when it is killed, and repeats none under its key", async () => {
-    const owner = await signer("kill-owner");
-    await owner.client.good("PUT", "/wallet/topup", { amount: 1_000 });
-    const token = await owner.client.boot();
-    let victim = await signer("victim");
-    await victim.client.good("PUT", "/wallet/topup", { amount: 5_000 });
-    await victim.client.sync();
-    const keys = Array.from({ length: 10 }, (_, i) => `key-${i}`);
-    const send = (key: string) => victim.client.request(token, { type: "insert", key, value: "x" }, key);
-    const acknowledged = new Map<string, string>();
-    // killed while requests are under way: at once, after the first answer, after some
-    for (const answers of [0, 1, 3]) {
-      const before = acknowledged.size;
-      const killed = victim.arbor;
-      const sending = keys.map(async (key) => {
-        const id = await send(key).catch(() => undefined);
-        if (id === undefined) return;
-        expect([key, acknowledged.get(key) ?? id]).toEqual([key, id]);
-        acknowledged.set(key, id);
-        if (acknowledged.size - before >= answers) killed.signal("SIGKILL");
-      });
-      if (answers === 0) killed.signal("SIGKILL");
-      await Promise.all(sending);
-      await killed.end("SIGKILL");
-      victim = await signer("victim");
-    }
-    const ids = await Promise.all(keys.map(send));
-    for (const [key, id] of acknowledged) expect([key, ids[keys.indexOf(key)]]).toEqual([key, id]);
-    expect(acknowledged.size).toBeGreaterThan(0);
-    const { requests } = await owner.client.token(token) as { requests: { outputRefId: string }[] };
-    expect(requests.map(({ outputRefId }) => outputRefId).sort()).toEqual([...ids].sort());
-  });
-
   it("sends for a wallet in one process at a time, and in the next one when that is killed", async () => {
     const first = await signer("shared");
     await first.client.good("PUT", "/wallet/topup", { amount: 1_000 });
@@ -126,6 +69,29 @@ describe("signing services as processes", () => {
     expect((await second.client.good("GET", "/wallet")).owner).toBe((await first.client.good("GET", "/wallet")).owner);
     await first.arbor.end("SIGKILL");
     expect(await request({ "idempotency-key": "taken-over" })).toMatchObject({ status: 200 });
+  });
+
+  it("does not sign while another process has its wallet, also just after it was suspended", async () => {
+    const first = await signer("suspended");
+    await first.client.good("PUT", "/wallet/topup", { amount: 1_000 });
+    const token = await first.client.boot();
+    await first.client.sync();
+    const second = await signer("suspended");
+    const request = ({ client }: typeof first, key: string) =>
+      client.call("POST", `/token/${token}/request`, { type: "insert", key, value: "x" }, { "arbor-timeout": "1000" });
+    first.arbor.signal("SIGSTOP");
+    const { body: taken } = await until("the second process sends", async () => {
+      const answer = await request(second, "taken over");
+      return answer.status === 200 && answer;
+    });
+    // they wait in its socket, and are the first that it sees
+    const late = ["a", "b", "c"].map((key) => request(first, key));
+    first.arbor.signal("SIGCONT");
+    for (const answer of await Promise.all(late)) {
+      expect([answer.status, answer.body.code]).toEqual([503, "wallet_elsewhere"]);
+    }
+    const { requests } = await second.client.token(token) as { requests: { outputRefId: string }[] };
+    expect(requests.map(({ outputRefId }) => outputRefId)).toEqual([taken]);
   });
 
   it("continues with the wallet of its seed file, and has another one after -g", async () => {
@@ -200,25 +166,91 @@ describe("signing services as processes", () => {
       await client.good("GET", "/health"),
       await client.good("GET", `/token/${token}`),
     ]);
-    for (const text of [arbor.printed, main.printed, answers]) expect(leaks(text)).toBe(false);
+    for (const text of [arbor.printed, services.main.printed, answers]) expect(leaks(text)).toBe(false);
   });
 
   it("says that its workers are away, with the time to try again, and works once they are back", async () => {
     const { client } = await signer("lonely");
     await client.good("PUT", "/wallet/topup", { amount: 1_000 });
     await client.sync();
-    const places = { ARBOR_DEVNET_PORT: new URL(main.devnet).port };
-    await main.end("SIGKILL");
-    const away = await client.call("POST", "/token", undefined, { "arbor-timeout": "1500", "idempotency-key": "away" });
-    expect([away.status, away.retryAfter]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-    const faucet = await client.call("PUT", "/wallet/topup", { amount: 1 });
-    expect([faucet.status, faucet.body.code, faucet.retryAfter])
-      .toEqual([503, "faucet_unavailable", expect.stringMatching(/^\d+$/)]);
-    main = await Arbor.start({ infra, env: { ...LEASE, ...places } });
+    await services.restartMain(async () => {
+      const away = await client.call("POST", "/token", undefined, {
+        "arbor-timeout": "1500",
+        "idempotency-key": "away",
+      });
+      expect([away.status, away.retryAfter]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+      const faucet = await client.call("PUT", "/wallet/topup", { amount: 1 });
+      expect([faucet.status, faucet.body.code, faucet.retryAfter])
+        .toEqual([503, "faucet_unavailable", expect.stringMatching(/^\d+$/)]);
+    });
     const { tokenId } = await until("the token", async () => {
       const again = await client.call("POST", "/token", undefined, { "idempotency-key": "away" });
       return again.status === 200 && again.body;
     });
     expect((await client.token(tokenId)).tokenId).toBe(tokenId);
   });
+
+  it("says that its network is away, and loses no acknowledged request meanwhile, also one that the network lost", async () => {
+    const far = await sharedInfra();
+    const devnet = await Arbor.start({ infra: far, roles: "devnet", blockMs: 500 });
+    const { host, port, pathname } = partsOf(devnet.places.get("Blockfrost API of the devnet")!);
+    const proxy = await startProxy({ host, port });
+    const near = await sharedInfra();
+    const arbor = await Arbor.start({
+      infra: near,
+      env: {
+        ...signerEnv("away"),
+        ARBOR_PROVIDER: "blockfrost",
+        ARBOR_BLOCKFROST_URL: `http://127.0.0.1:${proxy.port}${pathname}`,
+        ARBOR_TOPUP_URL: devnet.devnet,
+      },
+    });
+    try {
+      const client = new SignerClient(arbor.signer);
+      await client.good("PUT", "/wallet/topup", { amount: 1_000 });
+      const token = await client.boot();
+      await client.sync();
+      const change = (key: string) => ({ type: "insert", key, value: "x" });
+      const { slot } = (await http(devnet.devnet, "GET", "/tip")).body as { slot: number };
+      const acknowledged = await client.request(token, change("acknowledged"), "acknowledged");
+      await client.sync();
+
+      await proxy.cut();
+      for (const [name, key] of [["keyed", "keyed"], ["other", undefined]] as const) {
+        const answer = await client.call("POST", `/token/${token}/request`, change(name), {
+          "arbor-timeout": "2000",
+          ...(key === undefined ? {} : { "idempotency-key": key }),
+        });
+        expect([name, answer.status, answer.retryAfter]).toEqual([name, 503, expect.stringMatching(/^\d+$/)]);
+      }
+      expect((await http(devnet.devnet, "POST", "/rollback", { slot, drop: true })).status).toBe(200);
+      await proxy.mend();
+
+      const keyed = await until("the request with a key", async () => {
+        const again = await client.call("POST", `/token/${token}/request`, change("keyed"), {
+          "idempotency-key": "keyed",
+        });
+        return again.status === 200 && again.body as string;
+      }, 120_000);
+      expect(await client.request(token, change("acknowledged"), "acknowledged")).toBe(acknowledged);
+      const open = async () =>
+        ((await client.good("GET", `/token/${token}`)).requests as { outputRefId: string }[])
+          .map(({ outputRefId }) => outputRefId).sort();
+      await until("both requests", async () => (await open()).length >= 2, 120_000);
+      await client.sync();
+      expect(await open()).toEqual([acknowledged, keyed].sort());
+    } finally {
+      await arbor.end();
+      await proxy.cut();
+      await devnet.end();
+      await near.stop();
+      await far.stop();
+    }
+  });
 });
+
+/** The parts of a URL for a proxy. */
+function partsOf(url: string) {
+  const { hostname, port, pathname } = new URL(url);
+  return { host: hostname, port: Number(port), pathname };
+}

@@ -1,0 +1,93 @@
+/**
+ * `deno task api-examples`: records the examples of the signing service, and those of the token service that depend on
+ * the contract, from services that this command starts. They are another token's each time;
+ * `test/unit/edge/config.test.ts` has that of `GET /config`.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import process from "node:process";
+import type { Arbor } from "../support/arbor.ts";
+import { signerEnv } from "../support/signer.ts";
+import { fund, http, land, User } from "../support/user.ts";
+import { withService } from "./service.ts";
+
+await withService(async (arbor) => {
+  await recorded("tokens", arbor.tokens, (record) => recordTokens(arbor, record));
+  await recorded("signer", arbor.signer, (record) => recordSigner(arbor, record));
+}, signerEnv("wallet"));
+process.exit(0);
+
+/** Sends a request and takes it as the example of its operation; gives the answer. */
+type RecordExample = (
+  operation: string,
+  given: Readonly<{ [name: string]: string | string[] }>,
+  body?: object,
+  // deno-lint-ignore no-explicit-any
+) => Promise<any>;
+
+/** Records examples of a service into its file. */
+async function recorded(service: string, base: string, work: (record: RecordExample) => Promise<void>): Promise<void> {
+  const file = new URL(`../../src/edge/${service}/examples.json`, import.meta.url);
+  const examples = JSON.parse(readFileSync(file, "utf8"));
+  await work(async (operation, given, body) => {
+    const [method = "", template = ""] = operation.split(" ");
+    const query = Object.entries(given).filter(([name]) => !template.includes(`{${name}}`))
+      .flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+    const path = template.replace(/\{(\w+)\}/g, (_, name) => String(given[name]));
+    const answer = await http(base, method, `${path}?${new URLSearchParams(query)}`, body);
+    if (answer.status !== 200) throw new Error(`${operation}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    const parameters = Object.keys(given).length > 0 ? { parameters: given } : {};
+    examples[operation] = { ...parameters, ...(body ? { body } : {}), answer: answer.body };
+    return answer.body;
+  });
+  writeFileSync(file, JSON.stringify(examples, null, 2) + "\n");
+}
+
+async function recordSigner({ signer }: Arbor, record: RecordExample): Promise<void> {
+  const wait = () => http(signer, "POST", "/indexer/wait-blocks", { n: 2 });
+  await record("PUT /wallet/topup", {}, { amount: 1000 });
+  await wait();
+  await record("GET /wallet", {});
+  const { tokenId } = await record("POST /token", {}, {});
+  const request = (value: string): Promise<string> =>
+    record("POST /token/{tokenId}/request", { tokenId }, { type: "insert", key: "planet", value });
+  await record("DELETE /request/{outputRef}", { outputRef: await request("Pluto") });
+  await record("PUT /token/{tokenId}", { tokenId }, { requestIds: [await request("Earth")] });
+  await wait();
+  await record("DELETE /token/{tokenId}", { tokenId });
+}
+
+async function recordTokens({ tokens, devnet }: Arbor, record: RecordExample): Promise<void> {
+  const [owner, next] = [new User(), new User()];
+  await fund(devnet, tokens, owner);
+  const { address } = owner;
+  const landed = (unsigned: string) => land(tokens, owner.sign(unsigned));
+  const insert = async (key: string, value: string) => {
+    const answer = await record("POST /transaction/{address}/request-insert/{tokenId}", ofToken, { key, value });
+    return `${await landed(answer.unsignedTransaction)}-0`;
+  };
+  const apply = (request: string) =>
+    record("GET /transaction/{address}/update-token/{tokenId}", { ...ofToken, request: [request] });
+
+  const boot = await record("GET /transaction/{address}/boot-token", { address });
+  const ofToken = { address, tokenId: boot.value as string };
+  const { tokenId } = ofToken;
+  await landed(boot.unsignedTransaction);
+  await landed((await apply(await insert("", "of the empty key"))).unsignedTransaction);
+  const { unsignedTransaction } = await apply(await insert("planet", "Earth"));
+  await record("POST /transaction/explain", {}, { transaction: unsignedTransaction, address });
+  await record("POST /transaction", {}, { signedTransaction: owner.sign(unsignedTransaction) });
+  await landed(unsignedTransaction);
+  await record("GET /token/{tokenId}/facts/{key}", { tokenId, key: "planet" });
+  await record("GET /token/{tokenId}/facts/", { tokenId });
+
+  const change = { key: "planet", oldValue: "Earth" };
+  await record("POST /transaction/{address}/request-delete/{tokenId}", ofToken, change);
+  const update = await record("POST /transaction/{address}/request-update/{tokenId}", ofToken, {
+    ...change,
+    value: "Mars",
+  });
+  const outputRef = `${await landed(update.unsignedTransaction)}-0`;
+  await record("GET /transaction/{address}/retract-change/{outputRef}", { address, outputRef });
+  await record("GET /transaction/{address}/transfer-token/{tokenId}", { ...ofToken, to: next.address });
+  await record("GET /transaction/{address}/end-token/{tokenId}", ofToken);
+}
