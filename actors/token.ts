@@ -265,7 +265,9 @@ function checkedBytes(text: string): Uint8Array {
 /** Script hash of a token's contract version; the current one when there is no such token. */
 async function versionOf({ store, networkId }: TokenBuildOptions, token: string): Promise<string> {
   let standing = await readToken(store.sql, token);
-  if (standing.status === "unknown") ({ standing } = await readNewestToken(store.sql, token, networkId));
+  if (standing.status === "unknown") {
+    ({ value: { standing } } = await atPoint(store, (sql) => readNewestToken(sql, token, networkId)));
+  }
   return "state" in standing ? scriptOf(standing.state) : cageScript.hash;
 }
 
@@ -487,7 +489,7 @@ async function retract(
     const made = requests.find(({ utxo }) => refKey(utxo.ref) === input.request);
     return { found: made ?? await readRequest(sql, input.request), transaction: spent.get(input.request) };
   };
-  const known = await read(options.store.sql);
+  const { value: known } = await atPoint(options.store, read);
   if (!known.found) return known.transaction === undefined ? gone(input.request) : requestPending(known.transaction);
   const script = known.found.utxo.output.address.slice(2, 58);
   return await building(options, input, deadline, script, read, async (common, { found, transaction }) => {

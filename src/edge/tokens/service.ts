@@ -5,6 +5,7 @@ import * as api from "#src/api/tokens.ts";
 import type { Json } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { readRequest, readToken } from "#src/cage/index/read.ts";
+import { atPoint } from "#src/chain/pending/spendable.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
 import { type AddEndpoint, check, endpoint } from "#src/edge/route.ts";
@@ -89,13 +90,15 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
       return address.hex;
     },
     async buildable(token) {
-      const found = await readToken(sql, token);
-      if ("state" in found) return;
-      const newest = await readNewestToken(sql, token, options.networkId);
-      if (newest.transaction === undefined) throw tokenGone(token, found.status);
+      if ("state" in await readToken(sql, token)) return;
+      // at one point: a block that comes between two reads would make a pending token unknown to both
+      const { value } = await atPoint(options.store, (sql) => readNewestToken(sql, token, options.networkId));
+      const { standing, transaction } = value;
+      if (!("state" in standing) && transaction === undefined) throw tokenGone(token, standing.status);
     },
     async tokenOf(request) {
-      const token = (await readRequest(sql, request))?.token ?? await readPendingRequestToken(sql, request);
+      // the pending one first: a block that comes between the two reads takes it into the ledger
+      const token = await readPendingRequestToken(sql, request) ?? (await readRequest(sql, request))?.token;
       if (token !== undefined) return token;
       throw new HttpFailure(404, "request_unknown", `No open request ${request.replace("#", "-")} exists.`);
     },
