@@ -210,7 +210,16 @@ describe("a chain that another node's transaction has overtaken", () => {
       status: 422,
       body: { code: "refused_by_ledger" },
     });
-    const again = await rebuild(built.body.summary.hash);
+    const { hash } = built.body.summary;
+    expect(await get(`/transaction/${hash}/rebuild?address=${bob.address}`)).toMatchObject({
+      status: 403,
+      body: { code: "not_owner" },
+    });
+    expect(await get(`/transaction/${hash}/rebuild?wallet=${"ab".repeat(20)}`)).toMatchObject({
+      status: 404,
+      body: { code: "no_such_wallet" },
+    });
+    const again = await rebuild(hash);
     expect(again.body).toMatchObject({
       action: "update",
       applied: [`${made[1]}-0`],
