@@ -288,8 +288,8 @@ export class TokenClient {
    *
    * @throws {ApiError} `transaction_not_lost` where it is in a block or pending.
    */
-  rebuild(txHash: string, address?: string): Promise<Rebuilt> {
-    return this.get(`/transaction/${txHash}/rebuild${queryText({ address })}`);
+  rebuild(txHash: string, address?: string, { wallet }: PayingOptions = {}): Promise<Rebuilt> {
+    return this.get(`/transaction/${txHash}/rebuild${queryText({ address, wallet })}`);
   }
 
   /**

@@ -392,6 +392,16 @@ async function isLost(client: TokenClient, hash: string): Promise<boolean> {
   return false;
 }
 
+/** Prints each row as soon as it is measured. */
+async function printTable(
+  head: readonly string[],
+  rows: readonly (() => Promise<Row>)[],
+  print: (line: string) => void,
+): Promise<void> {
+  table(head, []).forEach((line) => print(line));
+  for (const row of rows) print(table([], [await row()]).at(-1)!);
+}
+
 const PARTS = ["blocks", "grow", "meanwhile", "retracts"] as const;
 
 /**
@@ -426,24 +436,22 @@ export async function benchChainRequests(print: (line: string) => void = console
         await market.apply(requests, 2 * SMALL);
         await market.settle();
       }
-      const rows: Row[] = [];
-      for (const size of sizes) {
-        if (parts.includes("blocks")) rows.push(await benchBefore(market, facts, blocks, perBlock, size, false));
-        if (parts.includes("meanwhile")) rows.push(await benchMeanwhile(market, facts, blocks, size));
+      const rows: (() => Promise<Row>)[] = sizes.flatMap((size) => [
+        ...(parts.includes("blocks") ? [() => benchBefore(market, facts, blocks, perBlock, size, false)] : []),
+        ...(parts.includes("meanwhile") ? [() => benchMeanwhile(market, facts, blocks, size)] : []),
+      ]);
+      if (parts.includes("grow")) {
+        rows.push(() => benchBefore(market, facts, blocks, perBlock, sizes.at(-1) ?? LARGE, true));
       }
-      if (parts.includes("grow")) rows.push(await benchBefore(market, facts, blocks, perBlock, sizes.at(-1)!, true));
-      if (rows.length > 0) table(HEAD, rows).forEach((line) => print(line));
+      if (rows.length > 0) await printTable(HEAD, rows, print);
       if (!parts.includes("retracts")) return;
-      const retracts: Row[] = [];
-      let from = facts + blocks * perBlock;
-      for (const elsewhere of [true, false]) {
-        for (const share of RETRACTS) {
-          retracts.push(await benchRetracts(market, from, share, elsewhere));
-          from += BLOCK;
-        }
-      }
+      const first = facts + blocks * perBlock;
+      const trials = [true, false].flatMap((elsewhere) => RETRACTS.map((share) => ({ elsewhere, share })));
+      const retracts = trials.map(({ share, elsewhere }, i) => () =>
+        benchRetracts(market, first + i * BLOCK, share, elsewhere)
+      );
       print("");
-      table(RETRACT_HEAD, retracts).forEach((line) => print(line));
+      await printTable(RETRACT_HEAD, retracts, print);
     } finally {
       await running.end();
     }

@@ -197,6 +197,38 @@ describe("a chain that another node's transaction has overtaken", () => {
     expect(await rebuild("ab".repeat(32))).toMatchObject({ status: 404, body: { code: "transaction_unknown" } });
   });
 
+  it("by a retract that is pending when the owner submits: the refused update is built again without it", async () => {
+    const made = [];
+    for (const [user, key] of [[bob, "eight"], [carol, "nine"]] as const) {
+      made.push(await sent(await insert(user, key), user));
+    }
+    await block(...made);
+    const built = await update(...made);
+    const retract = await sent(await build(bob, "retract-change", `${made[0]}-0`), bob);
+    const signedTransaction = signed(built, owner);
+    expect(await http(arbor.tokens, "POST", "/transaction", { signedTransaction })).toMatchObject({
+      status: 422,
+      body: { code: "refused_by_ledger" },
+    });
+    const { hash } = built.body.summary;
+    expect(await get(`/transaction/${hash}/rebuild?address=${bob.address}`)).toMatchObject({
+      status: 403,
+      body: { code: "not_owner" },
+    });
+    expect(await get(`/transaction/${hash}/rebuild?wallet=${"ab".repeat(20)}`)).toMatchObject({
+      status: 404,
+      body: { code: "no_such_wallet" },
+    });
+    const again = await rebuild(hash);
+    expect(again.body).toMatchObject({
+      action: "update",
+      applied: [`${made[1]}-0`],
+      left: [{ request: `${made[0]}-0`, code: "request_pending", message: expect.stringContaining(retract) }],
+    });
+    await block(retract, await sent(again, owner));
+    expect((await get(`/token/${token}/facts`)).body).toEqual({ two: "v", three: "v", four: "v", nine: "v" });
+  });
+
   it("by a payment: each kind of transaction is built again, and coins and requests are free", async () => {
     const mine = await sent(await insert(owner, "five"), owner);
     await block(mine);
