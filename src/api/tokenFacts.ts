@@ -128,12 +128,12 @@ export const tokenHistory = z.object({
 });
 
 export const config = z.object({
-  address: z.string().describe("Address of the contract."),
-  policyId: z.string().describe("Hash of the contract: the policy id of the tokens."),
-  plutus: z.looseObject({}).describe("Blueprint of the contract (CIP-57)."),
+  address: z.string().describe("Address of the contract, in the version that new tokens of this network have."),
+  policyId: z.string().describe("Hash of the contract in that version: the policy id of the tokens."),
+  plutus: z.looseObject({}).describe("Blueprint of the contract in that version (CIP-57)."),
   network: z.object({ id: z.int().describe("Network id in addresses."), magic: z.int() }),
   versions: z.array(z.object({ version: z.string(), policyId: z.string(), address: z.string() })).describe(
-    "All published versions of the contract; the current version is last.",
+    "All published versions of the contract, the newest last.",
   ),
   publication: z.string().describe("Address whose outputs contain the contract as a reference script."),
   factSlots: z.boolean().describe("Whether facts include slots by default."),

@@ -1,5 +1,6 @@
 /**
- * Builds the contract and writes its committed files: `blueprint.json`, and `published.json` with every version.
+ * Builds the contract and writes its committed files: `blueprint.json`, `published.json` with every version, and
+ * `versions.json` with their hashes.
  * Run it after each change of the contract: `deno run -A src/cage/build.ts`.
  */
 import { readFile, writeFile } from "node:fs/promises";
@@ -43,15 +44,23 @@ export function publishedText(published: readonly Version[]): string {
   return JSON.stringify([...older, ...now], null, 2) + "\n";
 }
 
+/** Text of `versions.json`: the versions without their code, for clients that need only their hashes. */
+export function versionsText(published: readonly Version[]): string {
+  const versions = (JSON.parse(publishedText(published)) as Version[]).map(({ version, hash }) => ({ version, hash }));
+  return JSON.stringify(versions, null, 2) + "\n";
+}
+
 /** The committed files, beside this one. */
 export const files = {
   blueprint: new URL("./blueprint.json", import.meta.url),
   published: new URL("./published.json", import.meta.url),
+  versions: new URL("./versions.json", import.meta.url),
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await writeFile(files.blueprint, blueprintText());
   await writeFile(files.published, publishedText(committed));
+  await writeFile(files.versions, versionsText(committed));
   const { hash, compiledCode } = current;
   const size = (await readFile(files.blueprint)).length;
   console.log(`cage ${hash}, ${compiledCode.length} bytes of code, ${size} bytes of blueprint`);

@@ -26,8 +26,7 @@ import { type Output, type OutRef, readOutput, readRef, refKey } from "#src/card
 import { madeOutput } from "#src/cardano/transaction.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { referenceScript } from "#src/cage/publication.ts";
-import { cageScripts } from "#src/cage/script.ts";
+import { contractStandIn } from "#src/cage/summary/scripts.ts";
 import {
   parseTransaction,
   referencedOutputs,
@@ -225,13 +224,13 @@ function ifReadable<T>(read: () => T): T[] {
 /** A claimed output, decoded. */
 function claimed({ cbor, address, amount, script }: NonNullable<SummaryInput["output"]>): Output {
   if (cbor !== null) return readOutput(decode(fromHex(cbor)));
-  const [where, contract] = [parseAddress(address), cageScripts.find(({ hash }) => hash === script?.hash)];
+  const [where, contract] = [parseAddress(address), script && contractStandIn(script.hash)];
   if (!where.ok || !contract) throw new TypeError("no output has the contract as its reference script");
   const value = {
     lovelace: BigInt(amount.lovelace),
     assets: new Map(Object.entries(amount.assets).map(([asset, quantity]) => [asset, BigInt(quantity)])),
   };
-  return madeOutput({ address: where.value.hex, value, script: referenceScript(contract) });
+  return { ...madeOutput({ address: where.value.hex, value }), script: contract };
 }
 
 /**

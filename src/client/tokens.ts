@@ -20,7 +20,7 @@ import type * as api from "#src/api/tokens.ts";
 import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
 import { addWitness, transactionHash } from "#src/cardano/transaction.ts";
 import { factBody, factSegment } from "#src/client/factKey.ts";
-import { ApiError, call, queryText } from "#src/client/http.ts";
+import { ApiError, call, type Query, queryText } from "#src/client/http.ts";
 import { dataOf, follow, type FollowOptions } from "#src/client/sse.ts";
 import type { FactProof } from "#src/client/proofs.ts";
 import { exactSummary, type Summary } from "#src/client/summary.ts";
@@ -46,6 +46,7 @@ export type LedgerTransaction = z.output<typeof api.transaction>;
 export type Unsigned = z.output<typeof api.unsigned>;
 export type UnsignedBoot = z.output<typeof api.unsignedBoot>;
 export type UnsignedRequest = z.output<typeof api.unsignedRequest>;
+export type Rebuilt = z.output<typeof api.rebuilt>;
 export type UpdateDryRun = z.output<typeof api.updateDryRun>;
 export type UnsignedTransfer = z.output<typeof api.unsignedTransfer>;
 export type UnsignedUpdate = z.output<typeof api.unsignedUpdate>;
@@ -74,8 +75,17 @@ export function signTransaction(unsigned: string, ...keys: readonly SigningKey[]
   ));
 }
 
+/** Who pays for a transaction. */
+export interface PayingOptions {
+  /**
+   * The id of the service's wallet that the address belongs to: it pays with all of its coins, and signs, by
+   * `WalletClient.sign`. By default the address pays alone.
+   */
+  readonly wallet?: string;
+}
+
 /** How a request is built. */
-export interface RequestOptions {
+export interface RequestOptions extends PayingOptions {
   /**
    * Refuses (`request_conflicts`) a request that conflicts with an open or pending one for its key. By default it is
    * built, with a warning.
@@ -102,8 +112,10 @@ export type TokenEvent =
 /** Longest wait of one request, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
 
-const updatePath = (address: string, tokenId: string, requests: readonly string[]) =>
-  `/transaction/${address}/update-token/${tokenId}?${requests.map((request) => `request=${request}`).join("&")}`;
+const updatePath = (address: string, tokenId: string, requests: readonly string[], query: Query) =>
+  `/transaction/${address}/update-token/${tokenId}${queryText(query) || "?"}${
+    requests.map((request) => `&request=${request}`).join("")
+  }`;
 
 /**
  * The token service over HTTP. Transactions come unsigned, as CBOR in hexadecimal; token ids, keys of owners and roots are
@@ -188,8 +200,8 @@ export class TokenClient {
   }
 
   /** The transaction that creates a token; `value` is the token's id. */
-  boot(address: string): Promise<UnsignedBoot> {
-    return this.get(`/transaction/${address}/boot-token`);
+  boot(address: string, { wallet }: PayingOptions = {}): Promise<UnsignedBoot> {
+    return this.get(`/transaction/${address}/boot-token${queryText({ wallet })}`);
   }
 
   /** The transaction that requests a new fact. Keys and values are bytes, or texts in this API's encoding. */
@@ -227,31 +239,57 @@ export class TokenClient {
   }
 
   /** The transaction that takes an open request (`<hash>-<index>`) back, with its deposit. */
-  retract(address: string, request: string): Promise<Unsigned> {
-    return this.get(`/transaction/${address}/retract-change/${request}`);
+  retract(address: string, request: string, { wallet }: PayingOptions = {}): Promise<Unsigned> {
+    return this.get(`/transaction/${address}/retract-change/${request}${queryText({ wallet })}`);
   }
 
   /**
    * The transaction that applies requests (`<hash>-<index>`); without any, as many of the open ones as can be applied
    * and fit.
    */
-  apply(address: string, tokenId: string, requests: readonly string[] = []): Promise<UnsignedUpdate> {
-    return this.get(updatePath(address, tokenId, requests));
+  apply(
+    address: string,
+    tokenId: string,
+    requests: readonly string[] = [],
+    { wallet }: PayingOptions = {},
+  ): Promise<UnsignedUpdate> {
+    return this.get(updatePath(address, tokenId, requests, { wallet }));
   }
 
   /** What `apply` would do, and what it would leave open; it reports on requests that cannot be applied as well. */
-  tryApply(address: string, tokenId: string, requests: readonly string[] = []): Promise<UpdateDryRun> {
-    return this.get(`${updatePath(address, tokenId, requests)}&dryRun=true`);
+  tryApply(
+    address: string,
+    tokenId: string,
+    requests: readonly string[] = [],
+    { wallet }: PayingOptions = {},
+  ): Promise<UpdateDryRun> {
+    return this.get(updatePath(address, tokenId, requests, { wallet, dryRun: true }));
   }
 
   /** The transaction that gives a token to another owner, whose address is `to`: both sign it. */
-  transfer(address: string, tokenId: string, to: string): Promise<UnsignedTransfer> {
-    return this.get(`/transaction/${address}/transfer-token/${tokenId}?to=${to}`);
+  transfer(
+    address: string,
+    tokenId: string,
+    to: string,
+    { wallet }: PayingOptions = {},
+  ): Promise<UnsignedTransfer> {
+    return this.get(`/transaction/${address}/transfer-token/${tokenId}${queryText({ to, wallet })}`);
   }
 
   /** The transaction that ends a token: it burns the token and returns what its state holds. */
-  end(address: string, tokenId: string): Promise<Unsigned> {
-    return this.get(`/transaction/${address}/end-token/${tokenId}`);
+  end(address: string, tokenId: string, { wallet }: PayingOptions = {}): Promise<Unsigned> {
+    return this.get(`/transaction/${address}/end-token/${tokenId}${queryText({ wallet })}`);
+  }
+
+  /**
+   * A transaction in place of one that was lost (refused after the network had taken it, or expired): the same action on
+   * the newest state, for its owner to sign. An update applies those of its requests that are still open. `address` is
+   * that of the lost transaction by default.
+   *
+   * @throws {ApiError} `transaction_not_lost` where it is in a block or pending.
+   */
+  rebuild(txHash: string, address?: string): Promise<Rebuilt> {
+    return this.get(`/transaction/${txHash}/rebuild${queryText({ address })}`);
   }
 
   /**
@@ -324,10 +362,11 @@ export class TokenClient {
     type: "insert" | "update" | "delete",
     tokenId: string,
     texts: Readonly<Record<string, string | Uint8Array>>,
-    { strict }: RequestOptions,
+    { strict, wallet }: RequestOptions,
   ): Promise<UnsignedRequest> {
     const { body, encoding } = factBody(texts);
-    return this.post(`/transaction/${address}/request-${type}/${tokenId}${queryText({ strict, encoding })}`, body);
+    const query = queryText({ strict, wallet, encoding });
+    return this.post(`/transaction/${address}/request-${type}/${tokenId}${query}`, body);
   }
 
   private async get<T>(path: string): Promise<T> {

@@ -123,9 +123,7 @@ export class DevnetRunner {
         const tip = await chain.forgeAhead(from + Math.floor(i * left / made));
         if (tip) this.#announce(tip);
       }
-      const tip = await chain.forgeNextEpoch(epoch);
-      this.#announce(tip);
-      return ok(tip);
+      return ok(await this.#produce(chain, genesis, () => chain.forgeNextEpoch(epoch)));
     } catch (error) {
       this.settings.log.warn("no block was produced", { reason: reason(error) });
       return notRunning();
@@ -176,8 +174,13 @@ export class DevnetRunner {
 
   /** The devnet's own first transactions, unless the chain has them. */
   async #submitFirst(chain: DevnetChain, genesis: Genesis): Promise<void> {
+    await splitFunds(chain, genesis, this.settings.log);
+    await this.#publish(chain, genesis);
+  }
+
+  /** Publishes the scripts that the ledger accepts, unless the chain has them. */
+  async #publish(chain: DevnetChain, genesis: Genesis): Promise<void> {
     const { log, options } = this.settings;
-    await splitFunds(chain, genesis, log);
     for (const script of options?.publish ?? []) await publish(chain, genesis, script, log);
   }
 
@@ -263,8 +266,19 @@ export class DevnetRunner {
   }
 
   async #forge(chain: DevnetChain, genesis: Genesis): Promise<Tip | undefined> {
-    const tip = await chain.forge(this.slotOf(genesis));
+    return await this.#produce(chain, genesis, () => chain.forge(this.slotOf(genesis)));
+  }
+
+  /** Produces a block and announces it. The first one of a protocol version is followed by the scripts that need it. */
+  async #produce<T extends Tip | undefined>(
+    chain: DevnetChain,
+    genesis: Genesis,
+    produce: () => Promise<T>,
+  ): Promise<T> {
+    const before = chain.parameters.protocolVersion.major;
+    const tip = await produce();
     if (tip) this.#announce(tip);
+    if (chain.parameters.protocolVersion.major !== before) await this.#publish(chain, genesis);
     return tip;
   }
 

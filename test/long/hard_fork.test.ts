@@ -27,6 +27,15 @@ const major = async () =>
   ((await http(arbor.devnet, "GET", "/parameters")).body as { protocolVersion: { major: number } }).protocolVersion
     .major;
 
+/** The version of the contract that `/config` names, and whether versions 2 and 3 are published. */
+async function current(): Promise<{ policyId: string; carried: boolean[] }> {
+  const { policyId, publication } = (await get("/config")).body;
+  const indexer = arbor.places.get("Blockfrost API of the devnet")!;
+  const { body } = await http(indexer, "GET", `/addresses/${publication}/utxos`);
+  const hashes = (body as { reference_script_hash: string | null }[]).map((one) => one.reference_script_hash);
+  return { policyId, carried: cageScripts.slice(1).map(({ hash }) => hashes.includes(hash)) };
+}
+
 beforeAll(async () => {
   infra = await sharedInfra();
   arbor = await Arbor.start({
@@ -52,6 +61,7 @@ test("a token continues over a hard fork, but not a transaction with the earlier
   const [second, third] = cageScripts.slice(1).map(({ hash }) => hash) as [string, string];
   expect(boot.body.unsignedTransaction).toContain(second);
   expect(boot.body.unsignedTransaction).not.toContain(third);
+  expect(await current()).toEqual({ policyId: second, carried: [true, false] });
   await land(arbor.tokens, owner.sign(boot.body.unsignedTransaction));
   await land(arbor.tokens, owner.sign((await insert(owner, token, "a")).body.unsignedTransaction));
   const early = await insert(other, token, "b");
@@ -82,6 +92,9 @@ test("a token continues over a hard fork, but not a transaction with the earlier
   expect(JSON.stringify(refused.body)).toMatch(/built before these changed must be built again/);
 
   expect((await build("boot-token")).body.unsignedTransaction).toContain(third);
+  // without another start of the devnet
+  await until("version 3 is published", async () => (await current()).carried.every(Boolean));
+  expect((await current()).policyId).toBe(third);
   const again = await build("update-token", token);
   expect(again).toMatchObject({ status: 200, body: { applied: [expect.any(String), expect.any(String)] } });
   // version 11's models result in other units, hence another fee

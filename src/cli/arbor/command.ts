@@ -6,6 +6,7 @@ import type { SigningKey } from "#src/cardano/keys.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
 import { OperatorClient } from "#src/client/operators.ts";
 import { TokenClient } from "#src/client/tokens.ts";
+import { WalletClient } from "#src/client/wallets.ts";
 import { readSecret } from "#src/cli/input.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 import { Output } from "#src/cli/output.ts";
@@ -13,6 +14,7 @@ import { Output } from "#src/cli/output.ts";
 /** Options of every command. */
 export interface GlobalOptions {
   readonly tokens?: string;
+  readonly wallets?: string;
   readonly operator?: string;
   readonly operatorTokenFile?: string;
   readonly devnet?: string;
@@ -23,6 +25,7 @@ export interface GlobalOptions {
 export interface Context<O> {
   readonly output: Output;
   readonly tokens: TokenClient;
+  readonly wallets: WalletClient;
   readonly devnet: DevnetClient;
   readonly options: O;
   /** The address of a key, on the network of the options. */
@@ -55,11 +58,12 @@ export function define<O extends object = object, A extends readonly unknown[] =
 
 function contextOf<O extends object>(command: Command): Context<O> {
   const options = command.optsWithGlobals<O & GlobalOptions>();
-  const url = (given: string | undefined, variable: string, port: number) =>
-    given ?? process.env[variable] ?? `http://127.0.0.1:${port}`;
+  const url = (given: string | undefined, variable: string, place: number | string) =>
+    given ?? process.env[variable] ?? `http://127.0.0.1:${place}`;
   return {
     output: new Output({ json: options.json }),
     tokens: new TokenClient(url(options.tokens, "ARBOR_TOKENS_URL", 3000)),
+    wallets: new WalletClient(url(options.wallets, "ARBOR_WALLETS_URL", "8090/v2")),
     devnet: new DevnetClient(url(options.devnet, "ARBOR_DEVNET_URL", 10000)),
     options,
     addressOf: (key) => addressText(addressOf(key, options.mainnet ? 1 : 0)),

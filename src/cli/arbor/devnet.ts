@@ -1,8 +1,7 @@
 /** `arbor devnet`: the newest block, the faucet, blocks, epochs, rollbacks and snapshots. */
 import type { Command } from "commander";
 import { define, wholeNumber } from "#src/cli/arbor/command.ts";
-import { untilRead } from "#src/cli/arbor/transact.ts";
-import { addressIn } from "#src/cli/arbor/tokens.ts";
+import { addressIn, untilRead } from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
 
 /** Lovelace of an amount of ada. @throws {CliError} `bad_amount`. */

@@ -22,6 +22,7 @@ export function arborProgram(): Command {
     .configureHelp({ showGlobalOptions: true })
     .option("--json", "print JSON; without it, lists are tables in a terminal and JSON in a pipe")
     .option("--tokens <url>", "token service (ARBOR_TOKENS_URL, or http://127.0.0.1:3000)")
+    .option("--wallets <url>", "wallet service (ARBOR_WALLETS_URL, or http://127.0.0.1:8090/v2)")
     .option("--operator <url>", "operator service (ARBOR_OPERATOR_URL, or http://127.0.0.1:8091)")
     .option(
       "--operator-token-file <file>",

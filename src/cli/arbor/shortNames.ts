@@ -2,7 +2,8 @@
 import { Command } from "commander";
 import { define } from "#src/cli/arbor/command.ts";
 import { fundCommand } from "#src/cli/arbor/devnet.ts";
-import { addressIn, STEPS } from "#src/cli/arbor/tokens.ts";
+import { STEPS } from "#src/cli/arbor/tokens.ts";
+import { addressIn } from "#src/cli/arbor/transact.ts";
 
 /** Adds the steps of a token's life, `arbor faucet` and `arbor address` to the program. */
 export function shortCommands(program: Command): void {

@@ -2,12 +2,21 @@
 import { type Command, Option } from "commander";
 import { fromHex, isHex } from "#src/base/bytes.ts";
 import type { FactEncoding, HistorySelection } from "#src/client/tokenFacts.ts";
-import { type Facts, type RequestOptions, signTransaction, type UnsignedRequest } from "#src/client/tokens.ts";
+import type { Facts, PayingOptions, RequestOptions, UnsignedRequest } from "#src/client/tokens.ts";
 import { type Context, define, first, wholeNumber } from "#src/cli/arbor/command.ts";
-import { requireTransaction, submit, transact, type WaitOptions, withDepth } from "#src/cli/arbor/transact.ts";
+import {
+  addressIn,
+  payerIn,
+  type PayerOptions,
+  requireTransaction,
+  submit,
+  transact,
+  type WaitOptions,
+  withDepth,
+  withWallet,
+} from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readText } from "#src/cli/input.ts";
-import { loadKey } from "#src/cli/keyFile.ts";
 import { short } from "#src/cli/output.ts";
 import { factsVerifier, type TrustOptions, verify } from "#src/cli/proofs.ts";
 
@@ -45,14 +54,6 @@ function factText(argument: string, { hex }: TextOptions): FactText {
 
 /** The encoding in which a service is to write keys and values. */
 const encodingOf = ({ hex }: TextOptions): FactEncoding => hex ? { encoding: "hex" } : {};
-
-/** The address in an argument, or that of the key in a file. */
-export async function addressIn(
-  { addressOf }: Pick<Context<object>, "addressOf">,
-  argument: string,
-): Promise<string> {
-  return /^addr/.test(argument) ? argument : addressOf(await loadKey(argument));
-}
 
 /** Adds `arbor token` with all of its commands. */
 export function tokenCommands(program: Command): void {
@@ -205,19 +206,21 @@ function readCommands(token: Command): void {
 
 /** Prints a request that is on the ledger, with the warnings that its build came with. */
 async function request(
-  context: Context<WaitOptions>,
+  context: Context<WaitOptions & PayerOptions>,
   file: string,
-  build: (address: string) => Promise<UnsignedRequest>,
+  build: (address: string, paying: PayingOptions) => Promise<UnsignedRequest>,
 ): Promise<void> {
   const { txHash, warnings } = await transact(context, file, build);
   for (const { message } of warnings) context.output.note(`warning: ${message}`);
   context.output.value(`${txHash}-0`, { request: `${txHash}-0`, txHash, warnings });
 }
 
-type RequestingOptions = TextOptions & WaitOptions & { readonly strict?: boolean };
+type RequestingOptions = TextOptions & WaitOptions & PayerOptions & { readonly strict?: boolean };
+const withPayer = (command: Command) => withWallet(withDepth(command));
 const requesting = (command: Command) =>
-  withDepth(withHex(command)).option("--strict", "refuse a request that conflicts with an open or pending one");
-const strictly = ({ strict }: RequestingOptions): RequestOptions => strict ? { strict } : {};
+  withPayer(withHex(command)).option("--strict", "refuse a request that conflicts with an open or pending one");
+const requestOptions = ({ strict }: RequestingOptions, paying: PayingOptions): RequestOptions =>
+  strict ? { ...paying, strict } : paying;
 
 /** Commands of `arbor token` that are also commands of `arbor` itself, not listed there; `path` is what comes before. */
 export const STEPS: Readonly<Record<string, (parent: Command, path: string) => Command>> = {
@@ -239,12 +242,16 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       output.record(proven, Object.entries(proven));
     }))),
   boot: (parent, path) =>
-    withDepth(define<WaitOptions>(parent, {
+    withPayer(define<WaitOptions & PayerOptions>(parent, {
       usage: "boot <file>",
       description: "create a token with the key in a file, print its id",
       example: `${path}boot alice.key`,
     }, async (context, file) => {
-      const { value, txHash } = await transact(context, file!, (address) => context.tokens.boot(address));
+      const { value, txHash } = await transact(
+        context,
+        file!,
+        (address, paying) => context.tokens.boot(address, paying),
+      );
       context.output.value(value, { tokenId: value, txHash });
     })),
   insert: (parent, path) =>
@@ -254,8 +261,8 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       example: `${path}insert bob.key 96d1f0… planet Earth`,
     }, async (context, file, token, ...texts) => {
       const [key, value] = texts.map((text) => factText(text, context.options)) as [FactText, FactText];
-      await request(context, file!, (address) =>
-        context.tokens.insert(address, token!, key, value, strictly(context.options)));
+      await request(context, file!, (address, paying) =>
+        context.tokens.insert(address, token!, key, value, requestOptions(context.options, paying)));
     })),
   update: (parent, path) =>
     requesting(define<RequestingOptions>(parent, {
@@ -264,8 +271,8 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       example: `${path}update bob.key 96d1f0… planet Earth Mars`,
     }, async (context, file, token, ...texts) => {
       const [key, old, value] = texts.map((text) => factText(text, context.options)) as [FactText, FactText, FactText];
-      await request(context, file!, (address) =>
-        context.tokens.update(address, token!, key, old, value, strictly(context.options)));
+      await request(context, file!, (address, paying) =>
+        context.tokens.update(address, token!, key, old, value, requestOptions(context.options, paying)));
     })),
   delete: (parent, path) =>
     requesting(define<RequestingOptions>(parent, {
@@ -274,51 +281,59 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       example: `${path}delete bob.key 96d1f0… planet Mars`,
     }, async (context, file, token, ...texts) => {
       const [key, value] = texts.map((text) => factText(text, context.options)) as [FactText, FactText];
-      await request(context, file!, (address) =>
-        context.tokens.delete(address, token!, key, value, strictly(context.options)));
+      await request(context, file!, (address, paying) =>
+        context.tokens.delete(address, token!, key, value, requestOptions(context.options, paying)));
     })),
   apply: (parent, path) =>
-    withDepth(define<WaitOptions & { dryRun?: boolean }, [string, string, string[]]>(parent, {
+    withPayer(define<WaitOptions & PayerOptions & { dryRun?: boolean }, [string, string, string[]]>(parent, {
       usage: "apply <file> <token> [requests...]",
       description: "apply these requests, or as many open ones as fit (owner only); print the root",
       example: `${path}apply alice.key 96d1f0…`,
     }, async (context, file, token, requests) => {
-      const { tokens, output, options, addressOf } = context;
-      const done = options.dryRun
-        ? await tokens.tryApply(addressOf(await loadKey(file)), token, requests)
-        : await transact(context, file, (address) => tokens.apply(address, token, requests));
+      const { tokens, output, options: { dryRun, wallet } } = context;
+      const done = dryRun
+        ? await tokens.tryApply(await addressIn(context, file), token, requests, wallet === undefined ? {} : { wallet })
+        : await transact(context, file, (address, paying) => tokens.apply(address, token, requests, paying));
       for (const { request, message } of done.left) output.note(`left: ${request}: ${message}`);
       const { mpfRoot, applied, left } = done;
       output.value(mpfRoot, { root: mpfRoot, applied, left, ...("txHash" in done ? { txHash: done.txHash } : {}) });
     })).option("--dry-run", "only say what would be applied"),
   retract: (parent, path) =>
-    withDepth(define<WaitOptions>(parent, {
+    withPayer(define<WaitOptions & PayerOptions>(parent, {
       usage: "retract <file> <request>",
       description: "take an open request back, with its deposit",
       example: `${path}retract bob.key 5be1…-0`,
     }, async (context, file, request) => {
-      const { txHash } = await transact(context, file!, (address) => context.tokens.retract(address, request!));
+      const { txHash } = await transact(
+        context,
+        file!,
+        (address, paying) => context.tokens.retract(address, request!, paying),
+      );
       context.output.value(txHash, { txHash });
     })),
   transfer: (parent, path) =>
-    define(parent, {
+    withWallet(define<PayerOptions>(parent, {
       usage: "transfer <file> <token> <address>",
       description: "print a transaction that gives a token to an address or a key file; the new owner must sign it too",
       example: `${path}transfer alice.key 96d1f0… bob.key | arbor sign bob.key - | arbor submit -`,
     }, async (context, file, token, to) => {
       const { tokens, output } = context;
-      const key = await loadKey(file!);
-      const built = await tokens.transfer(context.addressOf(key), token!, await addressIn(context, to!));
-      const transaction = signTransaction(built.unsignedTransaction, key);
+      const { address, paying, sign } = await payerIn(context, file!);
+      const built = await tokens.transfer(address, token!, await addressIn(context, to!), paying);
+      const transaction = await sign(built.unsignedTransaction);
       output.value(transaction, { transaction, owner: built.owner, signers: built.signers });
-    }),
+    })),
   end: (parent, path) =>
-    withDepth(define<WaitOptions>(parent, {
+    withPayer(define<WaitOptions & PayerOptions>(parent, {
       usage: "end <file> <token>",
       description: "end a token (owner only)",
       example: `${path}end alice.key 96d1f0…`,
     }, async (context, file, token) => {
-      const { txHash } = await transact(context, file!, (address) => context.tokens.end(address, token!));
+      const { txHash } = await transact(
+        context,
+        file!,
+        (address, paying) => context.tokens.end(address, token!, paying),
+      );
       context.output.value(txHash, { txHash });
     })),
   release: (parent, path) =>

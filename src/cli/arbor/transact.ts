@@ -1,8 +1,9 @@
 /** From an unsigned transaction of the token service to the ledger: signed here, submitted, and waited for. */
-import type { Unsigned } from "#src/client/tokens.ts";
-import { signTransaction, type TokenClient } from "#src/client/tokens.ts";
+import { Buffer } from "node:buffer";
+import { type PayingOptions, signTransaction, type TokenClient, type Unsigned } from "#src/client/tokens.ts";
 import { type Context, wholeNumber } from "#src/cli/arbor/command.ts";
 import { CliError } from "#src/cli/error.ts";
+import { readSecret } from "#src/cli/input.ts";
 import { loadKey } from "#src/cli/keyFile.ts";
 import { type Progress, startProgress } from "#src/cli/output.ts";
 import { type Command } from "commander";
@@ -11,6 +12,22 @@ import { isHex } from "#src/base/bytes.ts";
 export interface WaitOptions {
   /** Blocks on top of the transaction's. */
   readonly depth?: number;
+}
+
+export interface PayerOptions {
+  /** The wallet that pays, and signs. */
+  readonly wallet?: string;
+  /** File with its passphrase. */
+  readonly passphraseFile?: string;
+}
+
+/** The address that a command builds for, and who signs for it. */
+export interface Payer {
+  readonly address: string;
+  /** For the client's builds. */
+  readonly paying: PayingOptions;
+  /** Adds the signatures of the payer to a transaction. */
+  sign(transaction: string): Promise<string>;
 }
 
 /** Milliseconds to wait for each block. */
@@ -28,17 +45,52 @@ export function withDepth(command: Command): Command {
   );
 }
 
-/** Builds for a key's address, signs, submits and waits; gives the build's answer with the hash. */
+/** Adds `--wallet` to a command that builds. */
+export function withWallet(command: Command): Command {
+  return command
+    .option("--wallet <id>", "wallet that pays with all of its coins, and signs; <file> is then one of its addresses")
+    .option("--passphrase-file <file>", "with --wallet: file with its passphrase, - for standard input (default: -)");
+}
+
+/** The address in an argument, or that of the key in a file. */
+export async function addressIn(
+  { addressOf }: Pick<Context<object>, "addressOf">,
+  argument: string,
+): Promise<string> {
+  return /^addr/.test(argument) ? argument : addressOf(await loadKey(argument));
+}
+
+/** Who pays for a command: the key in a file, or with `--wallet` that wallet, for one of its addresses. */
+export async function payerIn(context: Context<PayerOptions>, argument: string): Promise<Payer> {
+  const { wallets, addressOf, options: { wallet, passphraseFile = "-" } } = context;
+  if (wallet === undefined) {
+    const key = await loadKey(argument);
+    return { address: addressOf(key), paying: {}, sign: async (unsigned) => signTransaction(unsigned, key) };
+  }
+  const address = await addressIn(context, argument);
+  const passphrase = await readSecret(passphraseFile, "Passphrase of the wallet:");
+  return {
+    address,
+    paying: { wallet },
+    async sign(unsigned) {
+      const { transaction } = await wallets.sign(wallet, Buffer.from(unsigned, "hex").toString("base64"), passphrase);
+      return Buffer.from(transaction, "base64").toString("hex");
+    },
+  };
+}
+
+/** Builds for a payer's address, signs, submits and waits; gives the build's answer with the hash. */
 export async function transact<T extends Pick<Unsigned, "unsignedTransaction">>(
-  { tokens, addressOf, options: { depth = 0 } }: Context<WaitOptions>,
-  file: string,
-  build: (address: string) => Promise<T>,
+  context: Context<WaitOptions & PayerOptions>,
+  argument: string,
+  build: (address: string, paying: PayingOptions) => Promise<T>,
 ): Promise<T & { readonly txHash: string }> {
-  const key = await loadKey(file);
+  const { tokens, options: { depth = 0 } } = context;
+  const { address, paying, sign } = await payerIn(context, argument);
   return await withProgress(depth + 3, async (progress) => {
     progress.step("building the transaction");
-    const built = await build(addressOf(key));
-    const txHash = await land(tokens, signTransaction(built.unsignedTransaction, key), depth, progress);
+    const built = await build(address, paying);
+    const txHash = await land(tokens, await sign(built.unsignedTransaction), depth, progress);
     return { ...built, txHash };
   });
 }

@@ -1,29 +1,34 @@
 /** The configuration of the service over HTTP: the contract, its versions, the network. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { config } from "#src/api/tokenFacts.ts";
-import blueprint from "#src/cage/blueprint.json" with { type: "json" };
+import { blueprintOf } from "#src/cage/blueprints.ts";
 import { publicationAddress } from "#src/cage/publication.ts";
-import { cageScript, cageScripts } from "#src/cage/script.ts";
+import { cageScripts, newestScript } from "#src/cage/script.ts";
 import { addressText, readAddressHex, scriptAddress } from "#src/cardano/address.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { TokenService } from "#src/edge/tokens/service.ts";
+import { answered } from "#src/edge/tokens/status.ts";
 
 /** Adds `/config`. */
-export function configRoutes(app: OpenAPIHono, { networkId, networkMagic, factSlots = false }: TokenService): void {
+export function configRoutes(app: OpenAPIHono, service: TokenService): void {
+  const { networkId, networkMagic, factSlots = false, port } = service;
   const addressOf = (hash: string) => textOf(scriptAddress(networkId, hash).hex);
   endpoint(app, "get", "/config", {
     summary: "The contract and the network of this service",
     answer: config,
-  }, () =>
-    Promise.resolve({
-      address: addressOf(cageScript.hash),
-      policyId: cageScript.hash,
-      plutus: blueprint,
+    refusals: { 503: "`network_unreachable`" },
+  }, async () => {
+    const current = newestScript(answered(await port.parameters()).value);
+    return {
+      address: addressOf(current.hash),
+      policyId: current.hash,
+      plutus: blueprintOf(current),
       network: { id: networkId, magic: networkMagic },
       versions: cageScripts.map(({ version, hash }) => ({ version, policyId: hash, address: addressOf(hash) })),
       publication: textOf(publicationAddress(networkId)),
       factSlots,
-    }));
+    };
+  });
 }
 
 function textOf(hex: string): string {

@@ -1,10 +1,11 @@
 /** What the endpoints of the token service share: its dependencies, look-ups of tokens, and builds. */
 import type { Context } from "hono";
-import { readNewestToken } from "#actors/pendingTokens.ts";
+import { readNewestToken, readPendingRequestToken } from "#actors/pendingTokens.ts";
 import * as api from "#src/api/tokens.ts";
 import type { Json } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { readToken, type TokenState } from "#src/cage/index/read.ts";
+import { readRequest, readToken } from "#src/cage/index/read.ts";
+import { atPoint } from "#src/chain/pending/spendable.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
 import { type AddEndpoint, check, endpoint } from "#src/edge/route.ts";
@@ -17,10 +18,10 @@ export interface TokenService extends TokenEdgeOptions {
   limited<T>(context: Context, build: () => Promise<T>): Promise<T>;
   /** Bytes (hexadecimal) of an address with a payment key; throws 400 `bad_address`. */
   requester(text: string): string;
-  /** The state of a live token; throws 404 `token_unknown`, `token_ended`. */
-  alive(token: string): Promise<TokenState>;
-  /** Requires a live token, as `alive`, or one that a pending transaction creates. */
+  /** Requires a live token, or one that a pending transaction creates; throws 404 `token_unknown`, `token_ended`. */
   buildable(token: string): Promise<void>;
+  /** The token of an open or pending request (`refKey`); throws 404 `request_unknown`. */
+  tokenOf(request: string): Promise<string>;
   /** A build of a token's actor, with the summary of its transaction; throws the build's refusal. */
   built(
     context: Context,
@@ -88,16 +89,18 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
       }
       return address.hex;
     },
-    async alive(token) {
-      const found = await readToken(sql, token);
-      if (!("state" in found)) throw tokenGone(token, found.status);
-      return found.state;
-    },
     async buildable(token) {
-      const found = await readToken(sql, token);
-      if ("state" in found) return;
-      const newest = await readNewestToken(sql, token, options.networkId);
-      if (newest.transaction === undefined) throw tokenGone(token, found.status);
+      if ("state" in await readToken(sql, token)) return;
+      // at one point: a block that comes between two reads would make a pending token unknown to both
+      const { value } = await atPoint(options.store, (sql) => readNewestToken(sql, token, options.networkId));
+      const { standing, transaction } = value;
+      if (!("state" in standing) && transaction === undefined) throw tokenGone(token, standing.status);
+    },
+    async tokenOf(request) {
+      // the pending one first: a block that comes between the two reads takes it into the ledger
+      const token = await readPendingRequestToken(sql, request) ?? (await readRequest(sql, request))?.token;
+      if (token !== undefined) return token;
+      throw new HttpFailure(404, "request_unknown", `No open request ${request.replace("#", "-")} exists.`);
     },
     async built(context, token, name, input) {
       const deadlineMs = timeOf(context);

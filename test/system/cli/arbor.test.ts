@@ -6,6 +6,8 @@ import path from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { endChild } from "../../support/child.ts";
 import { arborCommand, runCli, runInTerminal } from "../../support/arbor_cli.ts";
@@ -156,6 +158,44 @@ describe("tokens", () => {
       code: 1,
       stderr: expect.stringMatching(/\(token_ended\)\n$/),
     });
+  });
+
+  it("are paid by all coins of a wallet, which signs", async () => {
+    const wallets = new WalletClient(arbor.wallets);
+    const passphrase = "Secure Passphrase";
+    const { id } = await wallets.create({ name: "Payer", mnemonic_sentence: newMnemonic(15), passphrase });
+    const addresses = (await wallets.addresses(id)).map((one) => one.id);
+    for (const [i, ada] of ["1", "3", "4"].entries()) await cli("devnet", "fund", addresses[i]!, ada, "--wait");
+    const address = addresses[0]!;
+    const paying = (input: string, ...args: string[]) =>
+      runCli([...args, "--wallet", id, "--passphrase-file", "-"], {
+        env: { ...env(), ARBOR_WALLETS_URL: arbor.wallets },
+        input: `${input}\n`,
+      });
+    const paid = async (...args: string[]) => {
+      const { code, stdout, stderr } = await paying(passphrase, ...args);
+      if (code !== 0) throw new Error(`arbor ${args.join(" ")} ended with ${code}: ${stderr}`);
+      return stdout.trimEnd();
+    };
+    const refused = await paying("Another Passphrase", "token", "boot", address);
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("(wrong_encryption_passphrase)"),
+    });
+    expect(refused.stderr).not.toContain("Another");
+    const own = await until("a token", async () => {
+      const { code, stdout } = await paying(passphrase, "token", "boot", address);
+      return code === 0 && stdout.trimEnd();
+    });
+    const request = await paid("token", "insert", address, own, "planet", "Earth");
+    const applied = await json("token", "apply", address, own, "--dry-run", "--json");
+    expect(applied).toMatchObject({ applied: [request] });
+    expect(await paid("token", "apply", address, own, request)).toBe(applied.root);
+    const once = await paid("token", "transfer", address, own, file("bob"));
+    const twice = await runCli(["sign", file("bob"), "-"], { input: once });
+    expect((await runCli(["submit", "-"], { input: twice.stdout, env: env() })).code).toBe(0);
+    expect((await json("token", "show", own)).owner).toBe((await json("key", "show", file("bob"))).keyHash);
   });
 
   it("is replayed by an operator", async () => {

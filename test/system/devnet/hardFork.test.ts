@@ -3,7 +3,10 @@
  */
 import { expect, test } from "vitest";
 import { VirtualClock } from "#src/base/clock.ts";
+import { equalBytes } from "#src/base/bytes.ts";
 import { parseJson } from "#src/base/json.ts";
+import { referenceScript } from "#src/cage/publication.ts";
+import { cageScripts, firstProtocol } from "#src/cage/script.ts";
 import { silentLog } from "#src/base/log.ts";
 import { balance } from "#src/transaction/balance.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
@@ -12,6 +15,7 @@ import type { Utxo } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
+import type { ReferenceScript } from "#src/devnet/faucet/publish.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
@@ -30,7 +34,7 @@ const after = mainnetParametersAt(11);
 
 const world = devnetWorld();
 /** Starts a devnet that forks, on the world's clock. */
-async function start(clock = world.clock): Promise<Devnet> {
+async function start(clock = world.clock, publish: readonly ReferenceScript[] = []): Promise<Devnet> {
   const devnet = valueOf(
     await startDevnet({
       store: world.store,
@@ -38,7 +42,15 @@ async function start(clock = world.clock): Promise<Devnet> {
       evaluate: async (input) => evaluateScripts(input),
       log: silentLog,
       clock,
-      options: { blockMs: 0, leaseMs: 4_000, epochLength: EPOCH, pools: 1, parameters: before, hardForkEpoch: FORK },
+      options: {
+        blockMs: 0,
+        leaseMs: 4_000,
+        epochLength: EPOCH,
+        pools: 1,
+        parameters: before,
+        hardForkEpoch: FORK,
+        publish,
+      },
     }),
   );
   world.running.push(devnet);
@@ -111,6 +123,30 @@ test("the fork survives a restart, before and after it", async () => {
   await checkRows(world.store);
   valueOf(await third.rollback({ slot: EPOCH }));
   expect(await third.query((state) => state.parameters)).toEqual(before);
+});
+
+test("scripts that need the new version are published with it, without another start", async () => {
+  const scripts = cageScripts.slice(-2).map((one) => ({
+    address: alice.enterprise,
+    script: referenceScript(one),
+    firstProtocol: firstProtocol(one),
+  }));
+  const devnet = await start(world.clock, scripts);
+  const held = async () => {
+    const { value } = valueOf(await world.rows.utxosByAddress([alice.enterprise]));
+    return scripts.map(({ script }) => value.some(({ output }) => output.script && equalBytes(output.script, script)));
+  };
+  await makeBlock(devnet);
+  expect(await held()).toEqual([true, false]);
+  await until(devnet, FORK);
+  await makeBlock(devnet);
+  expect(await held()).toEqual([true, true]);
+  // undone with the fork, and redone with it
+  valueOf(await devnet.rollback({ slot: FORK * EPOCH - 1 }, { drop: true }));
+  expect(await held()).toEqual([true, false]);
+  valueOf(await devnet.enterNextEpoch());
+  await makeBlock(devnet);
+  expect(await held()).toEqual([true, true]);
 });
 
 test("an epoch without blocks does not prevent it", async () => {

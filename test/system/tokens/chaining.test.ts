@@ -1,5 +1,7 @@
 /** Builds on outputs of pending transactions: a token's life without a block, then one block that holds all of it. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readCursor } from "#src/chain/index/cursor.ts";
+import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { until } from "../../support/until.ts";
@@ -147,5 +149,30 @@ describe("transactions on pending ones", () => {
     await block(...hashes);
     await inOneBlockInOrder(hashes);
     expect(await get(`/token/${token}`)).toMatchObject({ status: 404, body: { code: "token_ended" } });
+  });
+
+  it("know a pending token while a block takes it into the ledger", async () => {
+    const { token, hash } = await booted();
+    const store = openStore(infra.databaseUrl, { max: 2, application: "test" });
+    try {
+      let made: Promise<Answer> | undefined;
+      // the build has read that the ledger has no such token; it reads the pending ones after the block
+      await store.sql.begin(async (sql) => {
+        await sql`lock table submission_status in access exclusive mode`;
+        made = request(bob, token, "insert", { key: "between", newValue: "v" });
+        await until("the build waits", async () => {
+          const [waiting] = await store
+            .sql`select 1 from pg_locks where relation = 'submission_status'::regclass and mode = 'AccessShareLock' and not granted`;
+          return waiting !== undefined;
+        }, 20_000);
+        const { at: { height } } = await readCursor(store.sql);
+        await block();
+        await until("the index has the block", async () => (await readCursor(store.sql)).at.height > height, 20_000);
+      });
+      await sent(await made!, bob);
+      await block(hash);
+    } finally {
+      await store.close();
+    }
   });
 });

@@ -4,6 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TokenClient, type Unsigned } from "#src/client/tokens.ts";
 import { lovelace, type WalletClient } from "#src/client/wallets.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
@@ -126,7 +127,31 @@ describe("the pending state of wallets and tokens", () => {
     expect(await refused("nothing", alice.address)).toEqual([400, "bad_request"]);
     // the owner is the address's key: another address of the wallet does not own the token
     expect(await refused(alice.id, await scenario.address(alice.id, 1))).toEqual([403, "not_owner"]);
-    await landed(alice, await alice.send(await alice.paying().build("end-token", token)));
+    const tokens = new TokenClient(scenario.arbor.tokens);
+    const [paying, wrong] = [{ wallet: alice.id }, { wallet: bob.id }];
+    const { address } = alice;
+    const send = ({ unsignedTransaction }: Unsigned) => alice.send({ status: 200, body: { unsignedTransaction } });
+    const request = `${await send(await tokens.insert(address, token, "k", "v", paying))}-0`;
+    const builds: readonly (() => Promise<unknown>)[] = [
+      () => tokens.boot(address, wrong),
+      () => tokens.insert(address, token, "l", "v", wrong),
+      () => tokens.update(address, token, "k", "v", "w", wrong),
+      () => tokens.delete(address, token, "k", "v", wrong),
+      () => tokens.apply(address, token, [request], wrong),
+      () => tokens.tryApply(address, token, [request], wrong),
+      () => tokens.retract(address, request, wrong),
+      () => tokens.transfer(address, token, bob.address, wrong),
+      () => tokens.end(address, token, wrong),
+    ];
+    for (const build of builds) {
+      expect([String(build), ...await scenario.refused(build())]).toEqual([String(build), 403, "foreign_address"]);
+    }
+    expect(await tokens.tryApply(address, token, [request], paying)).toMatchObject({
+      applied: [request],
+      dryRun: true,
+    });
+    const applied = await send(await tokens.apply(address, token, [request], paying));
+    await landed(alice, applied, await send(await tokens.end(address, token, paying)));
   });
 
   it("builds of both services for one wallet use different coins while there are some", async () => {

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { blake2b224 } from "#src/cardano/hash.ts";
-import { blueprintText, buildScript, files, publishedText } from "#src/cage/build.ts";
+import { blueprintText, buildScript, files, publishedText, versionsText } from "#src/cage/build.ts";
+import { blueprintOf } from "#src/cage/blueprints.ts";
 import published from "#src/cage/published.json" with { type: "json" };
 import { cageScript, cageScripts } from "#src/cage/script.ts";
 import { compiled, program } from "#src/cage/uplc/program.ts";
@@ -12,6 +13,7 @@ describe("the committed contract", () => {
   it("is what the source builds, byte for byte", async () => {
     expect(await readFile(files.blueprint, "utf8")).toBe(blueprintText());
     expect(await readFile(files.published, "utf8")).toBe(publishedText(published));
+    expect(await readFile(files.versions, "utf8")).toBe(versionsText(published));
     expect([buildScript(), buildScript({ caseOnConstants: true })]).toEqual(cageScripts.slice(1));
     expect(buildScript()).toEqual(buildScript());
   });
@@ -25,6 +27,13 @@ describe("the committed contract", () => {
       expect(entry).toMatchObject({ hash: cageScript.hash, compiledCode: toHex(cageScript.compiledCode) });
     }
     expect(blueprint.preamble.plutusVersion).toBe("v3");
+    for (const script of cageScripts.slice(1)) {
+      const { preamble, validators } = blueprintOf(script);
+      expect(preamble.version).toBe(script.version);
+      for (const { hash, compiledCode } of validators) {
+        expect([hash, compiledCode]).toEqual([script.hash, toHex(script.compiledCode)]);
+      }
+    }
   });
 
   it("has a separate version for each code", () => {
