@@ -27,7 +27,7 @@ import {
   SignerPerson,
   WalletPerson,
 } from "./disorder_people.ts";
-import { byRef, explained, type Promised } from "./disorder_promises.ts";
+import { byRef, explained, type Promised, unjustified } from "./disorder_promises.ts";
 import { ANSWER_MS, DisorderServices, type Processes } from "./disorder_services.ts";
 import { type Infra, sharedInfra } from "./infra.ts";
 import {
@@ -37,6 +37,7 @@ import {
   type PlainChange,
   type PlainContract,
   type PlainState,
+  type PlainStep,
   plainTransaction,
   replay,
 } from "./plain_chain.ts";
@@ -92,18 +93,10 @@ interface OpenRequest {
 const RACES: Readonly<Record<string, readonly string[]>> = {
   boot: [],
   request: ["token_ended", "token_pending", "token_unknown", "request_conflicts"],
-  update: [
-    "token_ended",
-    "token_pending",
-    "token_unknown",
-    "requests_fail",
-    "nothing_to_apply",
-    "not_owner",
-    "refused_by_ledger",
-  ],
+  update: ["token_ended", "token_pending", "token_unknown", "requests_fail", "nothing_to_apply", "refused_by_ledger"],
   retract: ["request_unknown", "request_pending", "refused_by_ledger"],
-  transfer: ["token_ended", "token_pending", "token_unknown", "not_owner", "refused_by_ledger"],
-  end: ["token_ended", "token_pending", "token_unknown", "not_owner", "refused_by_ledger"],
+  transfer: ["token_ended", "token_pending", "token_unknown", "refused_by_ledger"],
+  end: ["token_ended", "token_pending", "token_unknown", "refused_by_ledger"],
   pay: [],
   // its coin may be rolled back, or spent by what was built for the same user
   "own payment": ["refused_by_ledger"],
@@ -122,6 +115,8 @@ class World {
   private readonly discarded = new Set<string>();
   /** Promised transactions that were lost with a discarded one. */
   private readonly lost = new Set<Promised>();
+  /** Operations of this phase that were refused. */
+  private readonly refused: { readonly of: Promised; readonly outcome: Outcome & { ok: false } }[] = [];
   readonly counts: Record<string, number> = {};
   private operation = 0;
 
@@ -239,9 +234,12 @@ class World {
       return true;
     }
     this.note(`${kind} refused: ${outcome.code}`);
+    this.refused.push({ of: promised, outcome });
     if (!races.includes(outcome.code)) {
       this.wrong.push(
-        `${kind} by ${by.name} is refused: ${outcome.status} ${outcome.code} ${JSON.stringify(outcome.details)}`,
+        `${kind} by ${by.name} is refused: ${outcome.status} ${outcome.code} ${outcome.message} ${
+          JSON.stringify(outcome.details)
+        }`,
       );
     }
     return false;
@@ -570,10 +568,14 @@ class World {
     const lost = this.lost.size + this.discarded.size;
     const chain = await this.settle(faults.some((one) => one.type === "lost root" || "drop" in one));
     this.explain(chain);
-    this.compareBeliefs(
-      chain,
-      this.lost.size + this.discarded.size > lost || faults.some(({ type }) => type === "lost root"),
-    );
+    this.noteChained(chain);
+    const lostNow = this.lost.size + this.discarded.size > lost || faults.some(({ type }) => type === "lost root");
+    for (const { of, outcome } of this.refused.splice(0)) {
+      for (const why of unjustified(of, outcome, chain, this.contracts)) {
+        if (!lostNow) this.wrong.push(`${of.kind} by ${of.by.name} is refused with ${outcome.code}, although ${why}`);
+      }
+    }
+    this.compareBeliefs(chain, lostNow);
     await until(
       "the services agree with the blocks",
       async () => (await this.differences(chain)).length === 0,
@@ -594,6 +596,13 @@ class World {
       csl.BaseAddress.from_address(csl.Address.from_bech32(address))?.stake_cred().to_keyhash()?.to_hex();
     const known = new Map(this.people.flatMap((one) => [[one.address, one], [stake(one.address) ?? one.address, one]]));
     return (address) => known.get(address) ?? known.get(stake(address) ?? "");
+  }
+
+  /** How many updates stand on a state of their own block. */
+  private noteChained({ transactions }: PlainState): void {
+    const isChained = ({ height, effect: { moved } }: PlainStep) =>
+      moved !== undefined && transactions.get(moved.before.ref.slice(0, 64))?.height === height;
+    this.counts["on a state of the same block"] = [...transactions.values()].filter(isChained).length;
   }
 
   /** Each transaction does what its promise says, and changes each user's lovelace by that. */

@@ -28,7 +28,13 @@ export type Outcome =
     readonly root?: string;
     readonly applied?: readonly string[];
   }
-  | { readonly ok: false; readonly status: number; readonly code: string; readonly details: unknown };
+  | {
+    readonly ok: false;
+    readonly status: number;
+    readonly code: string;
+    readonly details: unknown;
+    readonly message: string;
+  };
 
 export interface Change {
   readonly type: "insert" | "update" | "delete";
@@ -67,7 +73,7 @@ const outcome = (
 ): Outcome =>
   status === 200 || status === 202
     ? { ok: true, ...good(body) }
-    : { ok: false, status, code: body?.code ?? "", details: body?.details };
+    : { ok: false, status, code: body?.code ?? "", details: body?.details, message: body?.error ?? body?.message };
 
 /** A user of the token service: `sign` adds the user's signature to a transaction in hexadecimal. */
 export abstract class Builder {

@@ -1,6 +1,13 @@
 /** What acknowledged operations promise, and whether their transactions do that. */
-import { leastLovelace, leastPayment, type PlainChange, type PlainStep } from "./plain_chain.ts";
-import type { Person } from "./disorder_people.ts";
+import type { Outcome, Person } from "./disorder_people.ts";
+import {
+  leastLovelace,
+  leastPayment,
+  type PlainChange,
+  type PlainContract,
+  type PlainState,
+  type PlainStep,
+} from "./plain_chain.ts";
 
 /** An operation that was acknowledged. */
 export interface Promised {
@@ -106,4 +113,44 @@ export function explained(
   }
   if (kind !== "boot" && kind !== "end") same("what it mints", quantities, []);
   return problems;
+}
+
+/**
+ * What speaks against a refusal, once everything is in blocks and nothing was lost: what it says to be gone is there, or
+ * the ledger misses a coin, which services must not spend twice.
+ */
+export function unjustified(
+  { kind, by, token = "", requests = [] }: Promised,
+  { code, details }: Outcome & { readonly ok: false },
+  { tokens, open, utxos, transactions }: PlainState,
+  contracts: readonly PlainContract[],
+): string[] {
+  const isOpen = (request: string) => open.has(request) ? [`the request ${request} is open`] : [];
+  switch (code) {
+    case "token_unknown":
+      return [`there is the token ${token}`];
+    case "token_ended":
+      return tokens.has(token) ? [`the token ${token} lives`] : [];
+    case "request_unknown":
+    case "request_pending":
+      return requests.flatMap(isOpen);
+    case "requests_fail":
+      return (details as { requests: { request: string; code: string }[] }).requests
+        .filter((one) => one.code === "request_unknown" || one.code === "request_pending")
+        .flatMap(({ request }) => isOpen(request));
+    case "refused_by_ledger": {
+      // a payment that the service has not built may take a coin of its builds
+      if (kind === "pay" && by.means === "key") return [];
+      const failures = details as { name: string; inputs?: { txHash: string; index: number }[] }[];
+      const missing = failures.find(({ name }) => name === "BadInputsUTxO")?.inputs;
+      if (missing === undefined) return [`only ${JSON.stringify(failures)} is said`];
+      return missing.flatMap(({ txHash, index }) => {
+        const output = transactions.get(txHash)?.transaction.outputs[index];
+        if (utxos.has(`${txHash}-${index}`)) return [`${txHash}-${index} is unspent`];
+        return contracts.some(({ address }) => address === output?.address) ? [] : [`${txHash}-${index} is a coin`];
+      });
+    }
+    default:
+      return [];
+  }
 }

@@ -93,6 +93,7 @@ export interface PlainState {
 }
 
 export interface PlainStep {
+  readonly height: number;
   readonly transaction: PlainTransaction;
   readonly spent: readonly PlainOutput[];
   readonly effect: PlainEffect;
@@ -250,7 +251,7 @@ export function replay(blocks: readonly PlainBlock[], contracts: readonly PlainC
     if (asset === undefined || owner === undefined) return undefined;
     return { id: asset.slice(56), owner: hexIn(owner), root: hexIn(root), ref, lovelace };
   };
-  const step = (transaction: PlainTransaction, slot: number) => {
+  const step = (transaction: PlainTransaction, { slot, height }: PlainBlock) => {
     const { hash, inputs, outputs } = transaction;
     if (transactions.has(hash)) throw new Error(`the transaction ${hash} is in two blocks`);
     const spent = inputs.flatMap((ref) => utxos.get(ref) ?? []);
@@ -304,9 +305,9 @@ export function replay(blocks: readonly PlainBlock[], contracts: readonly PlainC
       ...(old && !now ? { ended: old } : {}),
       ...(old && now ? { moved: { before: old, after: now } } : {}),
     };
-    transactions.set(hash, { transaction, spent, effect });
+    transactions.set(hash, { height, transaction, spent, effect });
   };
-  for (const { slot, transactions: some } of blocks) for (const one of some) step(one, slot);
+  for (const block of blocks) for (const one of block.transactions) step(one, block);
   return { utxos, tokens, ended, open, closed, transactions };
 }
 
