@@ -83,6 +83,15 @@ export interface RequestOptions {
   readonly strict?: boolean;
 }
 
+/** What an update does besides applying requests. */
+export interface UpdateOptions {
+  /**
+   * Requests (`<hash>-<index>`) that it refuses: each gets its whole deposit back, and its change is not made. For tokens
+   * from version 3.0.0 of the contract on.
+   */
+  readonly refuse?: readonly string[];
+}
+
 /** A token after a transition. */
 export interface TokenNow {
   readonly tokenId: string;
@@ -102,8 +111,15 @@ export type TokenEvent =
 /** Longest wait of one request, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
 
-const updatePath = (address: string, tokenId: string, requests: readonly string[]) =>
-  `/transaction/${address}/update-token/${tokenId}?${requests.map((request) => `request=${request}`).join("&")}`;
+const updatePath = (
+  address: string,
+  tokenId: string,
+  requests: readonly string[],
+  { refuse = [] }: UpdateOptions,
+) => {
+  const query = [...requests.map((one) => `request=${one}`), ...refuse.map((one) => `refuse=${one}`)];
+  return `/transaction/${address}/update-token/${tokenId}?${query.join("&")}`;
+};
 
 /**
  * The token service over HTTP. Transactions come unsigned, as CBOR in hexadecimal; token ids, keys of owners and roots are
@@ -235,13 +251,23 @@ export class TokenClient {
    * The transaction that applies requests (`<hash>-<index>`); without any, as many of the open ones as can be applied
    * and fit.
    */
-  apply(address: string, tokenId: string, requests: readonly string[] = []): Promise<UnsignedUpdate> {
-    return this.get(updatePath(address, tokenId, requests));
+  apply(
+    address: string,
+    tokenId: string,
+    requests: readonly string[] = [],
+    options: UpdateOptions = {},
+  ): Promise<UnsignedUpdate> {
+    return this.get(updatePath(address, tokenId, requests, options));
   }
 
   /** What `apply` would do, and what it would leave open; it reports on requests that cannot be applied as well. */
-  tryApply(address: string, tokenId: string, requests: readonly string[] = []): Promise<UpdateDryRun> {
-    return this.get(`${updatePath(address, tokenId, requests)}&dryRun=true`);
+  tryApply(
+    address: string,
+    tokenId: string,
+    requests: readonly string[] = [],
+    options: UpdateOptions = {},
+  ): Promise<UpdateDryRun> {
+    return this.get(`${updatePath(address, tokenId, requests, options)}&dryRun=true`);
   }
 
   /** The transaction that gives a token to another owner, whose address is `to`: both sign it. */

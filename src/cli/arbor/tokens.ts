@@ -179,7 +179,9 @@ function readCommands(token: Command): void {
       },
     ),
   )
-    .addOption(new Option("--status <status>", "only these requests").choices(["open", "applied", "retracted"]))
+    .addOption(
+      new Option("--status <status>", "only these requests").choices(["open", "applied", "refused", "retracted"]),
+    )
     .option("--owner <hash>", "only requests that are refunded to this payment key hash")
     .addOption(limitOption());
 
@@ -278,19 +280,25 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
         context.tokens.delete(address, token!, key, value, strictly(context.options)));
     })),
   apply: (parent, path) =>
-    withDepth(define<WaitOptions & { dryRun?: boolean }, [string, string, string[]]>(parent, {
+    withDepth(define<WaitOptions & { dryRun?: boolean; refuse: string[] }, [string, string, string[]]>(parent, {
       usage: "apply <file> <token> [requests...]",
       description: "apply these requests, or as many open ones as fit (owner only); print the root",
       example: `${path}apply alice.key 96d1f0…`,
     }, async (context, file, token, requests) => {
       const { tokens, output, options, addressOf } = context;
-      const done = options.dryRun
-        ? await tokens.tryApply(addressOf(await loadKey(file)), token, requests)
-        : await transact(context, file, (address) => tokens.apply(address, token, requests));
+      const { dryRun, refuse } = options;
+      const done = dryRun
+        ? await tokens.tryApply(addressOf(await loadKey(file)), token, requests, { refuse })
+        : await transact(context, file, (address) => tokens.apply(address, token, requests, { refuse }));
       for (const { request, message } of done.left) output.note(`left: ${request}: ${message}`);
-      const { mpfRoot, applied, left } = done;
-      output.value(mpfRoot, { root: mpfRoot, applied, left, ...("txHash" in done ? { txHash: done.txHash } : {}) });
-    })).option("--dry-run", "only say what would be applied"),
+      const { mpfRoot, applied, refused, left } = done;
+      const transaction = "txHash" in done ? { txHash: done.txHash } : {};
+      output.value(mpfRoot, { root: mpfRoot, applied, refused, left, ...transaction });
+    })).option("--dry-run", "only say what would be applied")
+      .addOption(
+        new Option("--refuse <request>", "refuse this request, whose whole deposit returns (repeatable)")
+          .argParser((one, all: readonly string[]) => [...all, one]).default([], "none"),
+      ),
   retract: (parent, path) =>
     withDepth(define<WaitOptions>(parent, {
       usage: "retract <file> <request>",
