@@ -34,7 +34,7 @@ import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
 import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
 import { NOT_REQUESTER } from "#src/cage/transactions/retract.ts";
 import { NOT_OWNER } from "#src/cage/transactions/state.ts";
-import type { BuiltUpdate, RefusedRequest } from "#src/cage/transactions/update.ts";
+import type { BuiltUpdate, UnappliedRequest } from "#src/cage/transactions/update.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { currentSlot } from "#src/cardano/parameters.ts";
@@ -100,9 +100,10 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
         input: z.object({
           ...payer,
           requests: z.array(ref).min(1).max(MOST_REQUESTS).nullable(),
+          refuse: z.array(ref).max(MOST_REQUESTS).default([]),
           dryRun: z.boolean(),
           partial: z.boolean().default(false),
-        }),
+        }).refine(({ requests, refuse }) => !requests?.some((one) => refuse.includes(one)), "both applied and refused"),
         run: (view, input, context) => update(options, view, input, context),
       }),
       transfer: defineBuild({
@@ -314,6 +315,8 @@ async function request(
 interface UpdateInput extends TokenPayer {
   /** Null: as many open requests as can be applied and fit. */
   readonly requests: string[] | null;
+  /** Requests to refuse, none of them among `requests`. */
+  readonly refuse: string[];
   /**
    * Whether to report only what an update would do: no output is reserved, and failing requests do not prevent others.
    */
@@ -325,7 +328,7 @@ interface UpdateInput extends TokenPayer {
 async function update(
   options: TokenBuildOptions,
   view: View,
-  { requests: named, dryRun, partial, ...from }: UpdateInput,
+  { requests: named, refuse, dryRun, partial, ...from }: UpdateInput,
   { entity, deadline }: BuildContext,
 ): Promise<Answer> {
   const no = impossible(view, { type: "UPDATE" });
@@ -334,12 +337,14 @@ async function update(
   const read = async (sql: Queries) => {
     const newest = await readNewestToken(sql, entity.id, options.networkId);
     const state = stateOf(newest, entity.id);
-    const requests = await openRequests(sql, entity.id, named, newest);
+    const open = await openRequests(sql, entity.id, named, newest);
+    const requests = named ? open : open.filter((one) => one && !refuse.includes(refKey(one.utxo.ref)));
+    const refused = refuse.length > 0 ? await openRequests(sql, entity.id, refuse, newest) : [];
     const paths = [...requests.flatMap((one) => one ?? []), ...newest.changes].map(({ path }) => path);
     const withFacts = state.ok
       ? ok({ ...state.value, packedFacts: await readFactLeaves(sql, state.value, paths) })
       : state;
-    return { state: withFacts, requests, newest };
+    return { state: withFacts, requests, refused, newest };
   };
   return await building(
     options,
@@ -347,29 +352,33 @@ async function update(
     deadline,
     script,
     read,
-    async (common, { state, requests, newest }) => {
+    async (common, { state, requests, refused, newest }) => {
       if (!state.ok) return state;
       if (keyAddress(from.address)?.payment !== state.value.owner) return NOT_OWNER;
-      const unknown = (named ?? []).flatMap((request, i) => {
-        if (requests[i]?.token === entity.id) return [];
-        const transaction = newest.spent.get(request);
-        if (transaction !== undefined) return [{ request, ...spentBy(transaction) }];
-        const message = requests[i]
-          ? "The request is for another token."
-          : "The request does not exist or is not open.";
-        return [{ request, code: "request_unknown", message }];
-      });
+      const missing = (names: readonly string[], found: readonly (OpenRequest | undefined)[]) =>
+        names.flatMap((request, i) => {
+          if (found[i]?.token === entity.id) return [];
+          const transaction = newest.spent.get(request);
+          if (transaction !== undefined) return [{ request, ...spentBy(transaction) }];
+          const message = found[i] ? "The request is for another token." : "The request does not exist or is not open.";
+          return [{ request, code: "request_unknown", message }];
+        });
+      const spentOf = (found: readonly OpenRequest[]) =>
+        found.flatMap(({ utxo }) => {
+          const [request, transaction] = [refKey(utxo.ref), newest.spent.get(refKey(utxo.ref))];
+          return transaction === undefined ? [] : [{ request, ...spentBy(transaction) }];
+        });
+      const refusing = refused.filter((one) => one !== undefined);
+      const unknown = [...missing(named ?? [], requests), ...missing(refuse, refused), ...spentOf(refusing)];
       const found = requests.filter((one) => one !== undefined);
-      const spent = found.flatMap(({ utxo }) => {
-        const [request, transaction] = [refKey(utxo.ref), newest.spent.get(refKey(utxo.ref))];
-        return transaction === undefined ? [] : [{ request, ...spentBy(transaction) }];
-      });
+      const spent = spentOf(found);
       const all = named !== null && !dryRun && !partial;
       if ((unknown.length > 0 && !partial) || (all && spent.length > 0)) return failing([...unknown, ...spent]);
-      if (requests.length === 0) return fail("nothing_to_apply", "No request is open.");
+      if (requests.length === 0 && refusing.length === 0) return fail("nothing_to_apply", "No request is open.");
       const gone = [...unknown, ...spent];
-      const free = found.filter(({ token, utxo }) => token === entity.id && !newest.spent.has(refKey(utxo.ref)));
-      if (free.length === 0) return failing(gone);
+      const available = ({ token, utxo }: OpenRequest) => token === entity.id && !newest.spent.has(refKey(utxo.ref));
+      const [free, refusable] = [found.filter(available), refusing.filter(available)];
+      if (free.length === 0 && refusable.length === 0) return failing(gone);
       const built = await options.builders.run(
         all ? "update" : "batch",
         {
@@ -377,6 +386,7 @@ async function update(
           state: state.value.utxo,
           // named requests are applied in the ledger's order, not by age: the owner chose them
           requests: free.map(({ utxo, made }) => named ? utxo : { ...utxo, made }),
+          refuse: refusable.map(({ utxo }) => utxo),
           facts: state.value.packedFacts,
           changes: newest.changes.map(digestsOf),
         },
@@ -384,7 +394,7 @@ async function update(
       );
       if (built.ok) return ok({ built: built.value, more: updateResponse(built.value, gone, dryRun), dry: dryRun });
       if (built.error.code === "requests_fail") {
-        return failing([...(built.error.details as { requests: readonly RefusedRequest[] }).requests, ...gone]);
+        return failing([...(built.error.details as { requests: readonly UnappliedRequest[] }).requests, ...gone]);
       }
       if (built.error.code === "state_differs") return quarantined(view);
       return built;
@@ -417,10 +427,11 @@ function updateResponse(
   gone: readonly LeftRequest[],
   dryRun: boolean,
 ): Record<string, Json> {
-  const { root, applied, left = [], fee, size } = built;
+  const { root, applied, refused, left = [], fee, size } = built;
   return {
     mpfRoot: root,
     applied: applied.map(refText),
+    refused: refused.map(refText),
     left: [...left, ...gone].map(leftText),
     ...(dryRun ? { dryRun, fee: String(fee), size } : {}),
   };
@@ -469,8 +480,8 @@ const leftText = ({ request, code, message, lostTo }: LeftRequest) => ({
   ...(lostTo === undefined ? {} : { lostTo: refText(lostTo) }),
 });
 
-/** A request that is not applied, with more codes than those of `RefusedRequest`. */
-type LeftRequest = Omit<RefusedRequest, "code"> & { readonly code: string };
+/** A request that is not applied, with more codes than those of `UnappliedRequest`. */
+type LeftRequest = Omit<UnappliedRequest, "code"> & { readonly code: string };
 
 function failing(requests: readonly LeftRequest[]): Result<never, Failure> {
   const message = requests.length === 1

@@ -85,8 +85,8 @@ const slotTime = z.object({
 }).nullable();
 
 const redeemer = z.discriminatedUnion("type", [
-  z.object({ type: z.enum(["end", "contribute", "retract", "burning"]) }),
-  z.object({ type: z.literal("modify"), actions: z.array(z.enum(["apply", "skip"])) }),
+  z.object({ type: z.enum(["end", "contribute", "refuse", "retract", "burning"]) }),
+  z.object({ type: z.literal("modify"), actions: z.array(z.enum(["apply", "skip", "refuse"])) }),
   z.object({ type: z.literal("minting"), seed: outputRef, tokenId }),
   z.object({ type: z.literal("unknown"), cbor: hex }),
 ]).meta({ id: "SummaryRedeemer" });
@@ -105,7 +105,7 @@ export const summary = z.object({
     index: z.int(),
     ...output,
     purpose: z.enum(["state", "request", "refund", "change", "payment"]).describe(
-      "`refund`: the refund of an applied request. `change`: change to the requester, without datum and script.",
+      "`refund`: the refund of an applied or refused request. `change`: change to the requester, without datum and script.",
     ),
     for: outputRef.nullable().describe("The refunded request."),
   })),
@@ -127,6 +127,9 @@ export const summary = z.object({
     applies: z.array(z.object({ outputRef, change })).describe("Applied requests, in order of application."),
     skips: z.array(z.object({ outputRef, change })).describe(
       "Requests that the transaction returns to their owners.",
+    ),
+    refuses: z.array(z.object({ outputRef, change })).exactOptional().describe(
+      "Refused requests, in the ledger's order: their whole deposits return. Omitted if there are none.",
     ),
     proven: z.boolean().nullable().describe(
       "Whether the proofs and changes transform the root before into the root after; null if data is missing.",

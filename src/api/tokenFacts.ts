@@ -99,7 +99,7 @@ export const factHistory = z.object({
 
 export const historyQuery = {
   key: z.string().max(65_536).optional().describe("Only requests for this key."),
-  status: z.enum(["open", "applied", "retracted"]).optional().describe(
+  status: z.enum(["open", "applied", "refused", "retracted"]).optional().describe(
     "Only requests with this status. Closed requests are sorted by their closing time, newest first.",
   ),
   owner: z.string().regex(/^[0-9a-fA-F]{56}$/, "expected 56 hexadecimal digits").transform((value) =>
@@ -113,9 +113,11 @@ export const historyQuery = {
 export const pastRequest = request.extend({
   lovelace: z.int().describe("Lovelace in the request's output."),
   fee: z.int().describe("Part of it, in lovelace, offered to the token owner."),
-  status: z.enum(["open", "applied", "retracted"]),
+  status: z.enum(["open", "applied", "refused", "retracted"]).describe(
+    "`refused`: the token owner returned the whole deposit without applying it.",
+  ),
   opened: z.object({ slot, txHash: z.string() }),
-  closed: at.optional().describe("When the request was applied or retracted."),
+  closed: at.optional().describe("When the request was applied, refused or retracted."),
 }).meta({ id: "PastRequest" });
 
 export const tokenHistory = z.object({

@@ -202,6 +202,7 @@ export const unsignedRequest = unsigned.extend({
 const applying = z.object({
   mpfRoot: z.string().describe("Root after the requests are applied."),
   applied: z.array(z.string()).describe("Applied requests, in ledger order."),
+  refused: z.array(z.string()).describe("Refused requests, in ledger order: their whole deposits return."),
   left: z.array(z.object({
     request: z.string(),
     code: z.string(),

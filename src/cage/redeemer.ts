@@ -1,8 +1,8 @@
 /**
  * Redeemers of the contract. "Crown" is the contract's short name for the shared top branch (`forestry/topBranch.ts`).
  *
- * - spend: end `C0[]`, contribute `C1[]` or from version 3 on the index of its input (a number), modify `C2[[action]]`, or from version 2 on `C4[crown, [action]]`, retract `C3[]`
- * - action: apply `C0[proof]`, skip `C1[]`
+ * - spend: end `C0[]`, contribute `C1[]` or from version 3 on the index of its input (a number), refuse (from version 3 on) -1 - that index, modify `C2[[action]]`, or from version 2 on `C4[crown, [action]]`, retract `C3[]`
+ * - action: apply `C0[proof]`, skip `C1[]`, refuse `C2[]` (from version 3 on)
  * - mint: minting `C0[C0[output reference]]`, burning `C1[]`
  */
 import { as, type Item } from "#src/cardano/cbor.ts";
@@ -12,8 +12,14 @@ import { type Proof, proofData, readProof } from "#src/forestry/proof.ts";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { fieldsOf } from "#src/cage/plutus_address.ts";
 
-/** An update's action on one request of its token: apply it, or skip it because its owner retracts it in the same transaction. */
-export type Action = { readonly type: "apply"; readonly proof: Proof } | { readonly type: "skip" };
+/**
+ * An update's action on one request of its token: apply it, refuse it (its deposit returns), or skip it because its owner
+ * retracts it in the same transaction.
+ */
+export type Action =
+  | { readonly type: "apply"; readonly proof: Proof }
+  | { readonly type: "skip" }
+  | { readonly type: "refuse" };
 
 /** How an output of the contract is spent. */
 export type SpendRedeemer =
@@ -21,6 +27,8 @@ export type SpendRedeemer =
   | { readonly type: "end" }
   /** A request that an update of its token applies; from version 3 on with the index of its input. */
   | { readonly type: "contribute"; readonly index?: number }
+  /** A request that an update of its token refuses, with the index of its input; from version 3 on. */
+  | { readonly type: "refuse"; readonly index: number }
   /** The state of a token that is updated: one action for each of its requests among the inputs, in the ledger's order. */
   | {
     readonly type: "modify";
@@ -38,7 +46,7 @@ type MintRedeemer =
   | { readonly type: "burning" };
 
 function actionData(action: Action): Data {
-  return action.type === "apply" ? constr(0, proofData(action.proof)) : constr(1);
+  return action.type === "apply" ? constr(0, proofData(action.proof)) : constr(action.type === "skip" ? 1 : 2);
 }
 
 /** A spend redeemer as Plutus data. */
@@ -48,6 +56,8 @@ export function spendData(redeemer: SpendRedeemer): Data {
       return constr(0);
     case "contribute":
       return redeemer.index === undefined ? constr(1) : BigInt(redeemer.index);
+    case "refuse":
+      return BigInt(-1 - redeemer.index);
     case "modify": {
       const actions = redeemer.actions.map(actionData);
       return redeemer.crown ? constr(4, redeemer.crown, actions) : constr(2, actions);
@@ -69,6 +79,7 @@ export function mintData(redeemer: MintRedeemer): Data {
 
 function readAction(data: Data): Action | undefined {
   if (fieldsOf(data, 1, 0)) return { type: "skip" };
+  if (fieldsOf(data, 2, 0)) return { type: "refuse" };
   const [steps] = fieldsOf(data, 0, 1) ?? [];
   const proof = steps === undefined ? undefined : readProof(steps);
   return proof && { type: "apply", proof };
@@ -77,10 +88,14 @@ function readAction(data: Data): Action | undefined {
 /** Maximum index of an input: each takes more than a byte of a transaction. */
 const MAX_INDEX = 65_535n;
 
-/** Reads a spend redeemer; undefined on anything not exactly right. */
+/**
+ * Reads a spend redeemer; undefined on anything not exactly right. Of a refused request the contract may accept a number that
+ * is not its index; the one that is read is `MAX_INDEX` at most.
+ */
 export function readSpend(data: Data): SpendRedeemer | undefined {
   if (typeof data === "bigint") {
-    return data >= 0n && data <= MAX_INDEX ? { type: "contribute", index: Number(data) } : undefined;
+    if (data < 0n) return { type: "refuse", index: Number(-1n - data > MAX_INDEX ? MAX_INDEX : -1n - data) };
+    return data <= MAX_INDEX ? { type: "contribute", index: Number(data) } : undefined;
   }
   if (fieldsOf(data, 0, 0)) return { type: "end" };
   if (fieldsOf(data, 1, 0)) return { type: "contribute" };

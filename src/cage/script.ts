@@ -44,3 +44,8 @@ export function supportsTopBranch({ version }: CageScript): boolean {
 export function contributesByIndex({ version }: CageScript): boolean {
   return version !== "1.0.0" && version !== "2.0.0";
 }
+
+/** Whether an update may refuse requests (see `contract/modify.ts`): not before version 3.0.0. */
+export function refusesRequests(script: CageScript): boolean {
+  return contributesByIndex(script);
+}

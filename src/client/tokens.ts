@@ -93,6 +93,15 @@ export interface RequestOptions extends PayingOptions {
   readonly strict?: boolean;
 }
 
+/** What an update does besides applying requests. */
+export interface UpdateOptions extends PayingOptions {
+  /**
+   * Requests (`<hash>-<index>`) that it refuses: each gets its whole deposit back, and its change is not made. For tokens
+   * from version 3.0.0 of the contract on.
+   */
+  readonly refuse?: readonly string[];
+}
+
 /** A token after a transition. */
 export interface TokenNow {
   readonly tokenId: string;
@@ -112,10 +121,16 @@ export type TokenEvent =
 /** Longest wait of one request, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
 
-const updatePath = (address: string, tokenId: string, requests: readonly string[], query: Query) =>
-  `/transaction/${address}/update-token/${tokenId}${queryText(query) || "?"}${
-    requests.map((request) => `&request=${request}`).join("")
-  }`;
+const updatePath = (
+  address: string,
+  tokenId: string,
+  requests: readonly string[],
+  { wallet, refuse = [] }: UpdateOptions,
+  query: Query = {},
+) => {
+  const lists = [...requests.map((one) => `&request=${one}`), ...refuse.map((one) => `&refuse=${one}`)].join("");
+  return `/transaction/${address}/update-token/${tokenId}${queryText({ wallet, ...query }) || "?"}${lists}`;
+};
 
 /**
  * The token service over HTTP. Transactions come unsigned, as CBOR in hexadecimal; token ids, keys of owners and roots are
@@ -251,9 +266,9 @@ export class TokenClient {
     address: string,
     tokenId: string,
     requests: readonly string[] = [],
-    { wallet }: PayingOptions = {},
+    options: UpdateOptions = {},
   ): Promise<UnsignedUpdate> {
-    return this.get(updatePath(address, tokenId, requests, { wallet }));
+    return this.get(updatePath(address, tokenId, requests, options));
   }
 
   /** What `apply` would do, and what it would leave open; it reports on requests that cannot be applied as well. */
@@ -261,9 +276,9 @@ export class TokenClient {
     address: string,
     tokenId: string,
     requests: readonly string[] = [],
-    { wallet }: PayingOptions = {},
+    options: UpdateOptions = {},
   ): Promise<UpdateDryRun> {
-    return this.get(updatePath(address, tokenId, requests, { wallet, dryRun: true }));
+    return this.get(updatePath(address, tokenId, requests, options, { dryRun: true }));
   }
 
   /** The transaction that gives a token to another owner, whose address is `to`: both sign it. */

@@ -89,6 +89,10 @@ const isRequest = ({ intent }: Meant) => ["insert", "update", "delete"].includes
 const makesState = ({ intent }: Meant) =>
   intent.type === "boot" || intent.type === "apply" || intent.type === "transfer";
 const applies = ({ intent }: Meant) => intent.type === "apply";
+const refuses = ({ intent }: Meant) => intent.type === "apply" && (intent.refuse ?? []).length > 0;
+/** Index of the refund of the first refused request that offers a fee. */
+const refusedAt = ({ intent, summary }: Meant) =>
+  summary.refunds.find(({ request }) => intent.type === "apply" && intent.refuse?.includes(request))!.index;
 const boots = ({ intent }: Meant) => intent.type === "boot";
 const ends = ({ intent }: Meant) => intent.type === "end";
 const transfers = ({ intent }: Meant) => intent.type === "transfer";
@@ -828,6 +832,33 @@ export const attacks: readonly Attack[] = [
     why: "refund",
     on: applies,
     run: (bent, meant) => redo(bent, meant, 1, () => ({ datum: encodeData(1n) })),
+  },
+  {
+    name: "keeps the fee that a refused request offers",
+    why: "refund",
+    on: refuses,
+    run: (bent, meant) => redo(bent, meant, refusedAt(meant), ({ value }) => ({ lovelace: value.lovelace - 300_000n })),
+  },
+  {
+    name: "refuses the requests instead of applying them",
+    why: "refuse",
+    on: (meant) => applies(meant) && !refuses(meant),
+    run: (bent, meant) =>
+      redeemer(bent, (_, i) => {
+        const { redeemer } = meant.summary.scripts[i]!;
+        const actions = meant.summary.tokens[0]!.applies.map(() => constr(2));
+        return new Encoded(encodeData(redeemer.type === "modify" ? constr(2, actions) : -1n));
+      }),
+  },
+  {
+    name: "applies the requests instead of refusing them",
+    why: "refuse",
+    on: refuses,
+    run: (bent, meant) =>
+      redeemer(
+        bent,
+        (data, i) => meant.summary.scripts[i]!.redeemer.type === "refuse" ? new Encoded(encodeData(BigInt(i))) : data,
+      ),
   },
   { name: "refunds nothing", why: "refund", on: applies, run: (bent) => void outputs(bent).splice(1, 1) },
   {

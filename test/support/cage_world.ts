@@ -16,6 +16,7 @@ import {
   mintingOf,
   output,
   reference,
+  REFUSE,
   run,
   scriptAt,
   spending,
@@ -137,6 +138,8 @@ export interface RequestSpec {
   readonly address?: Data;
   readonly value?: Data;
   readonly datum?: Data;
+  /** Whether an update refuses it. */
+  readonly refused?: boolean;
 }
 
 export function insertion(text: string): Operation {
@@ -176,7 +179,7 @@ export function modifying(actions: readonly Action[], crown?: Uint8Array): Data 
 
 /** The refund of a request. */
 export function owed(spec: RequestSpec): Data {
-  return output(refundOf(spec), value((spec.locked ?? 2_000_000n) - (spec.fee ?? 500_000n)));
+  return output(refundOf(spec), value((spec.locked ?? 2_000_000n) - (spec.refused ? 0n : spec.fee ?? 500_000n)));
 }
 
 /** An output of the owner's that pays for a transaction. */
@@ -196,12 +199,16 @@ export function update(specs: readonly RequestSpec[], facts: Forestry = new Fore
   const trie = facts.copy();
   const before = trie.root;
   const actions = specs.map((spec): Action => {
+    if (spec.refused) return { type: "refuse" };
     const proof = trie.apply(changeOf(utf8(spec.key ?? "k"), spec.operation ?? insertion("v")));
     if (!proof.ok) throw new Error(proof.error.message);
     return { type: "apply", proof: proof.value };
   });
   const after = trie.root;
-  const requests = specs.map((spec): Spend => ({ input: requestInput(spec), redeemer: CONTRIBUTE }));
+  const requests = specs.map((spec): Spend => ({
+    input: requestInput(spec),
+    redeemer: spec.refused ? REFUSE : CONTRIBUTE,
+  }));
   const state: Spend = { input: input(stateReference, stateOutput(before)), redeemer: modifying(actions) };
   return {
     before,

@@ -35,7 +35,18 @@ import { theBuild } from "./contract_build.ts";
 import { judge } from "./contract_promises.ts";
 import { pick, requesters, type Scenario, scenario } from "./contract_scenarios.ts";
 import { bend, dice, flip, resize, type Roll } from "./proof_fuzz.ts";
-import { asVersion3, fill, input, keyAt, minted, output, reference, scriptAt, value } from "./script_context.ts";
+import {
+  asVersion3,
+  fill,
+  input,
+  keyAt,
+  minted,
+  output,
+  reference,
+  REFUSE,
+  scriptAt,
+  value,
+} from "./script_context.ts";
 import { Failed, machine, sameData } from "./uplc_javascript.ts";
 
 const NUMBERS = [
@@ -176,7 +187,7 @@ function mutatedMint(roll: Roll): Data {
 /** Inputs that an attacker might add to others. */
 function another(roll: Roll): Spend {
   const id = pick(roll, [1, 59, 62, 100, 199, 201, 251]);
-  const redeemer = pick(roll, [CONTRIBUTE, RETRACT, END, modifying([])]);
+  const redeemer = pick(roll, [CONTRIBUTE, RETRACT, REFUSE, END, modifying([])]);
   const ref = reference(id);
   switch (roll(6)) {
     case 0:
@@ -213,7 +224,8 @@ function mutatedSpend(spend: Spend, roll: Roll): Spend {
       return { ...spend, input: input(ref, mutatedOutput(held, roll)) };
     case 1: {
       // version 3: also numbers, which are mostly the index of another input
-      const redeemer = pick(roll, [CONTRIBUTE, RETRACT, END, modifying([]), BigInt(roll(6)), pick(roll, NUMBERS)]);
+      const number = pick(roll, [BigInt(roll(6)), BigInt(-roll(6)), pick(roll, NUMBERS)]);
+      const redeemer = pick(roll, [CONTRIBUTE, RETRACT, REFUSE, END, modifying([]), number, number]);
       return spend.redeemer === undefined ? spend : { ...spend, redeemer };
     }
     case 2:

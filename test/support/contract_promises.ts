@@ -7,12 +7,13 @@
  * detected first.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concat, equalBytes, toHex } from "#src/base/bytes.ts";
-import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
+import { concat, equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
+import { Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
 import { changeOf, type Datum, readDatum, type Request } from "#src/cage/datum.ts";
 import { keyAddressData } from "#src/cage/plutus_address.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { CONTRIBUTE, EMPTY, isOurs, NAME, order, type Plan, POLICY, SCRIPT, type Spend } from "./cage_world.ts";
+import { REFUSE } from "./script_context.ts";
 import { sameData } from "./uplc_javascript.ts";
 
 /**
@@ -32,6 +33,8 @@ interface Output {
   readonly tokens: ReadonlyMap<string, bigint>;
   /** Whether a value is lovelace only, with neither a datum nor a script. */
   readonly plain: boolean;
+  /** Whether it has neither a datum nor a script. */
+  readonly bare: boolean;
   /** The number of assets other than lovelace. */
   readonly assets: number;
   readonly datum: Data | undefined;
@@ -64,6 +67,7 @@ function outputOf(data: Data): Output {
     lovelace: (ada as DataMap).entries[0]![1] as bigint,
     tokens: tokensIn(value),
     plain: bare && assets === 0,
+    bare,
     assets,
     datum: inline,
     script: (script as Constr).tag === 0,
@@ -149,14 +153,18 @@ function requestsKept(
   outputs: readonly Output[],
   facts: Forestry,
 ): Judgement {
-  const applied: { request: Request; spent: Output }[] = [];
+  const ended: EndedRequest[] = [];
   for (const spend of requests) {
     const spent = spentOf(spend);
+    if (sameData(spend.redeemer!, REFUSE) || (typeof spend.redeemer === "bigint" && spend.redeemer < 0n)) {
+      ended.push({ spent });
+      continue;
+    }
     if (typeof spend.redeemer === "bigint" || sameData(spend.redeemer!, CONTRIBUTE)) {
       const datum = read(spent);
       if (datum?.type !== "request") return broken("applied an unreadable request");
       if (spent.assets > 0) return broken("applied a request with assets");
-      applied.push({ request: datum.request, spent });
+      ended.push({ request: datum.request, spent });
       continue;
     }
     // the payment key of the refund address, even if the rest of the datum is malformed
@@ -165,14 +173,33 @@ function requestsKept(
       return broken("a request retracted by another person");
     }
   }
-  if (!update) return applied.length > 0 ? broken("a deposit without an update") : KEPT;
-  return updateKept(plan, update, applied, outputs, facts);
+  if (!update) return ended.length > 0 ? broken("a deposit without an update") : KEPT;
+  return updateKept(plan, update, ended, outputs, facts);
+}
+
+/** A request that is applied, or (without `request`) refused, whose key and operation need not be readable. */
+interface EndedRequest {
+  readonly request?: Request;
+  readonly spent: Output;
+}
+
+/** The broken promise of a refused request of the token `name`, whose refund is `back`; undefined if all are kept. */
+function refusalFault(spent: Output, name: string, back: Output | undefined): string | undefined {
+  const [token, refund] = fields(fields(spent.datum)[0]);
+  if (!token || !refund || !sameData(token, constr(0, POLICY, fromHex(name)))) {
+    return "refused a request of another token";
+  }
+  if (!back?.bare || !sameData(back.address, refund)) return "a refund elsewhere";
+  // with its assets
+  const [, held] = fields(spent.data);
+  const [, returned] = fields(back.data);
+  return sameData(held!, returned!) ? undefined : "a refund too small";
 }
 
 function updateKept(
   plan: Plan,
   update: Spend,
-  applied: readonly { readonly request: Request; readonly spent: Output }[],
+  ended: readonly EndedRequest[],
   outputs: readonly Output[],
   facts: Forestry,
 ): Judgement {
@@ -185,8 +212,15 @@ function updateKept(
     return broken("an owner who did not sign");
   }
   const trie = name === toHex(NAME) ? facts.copy() : new Forestry();
-  if (applied.length > 0 && toHex(trie.root) !== old.state.root) return broken("facts under a root that is not theirs");
-  for (const [i, { request, spent }] of applied.entries()) {
+  if (ended.some(({ request }) => request) && toHex(trie.root) !== old.state.root) {
+    return broken("facts under a root that is not theirs");
+  }
+  for (const [i, { request, spent }] of ended.entries()) {
+    if (!request) {
+      const what = refusalFault(spent, name!, outputs[i + 1]);
+      if (what !== undefined) return broken(what);
+      continue;
+    }
     if (request.name !== name || request.policy !== toHex(POLICY)) return broken("a request of another token");
     if (!trie.apply(changeOf(request.key, request.operation)).ok) return broken("a change that cannot be made");
     const back = outputs[i + 1];
@@ -195,6 +229,6 @@ function updateKept(
       return broken("a refund too small");
     }
   }
-  const root = applied.length > 0 ? toHex(trie.root) : old.state.root;
+  const root = ended.some(({ request }) => request) ? toHex(trie.root) : old.state.root;
   return next.state.root === root ? KEPT : broken("a root that is not that of the facts");
 }

@@ -18,7 +18,7 @@ export function contractFlat(): Uint8Array {
 export function contractContexts(count: number): Data[] {
   const contexts: Data[] = [];
   for (let seed = 0; seed < count; seed++) {
-    verdictBy(scenario(dice(seed)).plan, (context) => {
+    verdictBy(scenario(dice(seed), false).plan, (context) => {
       contexts.push(context);
       return undefined;
     });

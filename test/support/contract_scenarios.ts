@@ -10,6 +10,7 @@ import {
   BOB,
   EMPTY,
   END,
+  insertion,
   modifying,
   NAME,
   OWNER,
@@ -26,6 +27,7 @@ import {
   update,
   WALLET,
 } from "./cage_world.ts";
+import { theBuild } from "./contract_build.ts";
 import { crowds, type Roll } from "./proof_fuzz.ts";
 import { fill, input, keyAt, minted, output, reference, scriptAt, value } from "./script_context.ts";
 
@@ -89,12 +91,17 @@ function crowned(plan: Update, facts: Forestry, crown: Uint8Array): Scenario {
   return { plan: { ...plan, spends }, facts, actions, crown };
 }
 
-function anUpdate(roll: Roll): Scenario {
+function anUpdate(roll: Roll, refusals: boolean): Scenario {
   const { facts, keys } = factsOf(roll);
   const there = [...keys];
   const specs = Array.from({ length: pick(roll, [0, 1, 1, 1, 2, 2, 3, 4]) }, (_, i): RequestSpec => {
     const requester = pick(roll, requesters);
     const stake = roll(3) === 0 ? [fill(13)] : [];
+    if (refusals && roll(4) === 0) {
+      const fee = BigInt(pick(roll, [0, 300_000, 2_000_000, 5_000_000]));
+      const junk = { key: pick(roll, ["", "junk", ...keys]), operation: insertion("junk") };
+      return { ...junk, id: 61 + i * 30, requester, refund: keyAt(requester, ...stake), fee, refused: true };
+    }
     return {
       ...operationOn(roll, there),
       id: 61 + i * 30,
@@ -117,8 +124,8 @@ function anUpdate(roll: Roll): Scenario {
 
 const coin = (id: number): Spend => ({ input: input(reference(id), output(WALLET, value(5_000_000n))) });
 
-/** An honest transaction of any kind. */
-export function scenario(roll: Roll): Scenario {
+/** An honest transaction of any kind; with `refusals`, which only version 3 has, some updates refuse requests. */
+export function scenario(roll: Roll, refusals = theBuild().name === "3.0.0"): Scenario {
   const none = { facts: new Forestry(), actions: [] };
   const state: Spend = { input: input(stateReference, stateOutput(EMPTY)), redeemer: END };
   const request: Spend = { input: requestInput({ key: "a" }), redeemer: RETRACT };
@@ -153,6 +160,6 @@ export function scenario(roll: Roll): Scenario {
         plan: { spends: [request], outputs: [output(keyAt(ALICE), value(1_800_000n))], signers: [ALICE] },
       };
     default:
-      return anUpdate(roll);
+      return anUpdate(roll, refusals);
   }
 }

@@ -37,7 +37,8 @@ export function run(fun: Expr<unknown>, ...args: Data[]): Run {
     throw new Error(`the versions differ: "${second.message}", "${message}"`);
   }
   // a number without a branch fails without a message
-  return { ok, memory, steps, message: ok ? "ok" : second.ok ? message : second.message };
+  const own = second.ok || args.some(hasNumber);
+  return { ok, memory, steps, message: ok ? "ok" : own ? message : second.message };
 }
 
 /** The parts of a script context; undefined for other data. */
@@ -54,15 +55,20 @@ function contextOf(data: Data) {
 /** Whether a redeemer is in the form by which a request contributes in version 2. */
 const isContribute2 = (data: Data) => data instanceof Constr && data.tag === 1 && data.fields.length === 0;
 
-/** A script context with redeemers of version 3: requests contribute by the index of their input. Other data is as it is. */
+/** The redeemer of a refused request in contexts of version 2, which has no such redeemer. */
+export const REFUSE: Data = constr(6);
+const isRefuse = (data: Data) => data instanceof Constr && data.tag === 6 && data.fields.length === 0;
+
+/** A script context with redeemers of version 3: requests contribute and are refused by the index of their input. Other data is as it is. */
 export function asVersion3(data: Data): Data {
   const context = contextOf(data);
   if (!context) return data;
   const { transaction, redeemer, purpose, inputs, runs } = context;
   const renamed = (purpose: Data, redeemer: Data): Data => {
-    if (!(purpose instanceof Constr) || purpose.tag !== 1 || !isContribute2(redeemer)) return redeemer;
+    if (!(purpose instanceof Constr) || purpose.tag !== 1) return redeemer;
+    if (!isContribute2(redeemer) && !isRefuse(redeemer)) return redeemer;
     const index = inputs.findIndex((one) => sameRef((one as Constr).fields[0]!, purpose.fields[0]!));
-    return index < 0 ? redeemer : BigInt(index);
+    return index < 0 ? redeemer : BigInt(isRefuse(redeemer) ? -1 - index : index);
   };
   const fields = [...transaction.fields];
   fields[9] = new DataMap(runs.entries.map(([purpose, redeemer]) => [purpose, renamed(purpose, redeemer)]));
@@ -79,8 +85,8 @@ function redeemersOf(data: Data): readonly Data[] {
   return context ? [context.redeemer, ...context.runs.entries.map(([, redeemer]) => redeemer)] : [];
 }
 
-/** Whether a redeemer is a number, which only version 3 accepts. */
-const hasNumber = (data: Data) => redeemersOf(data).some((one) => typeof one === "bigint");
+/** Whether a redeemer is a number or a refusal, which only version 3 accepts. */
+const hasNumber = (data: Data) => redeemersOf(data).some((one) => typeof one === "bigint" || isRefuse(one));
 
 /** Whether a contribution or a retraction has a field, which only version 2 ignores. */
 function hasSpareField(data: Data): boolean {

@@ -78,8 +78,9 @@ export function meantTransactions(): Meant[] {
     must(buildRequest({ ...outputs.input(bob.base), token: TOKEN, key: utf8(key), operation }));
   const boot = must(buildBoot(outputs.input(alice.base), measure));
   const carried = must(buildBoot(outputs.input(alice.base, { reference: undefined }), measure));
-  const apply = (...requests: Utxo[]) =>
-    must(buildUpdate({ ...outputs.input(alice.base), state, requests }, facts, measure));
+  const apply = (...requests: Utxo[]) => applyAnd([], ...requests);
+  const applyAnd = (refuse: readonly Utxo[], ...requests: Utxo[]) =>
+    must(buildUpdate({ ...outputs.input(alice.base), state, requests, refuse }, facts, measure));
   const all: readonly [string, Built, Intent][] = [
     ["boot", boot, { type: "boot", token: boot.token, ...owners }],
     ["boot with the script in it", carried, { type: "boot", token: carried.token, ...owners }],
@@ -109,6 +110,20 @@ export function meantTransactions(): Meant[] {
       type: "apply",
       token: TOKEN,
       requests: requests.map(named),
+      ...owners,
+    }],
+    ["refuse one", applyAnd([insert]), {
+      type: "apply",
+      token: TOKEN,
+      requests: [],
+      refuse: [named(insert)],
+      ...owners,
+    }],
+    ["apply one and refuse two", applyAnd([insert, remove], update), {
+      type: "apply",
+      token: TOKEN,
+      requests: [named(update)],
+      refuse: [named(remove), named(insert)],
       ...owners,
     }],
     ["transfer", must(buildTransfer({ ...outputs.input(alice.base), state, to: bob.base }, measure)), {

@@ -9,6 +9,7 @@ import type { Action } from "#src/cage/redeemer.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { rootWith, rootWithout } from "#src/forestry/verify.ts";
 import { op } from "./cage.ts";
+import { theBuild } from "./contract_build.ts";
 import { judged } from "./judged_transaction.ts";
 import { bend, crowds, dice, flip, type Roll } from "./proof_fuzz.ts";
 import {
@@ -46,6 +47,9 @@ function honest(roll: Roll): Honest {
     requestFields(TOKEN, a, roll(2) === 0 ? op.remove("v") : op.update("v", "w"), { refund: { payment: alice.key } }),
     ...(roll(2) === 0 ? [] : [requestFields(TOKEN, b, op.remove("v"), { refund: { payment: bob.key } })]),
     ...(roll(2) === 0 ? [] : [requestFields(TOKEN, `new ${roll(1_000_000)}`, op.insert("v"))]),
+    ...(theBuild().name !== "3.0.0" || roll(2) === 0
+      ? []
+      : [{ ...requestFields(TOKEN, b, op.insert("junk")), refused: true }]),
   ].sort((x, y) => x.utxo.ref.txHash < y.utxo.ref.txHash ? -1 : 1);
   return { ...updating(TOKEN, requests, facts), requests, facts };
 }
@@ -85,7 +89,8 @@ function bentProof({ whole, actions, modified, requests, facts }: Honest, roll: 
   if (action.type !== "apply" || action.proof.length === 0) return undefined;
   const proof = bend(action.proof, roll);
   const before = facts.copy();
-  for (const { key, operation } of requests.slice(0, at)) {
+  for (const { key, operation, refused } of requests.slice(0, at)) {
+    if (refused) continue;
     const { path, value } = leafOf(utf8(key), operation.value);
     if (operation.type === "insert") before.insert(path, value);
     else if (operation.type === "delete") before.delete(path, value);

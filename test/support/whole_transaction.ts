@@ -29,9 +29,12 @@ export const owner = person("owner");
 export const alice = person("alice");
 export const bob = person("bob");
 
+/** A redeemer. A contribution or a refusal without an index has that of its input. */
+type WholeRedeemer = SpendRedeemer | { readonly type: "refuse" };
+
 /** A transaction: its inputs and their redeemers, its outputs, its signers. */
 export interface Whole {
-  readonly spends: readonly { readonly utxo: Utxo; readonly redeemer?: SpendRedeemer | Constr }[];
+  readonly spends: readonly { readonly utxo: Utxo; readonly redeemer?: WholeRedeemer | Constr }[];
   readonly outputs: readonly NewOutput[];
   readonly mint?: Assets;
   /** The seed of a boot, or undefined for a burn. */
@@ -49,7 +52,8 @@ export const yes = compiled(program(fn<[Data], Unit>((_context) => unit)));
 const UNITS = { memory: 1n, steps: 1n };
 
 /** In version 3, a contribution without an index has that of its input. */
-function placed(redeemer: SpendRedeemer, index: number): SpendRedeemer {
+function placed(redeemer: WholeRedeemer, index: number): SpendRedeemer {
+  if (redeemer.type === "refuse") return { index, ...redeemer };
   return redeemer.type === "contribute" && contributesByIndex(build.script) ? { index, ...redeemer } : redeemer;
 }
 
@@ -114,6 +118,8 @@ export interface RequestFields {
   readonly refund: KeyAddress;
   readonly key: string;
   readonly operation: Operation;
+  /** Whether an update refuses it. */
+  readonly refused?: boolean;
 }
 
 export function requestFields(
@@ -152,16 +158,20 @@ export const changing: NewOutput = { address: owner.enterprise, value: lovelace(
 export function updating(token: string, requests: readonly RequestFields[], facts = new Forestry()) {
   const trie = facts.copy();
   const ordered = [...requests].sort((a, b) => compareRefs(a.utxo.ref, b.utxo.ref));
-  const actions = ordered.map(({ key, operation }): Action => {
+  const actions = ordered.map(({ key, operation, refused }): Action => {
+    if (refused) return { type: "refuse" };
     const proof = trie.apply(changeOf(utf8(key), operation));
     if (!proof.ok) throw new Error(proof.error.message);
     return { type: "apply", proof: proof.value };
   });
   const state = utxo(stateOf(token, facts.root));
-  const contributed = ordered.map(({ utxo }) => ({ utxo, redeemer: { type: "contribute" as const } }));
+  const contributed = ordered.map(({ utxo, refused }) => ({
+    utxo,
+    redeemer: refused ? { type: "refuse" as const } : { type: "contribute" as const },
+  }));
   const modified = (acts: readonly Action[]) => ({ utxo: state, redeemer: { type: "modify" as const, actions: acts } });
   const next = stateOf(token, trie.root);
-  const refunds = ordered.map((one) => refundOf(one));
+  const refunds = ordered.map((one) => one.refused ? refundOf(one, one.utxo.output.value.lovelace) : refundOf(one));
   const whole: Whole = {
     spends: [modified(actions), ...contributed, paying],
     outputs: [next, ...refunds, changing],

@@ -10,7 +10,8 @@
  * A token of the policy exists once, in its state output at the script. By 2 and 3 this transaction spends that output, either
  * to end the token or to update it. Ending burns the token, which 3 excludes. So the token is updated, and the update processes
  * every input at the script that names its token: it requires an action for this request. The action applies and refunds it,
- * because a skipped request must have the redeemer `retract`, and this one has `contribute`.
+ * because a skipped request must have the redeemer `retract`, and this one has `contribute`. In version 3 it may also refuse
+ * it, and then refunds the whole deposit.
  *
  * The own script's policy is known only from the address of the own input. Version 2 searches for this input; version 3 finds
  * it at a constant cost, by an index.
@@ -55,22 +56,37 @@ export function contribute(
 }
 
 /**
- * `contribute` at a constant cost: the redeemer is the index of the own input. The index is only a hint: the input there must
- * have the own reference, and no other input has it. (A negative number drops nothing.)
+ * `contribute` at a constant cost: the redeemer is a number that gives the index of the own input. The index is only a hint:
+ * the input there must have the own reference, and no other input has it. A request that is applied has its index i, one that
+ * is refused -1 - i: the update tells them apart by the sign. (As an index, a negative number is 0. So any serves for a
+ * request that is refused and is the first input; for all others exactly one does.)
  */
 export function contributeAt(
   tx: TransactionFields,
   reference: Expr<Data>,
-  index: Expr<Int>,
+  redeemer: Expr<Data>,
   request: RequestFields,
 ): Expr<Unit> {
-  return bind([Input.open(u.head(u.drop(index, Transaction.get.inputs(tx))))], (own) =>
-    check(
-      u.equalData(Input.raw.reference(own), reference),
-      "contribute: the redeemer is not the index of the request",
-      contributeTo(tx, Input.raw.output(own), request),
+  const number = u.unInt(redeemer);
+  const inputAt = (index: Expr<Int>) => Input.open(u.head(u.drop(index, Transaction.get.inputs(tx))));
+  const isOwn = (input: ReturnType<typeof inputAt>) => u.equalData(Input.raw.reference(input), reference);
+  const output = bind([inputAt(number)], (own) =>
+    choose(
+      isOwn(own),
+      Input.raw.output(own),
+      check(
+        u.less(number, int(0)),
+        NOT_THE_INDEX,
+        bind(
+          [inputAt(u.subtract(int(-1), number))],
+          (own) => check(isOwn(own), NOT_THE_INDEX, Input.raw.output(own)),
+        ),
+      ),
     ));
+  return contributeTo(tx, output, request);
 }
+
+const NOT_THE_INDEX = "contribute: the redeemer is not the index of the request";
 
 /** The three conditions, for a request in this output. */
 function contributeTo(tx: TransactionFields, output: Expr<Data>, request: RequestFields): Expr<Unit> {

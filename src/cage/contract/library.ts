@@ -30,8 +30,11 @@ import {
 /** The output that the input with a reference spends; fails if there is no such input. */
 export type Spent = Expr<Fn<[Data, List<Data>], Data>>;
 
-/** Binds `Spent` around a part of the script. Contributing in version 2 spends most of its time here, so it takes few steps for each input. */
-export function withSpent<R>(body: (spent: Spent) => Expr<R>): Expr<R> {
+/**
+ * Binds `Spent` around a part of the script. Contributing in version 2 spends most of its time here, so it takes few steps for
+ * each input. `start` gives the inputs to search in version 3; `fromFirst` is less code and takes more steps.
+ */
+export function withSpent<R>(body: (spent: Spent) => Expr<R>, start: typeof near = near): Expr<R> {
   const search = fn<[Data, List<Data>], Data>((reference, inputs) => {
     const from = recursive<[List<Data>], Data>((self) =>
       fn((rest) => {
@@ -43,9 +46,14 @@ export function withSpent<R>(body: (spent: Spent) => Expr<R>): Expr<R> {
         );
       })
     );
-    return forms(() => call(from, inputs), () => call(from, near(reference, inputs)));
+    return forms(() => call(from, inputs), () => call(from, start(reference, inputs)));
   });
   return bind([search], (spent) => body(spent));
+}
+
+/** All inputs. */
+export function fromFirst(_reference: Expr<Data>, inputs: Expr<List<Data>>): Expr<List<Data>> {
+  return inputs;
 }
 
 /** Number of inputs that one step skips. */

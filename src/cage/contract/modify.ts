@@ -1,15 +1,18 @@
 /**
- * Updating a token: its owner applies requests, in the ledger's order of inputs.
+ * Updating a token: its owner applies requests, in the ledger's order of inputs, and from version 3 on refuses others.
  *
- * The first output is the next state. Output n refunds the n-th applied request. Each refund is compared with one output, so no
- * output refunds two requests, and no request can get the refund of another.
+ * The first output is the next state. Output n refunds the n-th request that is applied or refused. Each refund is compared with
+ * one output, so no output refunds two requests, and no request can get the refund of another.
  *
  * No other contract may count such an output as its own payment: no second state of the policy is spent (its requests would
  * count the same outputs), and no other script runs. Each run has a redeemer, so there are as many redeemers as inputs at the
  * script. (Native scripts have no redeemers and see no outputs, so they are allowed.)
  *
  * An applied request is spent with `contribute`, a skipped one with `retract`, so its own redeemer shows readers of the ledger
- * how it ended. In version 3, contributing is a number, which no other run of the script accepts.
+ * how it ended. In version 3, contributing is a number from 0 on, and no other run of the script accepts a number.
+ *
+ * In version 3 the owner may also refuse a request: its change is not made, the whole deposit returns, and its redeemer is a
+ * negative number. Its own run checks what that of an applied request checks, so both take part in an update of their token.
  *
  * Requests may share a crown (`crown.ts`): proofs then omit the top branch, and each request changes the crown instead of the
  * root.
@@ -20,11 +23,13 @@ import {
   and,
   bind,
   bool,
+  branch,
   call,
   check,
   checkAll,
   choose,
   chooseByTag,
+  fail,
   fn,
   forms,
   ifEmpty,
@@ -63,7 +68,7 @@ import { type Follow, withFollow } from "#src/cage/contract/proof.ts";
 import { signedByRequester } from "#src/cage/contract/retract.ts";
 import { type Own, withOwn } from "#src/cage/contract/state.ts";
 
-/** Whether the transaction may update the token: the redeemer is modify 2, or 4 with a crown. */
+/** Whether the transaction may update the token: the redeemer is modify 2, or 4 with a crown. (In version 2 the caller checks that.) */
 export function modify(
   library: Library,
   tx: TransactionFields,
@@ -95,7 +100,14 @@ type Runs = List<Pair<Data, Data>>;
 type DatumFields = ReturnType<typeof Datum.of>;
 type OutputFields = ReturnType<typeof Output.open>;
 
-/** Redeemers of requests: constructors without fields; contributing in version 3 is a number. */
+/** Actions on requests: apply with a proof, and without fields skip and, in version 3, refuse (2). */
+const APPLY = 0;
+const SKIP = 1;
+
+/**
+ * Redeemers of requests: constructors without fields. In version 3, contributing is a number from 0 on and being refused a
+ * negative one.
+ */
 const CONTRIBUTE = 1;
 const RETRACT = 3;
 
@@ -112,9 +124,23 @@ function contributes(runs: Expr<Runs>): Expr<Bool> {
   );
 }
 
+/** Whether the next run is of a request that is refused. Only in version 3. */
+function isRefused(runs: Expr<Runs>): Expr<Bool> {
+  return u.less(u.unInt(redeemerOf(runs)), int(0));
+}
+
 /** Whether the next run is of a request that is retracted. */
 function retracts(runs: Expr<Runs>): Expr<Bool> {
   return u.equalData(redeemerOf(runs), known(RETRACT));
+}
+
+/** Whether a redeemer is modify with a crown, by its constructor. In version 3 it fails unless the redeemer is modify. */
+function isCrowned(constructor: Expr<Int>): Expr<Bool> {
+  const no = () => fail<Bool>("modify: no such redeemer");
+  return forms(
+    () => u.equalInts(constructor, int(4)),
+    () => branch(constructor, no(), no(), bool(false), no(), bool(true)),
+  );
 }
 
 /** The new root, computed from the crown if there is one. */
@@ -127,7 +153,7 @@ function nextRoot(
   own: Own,
 ): Expr<Bytes> {
   return bind(
-    [u.equalInts(u.first(redeemer), int(4)), u.second(redeemer)],
+    [isCrowned(u.first(redeemer)), u.second(redeemer)],
     (crowned, fields) =>
       withCrownRoot((crownRoot) =>
         bind([choose(crowned, startOf(crownRoot, fields, state), State.get.root(state))], (start) => {
@@ -185,32 +211,39 @@ function afterAll(
                 const request = (datum: DatumFields, request: RequestFields) =>
                   choose(
                     u.equalData(Request.raw.token(request), token),
-                    bind([u.unConstr(u.head(actions)), u.tail(actions)], (action, more) =>
-                      choose(
-                        u.equalInts(u.first(action), int(0)),
-                        check(
-                          contributes(runs),
-                          "modify: a request is applied that does not contribute",
-                          checkApplicable(
-                            datum,
-                            request,
-                            output,
-                            u.head(refunds),
-                            self(
-                              rest,
-                              others,
-                              more,
-                              u.tail(refunds),
-                              applied(follow, crowned, root, request, u.second(action)),
-                            ),
-                          ),
+                    bind([u.unConstr(u.head(actions)), u.tail(actions)], (action, more) => {
+                      const kind = u.first(action);
+                      const refunded = (root: Expr<Bytes>) => self(rest, others, more, u.tail(refunds), root);
+                      const apply = check(
+                        contributes(runs),
+                        "modify: a request is applied that does not contribute",
+                        checkApplicable(
+                          datum,
+                          request,
+                          output,
+                          u.head(refunds),
+                          refunded(applied(follow, crowned, root, request, u.second(action))),
                         ),
+                      );
+                      const skip = checkAll([
+                        [signedByRequester(library, tx, request), "modify: a request is passed over"],
+                        [retracts(runs), "modify: a request is passed over that is not retracted"],
+                      ], self(rest, others, more, refunds, root));
+                      const refuse = () =>
                         checkAll([
-                          [u.equalInts(u.first(action), int(1)), "modify: no such action"],
-                          [signedByRequester(library, tx, request), "modify: a request is passed over"],
-                          [retracts(runs), "modify: a request is passed over that is not retracted"],
-                        ], self(rest, others, more, refunds, root)),
-                      )),
+                          [isRefused(runs), "modify: a request is refused that contributes"],
+                          [isReturned(request, output, u.head(refunds)), "modify: a deposit that does not return"],
+                        ], refunded(root));
+                      return forms(
+                        () =>
+                          choose(
+                            u.equalInts(kind, int(APPLY)),
+                            apply,
+                            check(u.equalInts(kind, int(SKIP)), "modify: no such action", skip),
+                          ),
+                        () => branch(kind, apply, skip, refuse()),
+                      );
+                    }),
                     pass,
                   );
                 // the constructor of the own state was already checked to be 1
@@ -319,6 +352,16 @@ function checkApplicable<R>(
             ], then)),
       ),
   );
+}
+
+/**
+ * Whether an output is at a refused request's refund address and holds exactly what the request does, without datum and script.
+ * It is compared as a whole, so the form of the request does not matter: all that it holds goes where it says.
+ */
+function isReturned(request: RequestFields, output: OutputFields, refund: Expr<Data>): Expr<Bool> {
+  const rest = u.second(u.unConstr(plain));
+  const returned = u.cons(Request.raw.refund(request), u.cons(Output.raw.value(output), rest));
+  return u.equalData(refund, u.constrData(int(0), returned));
 }
 
 /** An output's datum and reference script when it has neither. */

@@ -18,7 +18,15 @@ import {
 } from "#src/cage/contract/context.ts";
 import { contribute, contributeAt } from "#src/cage/contract/contribute.ts";
 import { end } from "#src/cage/contract/end.ts";
-import { known, type Library, type Spent, withAmong, withLibrary, withSpent } from "#src/cage/contract/library.ts";
+import {
+  fromFirst,
+  known,
+  type Library,
+  type Spent,
+  withAmong,
+  withLibrary,
+  withSpent,
+} from "#src/cage/contract/library.ts";
 import { mint } from "#src/cage/contract/mint.ts";
 import { modify } from "#src/cage/contract/modify.ts";
 import { retract } from "#src/cage/contract/retract.ts";
@@ -94,16 +102,18 @@ function version3(fields: ContextFields): Expr<Unit> {
         check(
           u.equalInts(u.first(purpose), int(0)),
           "no such purpose",
-          withSpent((spent) =>
-            withLibrary(spent, (library) =>
-              mint(library, tx, u.unConstr(redeemer), Minting.raw.policy(Minting.of(u.second(purpose)))))
+          withSpent(
+            (spent) =>
+              withLibrary(spent, (library) =>
+                mint(library, tx, u.unConstr(redeemer), Minting.raw.policy(Minting.of(u.second(purpose))))),
+            fromFirst,
           ),
         ),
       ),
   );
 }
 
-/** As `spend`, but contributing has the own input's index as redeemer, and retracting exactly constructor 3 without fields. */
+/** As `spend`, but contributing and being refused have a number as redeemer, and retracting exactly constructor 3 without fields. */
 function spend3(tx: TransactionFields, redeemer: Expr<Data>, purpose: Expr<List<Data>>): Expr<Unit> {
   return bind([Spending.of(purpose)], (spending) =>
     bind([
@@ -118,7 +128,7 @@ function spend3(tx: TransactionFields, redeemer: Expr<Data>, purpose: Expr<List<
           choose(
             u.equalData(redeemer, known(3)),
             withAmong((isAmong) => retract({ isAmong }, tx, request)),
-            contributeAt(tx, reference, u.unInt(redeemer), request),
+            contributeAt(tx, reference, redeemer, request),
           )),
         withSpent((spent) =>
           withLibrary(spent, (library) =>
@@ -141,10 +151,14 @@ function ofState(
   return choose(
     u.equalInts(action, int(0)),
     end(library, tx, reference, state),
-    check(
-      or(u.equalInts(action, int(2)), u.equalInts(action, int(4))),
-      "no such redeemer",
-      modify(library, tx, redeemer, reference, state),
+    forms(
+      () =>
+        check(
+          or(u.equalInts(action, int(2)), u.equalInts(action, int(4))),
+          "no such redeemer",
+          modify(library, tx, redeemer, reference, state),
+        ),
+      () => modify(library, tx, redeemer, reference, state),
     ),
   );
 }

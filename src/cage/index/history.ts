@@ -1,5 +1,6 @@
 /** Pages of past and open requests of a token or of one of its keys, newest first; also for tokens that have ended. */
 import type { Operation } from "#src/cage/datum.ts";
+import type { RequestEnd } from "#src/cage/index/projection.ts";
 import { operationOf } from "#src/cage/index/read.ts";
 import { bigint, bytes, maybeText, number, text } from "#src/cage/index/rows.ts";
 import type { Row } from "#src/cardano/projection.ts";
@@ -19,7 +20,7 @@ export interface PastRequest {
   readonly fee: bigint;
   /** Slot in which it was made. */
   readonly slot: number;
-  readonly status: "open" | "applied" | "retracted";
+  readonly status: "open" | RequestEnd;
   /** When it ended, and the transaction that ended it, if known. */
   readonly closed?: { readonly slot: number; readonly tx: string | undefined };
 }
@@ -30,7 +31,7 @@ export interface HistoryQuery {
   /** Digest of the key, in hexadecimal. */
   readonly path?: string | undefined;
   readonly owner?: string | undefined;
-  /** With `applied` or `retracted`, requests are ordered by when they ended; otherwise by when they were made. */
+  /** Unless `open`, requests are ordered by when they ended; otherwise by when they were made. */
   readonly status?: PastRequest["status"] | undefined;
 }
 
@@ -51,7 +52,7 @@ export async function readHistory(
   limit: number,
 ): Promise<HistoryPage | undefined> {
   const { token, path, owner, status } = query;
-  const isClosed = status === "applied" || status === "retracted";
+  const isClosed = status !== undefined && status !== "open";
   // the conditions apply to the table whose index gives the order
   const by = isClosed ? "e" : "r";
   const conditions: Fragment[] = [sql`${sql(by)}.token = ${token}`];
@@ -59,6 +60,7 @@ export async function readHistory(
   if (owner !== undefined) conditions.push(sql`r.owner = ${owner}`);
   // literals, not parameters: otherwise the planner does not use the partial index
   if (status === "applied") conditions.push(sql`e.status = 'applied'`);
+  if (status === "refused") conditions.push(sql`e.status = 'refused'`);
   if (status === "retracted") conditions.push(sql`e.status = 'retracted'`);
   if (status === "open") conditions.push(sql`r.to_slot is null`);
   if (after !== undefined) {
@@ -92,6 +94,11 @@ export async function readPastRequest(sql: Queries, token: string, ref: string):
   return row && pastRequest(row);
 }
 
+/** How a request ended, from its row; one that is not known was retracted. */
+function endOf(status: unknown): RequestEnd {
+  return status === "applied" || status === "refused" ? status : "retracted";
+}
+
 function pastRequest(row: Row): PastRequest {
   return {
     ref: text(row, "ref"),
@@ -101,7 +108,7 @@ function pastRequest(row: Row): PastRequest {
     lovelace: bigint(row, "lovelace"),
     fee: bigint(row, "fee"),
     slot: number(row, "from_slot"),
-    status: row.to_slot === null ? "open" : row.status === "applied" ? "applied" : "retracted",
+    status: row.to_slot === null ? "open" : endOf(row.status),
     ...(row.to_slot === null ? {} : { closed: { slot: number(row, "to_slot"), tx: maybeText(row, "tx") } }),
   };
 }

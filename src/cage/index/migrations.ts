@@ -105,4 +105,9 @@ export const cageMigrations: readonly Migration[] = [{
     create table token_release (
       token text primary key, asked bigint not null, answered bigint not null, reason text, since timestamptz not null default now());
     create index on token_release (since) where answered < asked;`,
+}, {
+  id: "cage-4",
+  sql: `
+    -- requests that an update refused, from version 3.0.0 of the contract on
+    create index on token_request_end (token, from_slot, position) where status = 'refused';`,
 }];

@@ -1,5 +1,5 @@
 /**
- * The token index's projection: tokens booted, updated and ended, requests made, applied and retracted, and facts.
+ * The token index's projection: tokens booted, updated and ended, requests made, applied, refused and retracted, and facts.
  *
  * Assumptions:
  * - A token under a published script's policy is always in an output of that script whose datum is a state. The contract
@@ -36,6 +36,7 @@ import { bytes, flag, number, text, texts } from "#src/cage/index/rows.ts";
 import { CUT_ABOVE } from "#src/cage/index/trie.ts";
 import { spendRedeemers } from "#src/cage/index/redeemers.ts";
 import { keyAddressHex } from "#src/cage/plutus_address.ts";
+import type { SpendRedeemer } from "#src/cage/redeemer.ts";
 import { digest } from "#src/forestry/hash.ts";
 
 export interface CageProjectionOptions {
@@ -134,6 +135,14 @@ function requestedTokens(block: ScannedBlock, scripts: ReadonlySet<string>): Set
   return tokens;
 }
 
+/** How a request ended. */
+export type RequestEnd = "applied" | "refused" | "retracted";
+
+/** How a request ended, from its redeemer beside an update of its token; undefined where there is no such update. */
+function requestEnd(redeemer: SpendRedeemer["type"] | undefined): RequestEnd {
+  return redeemer === "contribute" ? "applied" : redeemer === "refuse" ? "refused" : "retracted";
+}
+
 /** Position within a block: 65536 × the transaction's index + the index within the transaction. */
 const positionOf = (transaction: ScannedTransaction, place: number) => 65_536 * transaction.index + place;
 
@@ -223,13 +232,14 @@ class BlockFold {
     const applied = new Map<string, Row[]>();
     for (const [place, row] of requests.entries()) {
       const token = text(row, "token");
-      const isApplied = modified.has(token) && redeemers?.get(text(row, "ref")) === "contribute";
-      if (isApplied) applied.set(token, [...(applied.get(token) ?? []), row]);
+      const status = requestEnd(modified.has(token) ? redeemers?.get(text(row, "ref")) : undefined);
+      if (status === "applied") applied.set(token, [...(applied.get(token) ?? []), row]);
       else {
         const request = { request: text(row, "ref"), requester: text(row, "owner") };
-        this.notify(token, { type: "RETRACTED", ...this.placeOf(transaction), ...request });
+        const type = status === "refused" ? "REFUSED" : "RETRACTED";
+        this.notify(token, { type, ...this.placeOf(transaction), ...request });
       }
-      this.recordRequestEnd(row, isApplied ? "applied" : "retracted", transaction, place);
+      this.recordRequestEnd(row, status, transaction, place);
     }
     const next = this.statesOf(transaction);
     for (const row of states) {
@@ -416,7 +426,7 @@ class BlockFold {
   }
 
   /** Records how a request ended. */
-  private recordRequestEnd(row: Row, status: string, transaction: ScannedTransaction, place: number): void {
+  private recordRequestEnd(row: Row, status: RequestEnd, transaction: ScannedTransaction, place: number): void {
     const { ref, token, path } = row;
     const [entry, position] = [`${token}:${path}`, positionOf(transaction, place)];
     this.insert("token_request_end", { ref, token, entry, status, tx: transaction.hash, position, to_slot: null });

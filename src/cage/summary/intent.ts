@@ -35,11 +35,12 @@ export type Intent =
     }
     | { readonly type: "delete"; readonly token: string; readonly key: string; readonly oldValue: string }
     | { readonly type: "retract"; readonly request: string }
-    /** `requests`: exactly these; default any requests of the token. `root`: the root afterwards. */
+    /** `requests`: exactly these; default any requests of the token. `refuse`: exactly these; default none. `root`: the root afterwards. */
     | {
       readonly type: "apply";
       readonly token: string;
       readonly requests?: readonly string[] | undefined;
+      readonly refuse?: readonly string[] | undefined;
       readonly root?: string | undefined;
     }
     /** `to`: the next owner's address or payment key hash. */

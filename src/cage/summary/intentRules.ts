@@ -181,22 +181,24 @@ export const INTENT_RULES: IntentRules = {
   },
   *apply(summary, intent) {
     const applies = summary.tokens.flatMap((token) => token.applies.map(({ outputRef }) => outputRef));
-    const runs = 1 + applies.length;
+    const refuses = summary.tokens.flatMap((token) => token.refuses?.map(({ outputRef }) => outputRef) ?? []);
+    const ends = applies.length + refuses.length;
+    const runs = 1 + ends;
     yield* checkCounts(summary, { tokens: 1, states: 1, spent: runs, runs });
     yield* stateUpdateRules(summary, intent, requesterOf(summary));
-    yield* check(applies.length > 0, "request", "It applies no request.");
-    const meant = intent.requests && [...new Set(intent.requests.map(outputRefText))].sort();
+    yield* check(ends > 0, "request", "It applies no request.");
     yield* check(
-      meant === undefined || [...applies].sort().join() === meant.join(),
+      intent.requests === undefined || areExactly(applies, intent.requests),
       "request",
       "The applied requests do not match the intent.",
     );
+    yield* check(areExactly(refuses, intent.refuse ?? []), "refuse", "The refused requests do not match the intent.");
     yield* check(
       intent.root === undefined || summary.tokens.every(({ root }) => root.after === intent.root),
       "root",
       "It results in another root.",
     );
-    yield* check(summary.refunds.length === applies.length, "refund", "It does not refund every request.");
+    yield* check(summary.refunds.length === ends, "refund", "It does not refund every request.");
     for (const { index, request, lovelace } of summary.refunds) {
       const pay = summary.pays.find((one) => one.index === index);
       const spent = summary.spends.find(({ outputRef }) => outputRef === request)?.output;
@@ -204,7 +206,7 @@ export const INTENT_RULES: IntentRules = {
       yield* check(
         pay !== undefined && isPlain(pay) && holdsNothingElse(pay.amount) && holds?.type === "request" &&
           spent !== undefined && spent !== null && holdsNothingElse(spent.amount) &&
-          lovelace === spent.amount.lovelace - holds.offered,
+          lovelace === spent.amount.lovelace - (refuses.includes(request) ? 0n : holds.offered),
         "refund",
         `The refund of ${request} is missing or wrong.`,
       );
@@ -227,6 +229,11 @@ export const INTENT_RULES: IntentRules = {
     }
   },
 };
+
+/** Whether outputs are exactly the intended ones, in any order. */
+function areExactly(outputs: readonly string[], meant: readonly string[]): boolean {
+  return [...outputs].sort().join() === [...new Set(meant.map(outputRefText))].sort().join();
+}
 
 function outputRefText(ref: string): string {
   return ref.toLowerCase().replace("#", "-");

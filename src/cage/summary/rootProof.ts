@@ -1,7 +1,7 @@
 /** Checks a token's new root from its old root, its requests and their proofs. */
 import { equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
 import { changeOf, EMPTY_ROOT, type Request } from "#src/cage/datum.ts";
-import type { Action } from "#src/cage/redeemer.ts";
+import type { Action, SpendRedeemer } from "#src/cage/redeemer.ts";
 import { readSlot, topBranchRoot, withSlot } from "#src/forestry/topBranch.ts";
 import type { ContractInput, State } from "#src/cage/summary/contractInputs.ts";
 import { rootWith, rootWithout } from "#src/forestry/verify.ts";
@@ -27,12 +27,19 @@ export function isRootProven(
   let root: Uint8Array | undefined = crown ?? fromHex(before.state.root);
   for (const [i, action] of actions.entries()) {
     const { request, redeemer } = requests[i] ?? {};
-    const fits = redeemer?.type === (action.type === "apply" ? "contribute" : "retract");
+    const fits = redeemer?.type === REDEEMERS[action.type];
     root = root && request && fits ? (crown ? topBranchAfter : next)(root, request, action) : undefined;
   }
   const end = root && crown ? topBranchRoot(root) : root;
   return end !== undefined && toHex(end) === after.root;
 }
+
+/** The redeemer of a request, by the action on it. */
+const REDEEMERS: { readonly [T in Action["type"]]: SpendRedeemer["type"] } = {
+  apply: "contribute",
+  skip: "retract",
+  refuse: "refuse",
+};
 
 /** The shared top branch after one request's action. */
 function topBranchAfter(crown: Uint8Array, request: Request, action: Action): Uint8Array | undefined {
@@ -46,7 +53,7 @@ function topBranchAfter(crown: Uint8Array, request: Request, action: Action): Ui
  * are those of a sub-trie at that depth.
  */
 function next(root: Uint8Array, { key, operation }: Request, action: Action, above = 0): Uint8Array | undefined {
-  if (action.type === "skip") return root;
+  if (action.type !== "apply") return root;
   const change = changeOf(key, operation);
   const { path, value } = change;
   const without = () => rootWithout(path, action.proof, above);

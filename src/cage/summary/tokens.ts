@@ -166,6 +166,7 @@ function tokenChange(
         ? [{ outputRef: outputRefText(ref), change: describeChange(request.key, request.operation) }]
         : []
     );
+  const refuses = list("refuse");
   const proven = isRootProven(booted, ended, before, after?.state, named, spent.every(({ output }) => output));
   if (proven === false) {
     report("not_proven", `The new root of the token ${tokenId} could not be verified from the known data.`);
@@ -183,11 +184,12 @@ function tokenChange(
     },
     applies: list("contribute"),
     skips: list("retract"),
+    ...(refuses.length > 0 ? { refuses } : {}),
     proven,
   };
 }
 
-/** Refunds: output 0 is the next state, output n (n from 1) refunds the n-th applied request. */
+/** Refunds: output 0 is the next state, output n (n from 1) refunds the n-th request that is applied or refused. */
 function describeRefunds(
   read: ReadTransaction,
   spent: readonly ContractInput[],
@@ -196,16 +198,19 @@ function describeRefunds(
   report: (code: string, message: string) => void,
 ): Summary["refunds"] {
   if (modified.size > 1) report("state", "More than one token is updated.");
-  const applied = spent.flatMap(({ ref, output, request, redeemer }) =>
-    redeemer?.type === "contribute" && request && output ? [{ ref, output, request }] : []
+  const refunded = spent.flatMap(({ ref, output, request, redeemer }) =>
+    (redeemer?.type === "contribute" || redeemer?.type === "refuse") && request && output
+      ? [{ ref, output, request, isApplied: redeemer.type === "contribute" }]
+      : []
   );
-  return applied.flatMap(({ ref, output, request }, i) => {
+  return refunded.flatMap(({ ref, output, request, isApplied }, i) => {
     const index = i + 1;
     const refund = read.outputs[index];
-    const owed = output.value.lovelace - request.fee;
+    const owed = output.value.lovelace - (isApplied ? request.fee : 0n);
     const address = keyAddressHex(request.refund, networkOf(output.address));
     if (!modified.has(request.policy + request.name)) {
-      report("redeemer", `The request ${outputRefText(ref)} is applied, but its token is not updated.`);
+      const done = isApplied ? "applied" : "refused";
+      report("redeemer", `The request ${outputRefText(ref)} is ${done}, but its token is not updated.`);
     } else if (!refund || refund.address !== address || refund.value.lovelace < owed) {
       report("refund", `The request ${outputRefText(ref)} is not refunded to its address in full.`);
     } else {

@@ -12,9 +12,11 @@ import { excessIn } from "#src/cage/transactions/common.ts";
 import {
   buildSelected,
   type BuiltUpdate,
-  type RefusedRequest,
+  bytesOfRefusals,
   requestsFail,
+  selectRefusals,
   selectRequests,
+  type UnappliedRequest,
   updatableToken,
   type UpdateFailure,
   type UpdateInput,
@@ -22,7 +24,7 @@ import {
 
 /** An update, and the requests that it does not apply. */
 export interface BuiltBatch extends BuiltUpdate {
-  readonly left: readonly RefusedRequest[];
+  readonly left: readonly UnappliedRequest[];
 }
 
 /** Approximate size of a transaction without requests: state, the owner's inputs and signature, collateral. */
@@ -32,21 +34,25 @@ const TRIES = 6;
 /** Minimum size of a request: with less room nothing more fits. */
 const LEAST_BYTES = 100;
 
-/** Like `buildUpdate`, with those requests that can be applied; `requests_fail` if none can. */
+/** Like `buildUpdate`, with those requests that can be applied; `requests_fail` if none can and none is refused. */
 export function buildBatch(input: UpdateInput, facts: Forestry, measure: Measure): Result<BuiltBatch, UpdateFailure> {
   const owned = updatableToken(input, facts);
   if (!owned.ok) return owned;
+  const refusals = selectRefusals(input, owned.value);
+  if (!refusals.ok) return refusals;
+  const refused = refusals.value;
   const { parameters, reference, script } = input;
   let best: Result<BuiltBatch, UpdateFailure> | undefined;
   // bytes of requests known to fit, and known not to fit
   let [fits, over] = [0, Infinity];
-  let room = parameters.maxTxSize - BASE_BYTES - (reference ? 0 : script.compiledCode.length);
+  let room = parameters.maxTxSize - BASE_BYTES - (reference ? 0 : script.compiledCode.length) -
+    bytesOfRefusals(refused);
   for (let tries = 0; tries < TRIES && (tries === 0 || room > fits + LEAST_BYTES && room < over); tries++) {
     const selected = selectRequests(input, owned.value, facts, room);
     const { taken, left, bytes } = selected;
-    if (taken.length === 0) return best ?? requestsFail(left);
+    if (taken.length === 0 && (best || refused.length === 0)) return best ?? requestsFail(left);
     if (best?.ok && taken.length <= best.value.applied.length) break;
-    const built = buildSelected(input, owned.value, selected, measure);
+    const built = buildSelected(input, owned.value, { ...selected, refused }, measure);
     if (built.ok) {
       best = ok({ ...built.value, left });
       if (!left.some(({ code }) => code === "no_room")) break;

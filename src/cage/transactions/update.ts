@@ -1,8 +1,9 @@
 /**
- * Updates a token: its owner applies either all named requests or none. `batch.ts` applies as many as fit.
+ * Updates a token: its owner applies either all named requests or none. `batch.ts` applies as many as fit. From version 3.0.0
+ * of the contract on, the update may refuse other requests, whose deposits return.
  *
- * The first output is the next state. Output n refunds the n-th request, in the ledger's order of inputs, with its lovelace
- * minus its fee. Requests are applied in that order, one after the other.
+ * The first output is the next state. Output n refunds the n-th request, in the ledger's order of inputs: an applied one with
+ * its lovelace minus its fee, a refused one with all of its lovelace. Requests are applied in that order, one after the other.
  *
  * The ledger orders inputs by transaction hash, which a sender can grind. So that order must not decide which of several
  * requests for one key is applied: the oldest wins, and keeps its precedence even if this transaction has no room for it.
@@ -11,17 +12,17 @@ import { equalBytes, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { encodeData } from "#src/cardano/data.ts";
 import { compareRefs, refKey, type Utxo } from "#src/cardano/output.ts";
-import { lovelace } from "#src/cardano/value.ts";
+import { lovelace, type Value } from "#src/cardano/value.ts";
 import { encodeOutput, type NewOutput } from "#src/cardano/transaction.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import { neededLovelace } from "#src/transaction/output.ts";
 import { changeOf, decodeDatum, type Request } from "#src/cage/datum.ts";
 import { keyAddressHex } from "#src/cage/plutus_address.ts";
 import { type Action, spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
-import { contributesByIndex, supportsTopBranch } from "#src/cage/script.ts";
+import { contributesByIndex, refusesRequests, supportsTopBranch } from "#src/cage/script.ts";
 import { proofBelowTopBranch, TOP_BRANCH_BYTES, topBranchOf } from "#src/forestry/topBranch.ts";
 import type { Proof } from "#src/forestry/proof.ts";
-import type { Change, Forestry, Refusal } from "#src/forestry/trie.ts";
+import type { Change, Forestry, Refusal as FactRefusal } from "#src/forestry/trie.ts";
 import { type BuildFailure, type BuildInput, type Built, finish } from "#src/cage/transactions/common.ts";
 import { nextState, type OwnedState, ownedState } from "#src/cage/transactions/state.ts";
 
@@ -30,6 +31,8 @@ export interface UpdateInput extends BuildInput {
   readonly state: Utxo;
   /** The requests to apply, in any order; duplicates count once. */
   readonly requests: readonly OpenUtxo[];
+  /** Requests to refuse, in any order, none of them among `requests`; duplicates count once. */
+  readonly refuse?: readonly Utxo[] | undefined;
 }
 
 /** A request's output, and where it was made. Requests without `made` count as made in the ledger's order of inputs. */
@@ -46,19 +49,21 @@ export interface BuiltUpdate extends Built {
   readonly root: string;
   /** `refKey` of the applied requests, in the order of application. */
   readonly applied: readonly string[];
+  /** `refKey` of the refused requests, in the ledger's order. */
+  readonly refused: readonly string[];
 }
 
 /**
- * Why a request cannot be applied.
+ * Why a request cannot be applied, or (the second and third) refused.
  * - `fact_…`: after the previous requests the key already exists, is missing, or has another value
  * - `other_token`: not a request of this token
- * - `not_applicable`: it holds assets or a script, or too little lovelace for its fee and refund
+ * - `not_applicable`: it holds assets (which return if it is refused) or a script, or too little lovelace for its fee and refund
  * - `no_room`: it does not fit into the transaction with the requests already selected
  * - `out_of_order`: the ledger would apply it before an older request for its key
  * - `older_waits`: an older request for its key has no room or is out of order
  */
 type RequestReason =
-  | Refusal["code"]
+  | FactRefusal["code"]
   | "other_token"
   | "not_applicable"
   | "no_room"
@@ -66,7 +71,7 @@ type RequestReason =
   | "older_waits";
 
 /** A request that an update does not apply. */
-export interface RefusedRequest {
+export interface UnappliedRequest {
   /** `refKey` of its output. */
   readonly request: string;
   readonly code: RequestReason;
@@ -76,21 +81,27 @@ export interface RefusedRequest {
 }
 
 /**
- * `requests_fail`: `details.requests` has a `RefusedRequest` for each request that prevents the update; `state_differs`: the
- * given facts do not have the state's root.
+ * `requests_fail`: `details.requests` has a `UnappliedRequest` for each request that prevents the update; `state_differs`: the
+ * given facts do not have the state's root; `version_without_refusals`: the token's version of the contract has none.
  */
-export type UpdateFailure = BuildFailure | Failure<"requests_fail" | "state_differs">;
+export type UpdateFailure = BuildFailure | RefusalFailure | Failure<"requests_fail" | "state_differs">;
 
-/** Builds the transaction that applies all requests to the current `facts`, which is not changed. */
+type RefusalFailure = Failure<"version_without_refusals" | "requests_fail">;
+
+/** Builds the transaction that applies all requests to the current `facts`, which is not changed, and refuses others. */
 export function buildUpdate(input: UpdateInput, facts: Forestry, measure: Measure): Result<BuiltUpdate, UpdateFailure> {
   const token = updatableToken(input, facts);
   if (!token.ok) return token;
+  const refusals = selectRefusals(input, token.value);
+  if (!refusals.ok) return refusals;
   const selected = selectRequests(
     { ...input, requests: input.requests.map(({ ref, output }) => ({ ref, output })) },
     token.value,
     facts,
   );
-  return selected.left.length > 0 ? requestsFail(selected.left) : buildSelected(input, token.value, selected, measure);
+  return selected.left.length > 0
+    ? requestsFail(selected.left)
+    : buildSelected(input, token.value, { ...selected, refused: refusals.value }, measure);
 }
 
 /** The token's state, if the address owns it and `facts` has its root. */
@@ -104,17 +115,58 @@ export function updatableToken(
 }
 
 /** A `requests_fail` failure with the reason for each request. */
-export function requestsFail(requests: readonly RefusedRequest[]): Result<never, Failure<"requests_fail">> {
+export function requestsFail(requests: readonly UnappliedRequest[]): Result<never, Failure<"requests_fail">> {
   const message = requests.length === 1
     ? "A request cannot be applied."
     : `${requests.length} requests cannot be applied.`;
   return fail("requests_fail", message, { requests });
 }
 
+/** A request that an update refuses, with its refund. */
+interface Refusal {
+  readonly utxo: Utxo;
+  readonly refund: NewOutput;
+}
+
+/** The requests to refuse, with their refunds; fails if one of them cannot be refused. */
+export function selectRefusals(
+  input: UpdateInput,
+  { token }: Pick<OwnedState, "token">,
+): Result<readonly Refusal[], RefusalFailure> {
+  const named = new Map((input.refuse ?? []).map(({ ref, output }) => [refKey(ref), { ref, output }]));
+  if (named.size > 0 && !refusesRequests(input.script)) {
+    return fail(
+      "version_without_refusals",
+      `Version ${input.script.version} of the contract has no refusals: only its requester can take a request back.`,
+      { version: input.script.version },
+    );
+  }
+  const refusals: Refusal[] = [];
+  const failures: UnappliedRequest[] = [];
+  for (const [name, utxo] of named) {
+    const refusal = refusalOf(input, token, utxo);
+    if (refusal.ok) refusals.push(refusal.value);
+    else failures.push({ request: name, code: refusal.error.code, message: refusal.error.message });
+  }
+  return failures.length > 0 ? requestsFail(failures) : ok(refusals);
+}
+
+function refusalOf(input: UpdateInput, token: string, utxo: Utxo): Result<Refusal, Failure<RequestReason>> {
+  const request = requestOf(input, token, utxo);
+  if (!request.ok) return request;
+  const refund = refundOf(input, utxo, request.value, utxo.output.value);
+  return refund.ok ? ok({ utxo, refund: refund.value }) : refund;
+}
+
+/** The bytes that refused requests add to a transaction, approximately. */
+export function bytesOfRefusals(refusals: readonly Refusal[]): number {
+  return refusals.reduce((sum, { refund }) => sum + INPUT_BYTES + REFUSE_BYTES + encodeOutput(refund).length, 0);
+}
+
 /** The result of `selectRequests`. */
 interface SelectedRequests {
   readonly taken: readonly SelectedRequest[];
-  readonly left: readonly RefusedRequest[];
+  readonly left: readonly UnappliedRequest[];
   /** Root of the facts after all selected requests. */
   readonly root: string;
   /** Approximate size of the selected requests in a transaction, in bytes. */
@@ -157,7 +209,7 @@ export function selectRequests(
 ): SelectedRequests {
   const named = new Map(input.requests.map((request) => [refKey(request.ref), request]));
   const taken: SelectedRequest[] = [];
-  const left = new Map<string, RefusedRequest>();
+  const left = new Map<string, UnappliedRequest>();
   const turns = new Map<string, KeyTurn>();
   const topBranch = supportsTopBranch(input.script) ? topBranchOf(facts) : undefined;
   let [now, plain, shared] = [facts.copy(), 0, topBranch ? TOP_BRANCH_ITEM_BYTES : Infinity];
@@ -282,13 +334,18 @@ const OLDER_WAITS = fail(
 function payableOf(input: UpdateInput, token: string, utxo: Utxo): Result<PayableRequest, Failure<RequestReason>> {
   const request = requestOf(input, token, utxo);
   if (!request.ok) return request;
-  const refund = refundOf(input, utxo, request.value);
+  const { value } = utxo.output;
+  if (value.assets.size > 0) return notApplicable("The request holds assets; it can only be refused or taken back.");
+  const refund = refundOf(input, utxo, request.value, lovelace(value.lovelace - request.value.fee));
   if (!refund.ok) return refund;
   return ok({ utxo, change: changeOf(request.value.key, request.value.operation), refund: refund.value });
 }
 
 /** Approximate size of a request's input and of its redeemer with execution units. */
 const INPUT_BYTES = 37 + 22;
+
+/** Size of the action that refuses a request. */
+const REFUSE_BYTES = encodeData(spendData({ type: "modify", actions: [{ type: "refuse" }] })).length;
 
 /** Size of a top branch in a redeemer, which has it in chunks of 64 bytes. */
 const TOP_BRANCH_ITEM_BYTES = TOP_BRANCH_BYTES + 18;
@@ -312,27 +369,38 @@ function below(proof: Proof): Proof {
   return rest;
 }
 
-/** Builds the transaction that applies the selected requests. */
+/** Builds the transaction that applies the selected requests and refuses others. */
 export function buildSelected(
   input: UpdateInput,
   { owner, token, state }: OwnedState,
-  { taken, root, topBranch }: SelectedRequests,
+  { taken, refused, root, topBranch }: SelectedRequests & { readonly refused: readonly Refusal[] },
   measure: Measure,
 ): Result<BuiltUpdate, BuildFailure> {
   const contribute = contributesByIndex(input.script)
     ? (index: number) => encodeData(spendData({ type: "contribute", index }))
     : encodeData(spendData({ type: "contribute" }));
-  const actions = taken.map(({ proof }): Action => ({ type: "apply", proof: topBranch ? below(proof) : proof }));
+  const refuse = (index: number) => encodeData(spendData({ type: "refuse", index }));
+  const all: readonly (Refusal & { readonly proof?: Proof })[] = [...taken, ...refused]
+    .sort((a, b) => compareRefs(a.utxo.ref, b.utxo.ref));
+  const actions = all.map(({ proof }): Action =>
+    proof ? { type: "apply", proof: topBranch ? below(proof) : proof } : { type: "refuse" }
+  );
   const modify: SpendRedeemer = topBranch ? { type: "modify", actions, crown: topBranch } : { type: "modify", actions };
   const built = finish(input, owner, {
-    inputs: [input.state, ...taken.map(({ utxo }) => utxo)],
-    outputs: [nextState(input, token, { owner: state.owner, root }), ...taken.map(({ refund }) => refund)],
+    inputs: [input.state, ...all.map(({ utxo }) => utxo)],
+    outputs: [nextState(input, token, { owner: state.owner, root }), ...all.map(({ refund }) => refund)],
     redeemers: [
       { for: { purpose: "spend", ref: input.state.ref }, data: encodeData(spendData(modify)) },
-      ...taken.map(({ utxo: { ref } }) => ({ for: { purpose: "spend" as const, ref }, data: contribute })),
+      ...all.map(({ utxo: { ref }, proof }) => ({
+        for: { purpose: "spend" as const, ref },
+        data: proof ? contribute : refuse,
+      })),
     ],
   }, measure);
-  return built.ok ? ok({ ...built.value, root, applied: taken.map(({ utxo }) => refKey(utxo.ref)) }) : built;
+  if (!built.ok) return built;
+  const names = (isApplied: boolean) =>
+    all.flatMap(({ utxo, proof }) => (proof !== undefined) === isApplied ? [refKey(utxo.ref)] : []);
+  return ok({ ...built.value, root, applied: names(true), refused: names(false) });
 }
 
 function requestOf({ script }: UpdateInput, token: string, { output }: Utxo): Result<Request, Failure<RequestReason>> {
@@ -343,16 +411,20 @@ function requestOf({ script }: UpdateInput, token: string, { output }: Utxo): Re
   return fail("other_token", "This is not a request for the token.");
 }
 
-/** A request's refund. A request with a script is refused: the token's owner would pay the fee for that script. */
+/**
+ * A request's refund, which holds `value`. A request with a script can be neither applied nor refused: the token's owner would
+ * pay the fee for that script.
+ */
 function refundOf(
   { parameters, network }: UpdateInput,
   { output }: Utxo,
-  { refund, fee }: Request,
+  { refund }: Request,
+  value: Value,
 ): Result<NewOutput, Failure<RequestReason>> {
-  const no = (message: string) => fail("not_applicable", message);
-  if (output.value.assets.size > 0) return no("The request holds assets; only its owner can take it back.");
-  if (output.script) return no("The request carries a script; only its owner can take it back.");
-  const back = { address: keyAddressHex(refund, network), value: lovelace(output.value.lovelace - fee) };
-  if (back.value.lovelace >= neededLovelace(parameters, back)) return ok(back);
-  return no("The request holds too little for the fee it offers and a refund.");
+  if (output.script) return notApplicable("The request carries a script; only its owner can take it back.");
+  const back = { address: keyAddressHex(refund, network), value };
+  if (value.lovelace >= neededLovelace(parameters, back)) return ok(back);
+  return notApplicable("The request holds too little for a refund, after the fee that it offers.");
 }
+
+const notApplicable = (message: string) => fail("not_applicable", message);

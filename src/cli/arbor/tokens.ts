@@ -180,7 +180,9 @@ function readCommands(token: Command): void {
       },
     ),
   )
-    .addOption(new Option("--status <status>", "only these requests").choices(["open", "applied", "retracted"]))
+    .addOption(
+      new Option("--status <status>", "only these requests").choices(["open", "applied", "refused", "retracted"]),
+    )
     .option("--owner <hash>", "only requests that are refunded to this payment key hash")
     .addOption(limitOption());
 
@@ -285,19 +287,32 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
         context.tokens.delete(address, token!, key, value, requestOptions(context.options, paying)));
     })),
   apply: (parent, path) =>
-    withPayer(define<WaitOptions & PayerOptions & { dryRun?: boolean }, [string, string, string[]]>(parent, {
-      usage: "apply <file> <token> [requests...]",
-      description: "apply these requests, or as many open ones as fit (owner only); print the root",
-      example: `${path}apply alice.key 96d1f0…`,
-    }, async (context, file, token, requests) => {
-      const { tokens, output, options: { dryRun, wallet } } = context;
-      const done = dryRun
-        ? await tokens.tryApply(await addressIn(context, file), token, requests, wallet === undefined ? {} : { wallet })
-        : await transact(context, file, (address, paying) => tokens.apply(address, token, requests, paying));
-      for (const { request, message } of done.left) output.note(`left: ${request}: ${message}`);
-      const { mpfRoot, applied, left } = done;
-      output.value(mpfRoot, { root: mpfRoot, applied, left, ...("txHash" in done ? { txHash: done.txHash } : {}) });
-    })).option("--dry-run", "only say what would be applied"),
+    withPayer(
+      define<WaitOptions & PayerOptions & { dryRun?: boolean; refuse: string[] }, [string, string, string[]]>(parent, {
+        usage: "apply <file> <token> [requests...]",
+        description: "apply these requests, or as many open ones as fit (owner only); print the root",
+        example: `${path}apply alice.key 96d1f0…`,
+      }, async (context, file, token, requests) => {
+        const { tokens, output, options: { dryRun, refuse, wallet } } = context;
+        const done = dryRun
+          ? await tokens.tryApply(await addressIn(context, file), token, requests, {
+            refuse,
+            ...(wallet === undefined ? {} : { wallet }),
+          })
+          : await transact(context, file, (address, paying) =>
+            tokens.apply(address, token, requests, { ...paying, refuse }));
+        for (const { request, message } of done.left) {
+          output.note(`left: ${request}: ${message}`);
+        }
+        const { mpfRoot, applied, refused, left } = done;
+        const transaction = "txHash" in done ? { txHash: done.txHash } : {};
+        output.value(mpfRoot, { root: mpfRoot, applied, refused, left, ...transaction });
+      }),
+    ).option("--dry-run", "only say what would be applied")
+      .addOption(
+        new Option("--refuse <request>", "refuse this request, whose whole deposit returns (repeatable)")
+          .argParser((one, all: readonly string[]) => [...all, one]).default([], "none"),
+      ),
   retract: (parent, path) =>
     withPayer(define<WaitOptions & PayerOptions>(parent, {
       usage: "retract <file> <request>",

@@ -4,6 +4,7 @@ import { z, type ZodType } from "zod";
 import * as api from "#src/api/tokens.ts";
 import { fromHex, isHex } from "#src/base/bytes.ts";
 import { bytesOf, bytesText } from "#src/cage/text.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
 import { BUILDING, building, GONE, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { answered } from "#src/edge/tokens/status.ts";
@@ -122,26 +123,42 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     description:
       "Applies the named requests, all or none; without names, as many open requests as are applicable and fit, the oldest " +
       "first. Of conflicting requests, the oldest on the chain is applied, and the others refer to it. " +
-      "A dry run returns which requests an update would apply and leave open, without a transaction to sign.",
+      "The requests named by `refuse` are refused: each gets its whole deposit back, and its change is not made (from version " +
+      "3.0.0 of the token's contract on). " +
+      "A dry run returns which requests an update would apply, refuse and leave open, without a transaction to sign.",
     params: ofToken,
-    query: { ...paying, request: z.array(api.outputRef).max(MAX_REQUESTS).default([]), dryRun: api.flag.optional() },
+    query: {
+      ...paying,
+      request: z.array(api.outputRef).max(MAX_REQUESTS).default([]),
+      refuse: z.array(api.outputRef).max(MAX_REQUESTS).default([]),
+      dryRun: api.flag.optional(),
+    },
     answer: z.union([api.unsignedUpdate, api.updateDryRun]),
     refusals: {
       403: "`not_owner`, `foreign_address`",
       ...GONE_PAYING,
       ...BUILDING,
       409:
-        "`requests_fail`, with a reason for each; `nothing_to_apply`, `token_pending`, `token_quarantined`, `paused`",
+        "`requests_fail`, with a reason for each; `nothing_to_apply`, `version_without_refusals`, `token_pending`, " +
+        "`token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
     const from = payer(params, query);
-    const named = [...new Set(query.request)].map(refRow);
+    const [named, refuse] = [query.request, query.refuse].map((refs) => [...new Set(refs)].map(refRow)) as [
+      string[],
+      string[],
+    ];
+    const both = named.find((one) => refuse.includes(one));
+    if (both !== undefined) {
+      throw new HttpFailure(400, "bad_request", `The request ${both.replace("#", "-")} is to be applied and refused.`);
+    }
     await buildable(params.tokenId);
     return await built(context, params.tokenId, "update", {
       ...from,
       dryRun: query.dryRun ?? false,
       partial: false,
       requests: named.length > 0 ? named : null,
+      refuse,
     });
   });
 

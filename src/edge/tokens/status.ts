@@ -17,6 +17,7 @@ export const refusal = refusalOf(
     token_ended: 404,
     request_unknown: 404,
     requests_fail: 409,
+    version_without_refusals: 409,
     nothing_to_apply: 409,
     owner_unchanged: 409,
     token_quarantined: 409,

@@ -27,7 +27,7 @@ export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService):
   endpoint(app, "get", "/token/:tokenId/events", {
     summary: "Events of a token as server-sent events",
     description:
-      "Events: `booted`, `requested`, `retracted`, `applied`, `updated`, `ended`, `rolled-back`, `quarantined`, `released`. The data is the token " +
+      "Events: `booted`, `requested`, `retracted`, `refused`, `applied`, `updated`, `ended`, `rolled-back`, `quarantined`, `released`. The data is the token " +
       "when the event is sent, never older than the event. `reset` means that missed events were deleted. To resume, send the last `id` as " +
       "Last-Event-ID. Load the token after the stream is open. The stream of an ended token stays open: a rollback can restore the token.",
     params: { tokenId: api.tokenId },

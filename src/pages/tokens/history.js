@@ -12,7 +12,7 @@ import { plain, visible } from "./visible.js";
 
 const PAGE = 50;
 const MOST = 1_000;
-const TONES = /** @type {const} */ ({ open: "warn", applied: "good", retracted: "quiet" });
+const TONES = /** @type {const} */ ({ open: "warn", applied: "good", refused: "quiet", retracted: "quiet" });
 
 /** @param {{ slot: number, txHash: string | null }} at */
 const when = ({ slot, txHash }) => `slot ${count(slot)}${txHash === null ? "" : `, transaction ${short(txHash)}`}`;
@@ -26,7 +26,7 @@ export function historyPart(tokenId, { signal }) {
   const status = h(
     "select",
     { id: "status" },
-    ...["", "open", "applied", "retracted"].map((one) => h("option", { value: one }, one || "all")),
+    ...["", "open", "applied", "refused", "retracted"].map((one) => h("option", { value: one }, one || "all")),
   );
   /** @type {string | undefined} */
   let key;

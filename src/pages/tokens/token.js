@@ -20,6 +20,7 @@ const EVENTS = {
   booted: "The token was booted.",
   requested: "A request was created.",
   retracted: "A request was retracted.",
+  refused: "A request was refused.",
   updated: "The token changed.",
   ended: "The token ended.",
   "rolled-back": "The chain was rolled back.",

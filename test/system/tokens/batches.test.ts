@@ -1,6 +1,7 @@
 /** Updates that name no request, and tokens with a new owner, over HTTP on a devnet. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ApiError } from "#src/client/http.ts";
+import { checkSummary, fromSummary } from "#src/client/summary.ts";
 import { TokenClient } from "#src/client/tokens.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { sharedInfra } from "../../support/infra.ts";
@@ -53,6 +54,7 @@ describe("a token's requests, together", () => {
       dryRun: true,
       mpfRoot: expect.stringMatching(/^[0-9a-f]{64}$/),
       applied: expect.arrayContaining([...made.keys()]),
+      refused: [],
       left: [{ request: wrong, code: "fact_missing", message: expect.any(String) }],
       fee: expect.stringMatching(/^\d+$/),
       size: expect.any(Number),
@@ -70,7 +72,8 @@ describe("a token's requests, together", () => {
       details: { requests: [{ request: wrong, code: "fact_missing" }] },
     });
     expect(await refused(client.tryApply(other.address, token))).toMatchObject({ status: 403, code: "not_owner" });
-    const { applied, left, mpfRoot, ...update } = await client.apply(owner.address, token);
+    const { applied, left, mpfRoot, refused: none, ...update } = await client.apply(owner.address, token);
+    expect(none).toEqual([]);
     expect({ applied, left, mpfRoot }).toEqual({ applied: tried.applied, left: tried.left, mpfRoot: tried.mpfRoot });
     await sealed(owner, update);
     expect(await client.facts(token)).toEqual({ a: "value of a", b: "value of b", c: "value of c" });
@@ -103,6 +106,48 @@ describe("a token's requests, together", () => {
     expect([applied.length, left.length]).toEqual([1, 1]);
     await sealed(other, update);
     expect(await client.facts(token)).toHaveProperty("d", "value of d");
+  });
+
+  it("are refused by the owner in an update that applies others, and get their whole deposits back", async () => {
+    const { requests: [wrong] } = await client.token(token);
+    const junk = wrong!.outputRefId;
+    const good = `${await sealed(owner, await client.insert(owner.address, token, "e", "value of e"))}-0`;
+    const refuse = [junk];
+    expect(await client.tryApply(other.address, token, [], { refuse })).toMatchObject({
+      applied: [good],
+      refused: refuse,
+      left: [],
+    });
+    expect(await client.tryApply(other.address, token, [], { refuse: [junk, good] })).toMatchObject({
+      mpfRoot: (await client.token(token)).root,
+      applied: [],
+      refused: [junk, good].sort(),
+    });
+    expect(await refused(client.apply(other.address, token, [junk], { refuse }))).toMatchObject({
+      status: 400,
+      code: "bad_request",
+    });
+    expect(await refused(client.apply(other.address, token, [], { refuse: [`${"00".repeat(32)}-0`] }))).toMatchObject({
+      status: 409,
+      code: "requests_fail",
+      details: { requests: [{ code: "request_unknown" }] },
+    });
+    expect(await refused(client.apply(owner.address, token, [good], { refuse }))).toMatchObject({ code: "not_owner" });
+    const [past] = await Array.fromAsync(client.history(token, { status: "open", key: "nowhere" }));
+    const built = await client.apply(other.address, token, [good], { refuse });
+    const intent = { type: "apply", token, requests: [good], address: other.address } as const;
+    expect(await checkSummary(built, { ...intent, refuse })).toMatchObject({ ok: false });
+    // what is spent is vouched for
+    const resolve = fromSummary(built.summary);
+    expect(await checkSummary(built, { ...intent, refuse }, { resolve })).toMatchObject({ ok: true });
+    expect(await checkSummary(built, intent, { resolve })).toMatchObject({ ok: false });
+    const paid = built.summary.refunds.find(({ request }) => request === junk);
+    expect(paid).toMatchObject({ address: other.address, lovelace: BigInt(past!.lovelace) });
+    const txHash = await sealed(other, built);
+    expect(await client.facts(token)).toHaveProperty("e", "value of e");
+    expect(await client.token(token)).toMatchObject({ requests: [] });
+    const closed = await Array.fromAsync(client.history(token, { status: "refused" }));
+    expect(closed).toMatchObject([{ outputRefId: junk, status: "refused", closed: { txHash } }]);
   });
 
   it("name every fact, also bytes that are not UTF-8", async () => {

@@ -106,6 +106,24 @@ describe("summaries", () => {
     expect(theirs.collateral!.atRisk).toBe(0n);
   });
 
+  test("of an update that refuses requests", async () => {
+    const meant = byName("apply one and refuse two");
+    const summary = await summaryOf(meant);
+    const [token] = summary.tokens;
+    expect(token).toMatchObject({ proven: true, skips: [] });
+    expect(token!.applies.map(({ change: { key } }) => key)).toEqual(["key 3"]);
+    expect(token!.refuses!.map(({ change: { key } }) => key).sort()).toEqual(["key 7", "new"]);
+    // the whole deposits of those that are refused
+    expect(summary.refunds.map(({ lovelace }) => lovelace)).toEqual([3_000_000n, 3_000_000n, 3_000_000n]);
+    expect(summary.scripts.map(({ redeemer }) => redeemer.type).sort()).toEqual([
+      "contribute",
+      "modify",
+      "refuse",
+      "refuse",
+    ]);
+    expect(byName("apply one").summary.tokens[0]).not.toHaveProperty("refuses");
+  });
+
   test("of a signed transaction, of slots in time, and of one that fails", async () => {
     const meant = byName("end");
     const read = (transaction: Uint8Array) =>

@@ -9,7 +9,7 @@ import { buildEnd } from "#src/cage/transactions/end.ts";
 import { offeredFee } from "#src/cage/transactions/fee.ts";
 import { buildRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
-import { buildUpdate, type RefusedRequest } from "#src/cage/transactions/update.ts";
+import { buildUpdate, type UnappliedRequest } from "#src/cage/transactions/update.ts";
 import { cageScript } from "#src/cage/script.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
@@ -88,7 +88,7 @@ describe("named requests are all applied or none", () => {
     const good = requested(name, "fresh", op.insert("v"));
     const all = update(...reasons.map(([, request]) => request), good);
     if (all.ok) throw new Error("built");
-    const { requests } = all.error.details as { requests: readonly RefusedRequest[] };
+    const { requests } = all.error.details as { requests: readonly UnappliedRequest[] };
     expect(requests).toHaveLength(reasons.length);
     expect(requests.map(({ request }) => request)).not.toContain(refKey(good.ref));
     expect(update(good).ok).toBe(true);

@@ -96,9 +96,11 @@ function play(model: Model, slot: number, { kind, token: number, picks, mask }: 
     else facts.set(key, { value: new TextDecoder().decode(operation.value), slot });
     return true;
   });
-  // a transaction of an update retracts the requests that it does not apply
+  // a transaction of an update retracts or refuses the requests that it does not apply
   const retracted = kind === "end" ? [] : mine.filter((one) => !applied.includes(one)).slice(0, 2);
   const isState = kind === "end" || applied.length > 0;
+  // beside an update it may as well refuse them
+  const isRefused = ({ ref }: { readonly ref: string }) => applied.length > 0 && Number(`0x${ref[0]}`) % 2 === 0;
   if (!isState && retracted.length === 0) return undefined;
   const root = Forestry.from([...facts].map(([key, { value }]) => leafOf(utf8(key), utf8(value)))).root;
   const spends = [
@@ -106,7 +108,9 @@ function play(model: Model, slot: number, { kind, token: number, picks, mask }: 
       ? [spend(parseRefKey(state.ref), kind === "end" ? { type: "end" } : { type: "modify", actions: [] })]
       : []),
     ...applied.map(({ ref }) => spend(parseRefKey(ref), { type: "contribute" })),
-    ...retracted.map(({ ref }) => spend(parseRefKey(ref), { type: "retract" })),
+    ...retracted.map((one) =>
+      spend(parseRefKey(one.ref), isRefused(one) ? { type: "refuse", index: 0 } : { type: "retract" })
+    ),
   ];
   const made = encodeTransaction({
     inputs: [...spends.map((one) => one.for.ref), newRef()],
@@ -117,7 +121,7 @@ function play(model: Model, slot: number, { kind, token: number, picks, mask }: 
   const hash = transactionHash(made);
   const ends = [...applied, ...retracted].sort((a, b) => compareRefs(parseRefKey(a.ref), parseRefKey(b.ref)));
   for (const one of ends) {
-    const status = applied.includes(one) ? "applied" : "retracted";
+    const status = applied.includes(one) ? "applied" : isRefused(one) ? "refused" : "retracted";
     model.open.delete(one.ref);
     model.log.push([one.ref, status, one.token, `${one.token}:${path(one.key)}`, hash, slot].join(" "));
   }

@@ -355,3 +355,70 @@ describe("an update", () => {
     await refused(minting);
   });
 });
+
+describe("a request that the owner refuses", () => {
+  const isVersion3 = theBuild().name === "3.0.0";
+  const [one, two] = requests as [typeof requests[0], typeof requests[0]];
+  const junk = { ...one, refused: true };
+  const plan = updating(TOKEN, [junk, two]);
+  const refuse = { type: "refuse" as const };
+  it("gets its whole deposit back, beside others that are applied, from version 3 on", async () => {
+    if (isVersion3) await taken(plan.whole);
+    else await refused(plan.whole);
+    const alone = updating(TOKEN, [junk]);
+    expect(alone.after).toEqual(empty);
+    if (isVersion3) await taken(alone.whole);
+    else await refused(alone.whole);
+  });
+  it("gets nothing less, nowhere else, and no output that is another's", async () => {
+    const at = plan.refunds.findIndex(({ value }) => value.lovelace === 2_000_000n);
+    const [whole] = plan.refunds.slice(at);
+    const refunds = (...changed: NewOutput[]): Whole => ({
+      ...plan.whole,
+      outputs: [plan.next, ...changed, changing],
+    });
+    const instead = (other: NewOutput) => refunds(...plan.refunds.with(at, other));
+    await refused(instead({ ...whole!, value: lovelace(1_999_999n) }));
+    await refused(instead(refundOf(one)));
+    await refused(instead({ ...whole!, address: owner.enterprise }));
+    await refused(instead({ ...whole!, address: mallory.enterprise }));
+    await refused(refunds(...[...plan.refunds].reverse()));
+    await refused(refunds(whole!));
+    const both = updating(TOKEN, [junk, { ...two, refused: true }]);
+    if (isVersion3) await taken(both.whole);
+    await refused({ ...both.whole, outputs: [both.next, both.refunds[0]!, changing] });
+  });
+  it("is refused by the owner of its token, in an update of it", async () => {
+    await refused({ ...plan.whole, signers: [mallory.key] });
+    await refused({ ...plan.whole, signers: [alice.key] });
+    const spent = { utxo: one.utxo, redeemer: refuse };
+    await refused({ spends: [spent, paying], outputs: [refundOf(one, 2_000_000n), changing], signers: [owner.key] });
+    await refused(also(ending, spent));
+    const other = requestFields(OTHER, "a", op.insert("1"));
+    const alone = updating(TOKEN, []);
+    await taken(alone.whole);
+    await refused({
+      ...alone.whole,
+      spends: [alone.modified([{ type: "refuse" }]), { utxo: other.utxo, redeemer: refuse }, paying],
+      outputs: [alone.next, refundOf(other, 2_000_000n), changing],
+    });
+  });
+  it("is what both redeemers say", async () => {
+    const alone = updating(TOKEN, [junk]);
+    const applied = updating(TOKEN, [one]);
+    const saying = (
+      by: typeof alone,
+      action: Action,
+      redeemer: typeof contribute | typeof retract | typeof refuse,
+    ) => ({
+      ...by.whole,
+      spends: [{ ...by.modified([action]) }, { utxo: one.utxo, redeemer }, paying],
+      signers: [owner.key, alice.key],
+    });
+    await refused(saying(alone, { type: "refuse" }, contribute));
+    await refused(saying(alone, { type: "refuse" }, retract));
+    await refused(saying(alone, { type: "skip" }, refuse));
+    await refused(saying(applied, applied.actions[0]!, refuse));
+    if (isVersion3) await taken(saying(alone, { type: "refuse" }, refuse));
+  });
+});

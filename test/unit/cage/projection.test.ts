@@ -129,6 +129,55 @@ describe("a token in the index", () => {
     expect(index.live("token_quarantine")).toEqual([]);
     expect(index.live("fact").map((row) => row.key)).toEqual([utf8("a")]);
   });
+  it("records refused requests as refused, in the ledger's order with those that are applied", () => {
+    const outputs = ["a", "b", "c"].map((key) => output({ datum: request({ key: utf8(key) }) }));
+    const { index, state, asking } = begun(outputs);
+    const requests = ["a", "b", "c"].map((key, i) => ({
+      ...requestFields(TOKEN, key, op.insert("1"), { ref: { txHash: transactionHash(asking), index: i } }),
+      refused: key !== "b",
+    }));
+    const plan = updating(TOKEN, requests);
+    const spends = [{ ...plan.whole.spends[0]!, utxo: state }, ...plan.whole.spends.slice(1)];
+    const update = encodeTransaction(partsOf({ ...plan.whole, spends }, { fee: 1n }));
+    expect(index.follow(update)).toEqual(["REFUSED", "REFUSED", "UPDATED"]);
+    expect(index.live("token_quarantine")).toEqual([]);
+    expect(index.live("fact").map((row) => row.key)).toEqual([utf8("b")]);
+    expect(index.live("token_request")).toEqual([]);
+    const ends = index.live("token_request_end").toSorted((a, b) => Number(a.position) - Number(b.position));
+    expect(ends.map(({ ref, status }) => [String(ref).at(-1), status])).toEqual([
+      ["0", "refused"],
+      ["1", "applied"],
+      ["2", "refused"],
+    ]);
+    index.undo(1);
+    expect(index.live("token_request")).toHaveLength(3);
+  });
+  it("reads a redeemer that is a number in every form that the ledger reads", () => {
+    // CBOR of 2 and of -3 in more bytes than needed, and as great integers (tags 2 and 3)
+    const forms = [
+      ["applied", "02 1802 190002 1b0000000000000002 c24102 c2420002 c25f4102ff"],
+      ["refused", "22 3802 390002 3b0000000000000002 c34102 c3420002 c35f4102ff"],
+    ] as const;
+    for (const [status, texts] of forms) {
+      for (const text of texts.split(" ")) {
+        const { index, state, asking } = begun([output()]);
+        const redeemers = [
+          { ref: state.ref, data: encodeData(constr(2, [])) },
+          { ref: { txHash: transactionHash(asking), index: 0 }, data: fromHex(text) },
+        ];
+        index.follow(make({
+          inputs: redeemers.map(({ ref }) => ref),
+          outputs: [stateOf(TOKEN, empty)],
+          redeemers: redeemers.map(({ ref, data }) => ({
+            for: { purpose: "spend", ref },
+            data,
+            units: { memory: 1n, steps: 1n },
+          })),
+        }));
+        expect([text, index.live("token_request_end").map((row) => row.status)]).toEqual([text, [status]]);
+      }
+    }
+  });
   const retracting = (asking: Uint8Array, data: Uint8Array, beside: readonly Uint8Array[] = []): Uint8Array => {
     const spend = { txHash: transactionHash(asking), index: 0 };
     const others = beside.map((data) => ({ ref: newRef(), data }));

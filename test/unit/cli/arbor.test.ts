@@ -120,7 +120,7 @@ describe("errors", () => {
     [
       ["token", "history", "x", "--status", "closed"],
       2,
-      "option '--status <status>' argument 'closed' is invalid. Allowed choices are open, applied, retracted. (invalid_argument)\n",
+      "option '--status <status>' argument 'closed' is invalid. Allowed choices are open, applied, refused, retracted. (invalid_argument)\n",
     ],
     [
       ["insert", "k", "t", "-x", "y"],
@@ -201,7 +201,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _arbor; printf '%s\\n' "\${COMPREPLY[@]
     [["arbor", "key", ""], ["new", "show", "help"]],
     [["arbor", "--json", "devnet", "r"], ["rollback", "reset"]],
     [["arbor", "token", "history", "--st"], ["--status"]],
-    [["arbor", "token", "history", "--status", ""], ["open", "applied", "retracted"]],
+    [["arbor", "token", "history", "--status", ""], ["open", "applied", "refused", "retracted"]],
     [["arbor", "completion", ""], ["bash", "zsh", "fish"]],
     // names of files
     [["arbor", "key", "show", ""], [""]],
@@ -214,7 +214,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _arbor; printf '%s\\n' "\${COMPREPLY[@]
         .stdout.trim().split("\n").map((one) => one.split("\t")[0]);
     expect(words("arbor key ")).toEqual(["help", "new", "show"]);
     expect(words("arbor token history --st")).toEqual(["--status"]);
-    expect(words("arbor token history --status ")).toEqual(["applied", "open", "retracted"]);
+    expect(words("arbor token history --status ")).toEqual(["applied", "open", "refused", "retracted"]);
     expect(words("arbor --json devnet r")).toEqual(["rollback"]);
   });
 

@@ -159,6 +159,7 @@ const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
     ["input", () => ({ type: "REQUESTED", slot: 2, request: `${hex("ab", 32)}#0` })],
     ["input", () => ({ type: "REQUESTED", slot: 2, ...placed, ...change, lovelace: "2000000" })],
     ["input", () => ({ type: "RETRACTED", slot: 3, request: `${hex("ab", 32)}#0` })],
+    ["input", () => ({ type: "REFUSED", slot: 3, request: `${hex("ab", 32)}#0` })],
     ["input", () => ({ type: "ENDED", slot: 4 })],
     ["input", () => ({ type: "QUARANTINED", slot: 4, reason: "not explained" })],
     ["input", () => ({ type: "RELEASED", slot: 5 })],

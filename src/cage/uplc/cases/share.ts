@@ -11,6 +11,7 @@ import {
   replaced,
   variable,
 } from "#src/cage/uplc/cases/node.ts";
+import { partsTaken } from "#src/cage/uplc/cases/strict.ts";
 import { Variable } from "#src/cage/uplc/term.ts";
 
 /** Assumed number of calls of a function each time it is created. */
@@ -30,6 +31,10 @@ const is = (node: Node, name: BuiltinName) => node.kind === "builtin" && node.na
 /** Approximate number of steps that forcing a function takes in a node. */
 function uses(node: Node, name: BuiltinName): number {
   if (is(node, name)) return BUILTINS[name][1];
+  if (node.kind === "case") {
+    const branches = node.branches.map((one, i) => uses(partsTaken(node.on, one, i)?.body ?? one, name));
+    return uses(node.scrutinee, name) + branches.reduce((sum, one) => sum + one, 0);
+  }
   const inner = childrenOf(node).reduce((sum, child) => sum + uses(child, name), 0);
   return node.kind === "lambda" ? inner * TIMES : inner;
 }
