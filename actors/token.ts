@@ -99,7 +99,7 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
       update: defineBuild({
         input: z.object({
           ...payer,
-          requests: z.array(ref).min(1).max(MOST_REQUESTS).nullable(),
+          requests: z.array(ref).max(MOST_REQUESTS).nullable(),
           refuse: z.array(ref).max(MOST_REQUESTS).default([]),
           dryRun: z.boolean(),
           partial: z.boolean().default(false),

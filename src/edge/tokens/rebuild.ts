@@ -22,7 +22,12 @@ type Action =
   & (
     | { readonly type: "boot" }
     | { readonly type: "request"; readonly token: string; readonly change: Summary["requests"][number]["change"] }
-    | { readonly type: "update"; readonly token: string; readonly requests: readonly string[] }
+    | {
+      readonly type: "update";
+      readonly token: string;
+      readonly apply: readonly string[];
+      readonly refuse: readonly string[];
+    }
     | { readonly type: "transfer"; readonly token: string; readonly to: string }
     | { readonly type: "retract"; readonly request: string }
     | { readonly type: "end"; readonly token: string }
@@ -44,7 +49,7 @@ export function rebuildRoutes(app: OpenAPIHono, service: TokenService): void {
     summary: "Build a lost transaction of a token again",
     description:
       "For a transaction that was submitted here and that the network has refused, or whose last slot has passed: an unsigned transaction that " +
-      "does the same on the newest state. An update applies those of its requests that are still open and can be applied; `left` has a reason " +
+      "does the same on the newest state. An update applies and refuses those of its requests that are still open; `left` has a reason " +
       "for each of the others. Of a chain, build, sign and submit one transaction after the other, in the order of `dependents`.",
     params: { txHash: api.txHash },
     query: { address: api.addressText.optional(), wallet: api.payingWallet.optional() },
@@ -90,8 +95,14 @@ export function rebuildRoutes(app: OpenAPIHono, service: TokenService): void {
         }
         case "update": {
           await buildable(action.token);
-          const requests = action.requests.map(refRow);
-          return await built(context, action.token, "update", { ...from, dryRun: false, partial: true, requests });
+          const [requests, refuse] = [action.apply.map(refRow), action.refuse.map(refRow)];
+          return await built(context, action.token, "update", {
+            ...from,
+            dryRun: false,
+            partial: true,
+            requests,
+            refuse,
+          });
         }
         case "transfer":
           await buildable(action.token);
@@ -144,8 +155,9 @@ function actionOf(summary: Summary, network: 0 | 1): Action | undefined {
   const by = { owner, ...addressOf(summary, owner) };
   if (token.booted) return { type: "boot", ...by };
   if (token.ended) return { type: "end", token: token.tokenId, ...by };
-  const applied = token.applies.map(({ outputRef }) => outputRef);
-  if (applied.length > 0) return { type: "update", token: token.tokenId, requests: applied, ...by };
+  const refs = (some: Summary["tokens"][number]["applies"]) => some.map(({ outputRef }) => outputRef);
+  const [apply, refuse] = [refs(token.applies), refs(token.refuses ?? [])];
+  if (apply.length + refuse.length > 0) return { type: "update", token: token.tokenId, apply, refuse, ...by };
   if (after === null || after === owner) return undefined;
   return {
     type: "transfer",

@@ -199,11 +199,12 @@ describe("a chain that another node's transaction has overtaken", () => {
 
   it("by a retract that is pending when the owner submits: the refused update is built again without it", async () => {
     const made = [];
-    for (const [user, key] of [[bob, "eight"], [carol, "nine"]] as const) {
+    for (const [user, key] of [[bob, "eight"], [carol, "nine"], [bob, "ten"]] as const) {
       made.push(await sent(await insert(user, key), user));
     }
     await block(...made);
-    const built = await update(...made);
+    const which = `request=${made[0]}-0&request=${made[1]}-0&refuse=${made[2]}-0`;
+    const built = await build(owner, "update-token", `${token}?${which}`);
     const retract = await sent(await build(bob, "retract-change", `${made[0]}-0`), bob);
     const signedTransaction = signed(built, owner);
     expect(await http(arbor.tokens, "POST", "/transaction", { signedTransaction })).toMatchObject({
@@ -223,6 +224,7 @@ describe("a chain that another node's transaction has overtaken", () => {
     expect(again.body).toMatchObject({
       action: "update",
       applied: [`${made[1]}-0`],
+      refused: [`${made[2]}-0`],
       left: [{ request: `${made[0]}-0`, code: "request_pending", message: expect.stringContaining(retract) }],
     });
     await block(retract, await sent(again, owner));
