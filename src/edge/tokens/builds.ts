@@ -1,12 +1,9 @@
 /** Unsigned transactions over HTTP: each is built for an address, which pays and signs. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z, type ZodType } from "zod";
-import { readPendingRequestToken } from "#actors/pendingTokens.ts";
 import * as api from "#src/api/tokens.ts";
 import { fromHex, isHex } from "#src/base/bytes.ts";
-import { readRequest } from "#src/cage/index/read.ts";
 import { bytesOf, bytesText } from "#src/cage/text.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
 import { BUILDING, building, GONE, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { answered } from "#src/edge/tokens/status.ts";
@@ -53,7 +50,7 @@ interface RequestBody {
 
 /** Adds `/transaction/{address}/…`. One function, since it only declares endpoints. */
 export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
-  const { store, requester, buildable, built, boot } = service;
+  const { requester, buildable, tokenOf, built, boot } = service;
   const build = building(service);
   const payer = ({ address }: { readonly address: string }, { wallet }: { readonly wallet?: string | undefined }) => ({
     address: requester(address),
@@ -117,12 +114,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
   }, async ({ params, query, context }) => {
     const from = payer(params, query);
     const request = refRow(params.outputRef);
-    // the pending one first: a block that comes between the two reads takes it into the ledger
-    const token = await readPendingRequestToken(store.sql, request) ?? (await readRequest(store.sql, request))?.token;
-    if (token === undefined) {
-      throw new HttpFailure(404, "request_unknown", `No open request ${params.outputRef} exists.`);
-    }
-    return await built(context, token, "retract", { ...from, request });
+    return await built(context, await tokenOf(request), "retract", { ...from, request });
   });
 
   build(app, "get", "/transaction/:address/update-token/:tokenId", {

@@ -1,10 +1,10 @@
 /** What the endpoints of the token service share: its dependencies, look-ups of tokens, and builds. */
 import type { Context } from "hono";
-import { readNewestToken } from "#actors/pendingTokens.ts";
+import { readNewestToken, readPendingRequestToken } from "#actors/pendingTokens.ts";
 import * as api from "#src/api/tokens.ts";
 import type { Json } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { readToken, type TokenState } from "#src/cage/index/read.ts";
+import { readRequest, readToken, type TokenState } from "#src/cage/index/read.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
@@ -22,6 +22,8 @@ export interface TokenService extends TokenEdgeOptions {
   alive(token: string): Promise<TokenState>;
   /** Requires a live token, as `alive`, or one that a pending transaction creates. */
   buildable(token: string): Promise<void>;
+  /** The token of an open request (its `refKey`), or of one that a pending transaction makes; throws 404 `request_unknown`. */
+  tokenOf(request: string): Promise<string>;
   /** A build of a token's actor, with the summary of its transaction; throws the build's refusal. */
   built(
     context: Context,
@@ -100,6 +102,12 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
       const { value } = await atPoint(options.store, (sql) => readNewestToken(sql, token, options.networkId));
       const { standing, transaction } = value;
       if (!("state" in standing) && transaction === undefined) throw tokenGone(token, standing.status);
+    },
+    async tokenOf(request) {
+      // the pending one first: a block that comes between the two reads takes it into the ledger
+      const token = await readPendingRequestToken(sql, request) ?? (await readRequest(sql, request))?.token;
+      if (token !== undefined) return token;
+      throw new HttpFailure(404, "request_unknown", `No open request ${request.replace("#", "-")} exists.`);
     },
     async built(context, token, name, input) {
       const deadlineMs = timeOf(context);
