@@ -4,12 +4,12 @@ import { defineConfig } from "vitest/config";
  * `unit` needs nothing but the source and runs on Deno and on Node; `system` starts PostgreSQL, the NATS endpoint and
  * worker processes, and runs on Deno. The files of `unit` share the processes that run them, and so their modules.
  *
- * Four workers for two cores: a system test waits for blocks, epochs and leases for half of its time.
+ * Three workers for two cores: a system test waits for blocks, epochs and leases for a third of its time.
  */
 export default defineConfig({
   test: {
     pool: "forks",
-    maxWorkers: 4,
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

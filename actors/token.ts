@@ -97,7 +97,12 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
         run: (view, input, context) => request(options, view, input, context),
       }),
       update: defineBuild({
-        input: z.object({ ...payer, requests: z.array(ref).min(1).max(MOST_REQUESTS).nullable(), dryRun: z.boolean() }),
+        input: z.object({
+          ...payer,
+          requests: z.array(ref).min(1).max(MOST_REQUESTS).nullable(),
+          dryRun: z.boolean(),
+          partial: z.boolean().default(false),
+        }),
         run: (view, input, context) => update(options, view, input, context),
       }),
       transfer: defineBuild({
@@ -313,12 +318,14 @@ interface UpdateInput extends TokenPayer {
    * Whether to report only what an update would do: no output is reserved, and failing requests do not prevent others.
    */
   readonly dryRun: boolean;
+  /** Whether those of the named requests that can be applied are, and the others are reported; otherwise all or none. */
+  readonly partial: boolean;
 }
 
 async function update(
   options: TokenBuildOptions,
   view: View,
-  { requests: named, dryRun, ...from }: UpdateInput,
+  { requests: named, dryRun, partial, ...from }: UpdateInput,
   { entity, deadline }: BuildContext,
 ): Promise<Answer> {
   const no = impossible(view, { type: "UPDATE" });
@@ -353,16 +360,18 @@ async function update(
         return [{ request, code: "request_unknown", message }];
       });
       const found = requests.filter((one) => one !== undefined);
-      const free = found.filter(({ utxo }) => !newest.spent.has(refKey(utxo.ref)));
       const spent = found.flatMap(({ utxo }) => {
         const [request, transaction] = [refKey(utxo.ref), newest.spent.get(refKey(utxo.ref))];
         return transaction === undefined ? [] : [{ request, ...spentBy(transaction) }];
       });
-      if (unknown.length > 0 || (named && !dryRun && spent.length > 0)) return failing([...unknown, ...spent]);
+      const all = named !== null && !dryRun && !partial;
+      if ((unknown.length > 0 && !partial) || (all && spent.length > 0)) return failing([...unknown, ...spent]);
       if (requests.length === 0) return fail("nothing_to_apply", "No request is open.");
-      if (free.length === 0) return failing(spent);
+      const gone = [...unknown, ...spent];
+      const free = found.filter(({ token, utxo }) => token === entity.id && !newest.spent.has(refKey(utxo.ref)));
+      if (free.length === 0) return failing(gone);
       const built = await options.builders.run(
-        named && !dryRun ? "update" : "batch",
+        all ? "update" : "batch",
         {
           ...common,
           state: state.value.utxo,
@@ -373,9 +382,9 @@ async function update(
         },
         { deadline, affinity: entity.id },
       );
-      if (built.ok) return ok({ built: built.value, more: updateResponse(built.value, spent, dryRun), dry: dryRun });
+      if (built.ok) return ok({ built: built.value, more: updateResponse(built.value, gone, dryRun), dry: dryRun });
       if (built.error.code === "requests_fail") {
-        return failing([...(built.error.details as { requests: readonly RefusedRequest[] }).requests, ...spent]);
+        return failing([...(built.error.details as { requests: readonly RefusedRequest[] }).requests, ...gone]);
       }
       if (built.error.code === "state_differs") return quarantined(view);
       return built;
@@ -402,17 +411,17 @@ const spentBy = (transaction: string) => ({
   message: `The request is spent by ${transaction}, which is not in a block yet.`,
 });
 
-/** The response of an update beside its transaction; `spent` are requests that were not available. */
+/** The response of an update beside its transaction; `gone` are requests that were not available. */
 function updateResponse(
   built: BuiltUpdate & Partial<BuiltBatch>,
-  spent: readonly LeftRequest[],
+  gone: readonly LeftRequest[],
   dryRun: boolean,
 ): Record<string, Json> {
   const { root, applied, left = [], fee, size } = built;
   return {
     mpfRoot: root,
     applied: applied.map(refText),
-    left: [...left, ...spent].map(leftText),
+    left: [...left, ...gone].map(leftText),
     ...(dryRun ? { dryRun, fee: String(fee), size } : {}),
   };
 }

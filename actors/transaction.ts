@@ -10,13 +10,21 @@ import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import { lockCursor, readCursor } from "#src/chain/index/cursor.ts";
-import { type LossCause, offer, readFollowers, submitAncestors } from "#src/chain/pending/lost.ts";
+import {
+  type LossCause,
+  offer,
+  readDependents,
+  readFollowers,
+  signersOf,
+  submitAncestors,
+} from "#src/chain/pending/lost.ts";
 import { readSubmittedCbor, releaseSubmissions } from "#src/chain/pending/submissions.ts";
 import type { ChainPort, Submission } from "#src/chain/provider/port.ts";
 import { findTransaction, noticeTransaction } from "#src/chain/index/transactions.ts";
 import type { Touched } from "#src/cardano/projection.ts";
 import {
   causesOf,
+  MOST_NAMED,
   transactionCommands,
   transactionContent,
   transactionInputs,
@@ -28,8 +36,8 @@ import type { ActorKind, EffectContext, Event } from "#src/runtime/types.ts";
 import { isObject, type Json } from "#src/base/json.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
-/** Input of the effect `submit`. */
-const submitInput = z.object({ hash: z.string(), attempt: z.number() });
+/** Input of the effect `submit`; `taken`: the network had accepted the transaction before. */
+const submitInput = z.object({ hash: z.string(), attempt: z.number(), taken: z.boolean().default(false) });
 /** Input of the effect `lost`. */
 const lostInput = z.object({ hash: z.string() });
 
@@ -87,22 +95,35 @@ async function submit(
   input: Json,
   context: EffectContext,
 ): Promise<Event | undefined> {
-  const { hash, attempt } = submitInput.parse(input);
+  const { hash, attempt, taken } = submitInput.parse(input);
   if (await notice(options, hash)) return undefined;
   const cbor = await readSubmittedCbor(options.store.sql, hash);
   if (!cbor) throw new Error("the transaction's row is missing");
+  const refused = async (failures: Refused["failures"], lost?: LossCause): Promise<Event> => ({
+    ...refusal(attempt, failures, lost),
+    ...(taken ? await concerned(options, hash, cbor) : {}),
+  });
   for (let tries = 1;; tries++) {
     const failures = await offer(options.port, hash, cbor);
     if (!failures) return { type: "ACCEPTED", attempt };
     await indexAtTip(options, context);
     if (await notice(options, hash)) return undefined;
-    if (tries > 1) return refusal(attempt, failures);
+    if (tries > 1) return await refused(failures);
     const { found, lost } = await submitAncestors(options.store.sql, options.port, hash, async (ancestor) => {
       await indexAtTip(options, context);
       return await findTransaction(options.store.sql, ancestor) !== undefined;
     });
-    if (lost || found === 0) return refusal(attempt, failures, lost);
+    if (lost || found === 0) return await refused(failures, lost);
   }
+}
+
+/** Who signs again when a transaction is lost, and what is lost with it. */
+async function concerned({ store }: TransactionActorOptions, hash: string, cbor: Uint8Array) {
+  const dependents = await readDependents(store.sql, hash);
+  return {
+    signers: signersOf(cbor).slice(0, MOST_NAMED),
+    dependents: dependents.slice(0, MOST_NAMED).map((one) => one.hash),
+  };
 }
 
 /** The outcome of a refused submission; `lost` is the cause where the transaction depends on a lost one. */

@@ -52,6 +52,18 @@ export const transactionCommands = z.discriminatedUnion("type", [
 ]);
 
 const attempt = z.number().int().positive();
+/** Most signers and dependents that an event names. */
+export const MOST_NAMED = 20;
+/** Of a lost transaction, so that its owners know what to build and sign again. */
+const lost = {
+  signers: z.array(z.string()).max(MOST_NAMED).optional().describe(
+    "Hashes of the keys that signed it, at most 20, if the network had accepted it: they sign again what replaces it.",
+  ),
+  dependents: z.array(z.string()).max(MOST_NAMED).optional().describe(
+    "Hashes of the transactions that cannot enter the ledger without it, parents first, at most 20, if the network had " +
+      "accepted it. Each of them has this event too.",
+  ),
+};
 /** A failure by the ledger's name, with its message. */
 const failure = z.object({ name: z.string(), message: z.string() }).catchall(z.unknown());
 /** The public, shortened part of a failure. */
@@ -68,6 +80,7 @@ export const transactionOutcomes = z.discriminatedUnion("type", [
     attempt,
     failures: z.array(failure).max(50),
     causes: z.array(cause).max(50).optional(),
+    ...lost,
   }).strict(),
 ]);
 
@@ -96,6 +109,7 @@ export const transactionContent = {
     causes: z.array(cause).optional().describe(
       "Why the ledger refuses the transaction: the first failures, shortened.",
     ),
+    ...lost,
   }),
   IN_LEDGER: z.object({
     slot: slot.describe("Slot of the block."),
@@ -230,7 +244,8 @@ export const transactionMachine = setup({
       });
       enqueue({ type: "put", params: { table: "open", row: { hash: context.hash, open_until: event.validTo } } });
       enqueue({ type: "put", params: { table: "status", row: standing(context.hash, "pending") } });
-      enqueue({ type: "effect", params: { name: "submit", input: { hash: context.hash, attempt: next } } });
+      const input = { hash: context.hash, attempt: next, taken: context.taken };
+      enqueue({ type: "effect", params: { name: "submit", input } });
     }),
     /** The submitting wallet lists it. */
     link: enqueueActions(({ enqueue, context, event }) => {
@@ -306,7 +321,8 @@ export const transactionMachine = setup({
     look: enqueueActions(({ enqueue, context }) => {
       const next = context.attempt + 1;
       enqueue.assign({ attempt: next });
-      enqueue({ type: "effect", params: { name: "submit", input: { hash: context.hash, attempt: next } } });
+      const input = { hash: context.hash, attempt: next, taken: context.taken };
+      enqueue({ type: "effect", params: { name: "submit", input } });
     }),
     place: assign(({ event }) =>
       event.type === "IN_LEDGER"

@@ -122,6 +122,30 @@ export const request = z.object({
 
 const state = z.object({ owner: z.string(), root: z.string() });
 
+export const pendingState = z.object({
+  status: z.enum(["live", "quarantined", "ended"]),
+  owner: z.string().optional().describe("Payment key hash of the owner; absent if `ended`."),
+  root: z.string().optional().describe("Root of the facts; absent if `ended`."),
+  outputRefId: z.string().optional().describe("The state output; absent if `ended`."),
+  transactions: z.array(z.string()).describe(
+    "Hashes of the pending transactions, in the order in which a block can hold them.",
+  ),
+  requests: z.object({
+    made: z.array(z.string()).describe("Requests that they make and that are open after them."),
+    spent: z.array(z.object({
+      request: z.string(),
+      txHash: z.string().describe("Hash of the transaction that applies or retracts it."),
+    })).describe("Requests that are open on the ledger or made by them, and that they spend."),
+  }),
+  conflict: z.array(z.string()).optional().describe(
+    "Hashes of two pending transactions that exclude each other: nothing can follow them before a block decides.",
+  ),
+}).meta({
+  id: "PendingState",
+  description:
+    "The state on which builds stand: that of the ledger after the transactions that were submitted here and are in no block.",
+});
+
 export const token = z.object({
   tokenId: z.string(),
   owner: z.string().describe("Payment key hash of the owner."),
@@ -133,6 +157,7 @@ export const token = z.object({
   ),
   reason: z.string().optional().describe("Reason of the quarantine."),
   requests: z.array(request),
+  pending: pendingState.optional().describe("Absent if no pending transaction concerns the token."),
 }).meta({ id: "Token" });
 
 export const facts = z.record(z.string(), z.string()).meta({ id: "Facts" });
@@ -200,6 +225,15 @@ export const unsignedTransfer = unsigned.extend({
   owner: z.string().describe("Key hash of the new owner."),
   signers: z.array(z.string()).describe("Key hashes of the required signers: the current and the new owner."),
 }).meta({ id: "UnsignedTransfer" });
+export const rebuilt = unsigned.extend({
+  replaces: z.string().describe("Hash of the transaction that was lost."),
+  action: z.enum(["boot", "request", "update", "transfer", "retract", "end"]).describe("What both transactions do."),
+  address: z.string().describe("The address for which it is built: it pays and signs."),
+  value: unsignedBoot.shape.value.optional(),
+  ...applying.partial().shape,
+  owner: unsignedTransfer.shape.owner.optional(),
+  signers: unsignedTransfer.shape.signers.optional(),
+}).meta({ id: "RebuiltTransaction" });
 /** The wallet that pays. Its id is not on the chain: it is what its owner has. */
 export const payingWallet = walletId.meta({
   description:
@@ -249,6 +283,15 @@ export const notInLedger = errorBody.extend({
     causes: z.array(z.object({ name: z.string(), message: z.string() })).optional().describe(
       "Why the network refuses an `expired` transaction before its last slot, by the ledger's names, or `TransactionLost` first: it " +
         "depends on a transaction that expired or is refused, which the message names.",
+    ),
+    signers: z.array(z.string()).optional().describe(
+      "Hashes of the keys that signed an `expired` transaction: they sign again what replaces it.",
+    ),
+    dependents: z.array(z.object({ txHash: z.string(), signers: z.array(z.string()) })).optional().describe(
+      "The transactions that cannot enter the ledger without an `expired` one, parents first, at most 100. Each is to be built and signed again.",
+    ),
+    rebuild: z.string().optional().describe(
+      "Path that builds an unsigned transaction in place of an `expired` one of a token.",
     ),
   }),
 }).meta({ id: "NotInLedger" });

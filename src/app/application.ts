@@ -121,7 +121,8 @@ async function temporaryFolder(log: Log, progress: (line: string) => void): Prom
 }
 
 /** Has the builder threads load what they need; until then the process is not ready. */
-function warmBuilders({ builders, health }: AppContext): void {
+function warmBuilders({ builders, health, hooks }: AppContext): void {
+  if (hooks.coldBuilders) return;
   let warm = false;
   health.checks.set(
     "builders",

@@ -36,8 +36,10 @@ export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-/** Faults that tests inject. */
+/** What tests change: faults that they inject, and work that most of them do not need. */
 export interface TestHooks {
+  /** Builder threads load their code when a job needs it, not after the start: half a second of CPU time. */
+  readonly coldBuilders?: boolean;
   readonly worker?: WorkerOptions["onStep"];
   readonly follower?: FollowerOptions["onStep"];
 }

@@ -4,6 +4,7 @@ import { createLog, reason } from "#src/base/log.ts";
 import type { Result } from "#src/base/result.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 import { nextSteps } from "#src/app/greeting.ts";
+import type { TestHooks } from "#src/app/context.ts";
 import type { BadOption, Options } from "#src/app/options.ts";
 import { startApp, StartError } from "#src/app/application.ts";
 
@@ -15,13 +16,14 @@ interface RunOptions {
   readonly untilInputEnds?: boolean;
   /** Exit code where the options are not valid, 2 by default. */
   readonly usageCode?: number;
+  readonly hooks?: TestHooks;
 }
 
 /** Runs a process with the options that were read; prints `help`, or why the options are not valid. */
 export async function run(
   read: Result<Options | "help", BadOption>,
   help: string,
-  { untilInputEnds = false, usageCode = 2 }: RunOptions = {},
+  { untilInputEnds = false, usageCode = 2, hooks = {} }: RunOptions = {},
 ): Promise<void> {
   if (!read.ok) {
     process.stderr.write(read.error.message + "\n");
@@ -30,7 +32,7 @@ export async function run(
     process.stdout.write(help + "\n");
   } else {
     try {
-      await start(read.value, untilInputEnds);
+      await start(read.value, untilInputEnds, hooks);
     } catch (error) {
       const said = error instanceof EmbeddedError || error instanceof StartError;
       process.stderr.write((said ? error.message : `The start failed: ${reason(error)}`) + "\n");
@@ -39,10 +41,10 @@ export async function run(
   }
 }
 
-async function start(options: Options, untilInputEnds: boolean): Promise<void> {
+async function start(options: Options, untilInputEnds: boolean, hooks: TestHooks): Promise<void> {
   const log = createLog(options.log);
   const begun = performance.now();
-  const starting = startApp(options, log, (line) => process.stdout.write(line + "\n"));
+  const starting = startApp(options, log, (line) => process.stdout.write(line + "\n"), hooks);
 
   let stopping: Promise<void> | undefined;
   const stop = (code = 0) => {

@@ -1,5 +1,6 @@
 /** Wallets in each role: their actors, their part of the index, their upkeep, their service. */
 import { delegationActor, rewardsInquiry } from "#actors/delegation.ts";
+import { readOvertakenByBlocks } from "#actors/pendingTokens.ts";
 import { sharedWalletActor } from "#actors/shared-wallet.ts";
 import { walletActor } from "#actors/wallet.ts";
 import { sleep } from "#src/base/clock.ts";
@@ -96,7 +97,8 @@ export function startWalletUpkeep(context: AppContext): void {
   const check = async (hash: string) => {
     await ask.ask({ kind: "transaction", id: hash }, { type: "CHECK" });
   };
-  const resubmission = { store, port, log: log.with({ component: "resubmission" }), check };
+  const overtaken = () => readOvertakenByBlocks(store.sql);
+  const resubmission = { store, port, log: log.with({ component: "resubmission" }), check, overtaken };
   holdProcessLease(context, "resubmission", (_, signal) => resubmit(resubmission, signal));
 }
 

@@ -46,6 +46,7 @@ export type LedgerTransaction = z.output<typeof api.transaction>;
 export type Unsigned = z.output<typeof api.unsigned>;
 export type UnsignedBoot = z.output<typeof api.unsignedBoot>;
 export type UnsignedRequest = z.output<typeof api.unsignedRequest>;
+export type Rebuilt = z.output<typeof api.rebuilt>;
 export type UpdateDryRun = z.output<typeof api.updateDryRun>;
 export type UnsignedTransfer = z.output<typeof api.unsignedTransfer>;
 export type UnsignedUpdate = z.output<typeof api.unsignedUpdate>;
@@ -278,6 +279,17 @@ export class TokenClient {
   /** The transaction that ends a token: it burns the token and returns what its state holds. */
   end(address: string, tokenId: string, { wallet }: PayingOptions = {}): Promise<Unsigned> {
     return this.get(`/transaction/${address}/end-token/${tokenId}${queryText({ wallet })}`);
+  }
+
+  /**
+   * A transaction in place of one that was lost (refused after the network had taken it, or expired): the same action on
+   * the newest state, for its owner to sign. An update applies those of its requests that are still open. `address` is
+   * that of the lost transaction by default.
+   *
+   * @throws {ApiError} `transaction_not_lost` where it is in a block or pending.
+   */
+  rebuild(txHash: string, address?: string, { wallet }: PayingOptions = {}): Promise<Rebuilt> {
+    return this.get(`/transaction/${txHash}/rebuild${queryText({ address, wallet })}`);
   }
 
   /**

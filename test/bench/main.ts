@@ -60,6 +60,8 @@ const { positionals: names, values: { help } } = parseArgs({
     events: { type: "string" },
     facts: { type: "string" },
     blocks: { type: "string" },
+    size: { type: "string", multiple: true },
+    requests: { type: "string" },
     help: { type: "boolean", short: "h" },
   },
 });

@@ -4,11 +4,13 @@ import { defineConfig } from "vitest/config";
 const LONGER = [
   "test/system/cardano-wallet/suite.test.ts",
   "test/system/devnet/random.test.ts",
+  "test/system/scenarios/{byron,mainnet,seen,sending,snapshots}.test.ts",
   "test/system/signer/suite.test.ts",
   "test/system/tokens/replica.test.ts",
   "test/system/wallets/index.test.ts",
 ];
 const CASES = {
+  ALL_PROVIDERS: "1",
   DEVNET_RUNS: "10",
   DEVNET_STARTS: "200",
   FOLLOWER_RUNS: "10",

@@ -19,7 +19,7 @@ export interface ArborOptions {
   /** Milliseconds between blocks, 150 by default, with slots of 50 ms. */
   readonly blockMs?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Another entry point than the product's own, for injected faults. */
+  /** Another entry point than `start.ts` beside this file, for injected faults. */
   readonly entry?: string;
   /** Folder of another checkout whose service is started; default: this checkout. */
   readonly checkout?: string;
@@ -38,7 +38,11 @@ export class Arbor {
   /** Starts a process and waits until it reports that it is ready. */
   static async start(options: ArborOptions): Promise<Arbor> {
     const { infra } = options;
-    const child = spawn(process.execPath, ["run", "-A", options.entry ?? "src/app/start.ts"], {
+    const child = spawn(process.execPath, [
+      "run",
+      "-A",
+      options.entry ?? (options.checkout ? "src/app/start.ts" : "test/support/start.ts"),
+    ], {
       cwd: options.checkout ?? root,
       stdio: ["ignore", "pipe", "pipe"],
       env: {

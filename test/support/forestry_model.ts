@@ -86,3 +86,8 @@ export function modelProof(leaves: readonly Leaf[], path: Uint8Array): Step[] {
   }
   return steps;
 }
+
+/** Root of a set of facts, from their keys and values. */
+export function rootOfFacts(facts: readonly (readonly [key: Uint8Array, value: Uint8Array])[]): Uint8Array {
+  return modelRoot(facts.map(([key, value]) => ({ path: hash(key), value: hash(value) })));
+}

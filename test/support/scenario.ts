@@ -36,8 +36,12 @@ if (process.env.ARBOR_SCENARIO_PROVIDER && !chosenProvider) {
   throw new Error(`ARBOR_SCENARIO_PROVIDER is one of ${KNOWN.join(", ")}`);
 }
 
-/** Providers of a chapter that runs on both: the one that the run selects, or each. */
-export const PROVIDERS: readonly Provider[] = chosenProvider ? [chosenProvider] : ["devnet", "node"];
+/** Providers of a chapter that runs on both: the one that the run selects; `node` alone, or each with ALL_PROVIDERS. */
+export const PROVIDERS: readonly Provider[] = chosenProvider
+  ? [chosenProvider]
+  : process.env.ALL_PROVIDERS
+  ? ["devnet", "node"]
+  : ["node"];
 
 /** Provider of the chapters that do not name one. */
 export const scenarioProvider: Provider = chosenProvider ?? "devnet";

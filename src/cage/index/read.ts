@@ -155,6 +155,14 @@ export function contractRefs(sql: Queries, token: string): Fragment {
     union all select ref from token_request where token = ${token} and to_slot is null`;
 }
 
+/** The hashes of `inputs` (SQL with columns `hash` and `ref`) whose output was a state or request, and is spent. */
+export async function readSpentAt(sql: Queries, inputs: Fragment): Promise<string[]> {
+  const rows = await sql<{ hash: string }[]>`with i as materialized (${inputs})
+    select i.hash from i join token_state t on t.ref = i.ref and t.to_slot is not null
+    union select i.hash from i join token_request t on t.ref = i.ref and t.to_slot is not null`;
+  return rows.map(({ hash }) => hash);
+}
+
 /** Values of facts, by the digests of their keys. */
 export async function readFactsAt(
   sql: Queries,

@@ -10,7 +10,7 @@ import type { Folded, Projection, Rows } from "#src/cardano/projection.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { MAIN } from "#src/chain/index/cursor.ts";
 import { fetchRows, mergeRows, scopeOf } from "#src/chain/index/rows.ts";
-import { pendingHashes } from "#src/chain/pending/overlay.ts";
+import { pendingHashes, withoutLost } from "#src/chain/pending/overlay.ts";
 import { parentsFirst } from "#src/chain/pending/order.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 
@@ -27,7 +27,10 @@ interface PendingRow {
   readonly cbor: Uint8Array;
 }
 
-/** Reads pending transactions, parents before children; `index` of each is its place in that order. */
+/**
+ * Reads the pending transactions that a block can still hold, parents before children; `index` of each is its place in
+ * that order.
+ */
 export async function readPendingChain(
   sql: Queries,
   { containing, follows, spending }: PendingSearch,
@@ -46,9 +49,11 @@ export async function readPendingChain(
       and exists (select 1 from unnest(s.inputs) i(ref) where i.ref = any(${
     sql.array(made)
   }::text[]) or i.ref in (${spending}))`;
-  const all = [...named, ...spenders].map((row) => {
-    const { hash, inputs } = scanned(row);
-    return { hash, parents: inputs.map(({ txHash }) => txHash), row };
+  const rows = new Map([...named, ...spenders].map((row) => [scanned(row).hash, row]));
+  const possible = await withoutLost(sql, [...rows.values()].map((row) => scanned(row)));
+  const all = possible.flatMap(({ hash, inputs }) => {
+    const row = rows.get(hash);
+    return row ? [{ hash, parents: inputs.map(({ txHash }) => txHash), row }] : [];
   });
   return parentsFirst(all, ({ parents }) => parents).map(({ row }, index) => scanned(row, index));
 }

@@ -8,9 +8,11 @@ import { z } from "zod";
 import { parseJson } from "#src/base/json.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { signingKeys } from "#src/cardano/signingKeys.ts";
 import { parentsFirst } from "#src/chain/pending/order.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
-import type { Queries } from "#src/store/store.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
 
 /** Why a transaction can no longer enter the ledger, by the ledger's name of the failure or `TransactionLost`. */
 export interface LossCause {
@@ -22,6 +24,8 @@ export interface LossCause {
 const LOST = "TransactionLost";
 /** Most ancestors that are looked up for one transaction. */
 const MOST_ANCESTORS = 1_000;
+/** Most transactions that are named as depending on one. */
+const MOST_DEPENDENTS = 100;
 
 const causes = z.array(z.object({ name: z.string(), message: z.string() }));
 
@@ -39,6 +43,51 @@ export async function readFollowers(sql: Queries, hash: string): Promise<string[
     select o.hash from submission_open o join submission s using (hash)
     where exists (select 1 from unnest(s.inputs) i(ref) where left(i.ref, 64) = ${hash}) order by o.hash`;
   return rows.map((row) => row.hash);
+}
+
+/** A transaction that cannot enter the ledger without another one. */
+export interface LostDependent {
+  readonly hash: string;
+  /** Hashes of the keys that signed it: they sign again what replaces it. */
+  readonly signers: readonly string[];
+}
+
+/**
+ * The transactions submitted here that depend on one, directly or through others, and that no block has: those that are
+ * pending, and those that were lost with it and have a last slot. Parents first; the first 100.
+ */
+export async function readDependents(sql: Queries, hash: string): Promise<readonly LostDependent[]> {
+  const rows = await sql<{ hash: string; parents: string[]; cbor: Uint8Array }[]>`
+    with recursive
+      outside as materialized (
+        select o.hash from submission_open o
+        union select t.hash from submission_status t where t.lapsed_until is not null and t.status = 'expired'),
+      edge as materialized (
+        select distinct s.hash, left(i.ref, 64) as parent from outside o join submission s using (hash)
+          cross join lateral unnest(s.inputs) i(ref)
+        where not exists (select 1 from chain_transaction c where c.hash = s.hash and c.to_slot is null)),
+      down(hash) as (select ${hash}::text union select e.hash from down d join edge e on e.parent = d.hash)
+    select s.hash, s.cbor, array(select e.parent from edge e where e.hash = s.hash) as parents
+    from down join submission s using (hash) where s.hash <> ${hash} order by s.hash`;
+  return parentsFirst(rows, ({ parents }) => parents).slice(0, MOST_DEPENDENTS)
+    .map(({ hash, cbor }) => ({ hash, signers: signersOf(cbor) }));
+}
+
+/** Hashes of the keys that signed a submitted transaction. */
+export const signersOf = (cbor: Uint8Array): readonly string[] => signingKeys(scanTransaction(new Uint8Array(cbor)));
+
+/** SQL for the inputs and collateral of pending transactions that no block has: columns `hash` and `ref`. */
+export function openInputs(sql: Queries): Fragment {
+  return sql`select o.hash, i.ref from submission_open o join submission s using (hash)
+    cross join lateral unnest(s.inputs) i(ref)
+    where not exists (select 1 from chain_transaction c where c.hash = o.hash and c.to_slot is null)`;
+}
+
+/** Hashes of the pending transactions that need an output of a watched address which a block has spent. */
+export async function readOvertaken(sql: Queries): Promise<string[]> {
+  const rows = await sql<{ hash: string }[]>`
+    select distinct i.hash from (${openInputs(sql)}) i join chain_utxo u on u.ref = i.ref and u.to_slot is not null`;
+  return rows.map(({ hash }) => hash);
 }
 
 interface Ancestor {

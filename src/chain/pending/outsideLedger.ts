@@ -3,18 +3,22 @@
  * mempool.
  */
 import { rolledBackFrom } from "#src/chain/index/rolledBack.ts";
-import { type LossCause, readCauses } from "#src/chain/pending/lost.ts";
-import { readSubmissionStatus } from "#src/chain/pending/submissions.ts";
+import { type LossCause, readCauses, readDependents, signersOf } from "#src/chain/pending/lost.ts";
+import { readSubmissionStatus, readSubmittedCbor } from "#src/chain/pending/submissions.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/**
- * The state of a transaction that no block holds; `rolledBackFrom` is the slot of the rolled back block that held it
- * last.
- */
+/** The state of a transaction that no block holds. */
 interface OutsideLedger {
-  readonly [detail: string]: string | number | readonly { readonly [member in keyof LossCause]: string }[];
   readonly status: "mempool" | "pending" | "rolled_back" | "expired" | "unknown";
+  /** Slot of the rolled back block that held it last. */
+  readonly rolledBackFrom?: number;
+  /** Of an expired one: why the network refuses it before its last slot. */
+  readonly causes?: readonly LossCause[];
+  /** Of an expired one: hashes of the keys that signed it. */
+  readonly signers?: readonly string[];
+  /** Of an expired one: what cannot enter the ledger without it, parents first. */
+  readonly dependents?: readonly { readonly txHash: string; readonly signers: readonly string[] }[];
 }
 
 /** Reads that state by hash. The mempool counts as empty where the network is away. */
@@ -31,8 +35,18 @@ export async function readOutsideLedger(
   const from = rolledBack === undefined ? {} : { rolledBackFrom: rolledBack };
   if (mempool.ok && mempool.value) return { status: "mempool", ...from };
   if (submitted === "expired") {
-    const causes = (await readCauses(sql, hash)).map(({ name, message }) => ({ name, message }));
-    return { status: "expired", ...from, ...(causes.length > 0 ? { causes } : {}) };
+    const [causes, cbor, dependents] = await Promise.all([
+      readCauses(sql, hash),
+      readSubmittedCbor(sql, hash),
+      readDependents(sql, hash),
+    ]);
+    return {
+      status: "expired",
+      ...from,
+      ...(causes.length > 0 ? { causes } : {}),
+      ...(cbor ? { signers: signersOf(cbor) } : {}),
+      dependents: dependents.map(({ hash: txHash, signers }) => ({ txHash, signers })),
+    };
   }
   if (rolledBack !== undefined) return { status: "rolled_back", ...from };
   return { status: submitted === "pending" ? "pending" : "unknown" };

@@ -77,7 +77,7 @@ export async function readOverlay(sql: Queries, query: OverlayQuery): Promise<re
 }
 
 /** Without the transactions that no block can hold any more, as far as the index and the submissions show it. */
-async function withoutLost(
+export async function withoutLost(
   sql: Queries,
   transactions: readonly ScannedTransaction[],
 ): Promise<readonly ScannedTransaction[]> {

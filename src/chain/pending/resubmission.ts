@@ -1,4 +1,7 @@
-/** Submits pending transactions to the network again, all of them every few blocks. */
+/**
+ * Submits pending transactions to the network again, all of them every few blocks, and those that a block has overtaken
+ * at once.
+ */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
@@ -16,15 +19,23 @@ interface ResubmissionOptions {
   readonly port: Pick<ChainPort, "submit" | "inMempool">;
   /** Has the actor of a transaction check its state with the network. */
   readonly check: (hash: string) => Promise<void>;
+  /** Hashes of the pending transactions that need an output which a block has spent. */
+  readonly overtaken: () => Promise<readonly string[]>;
   readonly log: Log;
 }
 
 /** Sweeps at once and then every few blocks, until the signal aborts. A lease makes sure that one process does. */
-export async function resubmit({ store, port, check, log }: ResubmissionOptions, signal: AbortSignal): Promise<void> {
+export async function resubmit(options: ResubmissionOptions, signal: AbortSignal): Promise<void> {
+  const { store, port, check, overtaken, log } = options;
   let swept: number | undefined;
+  let seen: string | undefined;
   while (!signal.aborted) {
     try {
       const { at } = await readCursor(store.sql);
+      if (at.hash !== seen) {
+        for (const hash of await overtaken()) if (!signal.aborted) await check(hash);
+        seen = at.hash;
+      }
       // sweep after a rollback too: the node's mempool may lack transactions that were in the blocks
       if (swept === undefined || at.height >= swept + SWEEP_BLOCKS || at.height < swept) {
         const { resubmitted, toCheck } = await resubmitPending(store, port, signal);

@@ -311,6 +311,21 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       );
       context.output.value(txHash, { txHash });
     })),
+  rebuild: (parent, path) =>
+    withPayer(define<WaitOptions & PayerOptions>(parent, {
+      usage: "rebuild <file> <hash>",
+      description: "build a lost or refused transaction again on what holds, sign and submit it; print its hash",
+      example: `${path}rebuild alice.key 8d31…`,
+    }, async (context, file, hash) => {
+      const done = await transact(
+        context,
+        file!,
+        (address, paying) => context.tokens.rebuild(hash!, address, paying),
+      );
+      const { txHash, replaces, action, applied, left = [] } = done;
+      for (const { request, message } of left) context.output.note(`left: ${request}: ${message}`);
+      context.output.value(txHash, { txHash, replaces, action, ...(applied ? { applied, left } : {}) });
+    })),
   transfer: (parent, path) =>
     withWallet(define<PayerOptions>(parent, {
       usage: "transfer <file> <token> <address>",

@@ -15,6 +15,7 @@ import { historyRoutes } from "#src/edge/tokens/history.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { pageRoutes } from "#src/edge/tokens/pageRoutes.ts";
 import { proofRoutes } from "#src/edge/tokens/proofs.ts";
+import { rebuildRoutes } from "#src/edge/tokens/rebuild.ts";
 import { streamRoutes } from "#src/edge/tokens/stream.ts";
 import { tokenRoutes } from "#src/edge/tokens/tokens.ts";
 import { transactionRoutes } from "#src/edge/tokens/transactions.ts";
@@ -60,6 +61,7 @@ export function tokenEndpoints(app: OpenAPIHono, service: TokenService): void {
   configRoutes(app, service);
   proofRoutes(app, service);
   buildRoutes(app, service);
+  rebuildRoutes(app, service);
   streamRoutes(app, service);
   waitRoutes(app, service);
   clientRoutes(app, service);

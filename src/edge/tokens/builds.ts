@@ -140,6 +140,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     return await built(context, params.tokenId, "update", {
       ...from,
       dryRun: query.dryRun ?? false,
+      partial: false,
       requests: named.length > 0 ? named : null,
     });
   });

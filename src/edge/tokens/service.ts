@@ -4,7 +4,7 @@ import { readNewestToken, readPendingRequestToken } from "#actors/pendingTokens.
 import * as api from "#src/api/tokens.ts";
 import type { Json } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { readRequest, readToken, type TokenState } from "#src/cage/index/read.ts";
+import { readRequest, readToken } from "#src/cage/index/read.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
@@ -18,11 +18,9 @@ export interface TokenService extends TokenEdgeOptions {
   limited<T>(context: Context, build: () => Promise<T>): Promise<T>;
   /** Bytes (hexadecimal) of an address with a payment key; throws 400 `bad_address`. */
   requester(text: string): string;
-  /** The state of a live token; throws 404 `token_unknown`, `token_ended`. */
-  alive(token: string): Promise<TokenState>;
-  /** Requires a live token, as `alive`, or one that a pending transaction creates. */
+  /** Requires a live token, or one that a pending transaction creates; throws 404 `token_unknown`, `token_ended`. */
   buildable(token: string): Promise<void>;
-  /** The token of an open request (its `refKey`), or of one that a pending transaction makes; throws 404 `request_unknown`. */
+  /** The token of an open or pending request (`refKey`); throws 404 `request_unknown`. */
   tokenOf(request: string): Promise<string>;
   /** A build of a token's actor, with the summary of its transaction; throws the build's refusal. */
   built(
@@ -90,11 +88,6 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
         });
       }
       return address.hex;
-    },
-    async alive(token) {
-      const found = await readToken(sql, token);
-      if (!("state" in found)) throw tokenGone(token, found.status);
-      return found.state;
     },
     async buildable(token) {
       if ("state" in await readToken(sql, token)) return;

@@ -1,14 +1,16 @@
 /** Tokens over HTTP, as the ledger has them. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/tokens.ts";
+import { readNewestToken } from "#actors/pendingTokens.ts";
 import { readRequests, readTokens } from "#src/cage/index/read.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
+import { atPoint } from "#src/chain/pending/spendable.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { GONE, type TokenService } from "#src/edge/tokens/service.ts";
+import { GONE, tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { statusView, tokenLine, tokenView, writerOf } from "#src/edge/tokens/view.ts";
 
 /** Adds `/tokens` and `/token/{tokenId}`. */
-export function tokenRoutes(app: OpenAPIHono, { store, alive }: TokenService): void {
+export function tokenRoutes(app: OpenAPIHono, { store, networkId }: TokenService): void {
   endpoint(app, "get", "/tokens", {
     summary: "All live tokens",
     answer: api.tokens,
@@ -23,12 +25,20 @@ export function tokenRoutes(app: OpenAPIHono, { store, alive }: TokenService): v
     "/token/:tokenId",
     {
       summary: "A token with its open requests",
+      description: "As the ledger has it; `pending` is the state on which builds stand.",
       params: { tokenId: api.tokenId },
       query: { encoding: api.encoding },
       answer: api.token,
       refusals: GONE,
     },
-    async ({ params: { tokenId }, query: { encoding } }) =>
-      tokenView(await alive(tokenId), await readRequests(store.sql, tokenId), writerOf(encoding)),
+    async ({ params: { tokenId }, query: { encoding } }) => {
+      const { value: [requests, newest] } = await atPoint(
+        store,
+        (sql) => Promise.all([readRequests(sql, tokenId), readNewestToken(sql, tokenId, networkId)]),
+      );
+      const { ledger } = newest;
+      if (!("state" in ledger)) throw tokenGone(tokenId, ledger.status);
+      return tokenView(ledger.state, requests, newest, writerOf(encoding));
+    },
   );
 }

@@ -1,10 +1,14 @@
 /** Transactions over HTTP: looked up in the ledger, and submitted. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { concernsTokens } from "#actors/pendingTokens.ts";
 import * as api from "#src/api/tokens.ts";
 import { fromHex } from "#src/base/bytes.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
 import { readOutsideLedger } from "#src/chain/pending/outsideLedger.ts";
+import { readSubmittedCbor } from "#src/chain/pending/submissions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
+import { rebuildPath } from "#src/edge/tokens/rebuild.ts";
 import { timeHeader as headers, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { answered } from "#src/edge/tokens/status.ts";
 import { submit } from "#src/edge/tokens/submit.ts";
@@ -20,7 +24,8 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
     description:
       "With `wait`, responds when a block contains the transaction and `depth` blocks follow, or after that time. If no block contains it, " +
       "the 404 has its status in the details: `mempool`, `pending` (submitted here and resubmitted to the network periodically), `rolled_back`, " +
-      "`expired` or `unknown`.",
+      "`expired` or `unknown`. Of an expired one they name the keys that signed it, the transactions that depend on it, and what builds " +
+      "it again.",
     query: { txHash: api.txHash, wait: api.waitMs.optional(), depth: api.depth.optional() },
     answer: api.transaction,
     refusals: {
@@ -32,11 +37,13 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
     const found = await watch({ hash, depth, longestMs, signal: context.req.raw.signal });
     if (found) return transactionView(found);
     const known = await readOutsideLedger(store.sql, port, hash);
+    const cbor = known.status === "expired" ? await readSubmittedCbor(store.sql, hash) : undefined;
+    const rebuild = cbor && concernsTokens(scanTransaction(cbor)) ? { rebuild: rebuildPath(hash) } : {};
     throw new HttpFailure(
       404,
       "transaction_unknown",
       `404 Not Found: transaction ${hash} is not in the ledger.`,
-      known,
+      { ...known, ...rebuild },
     );
   });
 

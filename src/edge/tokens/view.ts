@@ -1,11 +1,12 @@
 /** What clients see of tokens, requests and transactions. */
+import type { NewestToken } from "#actors/pendingTokens.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { IndexedTransaction } from "#src/chain/index/transactions.ts";
 import type { OpenRequest, TokenListItem, TokenStanding, TokenState } from "#src/cage/index/read.ts";
 import type { Cursor } from "#src/chain/index/cursor.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { bytesText } from "#src/cage/text.ts";
-import type { OutRef } from "#src/cardano/output.ts";
+import { type OutRef, parseRefKey } from "#src/cardano/output.ts";
 
 /** An output as this API names it, `<hash>-<index>`. */
 export function refText(ref: OutRef): string {
@@ -46,8 +47,32 @@ function requestView({ utxo, owner, key, operation }: OpenRequest, write: WriteB
   return { ...refView(utxo.ref), owner, change: changeView(key, operation, write) };
 }
 
-/** A token with its open requests. */
-export function tokenView(state: TokenState, requests: readonly OpenRequest[], write: WriteBytes) {
+/** The state after a token's pending transactions; `undefined` where there are none. */
+function pendingView({ standing, requests, spent, chain, conflict }: NewestToken) {
+  if (chain.length === 0 || standing.status === "unknown") return undefined;
+  const state = "state" in standing
+    ? { owner: standing.state.owner, root: standing.state.root, outputRefId: refText(standing.state.utxo.ref) }
+    : {};
+  return {
+    status: standing.status,
+    ...state,
+    transactions: [...chain],
+    requests: {
+      made: requests.map(({ utxo }) => refText(utxo.ref)),
+      spent: [...spent].map(([ref, txHash]) => ({ request: refText(parseRefKey(ref)), txHash })),
+    },
+    ...(conflict ? { conflict: [...conflict] } : {}),
+  };
+}
+
+/** A token with its open requests, and its state after pending transactions. */
+export function tokenView(
+  state: TokenState,
+  requests: readonly OpenRequest[],
+  newest: NewestToken,
+  write: WriteBytes,
+) {
+  const pending = pendingView(newest);
   const { token, owner, root } = state;
   return {
     tokenId: token,
@@ -57,6 +82,7 @@ export function tokenView(state: TokenState, requests: readonly OpenRequest[], w
     outputRefId: refText(state.utxo.ref),
     ...quarantineView(state),
     requests: requests.map((one) => requestView(one, write)),
+    ...(pending ? { pending } : {}),
   };
 }
 

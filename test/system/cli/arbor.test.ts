@@ -142,6 +142,32 @@ describe("tokens", () => {
     expect(await json("token", "history", token, "--status", "open")).toEqual([]);
   });
 
+  it("builds an update again that a retract has overtaken", async () => {
+    const own = await cli("token", "boot", file("alice"));
+    const requests = [await cli("token", "insert", file("bob"), own, "a", "1")];
+    requests.push(await cli("token", "insert", file("bob"), own, "b", "2"));
+    const address = await cli("address", file("alice"));
+    const query = requests.map((one) => `request=${one}`).join("&");
+    const { unsignedTransaction, summary } = await (await fetch(
+      `${arbor.tokens}/transaction/${address}/update-token/${own}?${query}`,
+    )).json();
+    const signed = await cli("sign", file("alice"), unsignedTransaction);
+    await cli("token", "retract", file("bob"), requests[0]!);
+    expect(await runCli(["submit", signed], { env: env() })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("refused_by_ledger"),
+    });
+    const again = await runCli(["token", "rebuild", file("alice"), summary.hash, "--json"], { env: env() });
+    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining(`left: ${requests[0]}`) });
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      replaces: summary.hash,
+      action: "update",
+      applied: [requests[1]],
+    });
+    expect(await json("token", "facts", own)).toEqual({ b: "2" });
+    await cli("token", "end", file("alice"), own);
+  });
+
   it("transfers with both signatures in a pipe, and ends", async () => {
     const other = await cli("token", "boot", file("alice"));
     const owned = async () => (await json("token", "list")).tokens.map(({ tokenId }: { tokenId: string }) => tokenId);

@@ -25,12 +25,13 @@ describe.each(PROVIDERS)("with the provider %s", (provider) => {
   /** Makes blocks until some work has ended. */
   const withBlocks = async <T>(work: Promise<T>): Promise<T> => {
     let ended = false;
-    const end = work.finally(() => ended = true);
+    const end = () => void (ended = true);
+    void work.then(end, end);
     await until("it is in a block", async () => {
       if (!ended) await scenario.blocks();
       return ended;
     });
-    return await end;
+    return await work;
   };
   const carryOut = async <T extends { unsignedTransaction: string }>(built: T): Promise<T & { hash: string }> => ({
     ...built,
@@ -71,8 +72,12 @@ describe.each(PROVIDERS)("with the provider %s", (provider) => {
       await expect.poll(view, { timeout: 10_000 }).toEqual(expected);
     }
 
-    // the chain goes on from there, with what the service submits again of the other branch
+    // the chain goes on from there, when what the service submits again of the other branch is in blocks
     if (ANSWERS_ALL) {
+      await until("the facts of the other branch are in blocks again", async () => {
+        await scenario.blocks();
+        return Object.keys(await tokens.facts(token)).length === Object.keys(after.facts).length;
+      });
       await record(token, "third", "another fork");
       expect(Object.keys(await tokens.facts(token))).toEqual(
         expect.arrayContaining([...Object.keys(before.facts), "third"]),

@@ -28,9 +28,9 @@ describe("a chain of transactions of a token", () => {
     expect((await http(arbor.devnet, "POST", "/blocks", { count: 1 })).status).toBe(200);
     for (const hash of hashes) await until(`transaction ${hash}`, async () => (await look(hash)).status === 200);
   };
-  /** Rolls the newest block back; the network forgets its transactions. */
-  const rollback = async () =>
-    expect((await http(arbor.devnet, "POST", "/rollback", { blocks: 1, drop: true })).status).toBe(200);
+  /** Rolls the newest blocks back; the network forgets their transactions, or keeps them in its mempool. */
+  const rollback = async (blocks = 1, drop = true) =>
+    expect((await http(arbor.devnet, "POST", "/rollback", { blocks, drop })).status).toBe(200);
   const allPending = (hashes: readonly string[]) =>
     until("the network has all again", async () => {
       const { body } = await http(arbor.devnet, "GET", "/mempool");
@@ -126,5 +126,31 @@ describe("a chain of transactions of a token", () => {
     const last = [await sent(owner, await update(winner)), await sent(bob, await insert("six"))];
     await block(...last);
     expect((await get(`/token/${token}/facts`)).body).toEqual({ one: "v", two: "v", four: "v" });
+  });
+
+  it("is in order again after the rollback of the two blocks that held it, dropped or not", async () => {
+    const first = [await sent(bob, await insert("seven"))];
+    first.push(await sent(owner, await update(first[0]!)));
+    await block(...first);
+    const second = [await sent(bob, await insert("eight"))];
+    second.push(await sent(owner, await update(second[0]!)));
+    await block(...second);
+    const hashes = [...first, ...second];
+    for (const drop of [true, false]) {
+      await rollback(2, drop);
+      await allPending(hashes);
+      await until(
+        "the index is rolled back too",
+        async () => (await get(`/token/${token}`)).body.pending?.outputRefId === `${hashes.at(-1)}-0`,
+      );
+      await block(...hashes);
+      // one block again, so that two of them are rolled back next
+      await block();
+      const found = await Promise.all(hashes.map(async (hash) => (await look(hash)).body));
+      const [request, update, next, last] = found.map((one) => one.index);
+      expect([request < update, request < next, update < last, next < last]).toEqual([true, true, true, true]);
+      expect(new Set(found.map((one) => one.block)).size).toBe(1);
+    }
+    expect((await get(`/token/${token}/facts`)).body).toMatchObject({ seven: "v", eight: "v" });
   });
 });

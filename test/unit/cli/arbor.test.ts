@@ -28,7 +28,7 @@ describe("help", () => {
     const under = (name: string) =>
       program.commands.find((one) => one.name() === name)!.commands.map((one) => one.name()).join(" ");
     expect(under("token")).toBe(
-      "list show facts history requests prove verify boot insert update delete apply retract transfer end release",
+      "list show facts history requests prove verify boot insert update delete apply retract rebuild transfer end release",
     );
     expect(under("actor")).toBe("list show history pause resume");
     expect(under("devnet")).toBe("tip fund blocks epochs rollback reset snapshot");

@@ -6,6 +6,7 @@ import { type Change, Forestry, leafOf } from "#src/forestry/trie.ts";
 import { excludes, includes, rootWith, rootWithout } from "#src/forestry/verify.ts";
 import { decodeData } from "#src/cardano/data.ts";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
+import { rootOfFacts } from "../../support/forestry_model.ts";
 import { vectors } from "../../support/vectors.ts";
 
 type VectorStep =
@@ -89,6 +90,21 @@ describe("tries of the reference library", () => {
     const trie = new Forestry();
     for (const { path, value } of facts(n)) expect(trie.insert(path, value).ok).toBe(true);
     for (const op of vector.ops) follow(trie, op, op.before!, op.after!);
+  });
+
+  // the model that the service is compared with where no fixture is, with nothing of the product's trie
+  it.each(["fx-1", "fx-10", "fx-100", "batch-10", "batch-100", "fx-1000"])("have the model's roots: %s", (name) => {
+    const { n, root, ops } = load(name);
+    const raw = new Map(Array.from({ length: n }, (_, i) => [`fact-${i}`, `value-${i}`]));
+    const rootOf = (some: ReadonlyMap<string, string>) =>
+      toHex(rootOfFacts([...some].map(([key, value]) => [utf8(key), utf8(value)])));
+    expect(rootOf(raw)).toBe(name.startsWith("fx") ? root : ops[0]!.before);
+    for (const { op, key, value, newRoot, after } of n > 10 ? ops.slice(0, 600 / n) : ops) {
+      const changed = name.startsWith("fx") ? new Map(raw) : raw;
+      if (op === "delete") changed.delete(key);
+      else changed.set(key, value);
+      expect(rootOf(changed)).toBe(newRoot ?? after);
+    }
   });
 
   it("covers every operation", () => {

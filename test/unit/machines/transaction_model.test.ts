@@ -48,6 +48,8 @@ class Model {
   status: { status: string; lapsed_until: number | null } | undefined;
   /** Queries to the network without an answer yet, by attempt. */
   openAttempts: number[] = [];
+  /** As `World.queries`. */
+  readonly queries = new Map<number, boolean>();
   /** How often those that depend on it were informed. */
   losses = 0;
   openUntil: number | null | undefined;
@@ -192,6 +194,7 @@ class Model {
   private ask(): void {
     this.noticed = false;
     this.openAttempts.push(++this.attempt);
+    this.queries.set(this.attempt, this.taken);
   }
 
   private reply(how: "taken" | "refused"): void {
@@ -207,6 +210,8 @@ class World {
   now = 1_000_000;
   readonly effects = new Map<number, number>();
   losses = 0;
+  /** Whether the network had accepted the transaction before a query, by attempt. */
+  readonly queries = new Map<number, boolean>();
   readonly effectNumbers = new Set<number>();
   readonly rows = new Map<string, { readonly [column: string]: unknown }>();
   readonly replies = new Map<string, unknown>();
@@ -226,7 +231,9 @@ class World {
       }
       expect(name).toBe("submit");
       this.effects.set(n, (input as { attempt: number }).attempt);
-      expect(input).toEqual({ hash: entity.id, attempt: expect.any(Number) });
+      const { attempt, taken } = input as { attempt: number; taken: boolean };
+      expect(input).toEqual({ hash: entity.id, attempt, taken });
+      this.queries.set(attempt, taken);
     }
     expect(folded.reminders.size).toBe(0);
     for (const { table, key, values, remove } of folded.ownRows) {
@@ -413,6 +420,7 @@ function compare(world: World, model: Model): void {
 
   expect([...world.effects.values()].sort((a, b) => a - b)).toEqual([...model.openAttempts].sort((a, b) => a - b));
   expect(world.losses).toBe(model.losses);
+  expect(world.queries).toEqual(model.queries);
   expect([...world.open].sort()).toEqual([...model.waiting].sort());
   expect([...world.replies.keys()].sort()).toEqual([...model.replies.keys()].sort());
   for (const [id, how] of model.replies) {
