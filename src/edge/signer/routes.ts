@@ -5,11 +5,10 @@ import { outputRef, submitted, tokenId } from "#src/api/tokens.ts";
 import type { Json } from "#src/base/json.ts";
 import { fail } from "#src/base/result.ts";
 import { decodeDatum } from "#src/cage/datum.ts";
-import { readRequest } from "#src/cage/index/read.ts";
 import { cageScripts } from "#src/cage/script.ts";
 import { hexAddressText } from "#src/cardano/address.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import type { Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { readAvailable } from "#src/chain/pending/spendable.ts";
 import { ensureWatched } from "#src/chain/index/watchedAddresses.ts";
@@ -133,9 +132,8 @@ export function signerRoutes(app: OpenAPIHono, service: SignerEdgeOptions, token
     refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...SENDING, 409: `\`request_pending\`, ${ONCE}` },
   }, async ({ params: { outputRef: ref }, context }) => {
     const { hash } = await sendOf({ context, body: {}, after: [hashOf(ref)] }, async () => {
-      const found = await readRequest(store.sql, refRow(ref));
-      if (!found) throw new HttpFailure(404, "request_unknown", `No open request ${ref} exists.`);
-      return { token: found.token, name: "retract", input: { request: refKey(found.utxo.ref) } };
+      const request = refRow(ref);
+      return { token: await tokens.tokenOf(request), name: "retract", input: { request } };
     });
     return { txHash: hash, value: null };
   });

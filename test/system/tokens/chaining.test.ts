@@ -4,6 +4,7 @@ import { readCursor } from "#src/chain/index/cursor.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { SignerClient, signerEnv } from "../../support/signer.ts";
 import { until } from "../../support/until.ts";
 import { type Answer, http, User } from "../../support/user.ts";
 
@@ -49,7 +50,7 @@ describe("transactions on pending ones", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra, blockMs: 0 });
+    arbor = await Arbor.start({ infra, blockMs: 0, env: signerEnv("signer") });
     const paid: string[] = [];
     for (const { address } of [owner, next, bob, carol]) {
       paid.push((await http(arbor.devnet, "POST", "/faucet", { address, lovelace: 1_000_000_000 })).body.txHash);
@@ -149,6 +150,23 @@ describe("transactions on pending ones", () => {
     await block(...hashes);
     await inOneBlockInOrder(hashes);
     expect(await get(`/token/${token}`)).toMatchObject({ status: 404, body: { code: "token_ended" } });
+  });
+
+  it("are what a signing service makes, until a block has all of them in order", async () => {
+    const signer = new SignerClient(arbor.signer);
+    await signer.good("PUT", "/wallet/topup", { amount: 1_000 });
+    await block();
+    await until("the wallet's coin", async () => await signer.lovelace() > 0n);
+    const token = await signer.boot();
+    const insert = (key: string) => signer.request(token, { type: "insert", key, value: "v" });
+    const [applied, retracted] = [await insert("a"), await insert("b")];
+    const hashes = [applied, retracted].map((request) => request.slice(0, 64));
+    hashes.push((await signer.apply(token, [applied])).txHash);
+    hashes.push((await signer.good("DELETE", `/request/${retracted}`)).txHash);
+    hashes.push((await signer.good("DELETE", `/token/${token}`)).txHash);
+    await block(...hashes);
+    await inOneBlockInOrder(hashes);
+    expect(await signer.refused("DELETE", `/request/${retracted}`)).toEqual([404, "request_unknown"]);
   });
 
   it("know a pending token while a block takes it into the ledger", async () => {
