@@ -57,7 +57,7 @@ export interface LostDependent {
  * pending, and those that were lost with it and have a last slot. Parents first; the first 100.
  */
 export async function readDependents(sql: Queries, hash: string): Promise<readonly LostDependent[]> {
-  const rows = await sql<{ hash: string; parents: string[]; cbor: Uint8Array }[]>`
+  const all = await sql<{ hash: string; parents: string[] }[]>`
     with recursive
       outside as materialized (
         select o.hash from submission_open o
@@ -67,10 +67,14 @@ export async function readDependents(sql: Queries, hash: string): Promise<readon
           cross join lateral unnest(s.inputs) i(ref)
         where not exists (select 1 from chain_transaction c where c.hash = s.hash and c.to_slot is null)),
       down(hash) as (select ${hash}::text union select e.hash from down d join edge e on e.parent = d.hash)
-    select s.hash, s.cbor, array(select e.parent from edge e where e.hash = s.hash) as parents
-    from down join submission s using (hash) where s.hash <> ${hash} order by s.hash`;
-  return parentsFirst(rows, ({ parents }) => parents).slice(0, MOST_DEPENDENTS)
-    .map(({ hash, cbor }) => ({ hash, signers: signersOf(cbor) }));
+    select d.hash, array(select e.parent from edge e where e.hash = d.hash) as parents
+    from down d where d.hash <> ${hash} order by d.hash`;
+  if (all.length === 0) return [];
+  const first = parentsFirst(all, ({ parents }) => parents).slice(0, MOST_DEPENDENTS).map((one) => one.hash);
+  const rows = await sql<{ hash: string; cbor: Uint8Array }[]>`
+    select hash, cbor from submission where hash = any(${sql.array(first)}::text[])`;
+  const signers = new Map(rows.map((row) => [row.hash, signersOf(row.cbor)]));
+  return first.map((one) => ({ hash: one, signers: signers.get(one) ?? [] }));
 }
 
 /** Hashes of the keys that signed a submitted transaction. */
