@@ -242,7 +242,10 @@ export const transactionMachine = setup({
           },
         },
       });
-      enqueue({ type: "put", params: { table: "open", row: { hash: context.hash, open_until: event.validTo } } });
+      // anyone may submit what the network refuses: until it is accepted, only what a wallet here has signed is pending
+      if (event.by !== undefined) {
+        enqueue({ type: "put", params: { table: "open", row: { hash: context.hash, open_until: event.validTo } } });
+      }
       enqueue({ type: "put", params: { table: "status", row: standing(context.hash, "pending") } });
       const input = { hash: context.hash, attempt: next, taken: context.taken };
       enqueue({ type: "effect", params: { name: "submit", input } });
@@ -357,7 +360,7 @@ export const transactionMachine = setup({
     submitting: {
       on: {
         SUBMIT: { guard: "hasRoom", actions: ["wait", "link"] },
-        ACCEPTED: { guard: "ofThisAttempt", target: "pending", actions: ["take", "answerWaiting"] },
+        ACCEPTED: { guard: "ofThisAttempt", target: "pending", actions: ["take", "open", "answerWaiting"] },
         REFUSED: [
           { guard: "ofThisAttemptAndTaken", target: "refused", actions: ["refuse", "close", "lapse", "reportLoss"] },
           { guard: "ofThisAttempt", target: "refused", actions: ["refuse", "close", "unlinkAll"] },

@@ -1,9 +1,8 @@
 /** Users of the token service, of the wallet service and of signing instances, as the driver in `disorder.ts` sees them. */
-import csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { Buffer } from "node:buffer";
 import { CslAccount } from "./csl_account.ts";
 import { type PlainChange, plainTransaction } from "./plain_chain.ts";
-import { type Answer, User } from "./user.ts";
+import { type Answer, unsignedPayment, User } from "./user.ts";
 
 const ADA = 1_000_000n;
 export const PASSPHRASE = "Secure Passphrase";
@@ -149,20 +148,9 @@ export class KeyPerson extends Builder implements Person {
       .filter(({ txHash, index, assets }) => Object.keys(assets).length === 0 && !spent.has(`${txHash}-${index}`))
       .sort((a, b) => b.lovelace - a.lovelace);
     if (coin === undefined || BigInt(coin.lovelace) < amount + fee + 2n * ADA) return undefined;
-    const inputs = csl.TransactionInputs.new();
-    inputs.add(csl.TransactionInput.new(csl.TransactionHash.from_hex(coin.txHash), coin.index));
-    const outputs = csl.TransactionOutputs.new();
-    const output = (address: string, lovelace: bigint) =>
-      outputs.add(
-        csl.TransactionOutput.new(
-          csl.Address.from_bech32(address),
-          csl.Value.new(csl.BigNum.from_str(String(lovelace))),
-        ),
-      );
-    output(to, amount);
-    output(this.address, BigInt(coin.lovelace) - amount - fee);
-    const body_ = csl.TransactionBody.new_tx_body(inputs, outputs, csl.BigNum.from_str(String(fee)));
-    const unsignedTransaction = csl.Transaction.new(body_, csl.TransactionWitnessSet.new()).to_hex();
+    const rest = BigInt(coin.lovelace) - amount - fee;
+    const outputs = [{ address: to, lovelace: amount }, { address: this.address, lovelace: rest }];
+    const unsignedTransaction = unsignedPayment(coin, outputs, fee);
     return await this.send({ status: 200, body: { unsignedTransaction } });
   }
 }

@@ -48,6 +48,23 @@ export class User {
   }
 }
 
+/** A transaction of one input, without signatures, in hexadecimal. */
+export function unsignedPayment(
+  input: { readonly txHash: string; readonly index: number },
+  outputs: readonly { readonly address: string; readonly lovelace: bigint }[],
+  fee: bigint,
+): string {
+  const inputs = CSL.TransactionInputs.new();
+  inputs.add(CSL.TransactionInput.new(CSL.TransactionHash.from_hex(input.txHash), input.index));
+  const made = CSL.TransactionOutputs.new();
+  for (const { address, lovelace } of outputs) {
+    const value = CSL.Value.new(CSL.BigNum.from_str(String(lovelace)));
+    made.add(CSL.TransactionOutput.new(CSL.Address.from_bech32(address), value));
+  }
+  const body = CSL.TransactionBody.new_tx_body(inputs, made, CSL.BigNum.from_str(String(fee)));
+  return CSL.Transaction.new(body, CSL.TransactionWitnessSet.new()).to_hex();
+}
+
 /** Submits and waits for the ledger. */
 export async function land(tokens: string, signed: string): Promise<string> {
   const sent = await http(tokens, "POST", "/transaction", { signedTransaction: signed });

@@ -1,6 +1,7 @@
 /**
  * The pending overlay: the transactions submitted here, by whatever service, that no block holds and that one can still
- * hold. Every build reads it: outputs that it spends are not used, outputs that it creates are.
+ * hold. Every build reads it: outputs that it spends are not used, outputs that it creates are. One that no wallet here
+ * has signed belongs to it once the network has accepted it: anyone may submit what the network refuses.
  *
  * Assumptions: the actors of transactions learn of blocks and rollbacks later than the index, so that the index decides
  * what the ledger holds. A transaction whose parent was refused, expired or was forgotten can no longer enter a block,

@@ -94,7 +94,8 @@ export async function releaseSubmissions(sql: Queries, hashes: readonly string[]
     select x.hash from unnest(${sql.array([...hashes])}::text[]) as x(hash)
     where not exists (select 1 from submission_open o where o.hash = x.hash)
       and not exists (select 1 from submission_wallet w where w.hash = x.hash)
-      and not exists (select 1 from submission_status s where s.hash = x.hash and s.lapsed_until is not null)
+      and not exists (select 1 from submission_status s where s.hash = x.hash
+        and (s.lapsed_until is not null or s.status = 'pending'))
       and not exists (select 1 from chain_rolled_back r where r.hash = x.hash)
       and not exists (select 1 from chain_transaction t where t.hash = x.hash
         and t.from_slot >= coalesce((select min(slot) from chain_block), -1))`;

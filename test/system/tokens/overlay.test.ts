@@ -8,6 +8,8 @@ import { TokenClient, type Unsigned } from "#src/client/tokens.ts";
 import { lovelace, type WalletClient } from "#src/client/wallets.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
+import { readByCsl } from "../../support/read_by_csl.ts";
+import { http, unsignedPayment, User } from "../../support/user.ts";
 import { WalletTokens } from "../../support/wallet_tokens.ts";
 
 describe("the pending state of wallets and tokens", () => {
@@ -76,6 +78,40 @@ describe("the pending state of wallets and tokens", () => {
     const used = (await client.transaction(alice.id, paid)).inputs.map(({ id, index }) => `${id}#${index}`);
     expect(used).not.toContain(spent[0]);
     await landed(alice, proxied, paid);
+  });
+
+  it("what the network refuses spends and pays nothing meanwhile, however often it is submitted", async () => {
+    const alice = await walletWith(40n);
+    const { body: { utxos: [coin] } } = await http(scenario.devnet, "GET", `/utxos/${alice.address}`);
+    const mallory = new User();
+    // none of them is signed: they spend the only coin, or pay a great one out of nothing
+    const attacks: readonly ((n: bigint) => string)[] = [
+      (n) => unsignedPayment(coin, [{ address: mallory.address, lovelace: 2n * ADA + n }], 200_000n),
+      (n) =>
+        unsignedPayment(
+          { txHash: "ab".repeat(32), index: 0 },
+          [{ address: alice.address, lovelace: 9_000n * ADA + n }],
+          200_000n,
+        ),
+    ];
+    for (const attack of attacks) {
+      let over = false;
+      const refused = new Set<number>();
+      const lanes = [0n, 1n, 2n].map(async (lane) => {
+        for (let n = lane; !over; n += 3n) refused.add((await alice.submit(attack(n))).status);
+      });
+      try {
+        for (let i = 0; i < 12; i++) {
+          const { status, body } = await alice.build("boot-token");
+          expect([status, body.code]).toEqual([200, undefined]);
+          expect(readByCsl(body.unsignedTransaction).inputs).toEqual([`${coin.txHash}#${coin.index}`]);
+        }
+      } finally {
+        over = true;
+        await Promise.all(lanes);
+      }
+      expect([...refused]).toEqual([422]);
+    }
   });
 
   it("what depends on an expired transaction is dropped with it, and the coins return", async () => {

@@ -26,13 +26,22 @@ describe("transaction machine", () => {
   it("queries the network before it answers, and answers every waiting command", () => {
     const first = apply(fresh(), submit);
     expect(first.next.value).toBe("submitting");
-    expect(first.actions.map(({ type }) => type)).toEqual(["put", "put", "put", "effect"]);
+    expect(first.actions.map(({ type }) => type)).toEqual(["put", "put", "effect"]);
     const second = apply(first.next, submit);
     expect(second.actions).toEqual([]);
     const accepted = apply(second.next, { type: "ACCEPTED", attempt: 1 });
     expect(accepted.next.value).toBe("pending");
     expect(accepted.actions.filter(({ type }) => type === "reply").length).toBe(2);
     expect(apply(accepted.next, submit).actions).toEqual([{ type: "reply", params: { ok: { txHash: "aa" } } }]);
+  });
+
+  it("is pending for builds once the network has accepted it, or a wallet has signed it", () => {
+    const opened = ({ actions }: ReturnType<typeof apply>) =>
+      actions.some(({ type, params }) => type === "put" && (params as { table: string }).table === "open");
+    const anyone = apply(fresh(), submit);
+    expect(opened(anyone)).toBe(false);
+    expect(opened(apply(anyone.next, { type: "ACCEPTED", attempt: 1 }))).toBe(true);
+    expect(opened(apply(fresh(), { ...submit, by: { wallet: "w", slot: 1, height: 1 } }))).toBe(true);
   });
 
   it("is refused, but not permanently", () => {

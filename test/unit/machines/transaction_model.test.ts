@@ -70,7 +70,7 @@ class Model {
       this.failures = [];
       this.waiting.push(id);
       this.forgotten = false;
-      this.openUntil = validTo;
+      if (wallet !== null) this.openUntil = validTo;
       this.status = { status: "pending", lapsed_until: null };
       this.kept = true;
       this.ask();
@@ -116,6 +116,7 @@ class Model {
     if (this.state !== "submitting" && this.state !== "pending") return;
     this.version++;
     if (failures === undefined) {
+      if (this.state === "submitting") this.openUntil = this.validTo;
       this.state = "pending";
       this.taken = true;
       this.reply("taken");

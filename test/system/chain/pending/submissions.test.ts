@@ -98,6 +98,8 @@ it("releases the transactions that nothing needs any more, and the index still f
   await sql`insert into submission_wallet (hash, wallet, since_slot, since_height) values ('listed', 'w', 1, 1)`;
   await add("pending", "pending");
   await sql`insert into submission_open (hash, open_until) values ('pending', null)`;
+  // not accepted by the network yet
+  await add("submitting", "pending");
   await add("expired", "expired");
   await add("expired-now", "expired", 1010);
   await add("refused", null);
