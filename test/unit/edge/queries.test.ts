@@ -63,7 +63,7 @@ describe.each(edgesAlone().map((edge) => [edge.name, edge] as const))("the %s se
   });
 });
 
-it("only the requests of an update may be repeated", async () => {
+it("only what an update applies and refuses may be repeated", async () => {
   const several: string[] = [];
   for (const edge of edgesAlone()) {
     for (const { path, operations } of await servedPaths(edge)) {
@@ -76,5 +76,5 @@ it("only the requests of an update may be repeated", async () => {
       }
     }
   }
-  expect(several).toEqual(["get /transaction/0/update-token/0 request"]);
+  expect(several).toEqual(["request", "refuse"].map((name) => `get /transaction/0/update-token/0 ${name}`));
 });
