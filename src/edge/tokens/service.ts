@@ -97,8 +97,11 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
       if (!("state" in standing) && transaction === undefined) throw tokenGone(token, standing.status);
     },
     async tokenOf(request) {
-      // the pending one first: a block that comes between the two reads takes it into the ledger
-      const token = await readPendingRequestToken(sql, request) ?? (await readRequest(sql, request))?.token;
+      // at one point: a rollback that comes between two reads would make an open request unknown to both
+      const { value: token } = await atPoint(
+        options.store,
+        async (at) => (await readRequest(at, request))?.token ?? await readPendingRequestToken(at, request),
+      );
       if (token !== undefined) return token;
       throw new HttpFailure(404, "request_unknown", `No open request ${request.replace("#", "-")} exists.`);
     },
