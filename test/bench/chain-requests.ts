@@ -207,10 +207,12 @@ class Market {
   }
 }
 
-/** What limits a block: the share of the limit that it uses most of. */
-function limitOf(load: Load): string {
-  const shares = (["bytes", "steps", "memory"] as const).map((name) => [load[name] / LIMITS[name], name] as const);
-  const [share, name] = shares.sort(([a], [b]) => b - a)[0]!;
+/** The limit of a block to which one of some blocks came closest. */
+function limitOf(blocks: readonly Load[]): string {
+  const shares = (["bytes", "steps", "memory"] as const).map((name) =>
+    [Math.max(...blocks.map((load) => load[name])) / LIMITS[name], name] as const
+  );
+  const [share, name] = shares.reduce((most, one) => one[0] > most[0] ? one : most);
   return `${name}, ${Math.round(100 * share)} %`;
 }
 
@@ -223,7 +225,6 @@ type Row = (string | number)[];
 /** Cells of blocks in a row that apply requests, and of the time that it took to build, sign and submit them. */
 function cells(blocks: readonly Load[], ms: number): Row {
   const counts = blocks.map(({ applied }) => applied);
-  const fullest = [...blocks].sort((a, b) => a.applied - b.applied).at(-1)!;
   return [
     blocks.length,
     `${Math.min(...counts)}, ${percentile(counts, 0.5)}, ${Math.max(...counts)}`,
@@ -232,7 +233,7 @@ function cells(blocks: readonly Load[], ms: number): Row {
     Math.max(...blocks.map(({ bytes }) => bytes)),
     (Math.max(...blocks.map(({ steps }) => steps)) / 1e9).toFixed(1),
     (Math.max(...blocks.map(({ memory }) => memory)) / 1e6).toFixed(1),
-    limitOf(fullest),
+    limitOf(blocks),
   ];
 }
 
