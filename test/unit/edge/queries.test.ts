@@ -76,5 +76,5 @@ it("only the requests of an update may be repeated", async () => {
       }
     }
   }
-  expect(several).toEqual(["get /transaction/0/update-token/0 request"]);
+  expect(several).toEqual(["request", "refuse"].map((name) => `get /transaction/0/update-token/0 ${name}`));
 });
