@@ -79,6 +79,14 @@ describe("an update", () => {
     expect(verdict(acting(honest, modifying([...honest.actions].reverse())))).not.toBe("accepted");
     expect(verdict(acting(honest, constr(2, [constr(0, []), constr(2)])))).not.toBe("accepted");
   });
+  it("has its actions under no other constructor, which readers would not take for an update", () => {
+    const { fields } = honest.state.redeemer as Constr;
+    expect(verdict(acting(honest, constr(2, ...fields)))).toBe("accepted");
+    for (const tag of [0, 1, 3, 4, 5, 6, 127]) {
+      expect(verdict(acting(honest, constr(tag, ...fields)))).not.toBe("accepted");
+      expect(verdict(acting(honest, constr(tag, ...fields, ...fields)))).not.toBe("accepted");
+    }
+  });
   it("requires a valid proof", () => {
     expect(verdict(acting(honest, modifying([honest.actions[0]!, { type: "apply", proof: [] }])))).toMatch(
       /does not lead to the root/,
