@@ -767,6 +767,10 @@ const nameIn = (body: Answer["body"]): string =>
 const isDistinct = (requests: readonly OpenRequest[]): boolean =>
   requests.length > 1 && new Set(requests.map(({ key }) => key)).size === requests.length;
 
+/** Such as `rollback 20 drop`. */
+const titleOf = (fault: Fault): string =>
+  Object.entries(fault).map(([name, value]) => value === true ? name : value).join(" ");
+
 /** A test for each phase, on one deployment. */
 export function disorder(options: DisorderOptions): void {
   let world: World | undefined;
@@ -784,7 +788,7 @@ export function disorder(options: DisorderOptions): void {
     await world?.stop();
   });
   for (const [number, faults] of options.phases.entries()) {
-    it(`phase ${number}: ${faults.map((fault) => Object.values(fault).join(" ")).join(", ")}`, async () => {
+    it(`phase ${number}: ${faults.map(titleOf).join(", ")}`, async () => {
       // what it would find after another phase has failed says nothing
       expect(broken).toBe(false);
       try {
