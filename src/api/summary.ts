@@ -12,6 +12,8 @@ const outputRef = z.string().describe("An output, `<transaction hash>-<output in
 const tokenId = z.string().describe("Id of a token: its asset name.");
 const address = z.string().describe("An address in its text form, or in hexadecimal if it has no text form.");
 const hex = z.string().describe("Hexadecimal.");
+/** A member that may be missing; the OpenAPI document would require one of `exactOptional`. */
+const omittable = <T extends z.ZodType>(schema: T) => schema.optional() as unknown as z.ZodExactOptional<T>;
 
 const assets = z.record(z.string(), integer).describe(
   "Quantities by the concatenation of policy id and asset name, in hexadecimal.",
@@ -128,8 +130,10 @@ export const summary = z.object({
     skips: z.array(z.object({ outputRef, change })).describe(
       "Requests that the transaction returns to their owners.",
     ),
-    refuses: z.array(z.object({ outputRef, change })).exactOptional().describe(
-      "Refused requests, in the ledger's order: their whole deposits return. Omitted if there are none.",
+    refuses: omittable(
+      z.array(z.object({ outputRef, change })).describe(
+        "Refused requests, in the ledger's order: their whole deposits return. Omitted if there are none.",
+      ),
     ),
     proven: z.boolean().nullable().describe(
       "Whether the proofs and changes transform the root before into the root after; null if data is missing.",

@@ -18,7 +18,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return async () => {};
   }
   const folder = await mkdtemp(join(tmpdir(), "arbor-test-"));
-  const server = await startPostgres({ folder, durable: false, log: createLog("warn") });
+  const server = await startPostgres({ folder, log: createLog("warn") });
   project.provide("databaseUrl", server.url);
   return async () => {
     await server.stop();

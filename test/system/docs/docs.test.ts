@@ -152,7 +152,11 @@ describe.skipIf(!able)("the documentation", () => {
     writeFileSync(path.join(folder, ".curlrc"), "fail-with-body\nshow-error\nsilent\n");
     types = checkTypes();
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra, env: { ARBOR_WEBHOOKS_PRIVATE: "true", ARBOR_HEALTH_PORT: "0" } });
+    arbor = await Arbor.start({
+      infra,
+      entry: "src/app/start.ts",
+      env: { ARBOR_WEBHOOKS_PRIVATE: "true", ARBOR_HEALTH_PORT: "0" },
+    });
   });
   afterAll(async () => {
     for (const child of children) end(child);

@@ -112,6 +112,14 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
       expect(await alert.allTextContents()).toEqual([]);
       await press(page, "Close");
     };
+    /** Selects an account, and waits until its address is the one that pays. */
+    const choose = async (page: Page, id: number) => {
+      await page.getByLabel("Account of the devnet").selectOption({ label: `Account ${id}` });
+      const { body: { address } } = await http(arbor.devnet, "GET", `/api/v1/wallet/accounts/${id}`);
+      const paying = page.getByLabel("Address that pays and signs");
+      await paying.locator(`option[value="${address}"]`).waitFor({ state: "attached" });
+      expect(await paying.inputValue()).toBe(address);
+    };
     const clean = async (page: Page) => {
       await page.evaluate(axe.source);
       const { violations } = await page.evaluate(() =>
@@ -130,12 +138,7 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
       await page.getByText(`Connected: ${NAME}.`).waitFor();
       await page.getByText("The Arbor devnet wallet is for development: its keys are public").waitFor();
 
-      await page.getByLabel("Account of the devnet").selectOption({ label: "Account 2" });
-      const { body: { address } } = await http(arbor.devnet, "GET", "/api/v1/wallet/accounts/2");
-      await page.getByLabel("Address that pays and signs").locator(`option[value="${address}"]`).waitFor({
-        state: "attached",
-      });
-      expect(await page.getByLabel("Address that pays and signs").inputValue()).toBe(address);
+      await choose(page, 2);
       await clean(page);
 
       await press(page, "Boot a token");
@@ -163,7 +166,7 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
       await account.waitFor();
       expect(await account.locator("option").count()).toBe(20);
       expect(await account.inputValue()).toBe("0");
-      await account.selectOption("3");
+      await choose(page, 3);
       await press(page, "Boot a token");
       await sign(page);
       await page.locator("tr", { hasText: "yours" }).first().waitFor();

@@ -5,7 +5,7 @@
 // scalus has no `case` on constants, which the current version of the contract uses
 import "../../support/version2.ts";
 import scalus from "scalus";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
 import { type Data, decodeData } from "#src/cardano/data.ts";
@@ -52,6 +52,10 @@ import {
   updating,
   type Whole,
 } from "../../support/whole_transaction.ts";
+
+// Unit tests share a process: modules that read the build are loaded anew, before the imports and afterwards.
+vi.hoisted(() => void vi.resetModules());
+afterAll(() => void vi.resetModules());
 
 /** The cost models that scalus includes. */
 const parameters = mainnetParametersAt(10);
