@@ -1,3 +1,4 @@
+import process from "node:process";
 import { defineConfig } from "vitest/config";
 
 /**
@@ -20,6 +21,8 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/system/**/*.test.ts"],
+          // chapters of a minute run where a provider is selected, and in `deno task test:long`
+          exclude: process.env.ARBOR_SCENARIO_PROVIDER ? [] : ["test/system/scenarios/{byron,seen}.test.ts"],
           globalSetup: ["test/support/global.ts"],
           testTimeout: 300_000,
           hookTimeout: 300_000,

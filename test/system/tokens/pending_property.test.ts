@@ -4,6 +4,6 @@ import { describe } from "vitest";
 import { pendingProperty } from "../../support/pending_property.ts";
 
 const seed = Number(process.env.PENDING_SEED ?? Date.now() % 2 ** 31);
-const runs = Number(process.env.PENDING_RUNS ?? 5);
+const runs = Number(process.env.PENDING_RUNS ?? 3);
 
 describe("random builds and sends of one owner", () => pendingProperty({ seed, runs, steps: 40 }));
