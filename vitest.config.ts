@@ -1,5 +1,6 @@
 import process from "node:process";
 import { defineConfig } from "vitest/config";
+import { ONLY_LONG } from "./test/long/only.ts";
 
 /**
  * `unit` needs nothing but the source and runs on Deno and on Node; `system` starts PostgreSQL, the NATS endpoint and
@@ -21,8 +22,8 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/system/**/*.test.ts"],
-          // chapters of a minute run where a provider is selected, and in `deno task test:long`
-          exclude: process.env.ARBOR_SCENARIO_PROVIDER ? [] : ["test/system/scenarios/{byron,seen}.test.ts"],
+          // where a provider is selected, all chapters run on it
+          exclude: process.env.ARBOR_SCENARIO_PROVIDER ? [] : [...ONLY_LONG],
           globalSetup: ["test/support/global.ts"],
           testTimeout: 300_000,
           hookTimeout: 300_000,

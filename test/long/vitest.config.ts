@@ -1,12 +1,11 @@
 import { defineConfig } from "vitest/config";
+import { ONLY_LONG } from "./only.ts";
 
 /** Tests of `deno task test` that have more cases here. */
 const LONGER = [
   "test/system/cardano-wallet/suite.test.ts",
-  "test/system/devnet/random.test.ts",
-  "test/system/scenarios/{byron,mainnet,seen,sending,snapshots}.test.ts",
+  "test/system/scenarios/{sending,snapshots}.test.ts",
   "test/system/signer/suite.test.ts",
-  "test/system/tokens/replica.test.ts",
   "test/system/wallets/index.test.ts",
 ];
 const CASES = {
@@ -25,7 +24,7 @@ const CASES = {
 export default defineConfig({
   test: {
     name: "long",
-    include: ["test/long/**/*.test.ts", ...LONGER],
+    include: ["test/long/**/*.test.ts", ...LONGER, ...ONLY_LONG],
     env: CASES,
     globalSetup: ["test/support/global.ts"],
     pool: "forks",
