@@ -24,6 +24,7 @@ export interface PendingSearch {
 }
 
 interface PendingRow {
+  readonly hash: string;
   readonly cbor: Uint8Array;
 }
 
@@ -41,16 +42,16 @@ export async function readPendingChain(
     where not exists (select 1 from chain_transaction c where c.hash = o.hash and c.to_slot is null)`;
   const named = await sql<
     PendingRow[]
-  >`select s.cbor from ${open} and position(decode(${containing}, 'hex') in s.cbor) > 0`;
+  >`select s.hash, s.cbor from ${open} and position(decode(${containing}, 'hex') in s.cbor) > 0`;
   const found = named.map((row) => scanned(row));
   const made = found.flatMap(created).filter(({ output }) => follows(output)).map(({ ref }) => refKey(ref));
   const spenders = await sql<PendingRow[]>`
-    select s.cbor from ${open} and s.hash <> all(${sql.array(found.map(({ hash }) => hash))}::text[])
+    select s.hash, s.cbor from ${open} and s.hash <> all(${sql.array(named.map(({ hash }) => hash))}::text[])
       and exists (select 1 from unnest(s.inputs) i(ref) where i.ref = any(${
     sql.array(made)
   }::text[]) or i.ref in (${spending}))`;
-  const rows = new Map([...named, ...spenders].map((row) => [scanned(row).hash, row]));
-  const possible = await withoutLost(sql, [...rows.values()].map((row) => scanned(row)));
+  const rows = new Map([...named, ...spenders].map((row) => [row.hash, row]));
+  const possible = await withoutLost(sql, [...found, ...spenders.map((row) => scanned(row))]);
   const all = possible.flatMap(({ hash, inputs }) => {
     const row = rows.get(hash);
     return row ? [{ hash, parents: inputs.map(({ txHash }) => txHash), row }] : [];
@@ -58,12 +59,12 @@ export async function readPendingChain(
   return parentsFirst(all, ({ parents }) => parents).map(({ row }, index) => scanned(row, index));
 }
 
-const scanned = ({ cbor }: PendingRow, index = 0) => scanTransaction(new Uint8Array(cbor), index);
+const scanned = ({ cbor }: Pick<PendingRow, "cbor">, index = 0) => scanTransaction(new Uint8Array(cbor), index);
 
 /** The CBOR of a pending transaction; `undefined` where none with this hash is pending. */
 export async function readPendingCbor(sql: Queries, hash: string): Promise<Uint8Array | undefined> {
   const [row] = await sql<
-    PendingRow[]
+    Pick<PendingRow, "cbor">[]
   >`select s.cbor from ${pendingHashes(sql)} o join submission s using (hash) where o.hash = ${hash}`;
   return row && new Uint8Array(row.cbor);
 }
