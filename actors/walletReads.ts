@@ -121,7 +121,7 @@ async function readWithoutPending(
   };
 }
 
-/** The same, with what pending transactions do to holdings, whoever submitted them. */
+/** The same, with what pending transactions of every service do to holdings. */
 async function readWithPending(sql: Queries, actor: string, ids: readonly string[]): Promise<OverviewRows> {
   const pending = new Map<string, readonly ScannedTransaction[]>();
   const readPending = async () => {

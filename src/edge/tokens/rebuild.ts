@@ -17,7 +17,7 @@ import { BUILDING, building, timeOf, type TokenService } from "#src/edge/tokens/
 import { answered } from "#src/edge/tokens/status.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
 
-/** What a transaction of a token does, and who asked for it. */
+/** What a transaction of a token does, and for which owner. */
 type Action =
   & (
     | { readonly type: "boot" }

@@ -1,10 +1,10 @@
 /** Trace contexts as text, and spans through a provider that a test installs. */
 import { type Attributes, type Link, ROOT_CONTEXT, type Span, type SpanContext, trace } from "@opentelemetry/api";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { endSpan, parseTraceparent, refOf, startSpan, traceparentOf, tracing } from "#src/base/trace.ts";
 
 // The module keeps the first tracer that it finds, and unit tests share a process.
-vi.resetModules();
-const { endSpan, parseTraceparent, refOf, startSpan, traceparentOf, tracing } = await import("#src/base/trace.ts");
+vi.hoisted(() => void vi.resetModules());
 
 interface Made {
   readonly name: string;

@@ -127,7 +127,7 @@ describe("an update", () => {
     expect(verdict(given)).toMatch(/next owner did not sign/);
     expect(verdict({ ...given, signers: [OWNER, BOB] })).toBe("accepted");
   });
-  it("is signed by the owner, whoever made the request", () => {
+  it("requires the owner's signature, not the requester's", () => {
     for (const signers of [[], [MALLORY], [ALICE], [ALICE, BOB]]) {
       expect(verdict({ ...alone, signers })).toMatch(/not signed by the token's owner/);
       expect(verdict({ ...mixed, signers })).toMatch(/not signed by the token's owner/);
@@ -368,7 +368,7 @@ describe("a refused request", () => {
     expect(verdict(also(alone, { input: foreign, redeemer: constr(0) }))).toMatch(/another script runs/);
     expect(verdict({ ...alone, others: [constr(2, fill(9))] })).toMatch(/another script runs/);
   });
-  it("can still be retracted by its requester, and by nobody else", () => {
+  it("can still be retracted by its requester alone", () => {
     const retracting: Plan = {
       spends: [{ ...alone.requests[0]!, redeemer: RETRACT }],
       outputs: [output(keyAt(ALICE), value(1_800_000n))],

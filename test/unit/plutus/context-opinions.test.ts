@@ -53,7 +53,7 @@ import {
   type Whole,
 } from "../../support/whole_transaction.ts";
 
-// Unit tests share a process: modules that read the build are loaded anew, before the imports and afterwards.
+// Unit tests share a process: modules that read the build are loaded again, before the imports and afterwards.
 vi.hoisted(() => void vi.resetModules());
 afterAll(() => void vi.resetModules());
 
