@@ -125,7 +125,7 @@ function operatorService(
     asyncApi({ kinds, withToken: options.operatorToken !== undefined }),
     releaseEndpoints({ store }),
     webhookRoutes({ store, bus, allowPrivate: options.webhooksPrivate }),
-    (app) => mountPages(app),
+    (app) => mountPages(app, { builders: context.builders, log }),
   ];
   return operatorApp({
     guard: {
