@@ -281,7 +281,7 @@ async function pauses(paused: () => Promise<number>): Promise<Item[]> {
     category: "paused",
     severity: "notice",
     title: `${count} ${count === 1 ? "actor is" : "actors are"} paused.`,
-    advice: "They accept no commands and read nothing of the chain until an operator resumes them.",
+    advice: "A paused actor accepts no commands and reads nothing of the chain until an operator resumes it.",
     page: "/ui/actors?paused=true",
     count,
   }];

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** A statechart as SVG: the current state and the way that the actor took are lit. Loaded on demand. */
+/** A statechart as SVG: the current state and the way that the actor took are lit. */
 import { useId, useMemo } from "preact/hooks";
 import { type Arrow, eventName, layoutChart, leavesOf, NOTE_LINE, takenOf } from "./chartLayout.ts";
 import { Step } from "./shared.tsx";
@@ -14,6 +14,8 @@ export interface Taken {
 }
 
 const EDGE = 8;
+/** States in which something went wrong. */
+const WRONG: ReadonlySet<string> = new Set(["refused", "expired", "quarantined"]);
 
 export function Statechart({ machine, state, taken }: {
   readonly machine: Machine;
@@ -36,7 +38,7 @@ export function Statechart({ machine, state, taken }: {
   const stays = layout.boxes.some(({ notes }) => notes.some((note) => note.startsWith("↻")));
   const enters = layout.boxes.some(({ notes }) => notes.some((note) => note.startsWith("⇥")));
   return (
-    <div class="statechart">
+    <div class={[...active].some((id) => WRONG.has(id)) ? "statechart wrong" : "statechart"}>
       <div class="statechart-scroll" tabIndex={0} role="group" aria-label="Statechart">
         <svg
           role="img"

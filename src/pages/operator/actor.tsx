@@ -11,20 +11,19 @@ import { ApiError } from "#src/client/http.ts";
 import { count } from "../kit/amounts.tsx";
 import { Loaded, useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
-import { Badge, Chip, Facts, Heading, lazy, Panel } from "../kit/parts.tsx";
+import { Badge, Chip, Facts, Heading, Panel } from "../kit/parts.tsx";
 import { pathOf, setQuery, type ViewProps } from "../kit/router.ts";
 import { Empty, Failure } from "../kit/states.tsx";
 import { Ago } from "../kit/time.tsx";
 import { LongText } from "../kit/values.tsx";
-import { HistoryPanel, useHistory } from "./history.tsx";
+import { type Entry, HistoryPanel, useHistory } from "./history.tsx";
 import { useAtMostEvery, useTransitions } from "./live.ts";
 import { StatePanel, usePast } from "./past.tsx";
 import { get, lessThanWanted, send } from "./service.ts";
-import { Asking, Settled } from "./shared.tsx";
+import { ActorLink, Asking, Settled } from "./shared.tsx";
+import { Statechart } from "./Statechart.tsx";
 import type { Actor, Lags, Machine } from "./types.ts";
 import { type Reason, reasonsOf } from "./why.ts";
-
-const Statechart = lazy(() => import("./Statechart.tsx").then((module) => module.Statechart));
 
 /** Between two moves of the statechart, in milliseconds; a burst of more moves is not shown step by step. */
 const MOVE_MS = 450;
@@ -58,7 +57,7 @@ export function ActorView({ params: { kind = "", id = "" }, query }: ViewProps) 
   const choose = (next: number | undefined) => setQuery({ version: next === undefined ? undefined : String(next) });
   const unknown = actor.value === undefined && actor.error instanceof ApiError && actor.error.status === 404;
   return (
-    <Settled data={[actor, machine]}>
+    <Settled data={[actor, machine, { value: history.loaded || undefined, error: undefined }]}>
       <p class="above">
         <a href={`/ui/actors?${new URLSearchParams({ kind })}`}>{kind}</a>
       </p>
@@ -101,6 +100,7 @@ export function ActorView({ params: { kind = "", id = "" }, query }: ViewProps) 
         </div>
         <div class="column">
           {actor.value && <Now actor={actor.value} />}
+          <Related entries={history.entries} />
           <HistoryPanel history={history} actor={at} entity={entity} chosen={version} choose={choose} />
         </div>
       </div>
@@ -112,9 +112,14 @@ const TONES = { bad: "bad", warning: "warn", waits: "quiet", good: "good" } as c
 
 function Why({ reasons }: { readonly reasons: readonly Reason[] }) {
   if (reasons.length === 0) return null;
-  const settled = reasons.every(({ tone }) => tone === "good");
+  const has = (...tones: Reason["tone"][]) => reasons.some(({ tone }) => tones.includes(tone));
+  const title = has("bad", "warning")
+    ? "Why it does not go on"
+    : has("waits")
+    ? "What it waits for"
+    : "Where it stands";
   return (
-    <Panel title={settled ? "Where it stands" : "What it waits for"} class="why">
+    <Panel title={title} class="why">
       <ul>
         {reasons.map(({ tone, text, detail, next, advice }) => (
           <li key={text} class={tone}>
@@ -272,6 +277,34 @@ function Now({ actor }: { readonly actor: Actor }) {
           ],
         ]}
       />
+    </Panel>
+  );
+}
+
+/** Most related actors that are shown. */
+const RELATED = 6;
+
+/** What the newest transitions concern, those first that are actors here. */
+function Related({ entries }: { readonly entries: readonly Entry[] }) {
+  const links = new Map(
+    entries.flatMap(({ links = [] }) => links).filter(({ rel }) => rel !== "block").map((link) =>
+      [`${link.kind}/${link.id}`, link] as const
+    ),
+  );
+  if (links.size === 0) return null;
+  const sorted = [...links.values()].sort((a, b) => Number(a.href === null) - Number(b.href === null));
+  return (
+    <Panel title="Related">
+      <ul class="links">
+        {sorted.slice(0, RELATED).map(({ kind, id, href }) => (
+          <li key={`${kind}/${id}`}>
+            <ActorLink kind={kind} id={id} href={href === null ? null : `/ui${href}`} />
+          </li>
+        ))}
+      </ul>
+      {links.size > RELATED && (
+        <p class="note">{`and ${count(links.size - RELATED)} more in the details of the transitions below`}</p>
+      )}
     </Panel>
   );
 }

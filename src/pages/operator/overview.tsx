@@ -5,7 +5,6 @@ import { count } from "../kit/amounts.tsx";
 import { Bars } from "../kit/charts.tsx";
 import { type Data, Loaded, useData } from "../kit/data.tsx";
 import { Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
-import { Empty } from "../kit/states.tsx";
 import { span } from "../kit/span.ts";
 import { Feed, useFeed } from "./feed.tsx";
 import { useAtMostEvery, useTransitions } from "./live.ts";
@@ -166,7 +165,7 @@ function Kinds({ kinds }: { readonly kinds: readonly KindCounts[] }) {
   const places = useRef(new Map<string, readonly string[]>()).current;
   return (
     <div class="kinds">
-      {kinds.map(({ kind, actors, states }) => {
+      {kinds.filter(({ kind, actors }) => actors > 0 || places.has(kind)).map(({ kind, actors, states }) => {
         const known = places.get(kind) ?? [];
         const sorted = [...states].sort((a, b) => b.actors - a.actors).map(({ state }) => state);
         const all = [...known, ...sorted.filter((state) => !known.includes(state))];
@@ -199,14 +198,19 @@ function Kinds({ kinds }: { readonly kinds: readonly KindCounts[] }) {
                   </a>
                 </li>
               ))}
-              {all.length === 0 && <li class="nothing">No actor of this kind yet.</li>}
             </ul>
           </div>
         );
       })}
-      {kinds.length === 0 && <Empty title="No kinds of actors are known." />}
+      <NoActors kinds={kinds.filter(({ kind, actors }) => actors === 0 && !places.has(kind))} />
     </div>
   );
+}
+
+/** Kinds of which there is no actor yet. */
+function NoActors({ kinds }: { readonly kinds: readonly KindCounts[] }) {
+  if (kinds.length === 0) return null;
+  return <p class="note none-yet">{`No actors yet: ${kinds.map(({ kind }) => kind).join(", ")}.`}</p>;
 }
 
 interface Lag {

@@ -39,9 +39,9 @@ export function Step({ from, to }: { readonly from: string; readonly to: string 
 }
 
 /** How long a view waits for its first answers before it shows placeholders, in milliseconds. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 2_000;
 
-/** Appears when the first answers are there, so that nothing moves as they arrive; after a second in any case. */
+/** Appears when the first answers are there, so that nothing moves as they arrive; after two seconds in any case. */
 export function Settled({ data, children }: {
   readonly data: readonly Pick<Data<unknown>, "value" | "error">[];
   readonly children: ComponentChildren;

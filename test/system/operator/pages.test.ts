@@ -207,7 +207,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       await page.keyboard.insertText(` ${hash.toUpperCase()} `);
       await page.keyboard.press("Enter");
       await page.waitForURL(`${arbor.operator}/ui/actors/transaction/${hash}`);
-      const why = page.locator(".why", { hasText: "What it waits for" });
+      const why = page.locator(".why", { hasText: "Why it does not go on" });
       await why.locator("li.bad", { hasText: "The effect submit #1 failed 12 times. Next attempt in 2 h." }).waitFor();
       await why.getByText("the node does not answer").waitFor();
       await page.goBack();
