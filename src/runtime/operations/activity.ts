@@ -13,6 +13,8 @@ const MINUTE_MS = 60_000;
 export const ACTIVITY_MINUTES = 60;
 /** Transaction ids that one statement spans. Not all of them wrote rows; a range of them is a range of the index. */
 const SPAN = 100_000n;
+/** Minutes without a reading after which the hour is counted anew. */
+const GAP = 10;
 /** Most dead letters that are counted. */
 const LETTERS = 10_000;
 /** Event types by which the network refuses something. */
@@ -42,6 +44,8 @@ export class Activity {
   /** Transactions below this one are in `counted`. */
   private from: bigint | undefined;
   private readonly counted: Minutes = new Map();
+  /** Minute of the last reading. */
+  private last = 0;
 
   constructor(private readonly store: Store) {}
 
@@ -52,7 +56,13 @@ export class Activity {
     const [row] = await store.sql<{ now: number }[]>`select (extract(epoch from now()) * 1000)::float8 as now`;
     const current = Math.floor((row?.now ?? Date.now()) / MINUTE_MS);
     const first = current - ACTIVITY_MINUTES + 1;
-    let from = this.from ?? await firstSince(store, first * MINUTE_MS);
+    // After a while without readings most rows since the last one are too old.
+    if (this.from === undefined || current - this.last > GAP) {
+      this.from = await firstSince(store, first * MINUTE_MS, edge);
+      this.counted.clear();
+    }
+    this.last = current;
+    let { from } = this;
     while (from < edge) {
       const to: bigint = from + SPAN < edge ? from + SPAN : edge;
       add(this.counted, await count(store.sql, from, to));
@@ -60,7 +70,7 @@ export class Activity {
     }
     for (const minute of this.counted.keys()) if (minute < first) this.counted.delete(minute);
     const open: Minutes = new Map();
-    add(open, await count(store.sql, edge, undefined));
+    add(open, await count(store.sql, from, undefined));
     const letters = await deadLettersSince(store, first * MINUTE_MS);
     return Array.from({ length: ACTIVITY_MINUTES }, (_, i) => {
       const minute = first + i;
@@ -100,18 +110,21 @@ function add(minutes: Minutes, rows: readonly CountRow[]): void {
 }
 
 /**
- * The first transaction that wrote a row at or after a time. Transactions and times grow together, but for their
- * durations; there is no index over times.
+ * The first transaction that wrote a row at or after a time; `none` where no row is so new. Transactions and times grow
+ * together, but for their durations; there is no index over times.
  */
-async function firstSince({ sql }: Store, time: number): Promise<bigint> {
+async function firstSince({ sql }: Store, time: number, none: bigint): Promise<bigint> {
   const row = async (from: bigint) => {
     const [found] = await sql<{ text: string; old: boolean }[]>`
       select tx::text as text, created < to_timestamp(${time / 1_000}::float8) as old from outbox
       where tx >= ${from.toString()}::xid8 order by tx limit 1`;
     return found === undefined ? undefined : { tx: BigInt(found.text), old: found.old };
   };
-  const [newest] = await sql<{ text: string }[]>`select tx::text as text from outbox order by tx desc limit 1`;
-  if (newest === undefined) return 0n;
+  const [newest] = await sql<{ text: string; old: boolean }[]>`
+    select tx::text as text, created < to_timestamp(${
+    time / 1_000
+  }::float8) as old from outbox order by tx desc limit 1`;
+  if (newest === undefined || newest.old) return none;
   // The rows below `low` are older; the first row from `high` on is not.
   let [low, high] = [0n, BigInt(newest.text) + 1n];
   while (low < high) {
