@@ -35,7 +35,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   }
   if (options.rateLimit) app.use(rateLimit(options.rateLimit));
   tokenEndpoints(app, createTokenService(options));
-  pageRoutes(app, options.devnetWallet);
+  pageRoutes(app, options);
   const document = () =>
     app.getOpenAPI31Document({
       openapi: "3.1.0",
