@@ -71,16 +71,20 @@ export function slotTime(slot: number): number | undefined {
   return slots && slots.zeroTime + (slot - slots.zeroSlot) * slots.slotLength;
 }
 
-/** Origin of the deployment's own devnet. */
-export const devnet: string | undefined = setting("devnet");
+/** Origin of the deployment's own devnet; undefined on other networks. */
+export const devnetOrigin = (): string | undefined => setting("devnet");
 
-/** Address of a transaction in the devnet's explorer; undefined on other networks. */
-export const explorerTx = (hash: string): string | undefined =>
-  devnet === undefined ? undefined : `${devnet}/#/tx/${hash}`;
+/** Where the devnet's explorer shows something; undefined on other networks. */
+function explorerAt(path: string): string | undefined {
+  const devnet = devnetOrigin();
+  return devnet === undefined ? undefined : `${devnet}/#${path}`;
+}
 
-/** Address of an address in the devnet's explorer; undefined on other networks. */
-export const explorerAddress = (address: string): string | undefined =>
-  devnet === undefined ? undefined : `${devnet}/#/address/${address}`;
+/** Address of a transaction in the devnet's explorer. */
+export const explorerTx = (hash: string): string | undefined => explorerAt(`/tx/${hash}`);
+
+/** Address of an address in the devnet's explorer. */
+export const explorerAddress = (address: string): string | undefined => explorerAt(`/address/${address}`);
 
 /** A key that the reader typed, as bytes in hexadecimal: text, or bytes after `0x`. Undefined for `0x` and no hexadecimal. */
 export function typedHex(text: string): string | undefined {

@@ -9,7 +9,7 @@ import { Action } from "../kit/parts.tsx";
 import { Alert } from "../kit/states.tsx";
 import { toast } from "../kit/toast.tsx";
 import { again, type BrowserWallet, connect, DEVELOPMENT, offeredWallets, type Wallet, withAccount } from "./cip30.ts";
-import { devnet } from "./service.ts";
+import { devnetOrigin } from "./service.ts";
 import { Visible } from "./visible.tsx";
 
 /** The connected wallet. */
@@ -134,6 +134,7 @@ function Offers() {
 }
 
 function Connected({ wallet: one }: { readonly wallet: Wallet }) {
+  const faucet = one.browser.id === DEVELOPMENT ? devnetOrigin() : undefined;
   const [error, setError] = useState<unknown>();
   const select = (id: string) => {
     setError(undefined);
@@ -176,9 +177,7 @@ function Connected({ wallet: one }: { readonly wallet: Wallet }) {
       </div>
       <Alert error={error} />
       <div class="buttons end">
-        {devnet !== undefined && one.browser.id === DEVELOPMENT && (
-          <a class="button" href={devnet} target="_blank" rel="noopener">Get test ada</a>
-        )}
+        {faucet !== undefined && <a class="button" href={faucet} target="_blank" rel="noopener">Get test ada</a>}
         <button type="button" onClick={() => wallet.value = undefined}>Disconnect</button>
         <button type="button" class="primary" onClick={close}>Done</button>
       </div>

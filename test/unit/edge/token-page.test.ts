@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { Hono } from "hono";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
+import { HttpFailure } from "#src/edge/errors.ts";
 import { pageRoutes } from "#src/edge/tokens/pageRoutes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { utf8 } from "#src/base/bytes.ts";
@@ -23,6 +24,7 @@ const files = await bundle({
 const builders = { run: () => Promise.resolve(files) } as unknown as Pick<Builders, "run">;
 const page = (devnetWallet?: number) => {
   const app = new Hono();
+  app.onError((error, c) => c.text(error.message, error instanceof HttpFailure ? error.status as 404 : 500));
   pageRoutes(app, { builders, log: silentLog, devnetWallet });
   return app;
 };
