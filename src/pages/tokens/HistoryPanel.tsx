@@ -222,10 +222,10 @@ function ChangeLine({ entry: { change }, isOfKey }: { readonly entry: Entry; rea
         <button
           type="button"
           class="link-button"
-          aria-label={`History of ${plain(shown.key)}`}
+          aria-label={`History of this key: ${plain(shown.key)}`}
           onClick={() => setQuery({ key: change.key === "" ? "0x" : change.key })}
         >
-          history of this key
+          History of this key
         </button>
       )}
     </p>

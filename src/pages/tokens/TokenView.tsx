@@ -203,7 +203,12 @@ function TabRow({ tokenId, tabs, current }: {
         name: (
           <>
             {name}
-            {n !== undefined && <span class="tab-count">{count(n)}</span>}
+            {n !== undefined && (
+              <>
+                {" "}
+                <span class="tab-count">{count(n)}</span>
+              </>
+            )}
           </>
         ),
         href: hrefOf(pathOf("token", tokenId) + (i === 0 ? "" : `?tab=${id}`)),

@@ -193,7 +193,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
 
     await tab(page, "History");
     const history = page.getByRole("list", { name: "History" }).getByRole("listitem");
-    await expect.poll(() => history.locator(".timeline-title").allTextContents()).toEqual([
+    await expect.poll(() => history.locator(".timeline-title").allTextContents(), { timeout: PATIENCE }).toEqual([
       "Applied a request",
       "Requested a change",
       "Booted",
@@ -239,9 +239,11 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await panel(page, "Facts").getByText("No facts yet").waitFor();
     await tab(page, "History");
     await press(page, "Refused");
+    const titles = () => page.locator(".timeline-title").allTextContents();
+    await expect.poll(titles, { timeout: PATIENCE }).toEqual(["Refused a request"]);
     await page.getByRole("list", { name: "History" }).getByText("insert other = refused").waitFor();
     await press(page, "Everything");
-    await page.getByRole("button", { name: "History of k" }).first().click();
+    await page.getByRole("button", { name: "History of this key: k", exact: true }).first().click();
     await panel(page, "History of a key").getByText("delete k, which is v").waitFor();
 
     await page.getByLabel("Address of the new owner").fill(other.address);
@@ -390,8 +392,9 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
       if (text === "0x6465657") await facts.getByText("After 0x, enter hexadecimal digits in pairs.").waitFor();
       else await expect.poll(() => facts.locator(".fact").count(), { timeout: PATIENCE }).toBe(found);
     }
+    await facts.locator(".fact-key").click();
     await press(page, "Request its deletion");
-    await expect.poll(() => page.getByLabel("Key", { exact: true }).inputValue()).toBe("ff00");
+    await expect.poll(() => page.getByLabel("Key", { exact: true }).inputValue(), { timeout: PATIENCE }).toBe("ff00");
     expect(await page.getByLabel("Current value").inputValue()).toBe(value);
     await press(page, "Request");
     await page.locator("dialog .effects", { hasText: "delete \\xff\\x00" }).waitFor();
