@@ -12,7 +12,7 @@ import { type Column, Table } from "../kit/Table.tsx";
 import { boot } from "./actions.tsx";
 import { labels } from "./labels.ts";
 import { SlotAgo } from "./parts.tsx";
-import { get, readConfig, type TokenLine, type Tokens } from "./service.ts";
+import { getTokens, readConfig, type TokenLine, type Tokens } from "./service.ts";
 import { wallet } from "./wallet.tsx";
 
 const EVERY_MS = 4_000;
@@ -73,7 +73,7 @@ const byAge = (a: TokenLine, b: TokenLine) =>
 export function TokensView({ query }: ViewProps) {
   const data = useData(
     async (signal) => {
-      const [all] = await Promise.all([get<Tokens>("/tokens", signal), readConfig().catch(() => undefined)]);
+      const [all] = await Promise.all([getTokens(signal), readConfig().catch(() => undefined)]);
       return { ...all, tokens: [...all.tokens].sort(byAge) };
     },
     [],
