@@ -111,15 +111,6 @@ export function HistoryPanel({ tokenId, version, query }: {
   const named = query.get("key");
   const key = named === null || !/^(0x)?([0-9a-f]{2})*$/.test(named) ? undefined : named.replace("0x", "");
   const filter = FILTERS.find(([one]) => one === query.get("history"))?.[0] ?? "all";
-  const list = usePages<HistoryPage>(
-    (cursor, signal) => readPage(tokenId, { filter, key, cursor, signal }),
-    ({ next }) => next,
-    [tokenId, filter, key],
-  );
-  const { data } = list;
-  useEffect(() => {
-    if (version > 0) void data.reload();
-  }, [version]);
   return (
     <Panel title={key === undefined ? "History" : "History of a key"}>
       {key === undefined
@@ -143,26 +134,48 @@ export function HistoryPanel({ tokenId, version, query }: {
             </button>
           </p>
         )}
-      <Loaded data={data}>
-        {({ entries }) => (
-          <>
-            {entries.length === 0
-              ? (
-                <Empty
-                  title={key === undefined ? "Nothing of this kind has happened" : "The key never had a value"}
-                />
-              )
-              : <TimelineList label="History" items={grouped(entries).map((group) => itemOf(group, key))} />}
-            <Pager
-              label="History"
-              previous={list.previous}
-              next={list.next}
-              {...(list.previous || list.next ? { text: `Page ${list.page + 1}` } : {})}
-            />
-          </>
-        )}
-      </Loaded>
+      <Entries key={`${filter} ${key}`} tokenId={tokenId} filter={filter} keyHex={key} version={version} />
     </Panel>
+  );
+}
+
+/** One list of entries; for another filter or key it is another one, so that none shows entries of the list before it. */
+function Entries({ tokenId, filter, keyHex: key, version }: {
+  readonly tokenId: string;
+  readonly filter: Filter;
+  /** The key whose history it is, in hexadecimal; undefined: of all keys. */
+  readonly keyHex: string | undefined;
+  readonly version: number;
+}) {
+  const list = usePages<HistoryPage>(
+    (cursor, signal) => readPage(tokenId, { filter, key, cursor, signal }),
+    ({ next }) => next,
+    [tokenId, filter, key],
+  );
+  const { data } = list;
+  useEffect(() => {
+    if (version > 0) void data.reload();
+  }, [version]);
+  return (
+    <Loaded data={data}>
+      {({ entries }) => (
+        <>
+          {entries.length === 0
+            ? (
+              <Empty
+                title={key === undefined ? "Nothing of this kind has happened" : "The key never had a value"}
+              />
+            )
+            : <TimelineList label="History" items={grouped(entries).map((group) => itemOf(group, key))} />}
+          <Pager
+            label="History"
+            previous={list.previous}
+            next={list.next}
+            {...(list.previous || list.next ? { text: `Page ${list.page + 1}` } : {})}
+          />
+        </>
+      )}
+    </Loaded>
   );
 }
 

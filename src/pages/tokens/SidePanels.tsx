@@ -50,12 +50,12 @@ export function SidePanels({ token, lastSlot, draft }: {
       )}
       <Panel title="On the ledger">
         <Facts
-          pairs={[
-            ["Owner", <Id value={token.owner} name="owner's key hash" ends={6} />],
-            ["Root", <Id value={token.root} name="root" ends={6} />],
-            ["State", <Id value={token.outputRefId} name="state output" ends={6} />],
-            ["Last event", lastSlot === undefined ? undefined : <SlotAgo slot={lastSlot} />],
-          ]}
+          pairs={Object.entries({
+            Owner: <Id value={token.owner} name="owner's key hash" ends={6} />,
+            Root: <Id value={token.root} name="root" ends={6} />,
+            State: <Id value={token.outputRefId} name="state output" ends={6} />,
+            "Last event": lastSlot === undefined ? undefined : <SlotAgo slot={lastSlot} />,
+          })}
         />
       </Panel>
       {isOwner && <TransferPanel tokenId={token.tokenId} />}

@@ -16,8 +16,8 @@ function steps({ valid, tokens, requests, retracts, refunds }: Summary): Compone
     ...(valid ? [] : ["The transaction is marked as failing and forfeits its collateral."]),
     ...tokens.flatMap((one): ComponentChildren[] => {
       const { tokenId, booted, ended, owner, root, applies, skips, refuses = [] } = one;
-      if (booted) return [<>Boots the token {token(tokenId)}.</>];
-      if (ended) return [<>Ends the token {token(tokenId)}.</>];
+      if (booted) return [<span key="boot">Boots the token {token(tokenId)}.</span>];
+      if (ended) return [<span key="end">Ends the token {token(tokenId)}.</span>];
       return [
         ...applies.map(({ change, outputRef }) => (
           <>
@@ -30,17 +30,19 @@ function steps({ valid, tokens, requests, retracts, refunds }: Summary): Compone
             (<ChangeText change={change} />): its whole deposit returns to the requester.
           </>
         )),
-        ...skips.map(({ outputRef }) => <>Sends the request {request(outputRef)} back.</>),
+        ...skips.map(({ outputRef }) => <span key={outputRef}>Sends the request {request(outputRef)} back.</span>),
         ...(owner.before === owner.after ? [] : [
-          <>
+          <span key="owner">
             Transfers the token to the key <Id value={String(owner.after)} name="key hash" />.
-          </>,
+          </span>,
         ]),
-        root.before === root.after ? <>The root of the token {token(tokenId)} does not change.</> : (
-          <>
-            The root of the token {token(tokenId)} becomes <Id value={String(root.after)} name="root" />.
-          </>
-        ),
+        <span key="root">
+          The root of the token {token(tokenId)} {root.before === root.after ? "does not change" : (
+            <>
+              becomes <Id value={String(root.after)} name="root" />
+            </>
+          )}.
+        </span>,
       ];
     }),
     ...requests.map(({ tokenId, change, offered, refundAddress, locked }) => (
@@ -95,41 +97,28 @@ export function SummaryView({ summary }: { readonly summary: Summary }) {
         </ul>
       )}
       <Facts
-        pairs={[
-          ["Fee", <Ada lovelace={fee} />],
-          ["For you", net === null ? "not known" : <Value amount={net} signed />],
-          [
-            "At risk",
-            collateral === null
-              ? "nothing"
-              : collateral.atRisk === null
-              ? "not known"
-              : <>{<Ada lovelace={collateral.atRisk} />} if a script fails</>,
-          ],
-          [
-            "Signs",
-            signers.map(({ key, requester, signed }) => (
-              <div key={key}>
-                {requester ? "you" : <Id value={key} name="key hash" />}
-                {signed && " (signed)"}
-              </div>
-            )),
-          ],
-          [
-            "Valid until",
-            until === null ? "unlimited" : (
-              <>
-                {until.time !== null && (
-                  <>
-                    <DateTime at={until.time} />
-                    {", "}
-                  </>
-                )}slot {String(until.slot)}
-              </>
-            ),
-          ],
-          ["Transaction", <Id value={hash} name="transaction hash" />],
-        ]}
+        pairs={Object.entries({
+          Fee: <Ada lovelace={fee} />,
+          "For you": net === null ? "not known" : <Value amount={net} signed />,
+          "At risk": collateral === null
+            ? "nothing"
+            : collateral.atRisk === null
+            ? "not known"
+            : <>{<Ada lovelace={collateral.atRisk} />} if a script fails</>,
+          Signs: signers.map(({ key, requester, signed }) => (
+            <div key={key}>
+              {requester ? "you" : <Id value={key} name="key hash" />}
+              {signed && " (signed)"}
+            </div>
+          )),
+          "Valid until": until === null ? "unlimited" : (
+            <>
+              {until.time !== null && <DateTime at={until.time} />}
+              {`${until.time === null ? "" : ", "}slot ${until.slot}`}
+            </>
+          ),
+          Transaction: <Id value={hash} name="transaction hash" />,
+        })}
       />
       <details>
         <summary>{`All ${pays.length} outputs, ${size} bytes`}</summary>
