@@ -238,7 +238,7 @@ function ChangeLine({ entry: { change }, isOfKey }: { readonly entry: Entry; rea
           aria-label={`History of this key: ${plain(shown.key)}`}
           onClick={() => setQuery({ key: change.key === "" ? "0x" : change.key })}
         >
-          History of this key
+          History
         </button>
       )}
     </p>
