@@ -22,6 +22,9 @@ export const factsQuery = {
       "Whether each value comes with the slot of the block that set it. Default: the option --fact-slots of the service.",
   }),
   prefix: z.string().max(65_536).optional().describe("Only facts whose keys begin with these bytes."),
+  contains: z.string().max(1_024).optional().describe(
+    "Only facts with these bytes in the key or in the value, sorted by key. Not together with `since`.",
+  ),
   since: z.string().regex(
     /^(-1|0|[1-9]\d{0,14})$|^[0-9a-fA-F]{64}[-#](0|[1-9]\d{0,4})$/,
     "expected a slot or a state output",
@@ -129,6 +132,62 @@ export const tokenHistory = z.object({
   description: "Requests of a token, sorted from newest to oldest; also available after the token has ended.",
 });
 
+export const openRequestsQuery = {
+  owner: historyQuery.owner,
+  limit: historyPage.limit,
+  after,
+  encoding,
+};
+
+export const openRequest = request.extend({
+  refundAddress: z.string().describe("Address to which the deposit returns."),
+  lovelace: pastRequest.shape.lovelace,
+  fee: pastRequest.shape.fee,
+  opened: pastRequest.shape.opened,
+  pending: z.string().optional().describe("Hash of the pending transaction that spends the request, if there is one."),
+  outlook: z.object({
+    applies: z.boolean(),
+    code: z.enum(["fact_exists", "fact_missing", "fact_differs"]).optional().describe(
+      "Why it would not be applied.",
+    ),
+    message: z.string(),
+    older: z.string().optional().describe(
+      "The older request for the same key that would be applied before it or, if it would not be applied, in its place.",
+    ),
+  }).optional().describe(
+    "What would happen to the request if the owner applied all open requests now, the oldest first. Whether a transaction has " +
+      "room for it is left to the dry run of an update. Absent if a pending transaction spends the request, or if the token is not live.",
+  ),
+}).meta({ id: "OpenRequest" });
+
+export const openRequests = z.object({
+  tokenId: z.string(),
+  status,
+  total: z.int().describe("Number of open requests of the token."),
+  requests: z.array(openRequest),
+}).meta({ id: "OpenRequests", description: "Open requests of a token, oldest first." });
+
+export const timelineQuery = { ...historyPage, encoding };
+
+export const timeline = z.object({
+  tokenId: z.string(),
+  status,
+  entries: z.array(z.object({
+    type: z.enum(["booted", "requested", "applied", "refused", "retracted", "transferred", "ended"]),
+    ...at.shape,
+    owner: z.string().describe(
+      "Payment key hash: of the token's owner after `booted` and `transferred` and before `ended`, else of the requester.",
+    ),
+    outputRefId: z.string().optional().describe("The request; absent for an entry that is not of a request."),
+    change: change.optional(),
+    lovelace: pastRequest.shape.lovelace.optional(),
+    fee: pastRequest.shape.fee.optional(),
+  })),
+}).meta({
+  id: "Timeline",
+  description: "What happened to a token and its requests, newest first; also available after the token has ended.",
+});
+
 export const config = z.object({
   address: z.string().describe("Address of the contract, in the version that new tokens of this network have."),
   policyId: z.string().describe("Hash of the contract in that version: the policy id of the tokens."),
@@ -139,4 +198,9 @@ export const config = z.object({
   ),
   publication: z.string().describe("Address whose outputs contain the contract as a reference script."),
   factSlots: z.boolean().describe("Whether facts include slots by default."),
+  slots: z.object({
+    zeroSlot: z.int(),
+    zeroTime: z.int().describe("When the slot `zeroSlot` begins, in milliseconds since 1970."),
+    slotLength: z.int().describe("Milliseconds."),
+  }).describe("How slots map to time: a slot begins at `zeroTime + (slot - zeroSlot) * slotLength`."),
 }).meta({ id: "Config" });

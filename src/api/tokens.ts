@@ -146,6 +146,11 @@ export const pendingState = z.object({
     "The state on which builds stand: that of the ledger after the transactions that were submitted here and are in no block.",
 });
 
+const counts = z.object({
+  facts: z.int().describe("Number of facts."),
+  requests: z.int().describe("Number of open requests."),
+});
+
 export const token = z.object({
   tokenId: z.string(),
   owner: z.string().describe("Payment key hash of the owner."),
@@ -156,7 +161,8 @@ export const token = z.object({
     "`quarantined`: the index knows the token's state, but not the facts under its root.",
   ),
   reason: z.string().optional().describe("Reason of the quarantine."),
-  requests: z.array(request),
+  counts,
+  requests: z.array(request).describe("Open requests; empty with `requests=false`."),
   pending: pendingState.optional().describe("Absent if no pending transaction concerns the token."),
 }).meta({ id: "Token" });
 
@@ -168,6 +174,8 @@ export const indexerStatus = z.object({
   indexerTip: z.int().describe("Slot of the last indexed block."),
 }).meta({ id: "IndexerStatus" });
 
+const block = z.object({ slot: z.int().describe("Slot of the block."), txHash: z.string() });
+
 export const tokens = z.object({
   tokens: z.array(z.object({
     tokenId: z.string(),
@@ -177,6 +185,9 @@ export const tokens = z.object({
     state,
     outputRefId: z.string(),
     current: z.object({ state, outputRefId: z.string() }),
+    counts,
+    booted: block.describe("The transaction that created the token."),
+    changed: block.describe("The transaction that made the current state."),
   })),
   indexerStatus,
 }).meta({ id: "Tokens" });

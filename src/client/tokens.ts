@@ -100,6 +100,8 @@ export interface UpdateOptions extends PayingOptions {
    * from version 3.0.0 of the contract on.
    */
   readonly refuse?: readonly string[];
+  /** Whether no other request than the named ones is applied, also where none is named: the update then only refuses. */
+  readonly onlyNamed?: boolean;
 }
 
 /** A token after a transition. */
@@ -125,11 +127,11 @@ const updatePath = (
   address: string,
   tokenId: string,
   requests: readonly string[],
-  { wallet, refuse = [] }: UpdateOptions,
+  { wallet, refuse = [], onlyNamed }: UpdateOptions,
   query: Query = {},
 ) => {
   const lists = [...requests.map((one) => `&request=${one}`), ...refuse.map((one) => `&refuse=${one}`)].join("");
-  return `/transaction/${address}/update-token/${tokenId}${queryText({ wallet, ...query }) || "?"}${lists}`;
+  return `/transaction/${address}/update-token/${tokenId}${queryText({ wallet, onlyNamed, ...query }) || "?"}${lists}`;
 };
 
 /**

@@ -48,6 +48,8 @@ export interface FactQuery {
   readonly slot: number;
   /** Prefix of the keys. */
   readonly prefix?: Uint8Array | undefined;
+  /** Bytes that the key or the value contains; only with `order: "key"`. */
+  readonly contains?: Uint8Array | undefined;
   /** Only what changed after this slot, in the order of the changes. */
   readonly since?: number | undefined;
   /** By key, or by digest, which is faster. Ignored with `since`. */
@@ -134,7 +136,7 @@ async function rowsByDigest(sql: Queries, { token, slot }: FactQuery, after: str
 
 async function rowsByKey(
   sql: Queries,
-  { token, slot, prefix = new Uint8Array() }: FactQuery,
+  { token, slot, prefix = new Uint8Array(), contains }: FactQuery,
   after: string | undefined,
   limit: number,
 ) {
@@ -147,6 +149,9 @@ async function rowsByKey(
       ? [sql`substr(f.key, 1, 512) <= ${head} and substr(f.key, 1, ${prefix.length}::int) = ${prefix}`]
       : []),
   ];
+  if (contains !== undefined && contains.length > 0) {
+    bounds.push(sql`(position(${contains} in f.key) > 0 or position(${contains} in f.value) > 0)`);
+  }
   if (after !== undefined) {
     const [row] = await sql<Row[]>`
       select substr(key, 1, 512) as head from fact where entry = ${`${token}:${after}`} limit 1`;

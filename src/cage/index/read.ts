@@ -4,7 +4,7 @@ import type { Fragment, Queries } from "#src/store/store.ts";
 import { type Output, type OutRef, parseRefKey, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import type { Row } from "#src/cardano/projection.ts";
-import { bytes, flag, number, text } from "#src/cage/index/rows.ts";
+import { bigint, bytes, flag, number, text } from "#src/cage/index/rows.ts";
 
 /** A token's current state on the ledger. */
 export interface TokenState {
@@ -25,6 +25,13 @@ export interface TokenListItem extends Pick<TokenState, "token" | "owner" | "roo
   readonly ref: OutRef;
   /** Whether the index no longer vouches for its facts. */
   readonly quarantined: boolean;
+  /** Number of facts, and of open requests. */
+  readonly facts: number;
+  readonly requests: number;
+  /** The first state: slot of its block, and its output. */
+  readonly booted: { readonly slot: number; readonly ref: OutRef };
+  /** Slot of the block that made the current state. */
+  readonly slot: number;
 }
 
 /** A token id's status: never seen, live, quarantined or ended. */
@@ -45,6 +52,14 @@ export interface OpenRequest {
   readonly path: string;
   /** Where it was made: slot, and position in the block (65536 × the transaction's index + the output's index). */
   readonly made: { readonly slot: number; readonly position: number };
+}
+
+/** An open request with where its deposit returns, and what it offers. */
+export interface PagedRequest extends OpenRequest {
+  /** Bytes of the refund address, in hexadecimal. */
+  readonly refundAddress: string;
+  /** Lovelace that it offers to the token's owner. */
+  readonly fee: bigint;
 }
 
 /** The output of a row with columns `ref` and `output`. */
@@ -103,11 +118,27 @@ export async function readToken(sql: Queries, token: string): Promise<TokenStand
 
 /** Live tokens, oldest state first; without their outputs, because decoding those would block the event loop. */
 export async function readTokens(sql: Queries): Promise<TokenListItem[]> {
-  const rows = await sql<{ token: string; owner: string; root: string; ref: string; quarantined: boolean }[]>`
-    select s.token, s.owner, s.root, s.ref, q.token is not null as quarantined
-    from token_state s left join token_quarantine q on q.token = s.token and q.to_slot is null
+  const rows = await sql<Row[]>`
+    select s.token, s.owner, s.root, s.ref, s.facts, s.from_slot, coalesce(r.requests, 0) as requests,
+      b.from_slot as booted_slot, b.ref as booted_ref, q.token is not null as quarantined
+    from token_state s
+    cross join lateral (select from_slot, ref from token_state first where first.token = s.token
+      order by first.from_slot, first.to_slot nulls last limit 1) b
+    left join (select token, count(*) as requests from token_request where to_slot is null group by token) r
+      on r.token = s.token
+    left join token_quarantine q on q.token = s.token and q.to_slot is null
     where s.to_slot is null order by s.from_slot, s.token`;
-  return rows.map(({ ref, ...row }) => ({ ...row, ref: parseRefKey(ref) }));
+  return rows.map((row) => ({
+    token: text(row, "token"),
+    owner: text(row, "owner"),
+    root: text(row, "root"),
+    ref: parseRefKey(text(row, "ref")),
+    quarantined: flag(row, "quarantined"),
+    facts: number(row, "facts"),
+    requests: number(row, "requests"),
+    booted: { slot: number(row, "booted_slot"), ref: parseRefKey(text(row, "booted_ref")) },
+    slot: number(row, "from_slot"),
+  }));
 }
 
 /** Open requests of a token, in the ledger's order of output references. */
@@ -125,12 +156,65 @@ export async function readOldestRequests(sql: Queries, token: string, limit: num
   return rows.map(requestOf);
 }
 
+/** Number of open requests of a token. */
+export async function countRequests(sql: Queries, token: string): Promise<number> {
+  const [row] = await sql<Row[]>`select count(*) as n from token_request where token = ${token} and to_slot is null`;
+  return row ? number(row, "n") : 0;
+}
+
 /** Open requests for one key of a token (by the key's digest), oldest first. */
 export async function readRequestsOf(sql: Queries, token: string, path: string): Promise<OpenRequest[]> {
   const rows = await sql<Row[]>`
     select * from token_request where token = ${token} and path = ${path} and to_slot is null
     order by from_slot, position, ref`;
   return rows.map(requestOf);
+}
+
+/** A page of a token's open requests, oldest first: at most `limit`, after the request `after` (`refKey`). Undefined if that does not exist. */
+export async function readRequestPage(
+  sql: Queries,
+  { token, owner }: { readonly token: string; readonly owner?: string | undefined },
+  after: string | undefined,
+  limit: number,
+): Promise<PagedRequest[] | undefined> {
+  let from = sql``;
+  if (after !== undefined) {
+    const [place] = await sql<Row[]>`
+      select from_slot, position from token_request where ref = ${after} and token = ${token}`;
+    if (!place) return undefined;
+    from = sql`and (from_slot, position, ref) > (${number(place, "from_slot")}, ${
+      number(place, "position")
+    }, ${after})`;
+  }
+  const rows = await sql<Row[]>`select * from token_request
+    where token = ${token} and to_slot is null ${owner === undefined ? sql`` : sql`and owner = ${owner}`} ${from}
+    order by from_slot, position, ref limit ${limit}`;
+  return rows.map((row) => ({
+    ...requestOf(row),
+    refundAddress: text(row, "refund_address"),
+    fee: bigint(row, "fee"),
+  }));
+}
+
+/** Open requests for some keys of a token (by the keys' digests), oldest first, without their outputs. */
+export async function readOpenChanges(
+  sql: Queries,
+  token: string,
+  paths: readonly string[],
+): Promise<Map<string, { ref: string; operation: Operation }[]>> {
+  const rows = await sql<Row[]>`select ref, path, type, old_value, new_value from token_request
+    where token = ${token} and path = any(${
+    sql.array([...paths])
+  }) and to_slot is null order by from_slot, position, ref`;
+  const found = new Map<string, { ref: string; operation: Operation }[]>();
+  for (const row of rows) {
+    const one = { ref: text(row, "ref"), operation: operationOf(row) };
+    const path = text(row, "path");
+    const known = found.get(path);
+    if (known) known.push(one);
+    else found.set(path, [one]);
+  }
+  return found;
 }
 
 /** One open request. */

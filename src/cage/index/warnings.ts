@@ -1,8 +1,11 @@
-/** Warnings before a request is made: whether it would fail once the open requests for its key are applied. */
+/**
+ * Warnings before a request is made: whether it would fail once the open requests for its key are applied. And what would
+ * happen to each open request if they were applied now.
+ */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import type { PendingToken } from "#src/cage/index/pending.ts";
-import { readFactsAt, readRequestsOf } from "#src/cage/index/read.ts";
+import { type OpenRequest, readFactsAt, readOpenChanges, readRequestsOf } from "#src/cage/index/read.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { digest } from "#src/forestry/hash.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -60,6 +63,62 @@ export function expectedFailure(
   const when = open.length > 0 ? " once the open requests apply" : "";
   const message = failed.message.replace(/\.$/, `${when}.`);
   return { code: failed.code, message, ...(request === undefined ? {} : { request }) };
+}
+
+/** What would happen to an open request if all open requests were applied now, the oldest first. */
+export interface RequestOutlook {
+  /** Absent if it would be applied. */
+  readonly failure?: Pick<Warning, "code" | "message">;
+  /** The older request for the same key that would be applied first (`refKey`); without it, a failing request would be applied. */
+  readonly older?: string;
+}
+
+/**
+ * The outlook of each open request for one key, oldest first, by its `ref`. `value` is the key's current one. One that
+ * fails with and without the older ones names none.
+ */
+export function requestOutlooks(
+  value: Uint8Array | undefined,
+  open: readonly OpenChange[],
+): Map<string, RequestOutlook> {
+  const found = new Map<string, RequestOutlook>();
+  let now = value;
+  let applied: string | undefined;
+  /** Each value before one of the applied requests, with that request. */
+  const passed: { readonly before: Uint8Array | undefined; readonly ref: string }[] = [];
+  for (const { ref, operation } of open) {
+    const next = after(now, operation);
+    if (!next.failed) {
+      found.set(ref, applied === undefined ? {} : { older: applied });
+      passed.push({ before: now, ref });
+      applied = ref;
+      now = next.value;
+      continue;
+    }
+    const { code, message } = next.failed;
+    const lostTo = passed.findLast(({ before }) => !after(before, operation).failed);
+    found.set(ref, { failure: { code, message }, ...(lostTo ? { older: lostTo.ref } : {}) });
+  }
+  return found;
+}
+
+/** The outlooks of open requests of a token, by `refKey`, after its pending transactions. */
+export async function readOutlooks(
+  sql: Queries,
+  token: string,
+  requests: readonly OpenRequest[],
+  pending: Pick<PendingToken, "changes" | "spent">,
+): Promise<Map<string, RequestOutlook>> {
+  const paths = [...new Set(requests.map(({ path }) => path))];
+  const [facts, open] = await Promise.all([readFactsAt(sql, token, paths), readOpenChanges(sql, token, paths)]);
+  const outlooks = paths.map((path) => {
+    let value = facts.get(path);
+    for (const change of pending.changes.filter((one) => one.path === path)) {
+      value = after(value, change.operation).value;
+    }
+    return requestOutlooks(value, (open.get(path) ?? []).filter(({ ref }) => !pending.spent.has(ref)));
+  });
+  return new Map(outlooks.flatMap((some) => [...some]));
 }
 
 /** Reasons for which the request would fail after the pending transactions; empty if none is known. */

@@ -14,6 +14,7 @@ import { factRoutes } from "#src/edge/tokens/factRoutes.ts";
 import { historyRoutes } from "#src/edge/tokens/history.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { pageRoutes } from "#src/edge/tokens/pageRoutes.ts";
+import { openRequestRoutes } from "#src/edge/tokens/openRequests.ts";
 import { proofRoutes } from "#src/edge/tokens/proofs.ts";
 import { rebuildRoutes } from "#src/edge/tokens/rebuild.ts";
 import { streamRoutes } from "#src/edge/tokens/stream.ts";
@@ -34,7 +35,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   }
   if (options.rateLimit) app.use(rateLimit(options.rateLimit));
   tokenEndpoints(app, createTokenService(options));
-  pageRoutes(app, options.devnetWallet);
+  pageRoutes(app, options);
   const document = () =>
     app.getOpenAPI31Document({
       openapi: "3.1.0",
@@ -57,6 +58,7 @@ export function tokenEndpoints(app: OpenAPIHono, service: TokenService): void {
   explainRoutes(app, service);
   tokenRoutes(app, service);
   factRoutes(app, service);
+  openRequestRoutes(app, service);
   historyRoutes(app, service);
   configRoutes(app, service);
   proofRoutes(app, service);

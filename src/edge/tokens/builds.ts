@@ -131,6 +131,11 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
       ...paying,
       request: z.array(api.outputRef).max(MAX_REQUESTS).default([]),
       refuse: z.array(api.outputRef).max(MAX_REQUESTS).default([]),
+      onlyNamed: api.flag.optional().meta({
+        type: "boolean",
+        description:
+          "Whether no other request than the named ones is applied, also where none is named: the update then only refuses.",
+      }),
       dryRun: api.flag.optional(),
     },
     answer: z.union([api.unsignedUpdate, api.updateDryRun]),
@@ -157,7 +162,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
       ...from,
       dryRun: query.dryRun ?? false,
       partial: false,
-      requests: named.length > 0 ? named : null,
+      requests: named.length > 0 || query.onlyNamed ? named : null,
       refuse,
     });
   });

@@ -18,7 +18,8 @@ export function configRoutes(app: OpenAPIHono, service: TokenService): void {
     answer: config,
     refusals: { 503: "`network_unreachable`" },
   }, async () => {
-    const current = newestScript(answered(await port.parameters()).value);
+    const [parameters, { slots }] = await Promise.all([port.parameters(), port.network()]);
+    const current = newestScript(answered(parameters).value);
     return {
       address: addressOf(current.hash),
       policyId: current.hash,
@@ -27,6 +28,7 @@ export function configRoutes(app: OpenAPIHono, service: TokenService): void {
       versions: cageScripts.map(({ version, hash }) => ({ version, policyId: hash, address: addressOf(hash) })),
       publication: textOf(publicationAddress(networkId)),
       factSlots,
+      slots: { zeroSlot: slots.zeroSlot, zeroTime: slots.zeroTime, slotLength: slots.slotLength },
     };
   });
 }

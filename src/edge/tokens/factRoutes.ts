@@ -1,4 +1,4 @@
-/** A token's facts over HTTP: all of them, by pages, by key prefix, or those that changed since a state. */
+/** A token's facts over HTTP: all of them, by pages, by key prefix, by contained bytes, or those that changed since a state. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "zod";
@@ -55,7 +55,14 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     },
   }, async ({ params: { tokenId: token }, query, context }) => {
     const prefix = queryBytes(context.req.url, "prefix", query.encoding);
-    const { at, value: read } = await atPoint(store, (sql) => readFacts(sql, context, token, query, prefix));
+    const contains = queryBytes(context.req.url, "contains", query.encoding);
+    if (contains !== undefined && query.since !== undefined) {
+      throw new HttpFailure(400, "bad_request", "contains and since do not go together.");
+    }
+    const { at, value: read } = await atPoint(
+      store,
+      (sql) => readFacts(sql, context, token, query, { prefix, contains }),
+    );
     context.header("etag", read.etag);
     context.header("cache-control", "no-cache");
     if (!read.page) return context.body(null, 304);
@@ -79,7 +86,13 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     return context.body(factText(page, form), 200, { "content-type": JSON_TYPE });
   });
 
-  async function readFacts(sql: Queries, c: Context, token: string, query: FactsQuery, prefix: Uint8Array | undefined) {
+  async function readFacts(
+    sql: Queries,
+    c: Context,
+    token: string,
+    query: FactsQuery,
+    { prefix, contains }: Pick<FactQuery, "prefix" | "contains">,
+  ) {
     const now = await readTokenPoint(sql, token);
     if (now.status === "unknown" || now.status === "ended") throw tokenGone(token, now.status);
     if (now.status === "quarantined") throw factsQuarantined(now.reason);
@@ -93,7 +106,9 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
       state.root,
       state.ref,
       now.status,
-      `${slots} ${query.encoding} ${query.limit} ${query.since} ${cursor?.place} ${prefix && toHex(prefix)}`,
+      `${slots} ${query.encoding} ${query.limit} ${query.since} ${cursor?.place} ${prefix && toHex(prefix)} ${
+        contains && toHex(contains)
+      }`,
       // a rollback may move the same states into other blocks, which only slots show
       slots || since !== undefined ? `${state.slot} ${await blockHashAt(sql, state.slot)}` : "",
     );
@@ -101,8 +116,9 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
       token,
       slot: state.slot,
       prefix,
+      contains,
       since,
-      order: prefix !== undefined || query.limit !== undefined || cursor ? "key" : "digest",
+      order: prefix !== undefined || contains !== undefined || query.limit !== undefined || cursor ? "key" : "digest",
     };
     if (holds(c, etag)) return { etag, state, query: factQuery };
     const page = await readFactPage(sql, factQuery, cursor?.place, query.limit ?? PAGE);

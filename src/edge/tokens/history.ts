@@ -2,12 +2,21 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "zod";
-import { factHistory, factHistoryQuery, historyQuery, pastRequest, tokenHistory } from "#src/api/tokenFacts.ts";
+import {
+  factHistory,
+  factHistoryQuery,
+  historyQuery,
+  pastRequest,
+  timeline,
+  timelineQuery,
+  tokenHistory,
+} from "#src/api/tokenFacts.ts";
 import * as api from "#src/api/tokens.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
 import { readTokenPoint } from "#src/cage/index/factPages.ts";
 import { type HistoryQuery, type PastRequest, readHistory, readPastRequest } from "#src/cage/index/history.ts";
+import { readTimeline, type TimelineEntry } from "#src/cage/index/timeline.ts";
 import { bytesText } from "#src/cage/text.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { afterIn, linkNext } from "#src/edge/paging.ts";
@@ -24,7 +33,10 @@ const refusals = {
   409: "`rolled_back`: the state of `after` is no longer on the chain",
 };
 
-/** Adds `/token/{tokenId}/history`, `/token/{tokenId}/requests/{outputRef}` and `/token/{tokenId}/facts/{key}/history`. */
+/** Cursor of a timeline. */
+const place = z.object({ slot: z.int(), position: z.int(), ref: z.string() });
+
+/** Adds `/token/{tokenId}/timeline`, `/token/{tokenId}/history`, `/token/{tokenId}/requests/{outputRef}` and `/token/{tokenId}/facts/{key}/history`. */
 export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
   /** A page of a token's requests, with the token's status; adds the `Link` to the next page. */
   const pageOf = async (
@@ -56,6 +68,23 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
     const found = await pageOf(context, wanted, query);
     const write = writerOf(query.encoding);
     return { tokenId, status: found.status, requests: found.requests.map((one) => requestView(one, write)) };
+  });
+
+  endpoint(app, "get", "/token/:tokenId/timeline", {
+    summary: "What happened to a token and its requests",
+    params: { tokenId: api.tokenId },
+    query: timelineQuery,
+    answer: timeline,
+    refusals: { 404: refusals[404] },
+  }, async ({ params: { tokenId }, query: { limit, after, encoding }, context }) => {
+    const { value: [token, page] } = await atPoint(
+      store,
+      (sql) => Promise.all([readTokenPoint(sql, tokenId), readTimeline(sql, tokenId, afterIn(after, place), limit)]),
+    );
+    if (token.status === "unknown") throw tokenGone(tokenId, token.status);
+    linkNext(context, page.next && { ...page.next });
+    const write = writerOf(encoding);
+    return { tokenId, status: token.status, entries: page.entries.map((one) => entryView(one, write)) };
   });
 
   endpoint(app, "get", "/token/:tokenId/requests/:outputRef", {
@@ -101,6 +130,18 @@ function requestView(request: PastRequest, write: WriteBytes) {
     status,
     opened: { slot, txHash: parseRefKey(ref).txHash },
     closed: closed && closedView(closed),
+  };
+}
+
+function entryView({ type, slot, tx, owner, request }: TimelineEntry, write: WriteBytes) {
+  return {
+    ...{ type, slot, txHash: tx ?? null, owner },
+    ...(request && {
+      outputRefId: request.ref.replace("#", "-"),
+      change: changeView(request.key, request.operation, write),
+      lovelace: request.lovelace,
+      fee: request.fee,
+    }),
   };
 }
 

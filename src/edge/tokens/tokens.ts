@@ -2,7 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/tokens.ts";
 import { readNewestToken } from "#actors/pendingTokens.ts";
-import { readRequests, readTokens } from "#src/cage/index/read.ts";
+import { countRequests, readRequests, readTokens } from "#src/cage/index/read.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { endpoint } from "#src/edge/route.ts";
@@ -27,18 +27,29 @@ export function tokenRoutes(app: OpenAPIHono, { store, networkId }: TokenService
       summary: "A token with its open requests",
       description: "As the ledger has it; `pending` is the state on which builds stand.",
       params: { tokenId: api.tokenId },
-      query: { encoding: api.encoding },
+      query: {
+        encoding: api.encoding,
+        requests: api.flag.optional().meta({
+          type: "boolean",
+          description: "Whether the open requests are listed; default true.",
+        }),
+      },
       answer: api.token,
       refusals: GONE,
     },
-    async ({ params: { tokenId }, query: { encoding } }) => {
-      const { value: [requests, newest] } = await atPoint(
+    async ({ params: { tokenId }, query: { encoding, requests: listed = true } }) => {
+      const { value: [requests, count, newest] } = await atPoint(
         store,
-        (sql) => Promise.all([readRequests(sql, tokenId), readNewestToken(sql, tokenId, networkId)]),
+        (sql) =>
+          Promise.all([
+            listed ? readRequests(sql, tokenId) : [],
+            countRequests(sql, tokenId),
+            readNewestToken(sql, tokenId, networkId),
+          ]),
       );
       const { ledger } = newest;
       if (!("state" in ledger)) throw tokenGone(tokenId, ledger.status);
-      return tokenView(ledger.state, requests, newest, writerOf(encoding));
+      return tokenView(ledger.state, requests, count, newest, writerOf(encoding));
     },
   );
 }

@@ -43,7 +43,7 @@ export function refView(ref: OutRef) {
 }
 
 /** A request. */
-function requestView({ utxo, owner, key, operation }: OpenRequest, write: WriteBytes) {
+export function requestView({ utxo, owner, key, operation }: OpenRequest, write: WriteBytes) {
   return { ...refView(utxo.ref), owner, change: changeView(key, operation, write) };
 }
 
@@ -69,6 +69,7 @@ function pendingView({ standing, requests, spent, chain, conflict }: NewestToken
 export function tokenView(
   state: TokenState,
   requests: readonly OpenRequest[],
+  count: number,
   newest: NewestToken,
   write: WriteBytes,
 ) {
@@ -81,6 +82,7 @@ export function tokenView(
     state: { owner, root },
     outputRefId: refText(state.utxo.ref),
     ...quarantineView(state),
+    counts: { facts: state.facts, requests: count },
     requests: requests.map((one) => requestView(one, write)),
     ...(pending ? { pending } : {}),
   };
@@ -99,11 +101,21 @@ export function tokenStatusView(tokenId: string, standing: TokenStanding) {
 }
 
 /** A token in a list. */
-export function tokenLine({ token, owner, root, ref, quarantined }: TokenListItem) {
+export function tokenLine({ token, owner, root, ref, quarantined, facts, requests, booted, slot }: TokenListItem) {
   const outputRefId = refText(ref);
   const said = { owner, root };
-  const status = quarantined ? "quarantined" : "live";
-  return { tokenId: token, owner, root, status, state: said, outputRefId, current: { state: said, outputRefId } };
+  return {
+    tokenId: token,
+    owner,
+    root,
+    status: quarantined ? "quarantined" : "live",
+    state: said,
+    outputRefId,
+    current: { state: said, outputRefId },
+    counts: { facts, requests },
+    booted: { slot: booted.slot, txHash: booted.ref.txHash },
+    changed: { slot, txHash: ref.txHash },
+  };
 }
 
 /** How far the index has read; `ready` at the network's tip. */

@@ -56,6 +56,18 @@ describe("histories", () => {
   const applied = async (...requests: string[]) =>
     await landed(owner, (await client.apply(owner.address, token, requests)).unsignedTransaction);
   const slotOf = async (hash: string) => Number((await client.transaction(hash))!.slot);
+  /** All entries of a list in pages. */
+  // deno-lint-ignore no-explicit-any
+  const pagesOf = async (path: string, entriesOf: (page: any) => any[]) => {
+    // deno-lint-ignore no-explicit-any
+    const found: any[] = [];
+    for (let next: string | undefined = path; next !== undefined;) {
+      const answer: Response = await fetch(arbor.tokens + next);
+      found.push(...entriesOf(await answer.json()));
+      next = /<([^>]*)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1];
+    }
+    return found;
+  };
   /** The transaction of a request. */
   const made = (request: string) => request.slice(0, 64);
 
@@ -261,6 +273,89 @@ describe("histories", () => {
     await expect(all(client.factPages(token, { limit: 1 }))).resolves.toHaveLength(ahead.facts.size);
   });
 
+  it("of a token are one timeline by pages, and its open requests say what would happen to them", async () => {
+    const booted = (await client.boot(owner.address)).value;
+    const { unsignedTransaction } = await client.boot(owner.address);
+    expect(booted).toMatch(/^[0-9a-f]{64}$/);
+    const boot = await landed(owner, unsignedTransaction);
+    const mine = (await http(arbor.tokens, "GET", "/tokens")).body.tokens.find((one: { booted: { txHash: string } }) =>
+      one.booted.txHash === boot
+    ).tokenId as string;
+    const ask = async (type: string, body: Record<string, string>) => {
+      const path = `/transaction/${other.address}/request-${type}/${mine}`;
+      const built = await http(arbor.tokens, "POST", path, body);
+      return `${await landed(other, built.body.unsignedTransaction)}-0`;
+    };
+    const open = async (query = "") => (await http(arbor.tokens, "GET", `/token/${mine}/requests${query}`)).body;
+    const first = await ask("insert", { key: "planet", newValue: "Earth" });
+    const second = await ask("insert", { key: "planet", newValue: "Mars" });
+    const third = await ask("delete", { key: "moon", oldValue: "cheese" });
+    expect(await open()).toMatchObject({
+      status: "live",
+      total: 3,
+      requests: [
+        { outputRefId: first, outlook: { applies: true, message: "It would be applied." } },
+        {
+          outputRefId: second,
+          outlook: {
+            applies: false,
+            code: "fact_exists",
+            message: "The key already has a value once an older request for it is applied.",
+            older: first,
+          },
+        },
+        { outputRefId: third, outlook: { applies: false, code: "fact_missing", message: "The key has no value." } },
+      ],
+    });
+    const [one] = (await open("?encoding=hex&limit=1")).requests;
+    expect(one).toEqual({
+      outputRefId: first,
+      outputRef: first,
+      owner: other.keyHash,
+      change: expect.objectContaining({ type: "insert", key: toHex(utf8("planet")), newValue: toHex(utf8("Earth")) }),
+      refundAddress: other.address,
+      lovelace: expect.any(Number),
+      fee: expect.any(Number),
+      opened: { slot: await slotOf(made(first)), txHash: made(first) },
+      outlook: expect.any(Object),
+    });
+    const refs = await pagesOf(`/token/${mine}/requests?limit=1`, ({ requests }) => requests);
+    expect(refs.map((one) => one.outputRefId)).toEqual([first, second, third]);
+    expect((await open(`?owner=${owner.keyHash}`)).requests).toEqual([]);
+
+    const built = await client.apply(owner.address, mine, [first], { refuse: [second] });
+    const update = await landed(owner, built.unsignedTransaction);
+    const retract = await landed(other, (await client.retract(other.address, third)).unsignedTransaction);
+    const found = async (...queries: string[]) =>
+      Object.keys((await http(arbor.tokens, "GET", `/token/${mine}/facts?slots=false&${queries.join("&")}`)).body);
+    expect([await found("contains=lane"), await found("contains=arth"), await found("contains=mars")]).toEqual([
+      ["planet"],
+      ["planet"],
+      [],
+    ]);
+    expect(await found("contains=6172&encoding=hex", "limit=5")).toEqual([toHex(utf8("planet"))]);
+    expect((await http(arbor.tokens, "GET", `/token/${mine}/facts?contains=a&since=0`)).status).toBe(400);
+    const handed = await client.transfer(owner.address, mine, other.address);
+    const transfer = await land(arbor.tokens, other.sign(owner.sign(handed.unsignedTransaction)));
+    await landed(other, (await client.end(other.address, mine)).unsignedTransaction);
+    const entries = await pagesOf(`/token/${mine}/timeline?limit=2`, (page) => page.entries);
+    expect(entries.map(({ type, txHash, outputRefId }) => [type, txHash, outputRefId])).toEqual([
+      ["ended", null, undefined],
+      ["transferred", transfer, undefined],
+      ["retracted", retract, third],
+      ...built.applied[0]! < built.refused[0]!
+        ? [["refused", update, second], ["applied", update, first]]
+        : [["applied", update, first], ["refused", update, second]],
+      ["requested", made(third), third],
+      ["requested", made(second), second],
+      ["requested", made(first), first],
+      ["booted", boot, undefined],
+    ]);
+    expect((await http(arbor.tokens, "GET", `/token/${mine}/timeline`)).body).toMatchObject({ status: "ended" });
+    expect((await http(arbor.tokens, "GET", `/token/${"00".repeat(32)}/timeline`)).status).toBe(404);
+    expect((await http(arbor.tokens, "GET", `/token/${"00".repeat(32)}/requests`)).status).toBe(404);
+  });
+
   it("include the contract and the network; no number in any answer has a fraction", async () => {
     const { status, body } = await http(arbor.tokens, "GET", "/config");
     expect(status).toBe(200);
@@ -284,6 +379,7 @@ describe("histories", () => {
       ...["boot-token", `update-token/${token}`, `update-token/${token}?dryRun=true`].map((rest) =>
         `/transaction/${owner.address}/${rest}`
       ),
+      ...["timeline", "requests", "requests?limit=1"].map((rest) => `/token/${token}/${rest}`),
       "/wait/0",
       "/nowhere",
     ];

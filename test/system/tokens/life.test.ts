@@ -84,11 +84,17 @@ describe("a token's life", () => {
       state: { owner: owner.keyHash, root: EMPTY },
       outputRefId: expect.stringMatching(/^[0-9a-f]{64}-0$/),
       status: "live",
+      counts: { facts: 0, requests: 0 },
       requests: [],
     });
     expect((await get(`/token/${token}/facts`)).body).toEqual({});
     const listed = await get("/tokens");
-    expect(listed.body.tokens.map((one: { tokenId: string }) => one.tokenId)).toContain(token);
+    const booted = { slot: expect.any(Number), txHash: body.outputRefId.slice(0, 64) };
+    expect(listed.body.tokens.find((one: { tokenId: string }) => one.tokenId === token)).toMatchObject({
+      counts: { facts: 0, requests: 0 },
+      booted,
+      changed: booted,
+    });
     expect(listed.body.indexerStatus).toEqual({
       ready: expect.any(Boolean),
       networkTip: expect.any(Number),

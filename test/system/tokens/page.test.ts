@@ -1,16 +1,16 @@
 /** The page of the token service in a browser with a wallet, on a ledger; and on an instance that falsifies answers. */
 /// <reference lib="dom" />
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
-import axe from "axe-core";
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { fromHex, toHex } from "#src/base/bytes.ts";
+import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { bound, type Fields, taken } from "../../support/editable_transactions.ts";
 import { startBrowser } from "../../support/browser.ts";
 import { type BrowserWallet, installWallet, witnessSet } from "../../support/browser_wallet.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { type FalsifyingProxy, startFalsifyingProxy } from "../../support/falsifying_proxy.ts";
+import { expectAccessible, expectFits, expectFocusVisible, PHONE } from "../../support/pages.ts";
 import { fund, http, land, User } from "../../support/user.ts";
 
 const browser = await startBrowser();
@@ -44,16 +44,11 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await infra?.stop();
   });
 
-  /** The page with a user's wallet connected, at a view. */
-  const open = async (
-    user: User,
-    hash = "#/",
-    { base = arbor.tokens, networkId = 0 } = {},
-  ): Promise<{ page: Page; wallet: BrowserWallet }> => {
-    const context = await browser!.newContext();
+  /** A page that may send requests to its own service and to the devnet's wallet alone. */
+  const newPage = async (base: string, options: BrowserContextOptions = {}): Promise<Page> => {
+    const context = await browser!.newContext(options);
     contexts.push(context);
     context.setDefaultTimeout(PATIENCE);
-    const wallet = await installWallet(context, user, { networkId });
     const page = await context.newPage();
     page.on("pageerror", (error) => void faults.push(String(error.stack)));
     page.on("request", (request) => {
@@ -64,23 +59,38 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
       // A browser reports each error response; the page shows those.
       if (message.type() === "error" && !/^Failed to load resource/.test(message.text())) faults.push(message.text());
     });
+    return page;
+  };
+  /** The page with a user's wallet connected, at a view. */
+  const open = async (
+    user: User,
+    hash = "#/",
+    { base = arbor.tokens, networkId = 0 } = {},
+  ): Promise<{ page: Page; wallet: BrowserWallet }> => {
+    const page = await newPage(base);
+    const wallet = await installWallet(page.context(), user, { networkId });
     await page.goto(`${base}/${hash}`);
-    await page.getByRole("button", { name: "Connect Test wallet" }).click();
+    await press(page, "Connect wallet");
+    await press(page, "Connect Test wallet");
     return { page, wallet };
   };
-  const connected = (page: Page) => page.getByText("Connected: Test wallet.").waitFor();
-  const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+  const connected = async (page: Page) => {
+    await page.getByText("Connected: Test wallet.").waitFor();
+    await press(page, "Done");
+  };
+  const press = (page: Page, name: string | RegExp) =>
+    page.getByRole("button", { name, exact: typeof name === "string" }).click();
   /** Waits until the dialog contains a text; a refusal instead of it is an error. */
   const says = async (page: Page, text: string | RegExp) => {
-    const alert = page.locator("dialog .alert:visible");
+    const alert = page.locator("dialog [role=alert]:visible");
     await page.locator("dialog [role=status]", { hasText: text }).or(alert).first().waitFor();
     expect(await alert.allTextContents()).toEqual([]);
   };
   const refusal = async (page: Page) => {
-    const alert = page.locator("dialog .alert:visible");
+    const alert = page.locator("dialog [role=alert]:visible");
     await alert.waitFor();
     const text = await alert.textContent();
-    await press(page, "Close");
+    await press(page, "Done");
     return text;
   };
   /** Signs the checked transaction and waits until a block has it. */
@@ -91,8 +101,10 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
   const landed = async (page: Page) => {
     await press(page, "Sign with Test wallet");
     await says(page, "On the ledger");
-    await press(page, "Close");
+    await press(page, "Done");
   };
+  const tab = (page: Page, name: string) =>
+    page.getByRole("navigation", { name: "Parts of the token" }).getByRole("link", { name }).click();
   const request = async (page: Page, type: string, key: string, values: { old?: string; new?: string }) => {
     await page.getByLabel("Change", { exact: true }).selectOption(type);
     await page.getByLabel("Key", { exact: true }).fill(key);
@@ -101,16 +113,22 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await press(page, "Request");
   };
   const panel = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+  const live = (page: Page) => page.locator("#link[data-state=live]").waitFor();
 
   /** A token of the owner's with a fact, made over HTTP. */
-  const tokenWith = async (key: string, newValue: string): Promise<string> => {
+  const tokenWith = async (key: string, newValue: string, encoding = "text"): Promise<string> => {
     const boot = await http(arbor.tokens, "GET", `/transaction/${owner.address}/boot-token`);
     await land(arbor.tokens, owner.sign(boot.body.unsignedTransaction));
     const token = boot.body.value as string;
-    const requestBuild = await http(arbor.tokens, "POST", `/transaction/${owner.address}/request-insert/${token}`, {
-      key,
-      newValue,
-    });
+    const requestBuild = await http(
+      arbor.tokens,
+      "POST",
+      `/transaction/${owner.address}/request-insert/${token}?encoding=${encoding}`,
+      {
+        key,
+        newValue,
+      },
+    );
     await land(arbor.tokens, owner.sign(requestBuild.body.unsignedTransaction));
     const applied = await http(arbor.tokens, "GET", `/transaction/${owner.address}/update-token/${token}`);
     await land(arbor.tokens, owner.sign(applied.body.unsignedTransaction));
@@ -122,87 +140,120 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await connected(page);
     await press(page, "Boot a token");
     await says(page, "does what you requested and nothing else");
+    await expectAccessible(page, "the summary of a transaction");
     wallet.refusals.push({ code: 2, info: "declined by the test" });
     await press(page, "Sign with Test wallet");
-    expect(await page.locator("dialog .alert:visible").textContent()).toBe(
+    expect(await page.locator("dialog [role=alert]:visible").textContent()).toBe(
       "You declined to sign. Nothing was submitted. It says: declined by the test",
     );
-    await landed(page);
+    await press(page, "Sign with Test wallet");
+    await says(page, "On the ledger");
     expect(wallet.signRequests.map(([, partial]) => partial)).toEqual([false, false]);
-
-    const row = page.locator("tr", { hasText: "yours" });
-    await row.getByRole("link").click();
-    await page.locator("#link[data-state=live]").waitFor();
+    await page.getByRole("link", { name: "Open the token" }).click();
+    await live(page);
     const token = new URL(page.url()).hash.replace("#/token/", "");
-    await page.getByRole("heading", { name: `Token ${token}` }).waitFor();
+    const facts = panel(page, "Facts");
+    await facts.getByText("No facts yet").waitFor();
 
     const key = "<img src=x onerror=alert(1)>\u202e\0";
     await request(page, "insert", key, { new: "one " });
     await page.locator("dialog .effects", { hasText: "insert <img src=x onerror=alert(1)>\\u{202e}\\x00 = one\\x20" })
       .waitFor();
     await sign(page);
-    const open1 = panel(page, "Open requests");
-    await open1.locator("li", { hasText: "\\u{202e}\\x00 = one\\x20" }).waitFor();
+    await tab(page, "Open requests 1");
+    const open1 = panel(page, "Open requests").getByRole("listitem").filter({ hasText: "\\u{202e}\\x00 = one\\x20" });
+    await open1.getByText("can be applied now").waitFor();
+    await open1.getByText("deposit").waitFor();
+    await expectAccessible(page, "open requests");
     await press(page, "Dry run");
     await page.getByText("1 would be applied, for a fee of").waitFor();
     await press(page, "Apply all that fit");
     await sign(page);
 
-    const facts = panel(page, "Facts");
-    const fact = facts.locator("li", { hasText: "\\u{202e}\\x00 = one\\x20" });
-    await fact.getByRole("button", { name: "Check" }).click();
-    await fact.locator(".verdict.good", { hasText: "verified" }).waitFor();
-    await facts.getByLabel("Check any key").fill("nothing");
+    await tab(page, "Facts 1");
+    await facts.locator(".fact-value", { hasText: "one\\x20" }).waitFor();
+    await press(page, /^Verify the proof of <img/);
+    await facts.getByText("✓ Verified").waitFor();
+    await facts.locator(".fact-key").click();
+    await facts.getByText("The proof leads from key and value to the state output").waitFor();
+    await facts.getByText("Check a key that is not listed").click();
+    await facts.getByLabel("Key, whether it has a value or not").fill("nothing");
     await press(page, "Check the key");
-    await facts.locator(".verdict.good", { hasText: "this key has no value" }).waitFor();
+    await facts.locator(".verdict.good", { hasText: "This key has no value" }).waitFor();
     // another provider's state
     const { body: { stateOutput } } = await http(arbor.tokens, "GET", `/token/${token}/facts/nothing`);
-    await facts.getByLabel("Datum of the state output").fill(stateOutput.datum);
+    await facts.getByLabel("Datum of the token's state output").fill(stateOutput.datum);
     await press(page, "Check the key");
     await facts.locator(".verdict.good", { hasText: "the datum that you gave" }).waitFor();
-    await facts.getByLabel("Datum of the state output").fill(stateOutput.datum.replace(/..$/, "00"));
+    await facts.getByLabel("Datum of the token's state output").fill(stateOutput.datum.replace(/..$/, "00"));
     await press(page, "Check the key");
     await facts.locator(".verdict.bad", { hasText: "NOT verified" }).waitFor();
     expect(await page.locator("img").count()).toBe(0);
+    await expectAccessible(page, "facts");
 
-    await page.evaluate(axe.source);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      const { violations } = await page.evaluate(() =>
-        (globalThis as unknown as { axe: typeof axe }).axe.run({ preload: false, resultTypes: ["violations"] })
-      );
-      expect([colorScheme, violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])])
-        .toEqual([colorScheme, []]);
-    }
+    await tab(page, "History");
+    const history = page.getByRole("list", { name: "History" }).getByRole("listitem");
+    await expect.poll(() => history.locator(".timeline-title").allTextContents(), { timeout: PATIENCE }).toEqual([
+      "Applied a request",
+      "Requested a change",
+      "Booted",
+    ]);
+    const link = history.first().getByRole("link");
+    expect(await link.getAttribute("href")).toMatch(new RegExp(`^${arbor.devnet}/#/tx/[0-9a-f]{64}$`));
+    await expectAccessible(page, "history");
+    await page.getByRole("link", { name: "Tokens", exact: true }).click();
+    await page.getByRole("row").filter({ hasText: "yours" }).first().waitFor();
+    await expectAccessible(page, "the list of tokens");
   });
 
-  it("retracts a request, applies selected ones, transfers a token and ends it", async () => {
+  it("retracts a request, applies and refuses selected ones, transfers a token and ends it", async () => {
     const token = await tokenWith("k", "v");
-    const { page } = await open(owner, `#/token/${token}`);
+    const { page } = await open(owner, `#/token/${token}?tab=requests`);
     await connected(page);
     const requests = panel(page, "Open requests");
     await request(page, "update", "k", { old: "v", new: "w" });
     await sign(page);
-    await requests.getByRole("button", { name: "Take back the request to update k" }).click();
+    await press(page, "Take back the request to update k");
     await sign(page);
-    await panel(page, "History").locator("li", { hasText: "retracted" }).waitFor();
+    await requests.getByText("No open requests").waitFor();
     await request(page, "delete", "k", { old: "v" });
     await sign(page);
-    await requests.getByRole("checkbox", { name: "Pick the request to delete k" }).check();
+    await request(page, "insert", "other", { new: "refused" });
+    await sign(page);
+    await request(page, "insert", "k", { new: "too early" });
+    await says(page, "does what you requested and nothing else");
+    await landed(page);
+    // the outlook is that of the oldest first: the deletion makes room for the insertion
+    expect(await requests.locator(".request-line .badge").allTextContents()).toEqual(
+      Array(3).fill("can be applied now"),
+    );
+    await page.getByRole("checkbox", { name: "Select the request to delete k" }).check();
     await press(page, "Apply selected");
     await sign(page);
-    await panel(page, "Facts").getByText("None.").waitFor();
-    await panel(page, "History").locator("li", { hasText: "delete" }).getByRole("button").click();
-    await panel(page, "History").getByText("no value from then on").waitFor();
+    await press(page, "Refuse the request to insert other");
+    await page.locator("dialog .effects", { hasText: "Refuses the request" }).waitFor();
+    await sign(page);
+    await press(page, "Take back the request to insert k");
+    await sign(page);
+    await tab(page, "Facts 0");
+    await panel(page, "Facts").getByText("No facts yet").waitFor();
+    await tab(page, "History");
+    await press(page, "Refused");
+    const titles = () => page.locator(".timeline-title").allTextContents();
+    await expect.poll(titles, { timeout: PATIENCE }).toEqual(["Refused a request"]);
+    await page.getByRole("list", { name: "History" }).getByText("insert other = refused").waitFor();
+    await press(page, "Everything");
+    await page.getByRole("button", { name: "History of this key: k", exact: true }).first().click();
+    await panel(page, "History of a key").getByText("delete k, which is v").waitFor();
 
     await page.getByLabel("Address of the new owner").fill(other.address);
     await press(page, "Transfer");
     await says(page, "does what you requested and nothing else");
     await press(page, "Sign with Test wallet");
     const handed = await page.getByLabel("The transaction with your signature").inputValue();
-    await press(page, "Close");
+    await press(page, "Done");
 
-    const next = await open(other, "#/sign");
+    const next = await open(other, "#/accept");
     await connected(next.page);
     const paste = next.page.getByLabel("Transaction signed by the current token owner");
     // another person's boot cannot be signed here
@@ -214,26 +265,31 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await paste.fill(handed);
     await press(next.page, "Review and sign");
     await says(next.page, "transfers the token to you");
-    await press(next.page, "Sign with Test wallet");
-    await says(next.page, "On the ledger");
-    await press(next.page, "Close");
+    await landed(next.page);
     expect(next.wallet.signRequests).toEqual([[handed, true]]);
 
     await next.page.goto(`${arbor.tokens}/#/token/${token}`);
-    await panel(next.page, "State").getByText("yours").waitFor();
-    await press(next.page, "End");
-    await press(next.page, "End it");
+    await next.page.getByText("yours", { exact: true }).waitFor();
+    const buttons = await next.page.getByRole("complementary", { name: "Actions" }).getByRole("button")
+      .allTextContents();
+    expect(buttons.at(-1)).toBe("End the token");
+    await press(next.page, "End the token");
+    await next.page.getByRole("dialog").getByRole("button", { name: "End the token" }).click();
     await sign(next.page);
-    await panel(next.page, "State").getByText("ended").waitFor();
+    await next.page.getByText("The token has ended").waitFor();
     // the first owner's page has the change as well
-    await panel(page, "State").getByText("ended").waitFor();
+    await page.getByText("The token has ended").waitFor();
+    await press(page, "Everything of the token");
+    await expect.poll(() => page.locator(".timeline-title").allTextContents()).toContain(
+      "Transferred to another owner",
+    );
   });
 
   it("refuses the false transactions of an instance, and never calls the wallet", async () => {
     const token = await tokenWith("k", "v");
     const { page, wallet } = await open(owner, `#/token/${token}`, { base: proxy.url });
     await connected(page);
-    const path = `/transaction/${owner.address}/request-insert/${token}`;
+    const path = `/transaction/${owner.address}/request-insert/${token}?encoding=hex`;
 
     // the right request is built, but the change goes to another person; the summary shows it, or is the old one
     for (const honestSummary of [true, false]) {
@@ -254,7 +310,9 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     }
     // another value, and another transaction altogether
     proxy.falsify = async (received, _answer, honest) =>
-      received.path === path ? await honest("POST", path, { key: "new", newValue: "evil" }) : undefined;
+      received.path === path
+        ? await honest("POST", path, { key: toHex(utf8("new")), newValue: toHex(utf8("evil")) })
+        : undefined;
     await request(page, "insert", "new", { new: "value" });
     expect(await refusal(page)).toMatch(
       /^Refused: .*The requested change does not match the intent\..*from your wallet\.$/,
@@ -273,7 +331,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     const no = "The wallet returned an invalid witness set. Nothing was submitted.";
     for (const text of [no, no, "The wallet has not signed with the key of the address. Nothing was submitted."]) {
       await press(page, "Sign with Test wallet");
-      await page.locator("dialog .alert:visible", { hasText: text }).waitFor();
+      await page.locator("dialog [role=alert]:visible", { hasText: text }).waitFor();
     }
     await landed(page);
     expect(wallet.signRequests.length).toBe(4);
@@ -281,34 +339,174 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
 
   it("shows if a fact does not match the state output", async () => {
     const token = await tokenWith("k", "v");
+    const [key, forged] = [toHex(utf8("k")), toHex(utf8("forged"))];
     proxy.falsify = ({ path }, answer) => {
-      if (path.startsWith(`/token/${token}/facts?`)) return Promise.resolve({ k: { ...answer.k, value: "forged" } });
+      if (path.startsWith(`/token/${token}/facts?`)) {
+        return Promise.resolve({ [key]: { ...answer[key], value: forged } });
+      }
       if (path !== `/token/${token}/facts/k`) return Promise.resolve(undefined);
-      return Promise.resolve({ ...answer, value: "forged", valueHex: toHex(new TextEncoder().encode("forged")) });
+      return Promise.resolve({ ...answer, value: "forged", valueHex: forged });
     };
-    const { page } = await open(other, `#/token/${token}`, { base: proxy.url });
+    const page = await newPage(proxy.url, PHONE);
+    await page.goto(`${proxy.url}/#/token/${token}`);
     const facts = panel(page, "Facts");
-    const fact = facts.locator("li", { hasText: "k = forged" });
-    await fact.getByRole("button", { name: "Check" }).click();
-    await fact.locator(".verdict.bad", { hasText: "NOT verified The proof does not lead to the root." }).waitFor();
-    await page.setViewportSize({ width: 360, height: 740 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-    await page.setViewportSize({ width: 1280, height: 720 });
+    await facts.locator(".fact", { hasText: "forged" }).waitFor();
+    await press(page, "Verify the proof of k");
+    await facts.getByText("NOT verified").waitFor();
+    await facts.locator(".verdict.bad", { hasText: "The proof does not lead to the root." }).waitFor();
+    await expectFits(page);
+    await page.reload();
     // a valid proof does not make a list right
     const { falsify } = proxy;
     proxy.falsify = async (received, answer, honest) =>
       received.path === `/token/${token}/facts/k` ? undefined : await falsify!(received, answer, honest);
-    await fact.getByRole("button", { name: "Check" }).click();
-    await fact.locator(".verdict.bad", { hasText: "another value than the list" }).waitFor();
+    await press(page, "Verify it");
+    await facts.locator(".verdict.bad", { hasText: "another value than the list" }).waitFor();
+    for (const view of ["requests", "history"]) {
+      await page.goto(`${proxy.url}/#/token/${token}?tab=${view}`);
+      await live(page);
+      await expectFits(page);
+    }
+    for (const view of ["", "accept"]) {
+      await page.goto(`${proxy.url}/#/${view}`);
+      await live(page);
+      await expectFits(page);
+    }
+  });
+
+  it("shows bytes that are no text, finds them, and requests them in hexadecimal", async () => {
+    const value = toHex(utf8(JSON.stringify({ list: [1, { deep: null }], name: "x".repeat(700) })));
+    const token = await tokenWith("ff00", value, "hex");
+    const { page } = await open(owner, `#/token/${token}?tab=facts`);
+    await connected(page);
+    const facts = panel(page, "Facts");
+    await press(page, "Verify the proof of \\xff\\x00");
+    await facts.getByText("✓ Verified").waitFor();
+    await facts.locator(".fact-key").click();
+    await facts.locator(".tree").getByText("deep:").waitFor();
+    await facts.locator(".fact-body > .value-view").getByRole("button", { name: "Text" }).click();
+    await facts.getByRole("button", { name: /^Show all 7\d\d characters$/ }).click();
+    const search = facts.getByRole("searchbox");
+    for (const [text, found] of [["0xff", 1], ["xxx", 1], ["nothing of it", 0], ["0x6465657", 1], ["", 1]] as const) {
+      await search.fill(text);
+      if (text === "0x6465657") await facts.getByText("After 0x, enter hexadecimal digits in pairs.").waitFor();
+      else await expect.poll(() => facts.locator(".fact").count(), { timeout: PATIENCE }).toBe(found);
+    }
+    await facts.locator(".fact-key").click();
+    await press(page, "Request its deletion");
+    await expect.poll(() => page.getByLabel("Key", { exact: true }).inputValue(), { timeout: PATIENCE }).toBe("ff00");
+    expect(await page.getByLabel("Current value").inputValue()).toBe(value);
+    await press(page, "Request");
+    await page.locator("dialog .effects", { hasText: "delete \\xff\\x00" }).waitFor();
+    await press(page, "Cancel");
+    await press(page, "History of \\xff\\x00");
+    await panel(page, "History of a key").getByText("insert \\xff\\x00 =").waitFor();
+  });
+
+  it("lists tokens with their counts, in an order and under labels that stay", async () => {
+    const [first, second] = [await tokenWith("a", "1"), await tokenWith("b", "2")];
+    const page = await newPage(arbor.tokens);
+    await page.goto(`${arbor.tokens}/#/token/${first}`);
+    await press(page, "Add a label");
+    await page.getByLabel("Label", { exact: true }).fill("My <b>books</b>");
+    await press(page, "Save");
+    await page.getByRole("heading", { name: "My <b>books</b>" }).waitFor();
+    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual(["arbor-token-labels"]);
+    await page.goto(`${arbor.tokens}/#/`);
+    const rows = page.locator("tbody tr");
+    const ids = async () =>
+      (await rows.locator("td:first-child .id-text").evaluateAll((all) => all.map((one) => (one as HTMLElement).title)))
+        .filter((id) => id === first || id === second);
+    await expect.poll(ids, { timeout: PATIENCE }).toEqual([second, first]);
+    await rows.filter({ hasText: "My <b>books</b>" }).waitFor();
+    // a request makes the older token the one that changed last, and leaves it at its place
+    const path = `/transaction/${other.address}/request-insert/${first}`;
+    const built = await http(arbor.tokens, "POST", path, { key: "c", newValue: "3" });
+    await land(arbor.tokens, other.sign(built.body.unsignedTransaction));
+    const cells = rows.filter({ hasText: "My <b>books</b>" }).locator("td");
+    await expect.poll(async () => (await cells.allTextContents()).slice(2, 4), { timeout: PATIENCE }).toEqual([
+      "1",
+      "1",
+    ]);
+    expect(await ids()).toEqual([second, first]);
+    await page.getByRole("searchbox").fill("BOOKS");
+    await expect.poll(() => rows.count(), { timeout: PATIENCE }).toBe(1);
+    await press(page, "Yours");
+    await page.getByText("Connect a wallet to see your tokens").waitFor();
+  });
+
+  it("is used by the keyboard alone", async () => {
+    const page = await newPage(arbor.tokens);
+    await installWallet(page.context(), owner);
+    await page.goto(`${arbor.tokens}/#/`);
+    await page.locator("tbody tr").first().waitFor();
+    await expectFocusVisible(page);
+    const focused = (name: string) => page.getByRole("button", { name, exact: true }).and(page.locator(":focus"));
+    /** Moves the focus to a button. */
+    const reach = async (name: string) => {
+      for (let i = 0; i < 60 && await focused(name).count() === 0; i++) await page.keyboard.press("Tab");
+      await focused(name).waitFor();
+    };
+    await reach("Boot a token");
+    await page.keyboard.press("Enter");
+    await reach("Connect Test wallet");
+    await page.keyboard.press("Enter");
+    await focused("Sign with Test wallet").waitFor();
+    await page.keyboard.press("Enter");
+    await says(page, "On the ledger");
+    await focused("Done").waitFor();
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Enter");
+    await panel(page, "Facts").getByText("No facts yet").waitFor();
+    // Escape closes a dialog, and the focus returns
+    await reach("Add a label");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await focused("Add a label").waitFor();
+  });
+
+  it("never says that there is nothing while it waits, and keeps what it has while the service is away", async () => {
+    const token = await tokenWith("k", "v");
+    const page = await newPage(arbor.tokens);
+    let answers = Promise.withResolvers<void>();
+    await page.route(`**/token/${token}**`, async (route) => {
+      await answers.promise;
+      await route.continue().catch(() => undefined);
+    });
+    await page.goto(`${arbor.tokens}/#/token/${token}`);
+    await page.getByText("Loading").first().waitFor();
+    expect(await page.getByText(/^No |None/).count()).toBe(0);
+    answers.resolve();
+    await panel(page, "Facts").locator(".fact").waitFor();
+    await page.unroute(`**/token/${token}**`);
+    await page.goto(`${arbor.tokens}/#/`);
+    await page.locator("tbody tr").first().waitFor();
+    await page.route("**/tokens", (route) => route.abort());
+    await page.getByText("The service cannot be reached. Check that it is running. The data below may be out of date.")
+      .waitFor();
+    await page.locator("#link[data-state=stale]").waitFor();
+    expect(await page.locator("tbody tr").count()).toBeGreaterThan(0);
+    await page.unroute("**/tokens");
+    await press(page, "Try again");
+    await live(page);
+    // an answer that is no JSON
+    answers = Promise.withResolvers();
+    await page.route("**/tokens", (route) => route.fulfill({ status: 200, body: "<html>" }));
+    await page.reload();
+    await page.getByText(/is not JSON/).waitFor();
   });
 
   it("refuses a wallet of another network, and shows what it can without one", async () => {
     const { page } = await open(owner, "#/", { networkId: 1 });
     await page.getByText("The wallet is on the main network, and this service on a test network.").waitFor();
+    await page.keyboard.press("Escape");
     await press(page, "Boot a token");
-    expect(await refusal(page)).toBe("Connect a wallet first: it signs, and its address pays.");
+    await page.getByRole("dialog", { name: "Connect a wallet" }).waitFor();
+    await page.keyboard.press("Escape");
     await page.goto(`${arbor.tokens}/#/token/${"0".repeat(64)}`);
-    await page.getByText(`No token ${"0".repeat(64)} exists.`).waitFor();
+    await page.getByText("No such token on the ledger").waitFor();
     await page.goto(`${arbor.tokens}/#/nowhere`);
     await page.getByRole("heading", { name: "No such page" }).waitFor();
   });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { utf8 } from "#src/base/bytes.ts";
 import type { Operation } from "#src/cage/datum.ts";
-import { expectedFailure } from "#src/cage/index/warnings.ts";
+import { expectedFailure, requestOutlooks } from "#src/cage/index/warnings.ts";
 
 const insert = (value: string): Operation => ({ type: "insert", value: utf8(value) });
 const remove = (value: string): Operation => ({ type: "delete", value: utf8(value) });
@@ -74,5 +74,34 @@ describe("a request", () => {
         },
       ),
     );
+  });
+});
+
+describe("the outlook of open requests for a key", () => {
+  const outlooks = (value: string | undefined, ...operations: Operation[]) => {
+    const open = operations.map((operation, i) => ({ ref: `open ${i}`, operation }));
+    const all = requestOutlooks(value === undefined ? undefined : utf8(value), open);
+    return open.map(({ ref }) => {
+      const { failure, older } = all.get(ref)!;
+      return [failure?.code, older];
+    });
+  };
+
+  it("is that of the oldest first: each after those that would be applied", () => {
+    expect(outlooks(undefined, insert("a"), insert("b"), update("a", "c"), remove("c"))).toEqual([
+      [undefined, undefined],
+      ["fact_exists", "open 0"],
+      [undefined, "open 0"],
+      [undefined, "open 2"],
+    ]);
+  });
+
+  it("names no older request where it would fail without it as well", () => {
+    expect(outlooks("a", insert("b"), update("x", "y"), remove("a"), remove("a"))).toEqual([
+      ["fact_exists", undefined],
+      ["fact_differs", undefined],
+      [undefined, undefined],
+      ["fact_missing", "open 2"],
+    ]);
   });
 });

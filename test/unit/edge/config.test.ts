@@ -15,7 +15,9 @@ import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 async function configOn(parameters: ChainPort["parameters"]) {
   const health = healthRoutes({ health: { name: "one", roles: [], since: 0, checks: new Map() } });
   // all that the answer depends on
-  const options = { networkId: 0, networkMagic: 42, log: silentLog, store: {}, port: { parameters }, health };
+  const network = () => Promise.resolve({ slots: { zeroSlot: 0, zeroTime: 1_700_000_000_000, slotLength: 1_000 } });
+  const port = { parameters, network };
+  const options = { networkId: 0, networkMagic: 42, log: silentLog, store: {}, port, health };
   return await tokenApp(options as unknown as TokenEdgeOptions).request("/config");
 }
 

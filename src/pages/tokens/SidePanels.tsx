@@ -1,0 +1,221 @@
+/// <reference lib="dom" />
+/** The actions on a token: requests, for anybody; applying, transferring and ending, for its owner; what ends it is last. */
+import { useEffect, useState } from "preact/hooks";
+import { fromHex, fromUtf8, toHex } from "#src/base/bytes.ts";
+import { ApiError } from "#src/client/http.ts";
+import type { UpdateDryRun } from "#src/client/tokens.ts";
+import { Ada } from "../kit/amounts.tsx";
+import { CheckField, Form, SelectField, TextField } from "../kit/forms.tsx";
+import { Id } from "../kit/Id.tsx";
+import { Action, Facts, Panel } from "../kit/parts.tsx";
+import { Alert } from "../kit/states.tsx";
+import { apply, type ChangeType, end, entered, requestChange, transfer } from "./actions.tsx";
+import { SlotAgo } from "./parts.tsx";
+import { client, LOCAL, type Token } from "./service.ts";
+import { wallet, walletNow } from "./wallet.tsx";
+
+/** A change that the reader began at a fact; key and value in hexadecimal. */
+export interface Draft {
+  readonly type: "update" | "delete";
+  readonly key: string;
+  readonly value: string;
+}
+
+export function SidePanels({ token, lastSlot, draft }: {
+  readonly token: Token;
+  /** Slot of the last event. */
+  readonly lastSlot: number | undefined;
+  readonly draft: Draft | undefined;
+}) {
+  const key = wallet.value?.key;
+  const isOwner = key !== undefined && key === token.owner;
+  return (
+    <>
+      {isOwner && (
+        <ApplyPanel
+          key={`${token.root} ${token.counts.requests}`}
+          tokenId={token.tokenId}
+          open={token.counts.requests}
+        />
+      )}
+      <RequestForm tokenId={token.tokenId} draft={draft} />
+      {!isOwner && (
+        <Panel title="For the owner">
+          <p class="note">
+            {key === undefined
+              ? "Connect the owner's wallet to apply requests, to transfer the token or to end it."
+              : "Your wallet does not own this token. Its owner applies requests, transfers the token or ends it."}
+          </p>
+        </Panel>
+      )}
+      <Panel title="On the ledger">
+        <Facts
+          pairs={Object.entries({
+            Owner: <Id value={token.owner} name="owner's key hash" ends={6} />,
+            Root: <Id value={token.root} name="root" ends={6} />,
+            State: <Id value={token.outputRefId} name="state output" ends={6} />,
+            "Last event": lastSlot === undefined ? undefined : <SlotAgo slot={lastSlot} />,
+          })}
+        />
+      </Panel>
+      {isOwner && <TransferPanel tokenId={token.tokenId} />}
+      {isOwner && (
+        <Panel title="End the token" class="danger-zone">
+          <p class="note intro">
+            It is burnt, and its facts can no longer be proven. The ada locked in its state returns to you.
+          </p>
+          <div class="buttons">
+            <button type="button" class="danger" onClick={() => void end(token.tokenId)}>End the token</button>
+          </div>
+        </Panel>
+      )}
+    </>
+  );
+}
+
+const CHANGES = [["insert", "insert a new fact"], ["update", "update a fact"], ["delete", "delete a fact"]] as const;
+
+/** What a field shows of bytes that are not text. */
+const shown = (hex: string, inHex: boolean): string => inHex ? hex : fromUtf8(fromHex(hex)) ?? "";
+
+function RequestForm({ tokenId, draft }: { readonly tokenId: string; readonly draft: Draft | undefined }) {
+  const [type, setType] = useState<ChangeType>("insert");
+  const [key, setKey] = useState("");
+  const [before, setBefore] = useState("");
+  const [after, setAfter] = useState("");
+  const [hex, setHex] = useState(false);
+  useEffect(() => {
+    if (!draft) return;
+    const inHex = [draft.key, draft.value].some((one) => fromUtf8(fromHex(one)) === undefined);
+    setType(draft.type);
+    setHex(inHex);
+    setKey(shown(draft.key, inHex));
+    setBefore(shown(draft.value, inHex));
+    setAfter(draft.type === "update" ? shown(draft.value, inHex) : "");
+    document.querySelector<HTMLElement>("#request-change form select")?.focus();
+  }, [draft]);
+  const wrong = (text: string) =>
+    hex && !/^([0-9a-f]{2})*$/i.test(text.trim()) ? "Hexadecimal digits in pairs" : undefined;
+  const used = [key, ...(type === "insert" ? [] : [before]), ...(type === "delete" ? [] : [after])];
+  const run = async () => {
+    const bytes = (text: string) => toHex(entered(text, hex));
+    const wanted = {
+      type,
+      key: bytes(key),
+      oldValue: type === "insert" ? "" : bytes(before),
+      newValue: type === "delete" ? "" : bytes(after),
+    };
+    if (!await requestChange(tokenId, wanted)) return;
+    setKey("");
+    setBefore("");
+    setAfter("");
+  };
+  return (
+    <div id="request-change">
+      <Panel title="Request a change">
+        <p class="note intro">
+          Anyone may ask. A deposit of a few ada is locked with the request; it returns when the owner applies or
+          refuses the request, less an offered fee if it is applied, or when you take it back.
+        </p>
+        <Form verb="Request" run={run} disabled={used.some((text) => wrong(text) !== undefined)}>
+          <SelectField label="Change" value={type} options={CHANGES} onChange={setType} />
+          <TextField label="Key" value={key} onInput={setKey} mono={hex} error={wrong(key)} />
+          {type !== "insert" && (
+            <TextField
+              label="Current value"
+              value={before}
+              onInput={setBefore}
+              mono={hex}
+              error={wrong(before)}
+              lines={2}
+            />
+          )}
+          {type !== "delete" && (
+            <TextField label="New value" value={after} onInput={setAfter} mono={hex} error={wrong(after)} lines={2} />
+          )}
+          <CheckField label="Key and values are bytes in hexadecimal" checked={hex} onChange={setHex} />
+        </Form>
+      </Panel>
+    </div>
+  );
+}
+
+function ApplyPanel({ tokenId, open }: { readonly tokenId: string; readonly open: number }) {
+  const [outcome, setOutcome] = useState<UpdateDryRun>();
+  const [error, setError] = useState<unknown>();
+  const tryOut = async () => {
+    setError(undefined);
+    setOutcome(undefined);
+    try {
+      const connected = await walletNow();
+      if (connected === undefined) throw new ApiError(LOCAL, "wallet", "Connect the owner's wallet first.");
+      const { TokenClient } = await client();
+      setOutcome(await new TokenClient(location.origin).tryApply(connected.address, tokenId));
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  return (
+    <Panel title="Apply requests">
+      <p class="note intro">
+        {open === 0
+          ? "No request is open."
+          : "Applies as many open requests as can be applied and fit into one transaction, oldest first."}
+      </p>
+      <div class="buttons">
+        <button type="button" class="primary" disabled={open === 0} onClick={() => void apply(tokenId, [])}>
+          Apply all that fit
+        </button>
+        <Action run={tryOut} disabled={open === 0}>Dry run</Action>
+      </div>
+      <div role="status">{outcome && <DryRun outcome={outcome} />}</div>
+      <Alert error={error} />
+    </Panel>
+  );
+}
+
+function DryRun({ outcome: { applied, left, mpfRoot, fee, size } }: { readonly outcome: UpdateDryRun }) {
+  return (
+    <div class="dry-run">
+      <p>
+        {applied.length} would be applied, for a fee of <Ada lovelace={fee} /> ({size} bytes).
+      </p>
+      <p class="note">
+        The root would be <Id value={mpfRoot} name="root" />
+      </p>
+      {left.length > 0 && (
+        <ul class="rows">
+          {left.slice(0, 50).map(({ request, code, message, lostTo }) => (
+            <li key={request}>
+              <Id value={request} name="request" ends={4} />
+              <span class="grow">
+                stays open: {message} ({code})
+                {lostTo !== undefined && (
+                  <>
+                    ; lost to <Id value={lostTo} name="request" ends={4} />
+                  </>
+                )}
+              </span>
+            </li>
+          ))}
+          {left.length > 50 && <li class="note">and {left.length - 50} more</li>}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function TransferPanel({ tokenId }: { readonly tokenId: string }) {
+  const [to, setTo] = useState("");
+  const run = async () => {
+    if (await transfer(tokenId, to.trim())) setTo("");
+  };
+  return (
+    <Panel title="Transfer the token">
+      <p class="note intro">Both owners sign: you here, the new owner under “Accept a token”.</p>
+      <Form verb="Transfer" run={run} disabled={to.trim() === ""}>
+        <TextField label="Address of the new owner" value={to} onInput={setTo} mono />
+      </Form>
+    </Panel>
+  );
+}

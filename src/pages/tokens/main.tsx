@@ -1,0 +1,34 @@
+/** The page of the token service. */
+import "./page.css";
+import { mount } from "../kit/mount.tsx";
+import { AcceptView } from "./AcceptView.tsx";
+import { TransactionDialog } from "./carry.tsx";
+import { TokensView } from "./TokensView.tsx";
+import { TokenView } from "./TokenView.tsx";
+import { WalletButton } from "./wallet.tsx";
+
+function HeaderEnd() {
+  return (
+    <>
+      <WalletButton />
+      <TransactionDialog />
+    </>
+  );
+}
+
+mount({
+  service: "tokens",
+  mode: "hash",
+  sections: [
+    { name: "Tokens", path: "/" },
+    { name: "Accept a token", path: "/accept" },
+    { name: "API", path: "/docs", outside: true },
+  ],
+  routes: [
+    { path: "/", title: "Tokens", view: TokensView },
+    { path: "/token/:id", title: "Token", view: TokenView },
+    { path: "/accept", title: "Accept a token", view: AcceptView },
+    { path: "/sign", title: "Accept a token", view: AcceptView },
+  ],
+  aside: HeaderEnd,
+});

@@ -1,0 +1,64 @@
+/// <reference lib="dom" />
+/** Small parts of the views of tokens. */
+import { useState } from "preact/hooks";
+import { Dialog } from "../kit/Dialog.tsx";
+import { Form, TextField } from "../kit/forms.tsx";
+import { Id } from "../kit/Id.tsx";
+import { Ago } from "../kit/time.tsx";
+import { count } from "../kit/amounts.tsx";
+import { labels, LONGEST_LABEL, setLabel } from "./labels.ts";
+import { explorerTx, slotTime } from "./service.ts";
+
+/** How long ago a slot was. */
+export function SlotAgo({ slot }: { readonly slot: number }) {
+  const at = slotTime(slot);
+  return at === undefined
+    ? <span class="note">slot {count(slot)}</span>
+    // a devnet may run ahead of the clock
+    : (
+      <span title={`slot ${count(slot)}`}>
+        <Ago at={Math.min(at, Date.now())} />
+      </span>
+    );
+}
+
+/** A transaction, with a link to the explorer where there is one. */
+export const Tx = ({ hash }: { readonly hash: string }) => (
+  <Id value={hash} name="transaction hash" href={explorerTx(hash)} external />
+);
+
+/** A button that gives a token a label. */
+export function LabelButton({ tokenId }: { readonly tokenId: string }) {
+  const [open, setOpen] = useState(false);
+  const label = labels.value[tokenId];
+  return (
+    <>
+      <button type="button" class="small" onClick={() => setOpen(true)}>
+        {label === undefined ? "Add a label" : "Change the label"}
+      </button>
+      {open && <LabelDialog tokenId={tokenId} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function LabelDialog({ tokenId, onClose }: { readonly tokenId: string; readonly onClose: () => void }) {
+  const [text, setText] = useState(labels.peek()[tokenId] ?? "");
+  const run = () => {
+    setLabel(tokenId, text);
+    onClose();
+  };
+  return (
+    <Dialog title="Label of the token" onClose={onClose}>
+      <Form verb="Save" run={run} cancel={onClose}>
+        <TextField
+          label="Label"
+          value={text}
+          onInput={setText}
+          maxLength={LONGEST_LABEL}
+          hint="Only you see it: it stays in this browser. Leave it empty to remove it."
+          autofocus
+        />
+      </Form>
+    </Dialog>
+  );
+}
