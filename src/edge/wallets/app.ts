@@ -6,6 +6,7 @@ import { VERSION } from "#src/base/version.ts";
 import { consolidationRoutes } from "#src/edge/wallets/consolidations.ts";
 import { newWalletApp, PREFIX } from "#src/edge/wallets/route.ts";
 import { mountDocs } from "#src/edge/docs.ts";
+import { mountPage } from "#src/edge/pageBundle.ts";
 import { startPage } from "#src/edge/startPage.ts";
 import { guardSites } from "#src/edge/sites.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
@@ -30,7 +31,7 @@ import { buildRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transac
 import { unusedAddressRoutes } from "#src/edge/wallets/unusedAddresses.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 
-/** The app; `/v2/openapi.json` describes it, `/v2/docs` shows that to people. */
+/** The app: the page at `/`, and the API; `/v2/openapi.json` describes it, `/v2/docs` shows that to people. */
 export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   const app = newWalletApp(options.log);
   app.use(guardSites({ hosts: options.hosts ?? [], origins: [] }));
@@ -63,7 +64,9 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   }
   proxyRoutes(app, service);
   options.health(app);
-  startPage(app, "wallets", ["/", PREFIX]);
+  const { builders, log } = options;
+  mountPage(app, { builders, log, name: "wallet", title: "Wallets", at: ["/"] });
+  startPage(app, "wallets", [PREFIX]);
   const examples = [new URL("./examples.json", import.meta.url)];
   mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), examples });
   return app;
