@@ -101,8 +101,10 @@ export function CreateWallet() {
   return (
     <>
       <Heading title="Create a wallet">Create a wallet</Heading>
-      <p class="note">{step === 1 ? "First the recovery phrase, then a name and a passphrase." : "Almost done."}</p>
-      {words === undefined ? <NewPhrase done={setWords} /> : <NameAndPassphrase words={words} />}
+      <div class="column narrow">
+        <p class="note">{step === 1 ? "First the recovery phrase, then a name and a passphrase." : "Almost done."}</p>
+        {words === undefined ? <NewPhrase done={setWords} /> : <NameAndPassphrase words={words} />}
+      </div>
     </>
   );
 }

@@ -67,7 +67,7 @@ function List({ wallet, book, query }: {
     <>
       <Arriving wallet={wallet} book={book} listed={pages.data.value?.entries ?? []} />
       <Panel title="Transactions">
-        <div class="filters">
+        <div class="filter">
           <SelectField
             label="Direction"
             value={filter.direction}
@@ -82,8 +82,7 @@ function List({ wallet, book, query }: {
           />
           <DateField label="From" value={from} onChange={(day) => setQuery({ from: day })} />
           <DateField label="To" value={to} onChange={(day) => setQuery({ to: day })} />
-          <div class="field grow">
-            <span class="label">Search</span>
+          <div class="grow">
             <Search
               label="Search transactions"
               placeholder="Id, address or token"
@@ -140,7 +139,7 @@ function DateField({ label, value, onChange }: {
 }) {
   return (
     <label class="field">
-      <span class="label">{label}</span>
+      <span>{label}</span>
       <input type="date" value={value} onChange={(event) => onChange(event.currentTarget.value)} />
     </label>
   );

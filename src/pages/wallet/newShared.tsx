@@ -27,17 +27,19 @@ export function SharedWalletForm() {
   return (
     <>
       <Heading title="Shared wallet">Shared wallet</Heading>
-      {plan ? <OwnKeysOf plan={plan} back={() => setPlan(undefined)} /> : (
-        <>
-          <Choice
-            label="Begin or join"
-            value={way}
-            onChange={setWay}
-            options={[["begin", "I begin a new one"], ["join", "I was invited"]]}
-          />
-          {way === "begin" ? <Begin next={setPlan} /> : <Join next={setPlan} />}
-        </>
-      )}
+      <div class="column narrow">
+        {plan ? <OwnKeysOf plan={plan} back={() => setPlan(undefined)} /> : (
+          <>
+            <Choice
+              label="Begin or join"
+              value={way}
+              onChange={setWay}
+              options={[["begin", "I begin a new one"], ["join", "I was invited"]]}
+            />
+            {way === "begin" ? <Begin next={setPlan} /> : <Join next={setPlan} />}
+          </>
+        )}
+      </div>
     </>
   );
 }

@@ -27,8 +27,9 @@ export function Overview({ wallet }: WalletTab) {
   const book = useAssets(wallet);
   const latest = useData(
     (signal) => readPage<Transaction>(`/${prefix}/${id}/transactions`, { limit: LATEST }, signal),
-    [prefix, id],
-    { everyMs: EVERY_MS },
+    // a balance that has changed means another transaction
+    [prefix, id, total, available],
+    { everyMs: EVERY_MS, keep: true },
   );
   const delegating = wallet.delegation !== undefined &&
     [wallet.delegation.active, ...wallet.delegation.next].at(-1)?.status !== "not_delegating";
@@ -57,7 +58,7 @@ export function Overview({ wallet }: WalletTab) {
         {delegating && <Deposit prefix={prefix} id={id} />}
       </Stats>
       {wallet.status === "syncing" && (
-        <p class="alert notice" role="status">
+        <p class="alert info" role="status">
           The wallet is still being read from the chain: balances and history grow until it is ready.
         </p>
       )}

@@ -49,46 +49,52 @@ export function RestoreWallet() {
   return (
     <>
       <Heading title="Restore a wallet">Restore a wallet</Heading>
-      <Panel title="Recovery phrase">
-        <Form
-          verb="Restore the wallet"
-          run={restore}
-          disabled={words === undefined || name.trim() === "" || passphrase.value === undefined ||
-            accountIndex === undefined}
-        >
-          <PhraseField value={text} onInput={setText} counts={twelve && chosen === undefined ? COUNTS.byron : counts} />
-          <SelectField
-            label="Kind of wallet"
-            value={style}
-            onChange={setChosen}
-            options={Object.entries(STYLES) as [Style, string][]}
-            {...(twelve && style === "random"
-              ? { hint: "A phrase of 12 words belongs to a wallet of the Byron era." }
-              : {})}
-          />
-          <TextField
-            label="Name"
-            value={name}
-            onInput={setName}
-            maxLength={255}
-            hint="Only shown here, such as Savings."
-          />
-          {passphrase.fields}
-          {style === "shelley" && (
-            <details>
-              <summary>More options</summary>
-              <TextField
-                label="Account"
-                value={account}
-                onInput={setAccount}
-                inputMode="numeric"
-                hint="0 is the first one. Only wallets with several accounts need another number."
-                error={accountIndex === undefined ? "Enter a whole number." : undefined}
-              />
-            </details>
-          )}
-        </Form>
-      </Panel>
+      <div class="column narrow">
+        <Panel title="Recovery phrase">
+          <Form
+            verb="Restore the wallet"
+            run={restore}
+            disabled={words === undefined || name.trim() === "" || passphrase.value === undefined ||
+              accountIndex === undefined}
+          >
+            <PhraseField
+              value={text}
+              onInput={setText}
+              counts={twelve && chosen === undefined ? COUNTS.byron : counts}
+            />
+            <SelectField
+              label="Kind of wallet"
+              value={style}
+              onChange={setChosen}
+              options={Object.entries(STYLES) as [Style, string][]}
+              {...(twelve && style === "random"
+                ? { hint: "A phrase of 12 words belongs to a wallet of the Byron era." }
+                : {})}
+            />
+            <TextField
+              label="Name"
+              value={name}
+              onInput={setName}
+              maxLength={255}
+              hint="Only shown here, such as Savings."
+            />
+            {passphrase.fields}
+            {style === "shelley" && (
+              <details>
+                <summary>More options</summary>
+                <TextField
+                  label="Account"
+                  value={account}
+                  onInput={setAccount}
+                  inputMode="numeric"
+                  hint="0 is the first one. Only wallets with several accounts need another number."
+                  error={accountIndex === undefined ? "Enter a whole number." : undefined}
+                />
+              </details>
+            )}
+          </Form>
+        </Panel>
+      </div>
     </>
   );
 }

@@ -6,8 +6,7 @@
  * here is a problem, and a transaction with problems is not signed.
  */
 import { fromHex } from "#src/base/bytes.ts";
-import { addressText, type Credential, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
-import { parseAddress } from "#src/cardano/address.ts";
+import { addressText, type Credential, parseAddress, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
 import { as, asInt, asSet, CborError, decodeAll, entry } from "#src/cardano/cbor.ts";
 import { type Certificate, type DRep } from "#src/cardano/certificates.ts";
 import { drepId } from "#src/cardano/drepId.ts";
@@ -49,6 +48,8 @@ export interface Requested {
 
 /** An output, described. */
 export interface ReviewedOutput {
+  /** Whether it is at one of the wallet's own addresses. */
+  readonly own: boolean;
   readonly address: string;
   readonly lovelace: bigint;
   readonly assets: readonly ReviewedAsset[];
@@ -66,9 +67,9 @@ export interface Review {
   /** Bytes without the signatures that are still missing. */
   readonly size: number;
   readonly fee: bigint;
-  /** Outputs to others, in the transaction's order. */
+  /** Outputs to others, and those to the wallet itself that were requested, in the transaction's order. */
   readonly pays: readonly ReviewedOutput[];
-  /** Outputs at the wallet's own addresses. */
+  /** The change: other outputs at the wallet's own addresses. */
   readonly returns: readonly ReviewedOutput[];
   readonly mints: readonly ReviewedAsset[];
   /** Sentences about the wallet's stake and vote. */
@@ -113,10 +114,13 @@ export function reviewTransaction(
   },
 ): Review {
   const scanned = scanTransaction(bytes);
-  const outputs = scanned.outputs.map((output) => ({ output, shown: outputOf(output) }));
-  const isOwn = ({ address }: ReviewedOutput) => own.isOwn(address, paths.get(address));
-  const pays = outputs.filter(({ shown }) => !isOwn(shown));
-  const returns = outputs.filter(({ shown }) => isOwn(shown)).map(({ shown }) => shown);
+  const outputs = scanned.outputs.map((output) => {
+    const address = textOf(output.address);
+    return { output, shown: { ...outputOf(output), address, own: own.isOwn(address, paths.get(address)) } };
+  });
+  const wanted = matched(outputs.map(({ shown }) => shown), requested?.payments ?? []);
+  const pays = outputs.filter(({ shown }) => !shown.own || wanted.found.has(shown));
+  const returns = outputs.filter(({ shown }) => shown.own && !wanted.found.has(shown)).map(({ shown }) => shown);
   const stake = own.stake();
   const certificates = scanned.certificates.map((one) => describe(one, stake));
   const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n);
@@ -125,7 +129,7 @@ export function reviewTransaction(
   const withdrawn = sum([...scanned.withdrawals.values()]);
   const mints = [...scanned.mint].map(assetOf);
   const metadata = scanned.auxiliaryData !== undefined;
-  const paid = sum(pays.map(({ shown }) => shown.lovelace));
+  const paid = sum(pays.filter(({ shown }) => !shown.own).map(({ shown }) => shown.lovelace));
   const review = {
     hash: scanned.hash,
     size: bytes.length,
@@ -155,13 +159,28 @@ export function reviewTransaction(
         : []
     ),
     ...(scanned.fee > GREATEST_FEE ? [`Its fee of ${scanned.fee} lovelace is unusually high.`] : []),
-    ...(requested ? differences(review, requested, certificates.map(({ does }) => does)) : []),
+    ...(requested ? differences(review, requested, wanted, certificates.flatMap(({ does }) => does)) : []),
   ];
   return { ...review, problems };
 }
 
-function outputOf({ address, value }: Output): ReviewedOutput {
-  return { address: textOf(address), lovelace: value.lovelace, assets: [...value.assets].map(assetOf) };
+const outputOf = ({ value }: Output) => ({ lovelace: value.lovelace, assets: [...value.assets].map(assetOf) });
+
+/** Outputs that are requested payments, each payment by one output; and the payments that no output is. */
+interface Matched {
+  readonly found: ReadonlySet<ReviewedOutput>;
+  readonly missing: readonly RequestedPayment[];
+}
+
+function matched(outputs: readonly ReviewedOutput[], payments: readonly RequestedPayment[]): Matched {
+  const found = new Set<ReviewedOutput>();
+  const missing = payments.filter((payment) => {
+    const key = paymentKey(payment);
+    const output = outputs.find((one) => !found.has(one) && outputKey(one) === key);
+    if (output) found.add(output);
+    return output === undefined;
+  });
+  return { found, missing };
 }
 
 const assetOf = ([asset, quantity]: readonly [string, bigint]): ReviewedAsset => ({
@@ -251,46 +270,33 @@ function signaturesIn(witnesses: Uint8Array): ReadonlySet<string> {
 
 /** How a transaction differs from what was requested. */
 function differences(
-  review: Pick<Review, "pays" | "returns" | "mints" | "withdrawn" | "metadata" | "refund">,
+  review: Pick<Review, "pays" | "mints" | "withdrawn" | "metadata">,
   requested: Requested,
-  certificates: readonly (readonly string[])[],
+  { found, missing }: Matched,
+  done: readonly string[],
 ): string[] {
-  const problems: string[] = [];
-  const left = [...review.pays, ...review.returns].map((output) => ({ output, key: outputKey(output) }));
-  for (const payment of requested.payments ?? []) {
-    const key = paymentKey(payment);
-    const at = left.findIndex((one) => one.key === key);
-    if (at < 0) problems.push(`It does not pay what you entered to ${payment.address}.`);
-    else left.splice(at, 1);
-  }
-  for (const { output } of left) {
-    if (!review.returns.includes(output)) {
-      problems.push(`It pays ${output.address}, which you did not enter and which is not this wallet's.`);
-    }
-  }
+  const { join, quit = false, vote, withdraw = false, metadata = false } = requested;
   const minted = new Map(review.mints.map(({ policy, name, quantity }) => [policy + name, quantity]));
   const wanted = requested.mint ?? new Map<string, bigint>();
-  for (const asset of new Set([...minted.keys(), ...wanted.keys()])) {
-    if ((minted.get(asset) ?? 0n) !== (wanted.get(asset) ?? 0n)) {
-      problems.push(
-        `It mints or burns ${minted.get(asset) ?? 0n} of ${fingerprint(asset)}, not ${wanted.get(asset) ?? 0n}.`,
-      );
-    }
-  }
-  const { join, quit = false, vote, withdraw = false, metadata = false } = requested;
-  const allowed = new Set([
-    ...(join ? [`join ${join}`, "vote abstain"] : []),
-    ...(quit ? ["quit"] : []),
-    ...(vote ? [`vote ${vote}`] : []),
-  ]);
   const needed = [...(join ? [`join ${join}`] : []), ...(quit ? ["quit"] : []), ...(vote ? [`vote ${vote}`] : [])];
-  const done = certificates.flat();
-  for (const one of done) if (!allowed.has(one)) problems.push(`It would ${one}, which you did not request.`);
-  for (const one of needed) if (!done.includes(one)) problems.push(`It would not ${one}.`);
-  if (review.withdrawn > 0n && !withdraw && !quit) problems.push("It withdraws rewards, which you did not request.");
-  if (review.metadata && !metadata) problems.push("It carries metadata that you did not enter.");
-  if (!review.metadata && metadata) problems.push("It lacks the metadata that you entered.");
-  return problems;
+  // without a vote, rewards could not be withdrawn
+  const allowed = new Set([...needed, ...(join ? ["vote abstain"] : [])]);
+  return [
+    ...missing.map(({ address }) => `It does not pay what you entered to ${address}.`),
+    ...review.pays.filter((output) => !found.has(output)).map(({ address }) =>
+      `It pays ${address}, which you did not enter and which is not this wallet's.`
+    ),
+    ...[...new Set([...minted.keys(), ...wanted.keys()])]
+      .filter((asset) => (minted.get(asset) ?? 0n) !== (wanted.get(asset) ?? 0n))
+      .map((asset) =>
+        `It mints or burns ${minted.get(asset) ?? 0n} of ${fingerprint(asset)}, not ${wanted.get(asset) ?? 0n}.`
+      ),
+    ...done.filter((one) => !allowed.has(one)).map((one) => `It would ${one}, which you did not request.`),
+    ...needed.filter((one) => !done.includes(one)).map((one) => `It would not ${one}.`),
+    ...(review.withdrawn > 0n && !withdraw && !quit ? ["It withdraws rewards, which you did not request."] : []),
+    ...(review.metadata && !metadata ? ["It carries metadata that you did not enter."] : []),
+    ...(!review.metadata && metadata ? ["It lacks the metadata that you entered."] : []),
+  ];
 }
 
 /** An output as a text that is equal for equal outputs, whatever the case of the address. */

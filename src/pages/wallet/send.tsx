@@ -51,7 +51,9 @@ export function Send({ wallet, query, reload }: WalletTab) {
     [again],
   );
   const book = useAssets(wallet);
-  if (wallet.available === 0n && wallet.status === "ready" && again === null) {
+  // a form that is open stays so when its own payment has taken the last coin
+  const [begun, begin] = useState(false);
+  if (!begun && wallet.available === 0n && again === null) {
     return (
       <Panel title="Send">
         <Empty title="There is nothing to send yet">
@@ -65,6 +67,7 @@ export function Send({ wallet, query, reload }: WalletTab) {
   }
   if (earlier.error !== undefined) return <Failure error={earlier.error} retry={earlier.reload} />;
   if (earlier.value === undefined || book.value === undefined) return null;
+  if (!begun) begin(true);
   const asset = query.get("asset") ?? undefined;
   const initial = earlier.value.map(({ address, lovelace, assets }) => ({
     key: keys++,
@@ -211,50 +214,76 @@ function SendForm({ wallet, book, initial, reload }: {
   const problem = (name: string) => tried ? problems.get(name) : undefined;
   const total = payments?.reduce((sum, { lovelace }) => sum + lovelace, 0n);
   return (
-    <Panel title="Send" aside={<span class="note">{`Available: ${adaText(wallet.available)} ada`}</span>}>
-      <Form verb="Review" run={review}>
-        {recipients.map((one, i) => (
-          <RecipientFields
-            key={one.key}
-            recipient={one}
-            title={recipients.length > 1 ? `Recipient ${i + 1}` : "Recipient"}
-            wallet={wallet}
-            book={book}
-            problem={(field) => problem(`${one.key} ${field}`)}
-            onChange={(changed) => change(one.key, changed)}
-            remove={recipients.length > 1
-              ? () => setRecipients((all) => all.filter(({ key }) => key !== one.key))
-              : undefined}
-          />
-        ))}
-        {recipients.length < MOST && (
-          <button
-            type="button"
-            class="small"
-            onClick={() => setRecipients((all) => [...all, blank()])}
-          >
-            Add a recipient
-          </button>
-        )}
-        {wallet.prefix !== "byron-wallets" && (
-          <TextField
-            label="Message (optional)"
-            value={message}
-            onInput={setMessage}
-            maxLength={500}
-            hint="Everyone can read it in the ledger, for good."
-          />
-        )}
-        {total !== undefined && recipients.length > 1 && (
-          <p class="note">{`Together ${adaText(total)} ada, without the fee.`}</p>
-        )}
-        {tried && problems.size > 0 && (
-          <p class="field-error" role="alert">
-            {problems.size === 1 ? "One field needs another look." : `${problems.size} fields need another look.`}
+    <div class="aside">
+      <div>
+        <Panel title="Send">
+          <Form verb="Review" run={review}>
+            {recipients.map((one, i) => (
+              <RecipientFields
+                key={one.key}
+                recipient={one}
+                title={recipients.length > 1 ? `Recipient ${i + 1}` : "Recipient"}
+                wallet={wallet}
+                book={book}
+                problem={(field) => problem(`${one.key} ${field}`)}
+                onChange={(changed) => change(one.key, changed)}
+                remove={recipients.length > 1
+                  ? () => setRecipients((all) => all.filter(({ key }) => key !== one.key))
+                  : undefined}
+              />
+            ))}
+            {recipients.length < MOST && (
+              <button
+                type="button"
+                class="small"
+                onClick={() => setRecipients((all) => [...all, blank()])}
+              >
+                Add a recipient
+              </button>
+            )}
+            {wallet.prefix !== "byron-wallets" && (
+              <TextField
+                label="Message (optional)"
+                value={message}
+                onInput={setMessage}
+                maxLength={500}
+                hint="Everyone can read it in the ledger, for good."
+              />
+            )}
+            {total !== undefined && recipients.length > 1 && (
+              <p class="note">{`Together ${adaText(total)} ada, without the fee.`}</p>
+            )}
+            {tried && problems.size > 0 && (
+              <p class="field-error" role="alert">
+                {problems.size === 1 ? "One field needs another look." : `${problems.size} fields need another look.`}
+              </p>
+            )}
+          </Form>
+        </Panel>
+      </div>
+      <aside>
+        <Panel title="Available">
+          <p class="big">
+            <Ada lovelace={wallet.available} />
           </p>
-        )}
-      </Form>
-    </Panel>
+          {wallet.availableAssets.length > 0 && (
+            <p class="note">{`and ${wallet.availableAssets.length} kinds of tokens`}</p>
+          )}
+          {wallet.prefix === "wallets" && (
+            <p class="note">
+              To send all of it, use <a href={hrefOf(walletPath(wallet, "move"))}>Move all</a>.
+            </p>
+          )}
+        </Panel>
+        <Panel title="What happens next">
+          <ol class="steps">
+            <li>You see the fee, the change and the sum, read from the transaction itself.</li>
+            <li>You sign with the passphrase. Nothing is sent before that.</li>
+            <li>The network takes it into a block, usually within a minute.</li>
+          </ol>
+        </Panel>
+      </aside>
+    </div>
   );
 }
 

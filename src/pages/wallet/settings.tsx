@@ -28,14 +28,20 @@ export function Settings({ wallet, reload }: WalletTab) {
   const complete = status !== "incomplete";
   return (
     <>
-      <Name wallet={wallet} reload={reload} />
-      {prefix !== "shared-wallets" && (signs || discovery === "random") && (
-        <Passphrase wallet={wallet} reload={reload} />
-      )}
-      {complete && prefix !== "byron-wallets" && <Building wallet={wallet} reload={reload} />}
-      {complete && signs && <SpendingLimit wallet={wallet} />}
-      {complete && prefix !== "byron-wallets" && <PublicKey wallet={wallet} />}
-      {complete && <Coins wallet={wallet} />}
+      <div class="columns">
+        <div>
+          <Name wallet={wallet} reload={reload} />
+          {prefix !== "shared-wallets" && (signs || discovery === "random") && (
+            <Passphrase wallet={wallet} reload={reload} />
+          )}
+          {complete && prefix !== "byron-wallets" && <PublicKey wallet={wallet} />}
+        </div>
+        <div>
+          {complete && <Coins wallet={wallet} />}
+          {complete && prefix !== "byron-wallets" && <Building wallet={wallet} reload={reload} />}
+          {complete && signs && <SpendingLimit wallet={wallet} />}
+        </div>
+      </div>
       <Delete wallet={wallet} />
     </>
   );
@@ -212,7 +218,7 @@ function PublicKey({ wallet: { prefix, id } }: { readonly wallet: WalletSummary 
   return (
     <Panel title="Account public key">
       <p class="note">Whoever has it can see all addresses and payments of this wallet, and can spend nothing.</p>
-      <Loaded data={data} rows={1}>{(key) => <Id value={key} name="account public key" full />}</Loaded>
+      <Loaded data={data} rows={1}>{(key) => <Id value={key} name="account public key" ends={18} />}</Loaded>
     </Panel>
   );
 }

@@ -387,7 +387,15 @@ export function ReviewView({ review, book }: { readonly review: Review; readonly
           keyOf={({ key }) => key}
           pageSize={20}
           columns={[
-            { title: "Recipient", cell: ({ address }) => <Id value={address} name="address" full /> },
+            {
+              title: "Recipient",
+              cell: ({ address, own }) => (
+                <span class="wallet-name">
+                  <Id value={address} name="address" full />
+                  {own && <span class="note">an address of this wallet</span>}
+                </span>
+              ),
+            },
             {
               title: "Gets",
               align: "right",

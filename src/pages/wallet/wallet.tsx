@@ -56,12 +56,6 @@ const TABS: readonly TabDefinition[] = [
     view: lazy(() => import("./history.tsx").then(({ History }) => History)),
   },
   {
-    id: "sign",
-    name: "Sign",
-    kinds: STAKED,
-    view: lazy(() => import("./cosign.tsx").then(({ Cosign }) => Cosign)),
-  },
-  {
     id: "staking",
     name: "Staking",
     kinds: STAKED,
@@ -74,6 +68,12 @@ const TABS: readonly TabDefinition[] = [
     view: lazy(() => import("./voting.tsx").then(({ Voting }) => Voting)),
   },
   { id: "mint", name: "Mint", kinds: ["wallets"], view: lazy(() => import("./mint.tsx").then(({ Mint }) => Mint)) },
+  {
+    id: "sign",
+    name: "Sign",
+    kinds: STAKED,
+    view: lazy(() => import("./cosign.tsx").then(({ Cosign }) => Cosign)),
+  },
   {
     id: "move",
     name: "Move all",
@@ -138,23 +138,29 @@ function OneWallet({ prefix, id, tab, item, query }: {
   const Shown = current?.view;
   return (
     <>
-      <Heading title={current && current.id !== "overview" ? `${current.name} · ${wallet.name}` : wallet.name}>
+      <Heading
+        title={current && current.id !== "overview" ? `${current.name} · ${wallet.name}` : wallet.name}
+        aside={
+          <span class="badges">
+            <State wallet={wallet} />
+            <Kind wallet={wallet} />
+            <Id value={wallet.id} name="wallet id" ends={6} />
+          </span>
+        }
+      >
         <bdi>{wallet.name}</bdi>
       </Heading>
-      <p class="badges wallet-line">
-        <State wallet={wallet} />
-        <Kind wallet={wallet} />
-        <Id value={wallet.id} name="wallet id" />
-      </p>
       <Tabs
         label="Views of the wallet"
         current={current?.id ?? ""}
         tabs={tabs.map(({ id, name }) => ({ id, name, href: hrefOf(walletPath(wallet, id)) }))}
       />
       {data.error !== undefined && <Failure error={data.error} retry={data.reload} stale />}
-      {Shown
-        ? <Shown key={current.id} wallet={wallet} reload={data.reload} item={item} query={query} />
-        : <Empty title="This wallet has no such view" />}
+      <div class="column">
+        {Shown
+          ? <Shown key={current.id} wallet={wallet} reload={data.reload} item={item} query={query} />
+          : <Empty title="This wallet has no such view" />}
+      </div>
     </>
   );
 }

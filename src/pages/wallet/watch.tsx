@@ -27,28 +27,30 @@ export function WatchWallet() {
   return (
     <>
       <Heading title="Watch a wallet">Watch a wallet</Heading>
-      <Panel title="Account public key">
-        <div class="prose">
-          <p>
-            The page shows balances and history of the account, and builds transactions to be signed where the keys are.
-            A wallet's own page has the key under Settings.
-          </p>
-        </div>
-        <Form verb="Watch it" run={watch} disabled={name.trim() === "" || key === undefined}>
-          <TextField label="Name" value={name} onInput={setName} maxLength={255} autofocus />
-          <TextField
-            label="Account public key"
-            mono
-            lines={3}
-            value={text}
-            onInput={setText}
-            placeholder="acct_xvk1… or 128 hexadecimal digits"
-            error={text.trim() !== "" && key === undefined
-              ? "This is no account public key with its chain code."
-              : undefined}
-          />
-        </Form>
-      </Panel>
+      <div class="column narrow">
+        <Panel title="Account public key">
+          <div class="prose">
+            <p>
+              The page shows balances and history of the account, and builds transactions to be signed where the keys
+              are. A wallet's own page has the key under Settings.
+            </p>
+          </div>
+          <Form verb="Watch it" run={watch} disabled={name.trim() === "" || key === undefined}>
+            <TextField label="Name" value={name} onInput={setName} maxLength={255} autofocus />
+            <TextField
+              label="Account public key"
+              mono
+              lines={3}
+              value={text}
+              onInput={setText}
+              placeholder="acct_xvk1… or 128 hexadecimal digits"
+              error={text.trim() !== "" && key === undefined
+                ? "This is no account public key with its chain code."
+                : undefined}
+            />
+          </Form>
+        </Panel>
+      </div>
     </>
   );
 }
