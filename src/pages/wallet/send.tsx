@@ -1,6 +1,10 @@
 // deno-lint-ignore-file jsx-key -- the pairs of Facts are no lists of elements
 /** Payments to one or several recipients, with tokens and a message. */
 import { useEffect, useState } from "preact/hooks";
+import type { z } from "zod";
+import type * as walletsApi from "#src/api/wallets/wallets.ts";
+import type { Messaged } from "#src/base/json.ts";
+import { ApiError } from "#src/client/http.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import type { FeeEstimate } from "#src/client/wallets.ts";
 import { Ada } from "../kit/amounts.tsx";
@@ -13,7 +17,7 @@ import { adaText, fieldText, readAda, readUnits } from "./amounts.ts";
 import { type AssetBook, assetKey, decimalsOf, titleOf, useAssets } from "./assets.tsx";
 import { networkId } from "./network.tsx";
 import { walletPath } from "./paths.ts";
-import type { RequestedPayment } from "./review.ts";
+import type { Requested, RequestedPayment } from "./review.ts";
 import { SecretField } from "./secrets.tsx";
 import { read, send, type Transaction, type WalletSummary } from "./service.ts";
 import { construct, type Draft, Sent, Signing } from "./signing.tsx";
@@ -205,7 +209,7 @@ function SendForm({ wallet, book, initial, reload }: {
       return setEstimate({ payments: enough, fees });
     }
     setDraft(
-      await construct(wallet, { payments: paymentBodies(enough), ...metadata }, {
+      await constructPayments(wallet, { payments: paymentBodies(enough), ...metadata }, {
         payments: enough,
         metadata: message.trim() !== "",
       }),
@@ -286,6 +290,30 @@ function SendForm({ wallet, book, initial, reload }: {
     </div>
   );
 }
+
+/**
+ * Builds payments. A wallet that funds each of them separately may have fewer coins than payments: then they share its
+ * largest coin, and others where that is not enough.
+ *
+ * @throws {ApiError}
+ */
+async function constructPayments(wallet: WalletSummary, body: object, requested: Requested): Promise<Draft> {
+  try {
+    return await construct(wallet, body, requested);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "inputs_depleted") throw error;
+    const { entries } = await read<Snapshot>(`/${wallet.prefix}/${wallet.id}/utxo`, { references: true });
+    const [largest] = [...entries].sort((a, b) => Number(BigInt(b.ada.quantity) - BigInt(a.ada.quantity)));
+    if (largest?.id === undefined) throw error;
+    return await construct(
+      wallet,
+      { ...body, coin_control: { inputs: [{ id: largest.id, index: largest.index }] } },
+      requested,
+    ).catch(() => Promise.reject(error));
+  }
+}
+
+type Snapshot = Messaged<z.output<typeof walletsApi.snapshot>>;
 
 /** Payments of tokens without ada get the least that the ledger allows. @throws {ApiError} */
 async function withLeastAda(

@@ -178,7 +178,7 @@ async function signed(wallet: WalletSummary, transaction: string, passphrase: st
   const own = await ownKeysOf(wallet);
   if (bytes === undefined || reviewTransaction(bytes, { own, paths: new Map() }).hash !== hash) {
     throw new ApiError(
-      0,
+      409,
       "other_transaction",
       "The service signed another transaction than the one shown here. It was not sent.",
     );

@@ -1,5 +1,7 @@
+/// <reference lib="dom" />
 /** A wallet: its name and state, and its views as tabs. */
 import type { ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
 import { Loaded, useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
 import { Heading, lazy, Tabs } from "../kit/parts.tsx";
@@ -123,6 +125,11 @@ function OneWallet({ prefix, id, tab, item, query }: {
 }) {
   const data = useData((signal) => readWallet(prefix, id, signal), [prefix, id], { everyMs: EVERY_MS });
   const wallet = data.value ?? (data.error === undefined ? recentWallet(prefix, id) : undefined);
+  const ready = wallet !== undefined;
+  useEffect(() => {
+    // on a narrow screen the tabs are wider than the page
+    document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [tab, ready]);
   if (wallet === undefined) {
     return (
       <>

@@ -1,0 +1,473 @@
+/** The page of the wallet service in a browser, on a whole service with a devnet: what people do with wallets. */
+/// <reference lib="dom" />
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import type { Constructed } from "#src/client/wallets.ts";
+import { startBrowser } from "../../support/browser.ts";
+import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { until } from "../../support/until.ts";
+import { http } from "../../support/user.ts";
+
+const browser = await startBrowser();
+/** Timeout for expected content on a busy machine, in milliseconds. */
+const PATIENCE = 30_000;
+
+describe.skipIf(browser === undefined)("the page of the wallet service", () => {
+  let scenario: Scenario;
+  let pages: Pages;
+  /** URL of the page, without a slash at its end. */
+  let base: string;
+
+  beforeAll(async () => {
+    scenario = await Scenario.start({ env: { ARBOR_WALLET_UI_PORT: "0" } });
+    pages = new Pages(browser!);
+    base = scenario.arbor.wallets.replace("/v2", "");
+  });
+  afterEach(() => pages.close());
+  afterAll(async () => {
+    await browser?.close();
+    await scenario?.stop();
+  });
+
+  const open = async (path = "/", options = {}, at = base): Promise<Page> => {
+    const page = await pages.open(`${at}/#${path}`, options);
+    page.setDefaultTimeout(PATIENCE);
+    await page.locator("main h1").waitFor();
+    return page;
+  };
+  const press = (page: Page, name: string | RegExp) =>
+    page.getByRole("button", { name, exact: typeof name === "string" }).click();
+  const tab = (page: Page, name: string) =>
+    page.getByRole("navigation", { name: "Views of the wallet" }).getByRole("link", { name, exact: true }).click();
+  const panel = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+  const field = (page: Page, name: string) => page.getByRole("textbox", { name, exact: true });
+  const secret = (page: Page, name = "Passphrase of this wallet") => page.getByLabel(name, { exact: true });
+  /** The sum in ada that a stat of the overview has reached. */
+  const hasStat = (page: Page, name: string, text: string) =>
+    page.locator(".stat", { hasText: name }).getByText(text).waitFor();
+  /** Signs what is shown, and waits for the ledger. */
+  const sign = async (page: Page, verb: string) => {
+    await secret(page).fill(PASSPHRASE);
+    await press(page, verb);
+    await panel(page, "Sent").getByText("It is in the ledger.").waitFor();
+  };
+  /** Nothing that was typed is kept by the browser, or is in the address. */
+  const keepsNoSecret = async (page: Page, ...secrets: readonly string[]) => {
+    const kept = await page.evaluate(async () => {
+      const storages = [localStorage, sessionStorage].map((one) => JSON.stringify({ ...one }));
+      const databases = (await indexedDB.databases()).length;
+      return [...storages, document.cookie, `${databases}`, location.href, document.documentElement.outerHTML].join(
+        "\n",
+      );
+    });
+    for (const one of secrets) expect(kept.includes(one)).toBe(false);
+  };
+  /** Goes through the phrase that is shown, and answers for its three words; returns the words. */
+  const writePhraseDown = async (page: Page): Promise<string[]> => {
+    await page.locator(".phrase li").nth(23).waitFor();
+    const words = await page.locator(".phrase b").allTextContents();
+    await press(page, "I have written them down");
+    const asked = page.getByLabel(/^Word \d+$/);
+    await asked.first().waitFor();
+    expect([await asked.count(), await page.locator(".phrase").count()]).toEqual([3, 0]);
+    for (const one of await asked.all()) {
+      const label = await one.evaluate((element) => (element as HTMLInputElement).labels![0]!.textContent!);
+      await one.fill(words[Number(label.replace(/\D/g, "")) - 1]!);
+    }
+    return words;
+  };
+
+  it("creates a wallet by keyboard alone, shows its phrase once, and asks for three of its words", async () => {
+    const page = await open();
+    const reach = async (name: string) => {
+      for (let i = 0; i < 40; i++) {
+        await page.keyboard.press("Tab");
+        const text = await page.evaluate(() => {
+          const { textContent, labels } = document.activeElement as HTMLInputElement;
+          return labels?.[0]?.textContent ?? textContent;
+        });
+        if (text === name) return;
+      }
+      throw new Error(`the Tab key does not reach ${name}`);
+    };
+    await page.getByRole("link", { name: "Create a wallet" }).first().waitFor();
+    await reach("Create a wallet");
+    await page.keyboard.press("Enter");
+    const words = await (async () => {
+      await page.locator(".phrase li").nth(23).waitFor();
+      return await page.locator(".phrase b").allTextContents();
+    })();
+    expect(words.length).toBe(24);
+    await reach("I have written them down");
+    await page.keyboard.press("Enter");
+    const labels = await until("the first field has the focus", async () => {
+      const all = await page.locator("form label").allTextContents();
+      const first = await page.evaluate(() => (document.activeElement as HTMLInputElement).labels?.[0]?.textContent);
+      return all.length === 3 && first === all[0] && all;
+    });
+    for (const [i, label] of labels.entries()) {
+      if (i > 0) await reach(label);
+      // the first one wrong at first
+      await page.keyboard.type(i === 0 ? "wrong" : words[Number(label.replace(/\D/g, "")) - 1]!);
+    }
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("This is another word.").waitFor();
+    const first = page.getByLabel(labels[0]!, { exact: true });
+    await first.fill(words[Number(labels[0]!.replace(/\D/g, "")) - 1]!);
+    await page.keyboard.press("Enter");
+    await until(
+      "the name has the focus",
+      () => page.evaluate(() => (document.activeElement as HTMLInputElement).labels?.[0]?.textContent === "Name"),
+    );
+    await page.keyboard.type("<b>Savings</b>");
+    await reach("Passphrase");
+    await page.keyboard.type(PASSPHRASE);
+    await reach("Passphrase, again");
+    await page.keyboard.type(PASSPHRASE);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "<b>Savings</b>" }).waitFor();
+    const id = /#\/wallets\/([0-9a-f]{40})$/.exec(page.url())![1]!;
+    expect(await scenario.client.wallet(id)).toMatchObject({ name: "<b>Savings</b>", address_pool_gap: 20 });
+    await keepsNoSecret(page, words.join(" "), words.slice(0, 3).join(" "), PASSPHRASE);
+    await page.goBack();
+    await page.locator("main h1").waitFor();
+    await keepsNoSecret(page, words.join(" "), ...words.filter((word) => word.length > 7));
+  });
+
+  it("receives, and sends to several with a message: the review is read from the bytes, the status is live", async () => {
+    const { id } = await scenario.createWallet({ name: "Grace", coins: [100n * ADA] });
+    const other = await scenario.createWallet({ name: "Ada" });
+    const [to, second] = (await scenario.client.addresses(other.id)).map((one) => one.id);
+    const page = await open(`/wallets/${id}`);
+    await hasStat(page, "Total", "100");
+    await tab(page, "Receive");
+    const next = await page.locator(".address").innerText();
+    expect(next).toBe((await scenario.client.nextAddress(id)).id);
+    await page.getByRole("img", { name: `QR code of the address ${next}` }).waitFor();
+    await tab(page, "Send");
+    await field(page, "Address").fill(to!.slice(0, -1));
+    await press(page, "Review");
+    await page.getByText("The checksum of this address is wrong").waitFor();
+    await field(page, "Address").fill(to!);
+    await field(page, "Ada").fill("1,5");
+    await page.getByText("Enter digits, with a point").waitFor();
+    await field(page, "Ada").fill("12.5");
+    await press(page, "Add a recipient");
+    await field(page, "Address").nth(1).fill(second!);
+    await field(page, "Ada").nth(1).fill("3");
+    await field(page, "Message (optional)").fill("Thanks");
+    await press(page, "Review");
+    const review = panel(page, "Check before you sign");
+    await review.getByText(to!, { exact: true }).waitFor();
+    const shown = await review.innerText();
+    for (
+      const text of [
+        second!,
+        "12.500000 ada",
+        "3.000000 ada",
+        "Fee",
+        "Change, back to this wallet",
+        "Leaves this wallet",
+      ]
+    ) {
+      expect(shown).toContain(text);
+    }
+    await sign(page, "Sign and send");
+    await keepsNoSecret(page, PASSPHRASE);
+    await page.getByRole("link", { name: "Show the transaction" }).click();
+    await page.getByText('"Thanks"').waitFor();
+    await until("the recipient has it", async () => await scenario.available(other.id) === 15_500_000n);
+    await tab(page, "History");
+    await panel(page, "Transactions").locator("tbody tr").nth(1).waitFor();
+    await page.getByLabel("Direction").selectOption("incoming");
+    await until("one row", async () => await page.locator("tbody tr").count() === 1);
+    expect(await page.locator("tbody tr").innerText()).toContain("+100");
+    await page.getByLabel("Status").selectOption("expired");
+    await page.getByText("No transaction matches").waitFor();
+  });
+
+  it("does not sign what the service built otherwise, and says why", async () => {
+    const { id } = await scenario.createWallet({ coins: [50n * ADA] });
+    const thief = await scenario.createWallet({ name: "Thief" });
+    const [stolen, mine] = [await scenario.address(thief.id), await scenario.address(id, 3)];
+    const page = await open(`/wallets/${id}/send`);
+    // what is built pays the wallet more than was entered, and someone else
+    await page.route("**/transactions-construct", async (route) => {
+      const lie = { payments: [{ address: stolen, amount: { quantity: 2_000_000, unit: "lovelace" } }] };
+      const answer = await http(scenario.arbor.wallets, "POST", `/wallets/${id}/transactions-construct`, lie);
+      await route.fulfill({ status: 202, json: answer.body as Constructed });
+    });
+    await field(page, "Address").fill(mine);
+    await field(page, "Ada").fill("2");
+    await press(page, "Review");
+    const alert = page.getByRole("alert").filter({ hasText: "Do not sign this." });
+    await alert.waitFor();
+    expect(await alert.innerText()).toContain(`It pays ${stolen}`);
+    expect(await alert.innerText()).toContain(`It does not pay what you entered to ${mine}`);
+    expect(await secret(page).count()).toBe(0);
+    // and what is signed must be what was shown
+    await page.unroute("**/transactions-construct");
+    await press(page, "Back");
+    await press(page, "Review");
+    await secret(page).waitFor();
+    await page.route("**/transactions-sign", async (route) => {
+      const built = await scenario.client.construct(id, {
+        payments: [{ address: stolen, amount: { quantity: 1_000_000n, unit: "lovelace" } }],
+      });
+      await route.fulfill({ status: 202, json: { transaction: built.transaction } });
+    });
+    let submitted = false;
+    await page.route("**/transactions-submit", (route) => {
+      submitted = true;
+      return route.abort();
+    });
+    await secret(page).fill(PASSPHRASE);
+    await press(page, "Sign and send");
+    await page.getByText("signed another transaction than the one shown here").waitFor();
+    expect(submitted).toBe(false);
+  });
+
+  it("shows refusals with advice, and keeps what was typed while the service is slow or away", async () => {
+    const { id } = await scenario.createWallet({ name: "Patient", coins: [20n * ADA] });
+    const page = await open(`/wallets/${id}/send`);
+    await field(page, "Address").fill(await scenario.address(id));
+    await field(page, "Ada").fill("500");
+    await press(page, "Review");
+    await page.getByRole("alert").filter({ hasText: "Send less, or receive more ada first." }).waitFor();
+    await field(page, "Ada").fill("5");
+    await press(page, "Review");
+    await secret(page).fill("not the passphrase");
+    await press(page, "Sign and send");
+    await page.getByRole("alert").filter({ hasText: "Enter the passphrase of this wallet." }).waitFor();
+    expect(await secret(page).inputValue()).toBe("");
+    await page.route("**/v2/**", (route) => route.abort());
+    await secret(page).fill(PASSPHRASE);
+    await press(page, "Sign and send");
+    await page.getByRole("alert").filter({ hasText: "The service cannot be reached." }).first().waitFor();
+    await page.locator("#link[data-state=stale]").waitFor();
+    await page.unroute("**/v2/**");
+    await page.locator("#link[data-state=live]").waitFor();
+    await page.route("**/v2/wallets/*/transactions?**", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      await route.continue();
+    });
+    await tab(page, "History");
+    await page.locator("main .placeholder").waitFor();
+    expect(await page.getByText("No transactions yet").count()).toBe(0);
+    await panel(page, "Transactions").locator("tbody tr").first().waitFor();
+  });
+
+  it("restores a wallet, and says of each word whether it is right", async () => {
+    const words = newMnemonic(15);
+    const before = await scenario.client.create({ name: "Before", mnemonic_sentence: words, passphrase: PASSPHRASE });
+    await scenario.client.delete(before.id);
+    const page = await open("/new/restore");
+    const phrase = field(page, "Recovery phrase");
+    await phrase.fill(["abandom", ...words.slice(1)].join("\n"));
+    await page.getByText("Word 1 is not in the list of words.").waitFor();
+    expect(await page.locator(".phrase li.bad").count()).toBe(1);
+    await press(page, "abandon?");
+    await phrase.fill(words.slice(0, 14).join(" "));
+    await page.getByText("14 words so far").waitFor();
+    await phrase.fill(words.map((word, i) => `${i + 1}. ${word}`).join(", "));
+    await page.getByText("All 15 words are right").waitFor();
+    await field(page, "Name").fill("Back again");
+    await secret(page, "New passphrase").fill(PASSPHRASE);
+    await secret(page, "New passphrase, again").fill(PASSPHRASE);
+    await press(page, "Restore the wallet");
+    await page.getByRole("heading", { name: "Back again" }).waitFor();
+    expect(page.url()).toContain(before.id);
+    await keepsNoSecret(page, words.join(" "), PASSPHRASE);
+  });
+
+  it("joins a pool, delegates the vote, and stops delegating", async () => {
+    const { id } = await scenario.createWallet({ name: "Staker", coins: [50n * ADA, 50n * ADA] });
+    const page = await open(`/wallets/${id}/staking`);
+    await page.getByRole("button", { name: /^Join pool1/ }).first().click();
+    const review = panel(page, "Check before you sign");
+    await review.getByText(/Delegates the stake to pool1/).waitFor();
+    expect(await review.innerText()).toMatch(/Deposit\s+2\.000000 ada/);
+    await sign(page, "Sign and join");
+    await tab(page, "Overview");
+    await hasStat(page, "Deposit", "2");
+    await tab(page, "Voting");
+    await press(page, "Delegate the vote to No confidence");
+    await panel(page, "Check before you sign").getByText("Delegates the vote to No confidence").waitFor();
+    await sign(page, "Sign and delegate the vote");
+    await tab(page, "Staking");
+    await press(page, "Stop delegating");
+    await panel(page, "Check before you sign").getByText("Stops delegating").waitFor();
+    await sign(page, "Sign and stop delegating");
+    const [last] = await scenario.client.transactions(id);
+    expect(last!.certificates.map((one) => one.certificate_type)).toEqual(["quit_pool"]);
+  });
+
+  it("mints and burns tokens, and sends them with the least ada", async () => {
+    const { id } = await scenario.createWallet({ name: "Mint", coins: [50n * ADA, 50n * ADA] });
+    const page = await open(`/wallets/${id}/mint`);
+    await field(page, "Name of the token").fill("Leaf");
+    await field(page, "Quantity").fill("1000");
+    await press(page, "Review");
+    await panel(page, "Check before you sign").getByText("+1,000").waitFor();
+    await sign(page, "Sign and mint");
+    await tab(page, "Overview");
+    const row = panel(page, "Tokens").locator("tr", { hasText: "Leaf" });
+    await row.getByText("1,000").waitFor();
+    await row.getByText(/^asset1/).waitFor();
+    await row.getByRole("link", { name: "Send" }).click();
+    await field(page, "Address").fill(await scenario.address(id, 5));
+    await field(page, "Quantity").fill("10");
+    await press(page, "Review");
+    await panel(page, "Check before you sign").getByText("an address of this wallet").waitFor();
+    await sign(page, "Sign and send");
+    await tab(page, "Mint");
+    await press(page, "Burn");
+    await field(page, "Quantity").fill("400");
+    await press(page, "Review");
+    await sign(page, "Sign and burn");
+    const { assets } = await scenario.client.wallet(id);
+    expect(assets.total.map(({ quantity }) => quantity)).toEqual([600]);
+  });
+
+  it("shares a wallet between two owners, who both sign a payment", async () => {
+    const create = async (page: Page) => {
+      await writePhraseDown(page);
+      await press(page, "Continue");
+      await secret(page, "Passphrase").fill(PASSPHRASE);
+      await secret(page, "Passphrase, again").fill(PASSPHRASE);
+      await press(page, "Create the shared wallet");
+      await panel(page, "The rule").waitFor();
+      return /#\/shared-wallets\/([0-9a-f]{40})/.exec(page.url())![1]!;
+    };
+    const first = await open("/new/shared");
+    await field(first, "Name").fill("Club");
+    await press(first, "Continue");
+    const [firstId, invitation] = [await create(first), await field(first, "Invitation").inputValue()];
+    await first.getByText("Owner 2 has not joined yet.").waitFor();
+    const second = await open("/new/shared");
+    await press(second, "I was invited");
+    await field(second, "Text that another owner sent you").fill(invitation);
+    await second.getByText("all of: Owner 1, Owner 2").waitFor();
+    await press(second, "Continue");
+    const secondId = await create(second);
+    await second.getByText("All keys are here.").waitFor();
+    const key = await scenario.client.accountKey(secondId, "extended", "shared-wallets");
+    await field(first, "Key of Owner 2").fill(key);
+    await press(first, "Add");
+    await first.getByText("All keys are here.").waitFor();
+    // both have the same addresses now
+    await tab(first, "Receive");
+    const address = await first.locator(".address").innerText();
+    expect(address).toBe((await scenario.client.nextAddress(secondId, "shared-wallets")).id);
+    await scenario.faucet(address, 30n * ADA);
+    await tab(first, "Overview");
+    await hasStat(first, "Available", "30");
+    await tab(first, "Send");
+    await field(first, "Address").fill((await scenario.client.addresses(firstId, {}, "shared-wallets"))[2]!.id);
+    await field(first, "Ada").fill("5");
+    await press(first, "Review");
+    await secret(first).fill(PASSPHRASE);
+    await press(first, "Sign");
+    await first.locator(".signers li", { hasText: "Owner 1" }).getByText("Signed").waitFor();
+    const passed = await first.getByLabel("The transaction as text").inputValue();
+    await tab(second, "Sign");
+    await field(second, "Transaction").fill(passed);
+    await press(second, "Read it");
+    await second.locator(".signers li", { hasText: "Owner 1" }).getByText("Signed").waitFor();
+    await secret(second).fill(PASSPHRASE);
+    await press(second, "Sign");
+    await second.getByText("Enough owners have signed.").waitFor();
+    await press(second, "Send to the network");
+    await panel(second, "Sent").getByText("It is in the ledger.").waitFor();
+    await tab(first, "History");
+    await panel(first, "Transactions").getByText("Sent to itself").waitFor();
+  });
+
+  it("renames, changes the passphrase, moves everything, and deletes last", async () => {
+    const { id } = await scenario.createWallet({ name: "Old name", coins: [30n * ADA, 3n * ADA] });
+    const other = await scenario.createWallet({ name: "New home" });
+    const page = await open(`/wallets/${id}/settings`);
+    await field(page, "Name of the wallet").fill("New name");
+    await press(page, "Rename");
+    await page.getByRole("heading", { name: "New name" }).waitFor();
+    const next = "another good passphrase";
+    await secret(page, "Old passphrase").fill(PASSPHRASE);
+    await secret(page, "New passphrase").fill(next);
+    await secret(page, "New passphrase, again").fill(next);
+    await press(page, "Change the passphrase");
+    await page.getByText("The passphrase is changed").waitFor();
+    await panel(page, "Coins").getByText("2 coins").waitFor();
+    await tab(page, "Move all");
+    await field(page, "Addresses to move to").fill(await scenario.address(other.id));
+    await press(page, "Make a plan");
+    await panel(page, "The plan").getByText("33.000000 ada").waitFor();
+    await secret(page).fill(next);
+    await press(page, "Sign and move everything");
+    await page.getByText("1 transaction was sent.").waitFor();
+    await until("all has arrived", async () => await scenario.available(other.id) > 32n * ADA);
+    await tab(page, "Settings");
+    await press(page, "Delete…");
+    const verb = page.getByRole("button", { name: "Delete the wallet" });
+    expect(await verb.isDisabled()).toBe(true);
+    await page.getByRole("textbox", { name: /to confirm/ }).fill("New name");
+    await verb.click();
+    await page.getByRole("heading", { name: "Wallets", exact: true }).waitFor();
+    expect(await scenario.refused(scenario.client.wallet(id))).toEqual([404, "no_such_wallet"]);
+  });
+
+  it("has no axe violations in both themes, shows the focus, and fits a phone", async () => {
+    const { id } = await scenario.createWallet({ name: "W".repeat(120), coins: [ADA * 5n, 999_999_999_999n] });
+    await scenario.createOtherKinds();
+    const page = await open("/");
+    await page.locator("tbody tr").first().waitFor();
+    const views = [
+      ["/", "tbody tr"],
+      ["/new", ".way"],
+      ["/new/create", ".phrase"],
+      ["/new/restore", "textarea"],
+      [`/wallets/${id}`, "tbody tr"],
+      [`/wallets/${id}/send`, "fieldset"],
+      [`/wallets/${id}/receive`, ".qr"],
+      [`/wallets/${id}/history`, "tbody tr"],
+      [`/wallets/${id}/staking`, "tbody tr"],
+      [`/wallets/${id}/settings`, ".chart"],
+    ] as const;
+    for (const [path, ready] of views) {
+      await page.evaluate((to) => void (location.hash = to), path);
+      await page.locator(ready).first().waitFor();
+      await expectAccessible(page, path);
+    }
+    await page.evaluate(() => void (location.hash = "/"));
+    await page.locator("tbody tr").first().waitFor();
+    await expectFocusVisible(page);
+    const phone = await open("/", PHONE);
+    for (const [path, ready] of views) {
+      await phone.evaluate((to) => void (location.hash = to), path);
+      await phone.locator(ready).first().waitFor();
+      await expectFits(phone);
+    }
+  });
+
+  it("is served at the port of --ui-port as well, with the service's guards", async () => {
+    const at = scenario.arbor.places.get("wallet page")!;
+    const { id } = await scenario.createWallet({ name: "At both", coins: [ADA * 7n] });
+    const page = await open(`/wallets/${id}`, {}, at);
+    await hasStat(page, "Total", "7");
+    for (const one of [base, at]) {
+      const call = (headers: Record<string, string>) => fetch(`${one}/v2/wallets/${id}`, { headers });
+      expect((await call({})).status).toBe(200);
+      const foreign = await call({ origin: "http://attacker.example" });
+      expect([foreign.status, (await foreign.json()).code]).toEqual([403, "bad_origin"]);
+      const policy = (await fetch(one)).headers.get("content-security-policy")!;
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'");
+    }
+    // wrong passphrases count together, whichever port they come through
+    const wrong = (one: string) =>
+      http(one, "POST", `/v2/wallets/${id}/policy-key`, { passphrase: "not the passphrase" });
+    const codes = [];
+    for (const one of [base, at, base, at, base, at]) codes.push((await wrong(one)).body.code);
+    expect(codes).toEqual([...Array(5).fill("wrong_encryption_passphrase"), "too_many_wrong_passphrases"]);
+  });
+});
