@@ -1,29 +1,35 @@
 /** The page of the wallet service in a browser, on a whole service with a devnet: what people do with wallets. */
 /// <reference lib="dom" />
-import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type { Constructed } from "#src/client/wallets.ts";
 import { startBrowser } from "../../support/browser.ts";
-import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages.ts";
+import { expectAccessible, expectFits, expectFocusVisible, PHONE } from "../../support/pages.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
+import {
+  expectNoSecret,
+  field,
+  hasStat,
+  panel,
+  press,
+  secret,
+  sign,
+  tab,
+  visit,
+  WalletPages,
+} from "../../support/wallet_page.ts";
 
 const browser = await startBrowser();
-/** Timeout for expected content on a busy machine, in milliseconds. */
-const PATIENCE = 30_000;
 
 describe.skipIf(browser === undefined)("the page of the wallet service", () => {
   let scenario: Scenario;
-  let pages: Pages;
-  /** URL of the page, without a slash at its end. */
-  let base: string;
+  let pages: WalletPages;
 
   beforeAll(async () => {
     scenario = await Scenario.start({ env: { ARBOR_WALLET_UI_PORT: "0" } });
-    pages = new Pages(browser!);
-    base = scenario.arbor.wallets.replace("/v2", "");
+    pages = new WalletPages(browser!, scenario);
   });
   afterEach(() => pages.close());
   afterAll(async () => {
@@ -31,56 +37,8 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await scenario?.stop();
   });
 
-  const open = async (path = "/", options = {}, at = base): Promise<Page> => {
-    const page = await pages.open(`${at}/#${path}`, options);
-    page.setDefaultTimeout(PATIENCE);
-    await page.locator("main h1").waitFor();
-    return page;
-  };
-  const press = (page: Page, name: string | RegExp) =>
-    page.getByRole("button", { name, exact: typeof name === "string" }).click();
-  const tab = (page: Page, name: string) =>
-    page.getByRole("navigation", { name: "Views of the wallet" }).getByRole("link", { name, exact: true }).click();
-  const panel = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
-  const field = (page: Page, name: string) => page.getByRole("textbox", { name, exact: true });
-  const secret = (page: Page, name = "Passphrase of this wallet") => page.getByLabel(name, { exact: true });
-  /** The sum in ada that a stat of the overview has reached. */
-  const hasStat = (page: Page, name: string, text: string) =>
-    page.locator(".stat", { hasText: name }).getByText(text).waitFor();
-  /** Signs what is shown, and waits for the ledger. */
-  const sign = async (page: Page, verb: string) => {
-    await secret(page).fill(PASSPHRASE);
-    await press(page, verb);
-    await panel(page, "Sent").getByText("It is in the ledger.").waitFor();
-  };
-  /** Nothing that was typed is kept by the browser, or is in the address. */
-  const keepsNoSecret = async (page: Page, ...secrets: readonly string[]) => {
-    const kept = await page.evaluate(async () => {
-      const storages = [localStorage, sessionStorage].map((one) => JSON.stringify({ ...one }));
-      const databases = (await indexedDB.databases()).length;
-      return [...storages, document.cookie, `${databases}`, location.href, document.documentElement.outerHTML].join(
-        "\n",
-      );
-    });
-    for (const one of secrets) expect(kept.includes(one)).toBe(false);
-  };
-  /** Goes through the phrase that is shown, and answers for its three words; returns the words. */
-  const writePhraseDown = async (page: Page): Promise<string[]> => {
-    await page.locator(".phrase li").nth(23).waitFor();
-    const words = await page.locator(".phrase b").allTextContents();
-    await press(page, "I have written them down");
-    const asked = page.getByLabel(/^Word \d+$/);
-    await asked.first().waitFor();
-    expect([await asked.count(), await page.locator(".phrase").count()]).toEqual([3, 0]);
-    for (const one of await asked.all()) {
-      const label = await one.evaluate((element) => (element as HTMLInputElement).labels![0]!.textContent!);
-      await one.fill(words[Number(label.replace(/\D/g, "")) - 1]!);
-    }
-    return words;
-  };
-
   it("creates a wallet by keyboard alone, shows its phrase once, and asks for three of its words", async () => {
-    const page = await open();
+    const page = await pages.open();
     const reach = async (name: string) => {
       for (let i = 0; i < 40; i++) {
         await page.keyboard.press("Tab");
@@ -130,17 +88,17 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await page.getByRole("heading", { name: "<b>Savings</b>" }).waitFor();
     const id = /#\/wallets\/([0-9a-f]{40})$/.exec(page.url())![1]!;
     expect(await scenario.client.wallet(id)).toMatchObject({ name: "<b>Savings</b>", address_pool_gap: 20 });
-    await keepsNoSecret(page, words.join(" "), words.slice(0, 3).join(" "), PASSPHRASE);
+    await expectNoSecret(page, words.join(" "), words.slice(0, 3).join(" "), PASSPHRASE);
     await page.goBack();
     await page.locator("main h1").waitFor();
-    await keepsNoSecret(page, words.join(" "), ...words.filter((word) => word.length > 7));
+    await expectNoSecret(page, words.join(" "), ...words.filter((word) => word.length > 7));
   });
 
   it("receives, and sends to several with a message: the review is read from the bytes, the status is live", async () => {
     const { id } = await scenario.createWallet({ name: "Grace", coins: [100n * ADA] });
     const other = await scenario.createWallet({ name: "Ada" });
     const [to, second] = (await scenario.client.addresses(other.id)).map((one) => one.id);
-    const page = await open(`/wallets/${id}`);
+    const page = await pages.open(`/wallets/${id}`);
     await hasStat(page, "Total", "100");
     await tab(page, "Receive");
     const next = await page.locator(".address").innerText();
@@ -175,7 +133,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
       expect(shown).toContain(text);
     }
     await sign(page, "Sign and send");
-    await keepsNoSecret(page, PASSPHRASE);
+    await expectNoSecret(page, PASSPHRASE);
     await page.getByRole("link", { name: "Show the transaction" }).click();
     await page.getByText('"Thanks"').waitFor();
     await until("the recipient has it", async () => await scenario.available(other.id) === 15_500_000n);
@@ -192,7 +150,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     const { id } = await scenario.createWallet({ coins: [50n * ADA] });
     const thief = await scenario.createWallet({ name: "Thief" });
     const [stolen, mine] = [await scenario.address(thief.id), await scenario.address(id, 3)];
-    const page = await open(`/wallets/${id}/send`);
+    const page = await pages.open(`/wallets/${id}/send`);
     // what is built pays the wallet more than was entered, and someone else
     await page.route("**/transactions-construct", async (route) => {
       const lie = { payments: [{ address: stolen, amount: { quantity: 2_000_000, unit: "lovelace" } }] };
@@ -231,7 +189,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
 
   it("shows refusals with advice, and keeps what was typed while the service is slow or away", async () => {
     const { id } = await scenario.createWallet({ name: "Patient", coins: [20n * ADA] });
-    const page = await open(`/wallets/${id}/send`);
+    const page = await pages.open(`/wallets/${id}/send`);
     await field(page, "Address").fill(await scenario.address(id));
     await field(page, "Ada").fill("500");
     await press(page, "Review");
@@ -263,7 +221,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     const words = newMnemonic(15);
     const before = await scenario.client.create({ name: "Before", mnemonic_sentence: words, passphrase: PASSPHRASE });
     await scenario.client.delete(before.id);
-    const page = await open("/new/restore");
+    const page = await pages.open("/new/restore");
     const phrase = field(page, "Recovery phrase");
     await phrase.fill(["abandom", ...words.slice(1)].join("\n"));
     await page.getByText("Word 1 is not in the list of words.").waitFor();
@@ -279,116 +237,13 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await press(page, "Restore the wallet");
     await page.getByRole("heading", { name: "Back again" }).waitFor();
     expect(page.url()).toContain(before.id);
-    await keepsNoSecret(page, words.join(" "), PASSPHRASE);
-  });
-
-  it("joins a pool, delegates the vote, and stops delegating", async () => {
-    const { id } = await scenario.createWallet({ name: "Staker", coins: [50n * ADA, 50n * ADA] });
-    const page = await open(`/wallets/${id}/staking`);
-    await page.getByRole("button", { name: /^Join pool1/ }).first().click();
-    const review = panel(page, "Check before you sign");
-    await review.getByText(/Delegates the stake to pool1/).waitFor();
-    expect(await review.innerText()).toMatch(/Deposit\s+2\.000000 ada/);
-    await sign(page, "Sign and join");
-    await tab(page, "Overview");
-    await hasStat(page, "Deposit", "2");
-    await tab(page, "Voting");
-    await press(page, "Delegate the vote to No confidence");
-    await panel(page, "Check before you sign").getByText("Delegates the vote to No confidence").waitFor();
-    await sign(page, "Sign and delegate the vote");
-    await tab(page, "Staking");
-    await press(page, "Stop delegating");
-    await panel(page, "Check before you sign").getByText("Stops delegating").waitFor();
-    await sign(page, "Sign and stop delegating");
-    const [last] = await scenario.client.transactions(id);
-    expect(last!.certificates.map((one) => one.certificate_type)).toEqual(["quit_pool"]);
-  });
-
-  it("mints and burns tokens, and sends them with the least ada", async () => {
-    const { id } = await scenario.createWallet({ name: "Mint", coins: [50n * ADA, 50n * ADA] });
-    const page = await open(`/wallets/${id}/mint`);
-    await field(page, "Name of the token").fill("Leaf");
-    await field(page, "Quantity").fill("1000");
-    await press(page, "Review");
-    await panel(page, "Check before you sign").getByText("+1,000").waitFor();
-    await sign(page, "Sign and mint");
-    await tab(page, "Overview");
-    const row = panel(page, "Tokens").locator("tr", { hasText: "Leaf" });
-    await row.getByText("1,000").waitFor();
-    await row.getByText(/^asset1/).waitFor();
-    await row.getByRole("link", { name: "Send" }).click();
-    await field(page, "Address").fill(await scenario.address(id, 5));
-    await field(page, "Quantity").fill("10");
-    await press(page, "Review");
-    await panel(page, "Check before you sign").getByText("an address of this wallet").waitFor();
-    await sign(page, "Sign and send");
-    await tab(page, "Mint");
-    await press(page, "Burn");
-    await field(page, "Quantity").fill("400");
-    await press(page, "Review");
-    await sign(page, "Sign and burn");
-    const { assets } = await scenario.client.wallet(id);
-    expect(assets.total.map(({ quantity }) => quantity)).toEqual([600]);
-  });
-
-  it("shares a wallet between two owners, who both sign a payment", async () => {
-    const create = async (page: Page) => {
-      await writePhraseDown(page);
-      await press(page, "Continue");
-      await secret(page, "Passphrase").fill(PASSPHRASE);
-      await secret(page, "Passphrase, again").fill(PASSPHRASE);
-      await press(page, "Create the shared wallet");
-      await panel(page, "The rule").waitFor();
-      return /#\/shared-wallets\/([0-9a-f]{40})/.exec(page.url())![1]!;
-    };
-    const first = await open("/new/shared");
-    await field(first, "Name").fill("Club");
-    await press(first, "Continue");
-    const [firstId, invitation] = [await create(first), await field(first, "Invitation").inputValue()];
-    await first.getByText("Owner 2 has not joined yet.").waitFor();
-    const second = await open("/new/shared");
-    await press(second, "I was invited");
-    await field(second, "Text that another owner sent you").fill(invitation);
-    await second.getByText("all of: Owner 1, Owner 2").waitFor();
-    await press(second, "Continue");
-    const secondId = await create(second);
-    await second.getByText("All keys are here.").waitFor();
-    const key = await scenario.client.accountKey(secondId, "extended", "shared-wallets");
-    await field(first, "Key of Owner 2").fill(key);
-    await press(first, "Add");
-    await first.getByText("All keys are here.").waitFor();
-    // both have the same addresses now
-    await tab(first, "Receive");
-    const address = await first.locator(".address").innerText();
-    expect(address).toBe((await scenario.client.nextAddress(secondId, "shared-wallets")).id);
-    await scenario.faucet(address, 30n * ADA);
-    await tab(first, "Overview");
-    await hasStat(first, "Available", "30");
-    await tab(first, "Send");
-    await field(first, "Address").fill((await scenario.client.addresses(firstId, {}, "shared-wallets"))[2]!.id);
-    await field(first, "Ada").fill("5");
-    await press(first, "Review");
-    await secret(first).fill(PASSPHRASE);
-    await press(first, "Sign");
-    await first.locator(".signers li", { hasText: "Owner 1" }).getByText("Signed").waitFor();
-    const passed = await first.getByLabel("The transaction as text").inputValue();
-    await tab(second, "Sign");
-    await field(second, "Transaction").fill(passed);
-    await press(second, "Read it");
-    await second.locator(".signers li", { hasText: "Owner 1" }).getByText("Signed").waitFor();
-    await secret(second).fill(PASSPHRASE);
-    await press(second, "Sign");
-    await second.getByText("Enough owners have signed.").waitFor();
-    await press(second, "Send to the network");
-    await panel(second, "Sent").getByText("It is in the ledger.").waitFor();
-    await tab(first, "History");
-    await panel(first, "Transactions").getByText("Sent to itself").waitFor();
+    await expectNoSecret(page, words.join(" "), PASSPHRASE);
   });
 
   it("renames, changes the passphrase, moves everything, and deletes last", async () => {
     const { id } = await scenario.createWallet({ name: "Old name", coins: [30n * ADA, 3n * ADA] });
     const other = await scenario.createWallet({ name: "New home" });
-    const page = await open(`/wallets/${id}/settings`);
+    const page = await pages.open(`/wallets/${id}/settings`);
     await field(page, "Name of the wallet").fill("New name");
     await press(page, "Rename");
     await page.getByRole("heading", { name: "New name" }).waitFor();
@@ -417,45 +272,44 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     expect(await scenario.refused(scenario.client.wallet(id))).toEqual([404, "no_such_wallet"]);
   });
 
+  it("joins a pool, with the deposit in the review", async () => {
+    const { id } = await scenario.createWallet({ name: "Staker", coins: [50n * ADA] });
+    const page = await pages.open(`/wallets/${id}/staking`);
+    await page.getByRole("button", { name: /^Join pool1/ }).first().click();
+    const review = panel(page, "Check before you sign");
+    await review.getByText(/Delegates the stake to pool1/).waitFor();
+    expect(await review.innerText()).toMatch(/Deposit\s+2\.000000 ada/);
+    await sign(page, "Sign and join");
+    await tab(page, "Overview");
+    await hasStat(page, "Deposit", "2");
+  });
+
   it("has no axe violations in both themes, shows the focus, and fits a phone", async () => {
     const { id } = await scenario.createWallet({ name: "W".repeat(120), coins: [ADA * 5n, 999_999_999_999n] });
-    await scenario.createOtherKinds();
-    const page = await open("/");
-    await page.locator("tbody tr").first().waitFor();
-    const views = [
-      ["/", "tbody tr"],
-      ["/new", ".way"],
-      ["/new/create", ".phrase"],
-      ["/new/restore", "textarea"],
-      [`/wallets/${id}`, "tbody tr"],
-      [`/wallets/${id}/send`, "fieldset"],
-      [`/wallets/${id}/receive`, ".qr"],
-      [`/wallets/${id}/history`, "tbody tr"],
-      [`/wallets/${id}/staking`, "tbody tr"],
-      [`/wallets/${id}/settings`, ".chart"],
-    ] as const;
-    for (const [path, ready] of views) {
-      await page.evaluate((to) => void (location.hash = to), path);
-      await page.locator(ready).first().waitFor();
+    const page = await pages.open("/");
+    const phone = await pages.open("/", PHONE);
+    for (
+      const [path, ready] of [["/", "tbody tr"], [`/wallets/${id}`, "tbody tr"], [
+        `/wallets/${id}/send`,
+        "fieldset",
+      ]] as const
+    ) {
+      for (const one of [page, phone]) {
+        await visit(one, path);
+        await one.locator(ready).first().waitFor();
+      }
       await expectAccessible(page, path);
-    }
-    await page.evaluate(() => void (location.hash = "/"));
-    await page.locator("tbody tr").first().waitFor();
-    await expectFocusVisible(page);
-    const phone = await open("/", PHONE);
-    for (const [path, ready] of views) {
-      await phone.evaluate((to) => void (location.hash = to), path);
-      await phone.locator(ready).first().waitFor();
       await expectFits(phone);
     }
+    await expectFocusVisible(page);
   });
 
   it("is served at the port of --ui-port as well, with the service's guards", async () => {
     const at = scenario.arbor.places.get("wallet page")!;
     const { id } = await scenario.createWallet({ name: "At both", coins: [ADA * 7n] });
-    const page = await open(`/wallets/${id}`, {}, at);
+    const page = await pages.open(`/wallets/${id}`, {}, at);
     await hasStat(page, "Total", "7");
-    for (const one of [base, at]) {
+    for (const one of [pages.base, at]) {
       const call = (headers: Record<string, string>) => fetch(`${one}/v2/wallets/${id}`, { headers });
       expect((await call({})).status).toBe(200);
       const foreign = await call({ origin: "http://attacker.example" });
@@ -467,7 +321,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     const wrong = (one: string) =>
       http(one, "POST", `/v2/wallets/${id}/policy-key`, { passphrase: "not the passphrase" });
     const codes = [];
-    for (const one of [base, at, base, at, base, at]) codes.push((await wrong(one)).body.code);
+    for (const one of [pages.base, at, pages.base, at, pages.base, at]) codes.push((await wrong(one)).body.code);
     expect(codes).toEqual([...Array(5).fill("wrong_encryption_passphrase"), "too_many_wrong_passphrases"]);
   });
 });
