@@ -16,7 +16,6 @@ import {
   secret,
   sign,
   tab,
-  visit,
   WalletPages,
   writePhraseDown,
 } from "../support/wallet_page.ts";
