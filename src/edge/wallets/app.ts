@@ -6,7 +6,6 @@ import { VERSION } from "#src/base/version.ts";
 import { consolidationRoutes } from "#src/edge/wallets/consolidations.ts";
 import { newWalletApp, PREFIX } from "#src/edge/wallets/route.ts";
 import { mountDocs } from "#src/edge/docs.ts";
-import { mountPage } from "#src/edge/pageBundle.ts";
 import { startPage } from "#src/edge/startPage.ts";
 import { guardSites } from "#src/edge/sites.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
@@ -28,6 +27,7 @@ import { servedShared, sharedWalletRoutes } from "#src/edge/wallets/shared.ts";
 import { sharedKeyRoutes } from "#src/edge/wallets/sharedKeys.ts";
 import { spendingRoutes } from "#src/edge/wallets/spending.ts";
 import { buildRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transactions.ts";
+import { walletPage } from "#src/edge/wallets/page.ts";
 import { unusedAddressRoutes } from "#src/edge/wallets/unusedAddresses.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 
@@ -64,8 +64,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   }
   proxyRoutes(app, service);
   options.health(app);
-  const { builders, log } = options;
-  mountPage(app, { builders, log, name: "wallet", title: "Wallets", at: ["/"] });
+  walletPage(app, options);
   startPage(app, "wallets", [PREFIX]);
   const examples = [new URL("./examples.json", import.meta.url)];
   mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), examples });

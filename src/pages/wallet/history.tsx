@@ -16,6 +16,7 @@ import { DateTime } from "../kit/time.tsx";
 import { toast } from "../kit/toast.tsx";
 import { JsonTree } from "../kit/values.tsx";
 import { AssetAmount, type AssetBook, useAssets } from "./assets.tsx";
+import { explorerAddress, explorerTx } from "./devnet.tsx";
 import { Change, TransactionStatus, TransactionTable } from "./historyTable.tsx";
 import { walletPath } from "./paths.ts";
 import { read, readPage, send, type Transaction, type WalletSummary } from "./service.ts";
@@ -251,7 +252,7 @@ function Details({ transaction: one, wallet, book }: {
               </span>
             ),
           ],
-          ["Id", <Id value={one.id} name="transaction id" full />],
+          ["Id", <Id value={one.id} name="transaction id" href={explorerTx(one.id)} full external />],
           [
             "In the ledger since",
             one.inserted_at && (
@@ -330,7 +331,7 @@ function Sides({ title, entries, book, unknown }: {
             <span class="spread">
               {address === undefined
                 ? <span class="note">{unknown}</span>
-                : <Id value={address} name="address" ends={10} />}
+                : <Id value={address} name="address" ends={10} href={explorerAddress(address)} external />}
               {own && <Badge tone="good">This wallet</Badge>}
             </span>
             {amount && <Ada lovelace={amount.quantity} />}

@@ -9,6 +9,7 @@ import { Empty } from "../kit/states.tsx";
 import { Table } from "../kit/Table.tsx";
 import { useState } from "preact/hooks";
 import { type AssetBook, assetKey, decimalsOf, titleOf, useAssets } from "./assets.tsx";
+import { explorerAsset } from "./devnet.tsx";
 import { TransactionTable } from "./historyTable.tsx";
 import { walletPath } from "./paths.ts";
 import { type AssetQuantity, readPage, type Transaction } from "./service.ts";
@@ -166,7 +167,10 @@ function Assets({ assets, book, wallet }: {
           },
           {
             title: "Fingerprint",
-            cell: ({ fingerprint }) => fingerprint === undefined ? "…" : <Id value={fingerprint} name="fingerprint" />,
+            cell: (asset) =>
+              asset.fingerprint === undefined
+                ? "…"
+                : <Id value={asset.fingerprint} name="fingerprint" href={explorerAsset(assetKey(asset))} external />,
           },
           { title: "Policy", cell: ({ policy_id }) => <Id value={policy_id} name="policy id" ends={6} /> },
           {

@@ -5,10 +5,12 @@ import { count } from "../kit/amounts.tsx";
 import { Loaded, useData, usePages } from "../kit/data.tsx";
 import { Form } from "../kit/forms.tsx";
 import { copyText, Id } from "../kit/Id.tsx";
-import { Badge, Choice, lazy, Panel } from "../kit/parts.tsx";
-import { Empty } from "../kit/states.tsx";
+import { Action, Badge, Choice, lazy, Panel } from "../kit/parts.tsx";
+import { Empty, sentenceOf } from "../kit/states.tsx";
 import { Pager, Table } from "../kit/Table.tsx";
 import { toast } from "../kit/toast.tsx";
+import { adaText } from "./amounts.ts";
+import { askFaucet, devnet, GIFT } from "./devnet.tsx";
 import { network, networkName } from "./network.tsx";
 import { SecretField } from "./secrets.tsx";
 import { read, readPage, send } from "./service.ts";
@@ -50,11 +52,24 @@ function Next({ wallet: { prefix, id } }: Pick<WalletTab, "wallet">) {
                 <button type="button" class="primary" onClick={() => void copyText(address, "Copied the address")}>
                   Copy the address
                 </button>
+                {devnet() !== undefined && (
+                  <Action
+                    run={async () => {
+                      try {
+                        await askFaucet(address);
+                        toast("The faucet has paid. The next block brings it.");
+                      } catch (error) {
+                        toast(sentenceOf(error), "bad");
+                      }
+                    }}
+                  >
+                    {`Get ${adaText(GIFT)} test ada`}
+                  </Action>
+                )}
               </div>
               {info && info.network_info.network_id !== "mainnet" && (
                 <p class="note">
-                  {`This is an address of ${networkName(info.network_info.protocol_magic)}: send test ada only. `}
-                  {info.network_info.protocol_magic === 42 && "The faucet of the devnet's page gives some."}
+                  {`This is an address of ${networkName(info.network_info.protocol_magic)}: send test ada only.`}
                 </p>
               )}
               <p class="note">All addresses of the wallet stay valid. A new one for each payer keeps payments apart.</p>

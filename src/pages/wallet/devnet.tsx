@@ -1,0 +1,26 @@
+/** What a devnet in the same process adds: its faucet, and the pages of its explorer. */
+import { call } from "#src/client/http.ts";
+import { setting } from "../kit/mount.tsx";
+
+/** Lovelace that the faucet gives at a time. */
+export const GIFT = 1_000_000_000n;
+
+/** Origin of the devnet; undefined on other networks. */
+export const devnet = (): string | undefined => setting("devnet");
+
+/** Has the faucet pay an address. @throws {ApiError} */
+export async function askFaucet(address: string): Promise<void> {
+  await call(devnet()!, "POST", "/faucet", { address, lovelace: GIFT });
+}
+
+const explorer = (path: string) => {
+  const origin = devnet();
+  return origin === undefined ? undefined : `${origin}/#${path}`;
+};
+
+/** Where the explorer shows a transaction; undefined on other networks. */
+export const explorerTx = (hash: string): string | undefined => explorer(`/tx/${hash}`);
+/** Where it shows an address. */
+export const explorerAddress = (address: string): string | undefined => explorer(`/address/${address}`);
+/** Where it shows an asset. */
+export const explorerAsset = (asset: string): string | undefined => explorer(`/asset/${asset}`);
