@@ -24,3 +24,5 @@ export const explorerTx = (hash: string): string | undefined => explorer(`/tx/${
 export const explorerAddress = (address: string): string | undefined => explorer(`/address/${address}`);
 /** Where it shows an asset. */
 export const explorerAsset = (asset: string): string | undefined => explorer(`/asset/${asset}`);
+/** Where it shows a stake pool. */
+export const explorerPool = (pool: string): string | undefined => explorer(`/pool/${pool}`);

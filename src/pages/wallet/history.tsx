@@ -24,6 +24,7 @@ import { type HistoryFilter, matchingPage, PAGE, purposeOf } from "./transaction
 import type { WalletTab } from "./wallet.tsx";
 
 const EVERY_MS = 3_000;
+const FILTERED_MS = 15_000;
 
 export function History({ wallet, item, query }: WalletTab) {
   const book = useAssets(wallet);
@@ -62,7 +63,8 @@ function List({ wallet, book, query }: {
       ),
     ({ after }) => after,
     [prefix, id, filter.direction, filter.status, filter.text, from, to],
-    { everyMs: EVERY_MS },
+    // a filter may read many pages
+    { everyMs: filtered ? FILTERED_MS : EVERY_MS },
   );
   return (
     <>
@@ -116,7 +118,7 @@ function List({ wallet, book, query }: {
                 )}
               <Pager
                 label="Transactions"
-                text={`Page ${count(pages.page + 1)}`}
+                {...(pages.previous ?? pages.next ? { text: `Page ${count(pages.page + 1)}` } : {})}
                 previous={pages.previous}
                 next={pages.next}
               />

@@ -1,4 +1,5 @@
 /** All wallets of the service. */
+import { useEffect, useState } from "preact/hooks";
 import { Ada, count } from "../kit/amounts.tsx";
 import { Loaded, useData } from "../kit/data.tsx";
 import { shortId } from "../kit/Id.tsx";
@@ -10,10 +11,18 @@ import { Table } from "../kit/Table.tsx";
 import { delegationText, KIND_NAMES, readWallets, type WalletSummary } from "./service.ts";
 import { walletPath } from "./paths.ts";
 
-const EVERY_MS = 5_000;
+/** Milliseconds between two reads of all wallets, and of many. */
+const EVERY_MS = { few: 5_000, many: 20_000 };
+/** Wallets from which on reading all of them takes a while. */
+const MANY = 200;
+const byName = new Intl.Collator();
 
 export function WalletList({ query }: ViewProps) {
-  const data = useData(readWallets, [], { everyMs: EVERY_MS });
+  const [pace, setPace] = useState<keyof typeof EVERY_MS>("few");
+  const data = useData(readWallets, [pace], { everyMs: EVERY_MS[pace], keep: true });
+  useEffect(() => {
+    if ((data.value?.length ?? 0) >= MANY) setPace("many");
+  }, [data.value]);
   const wanted = query.get("q") ?? "";
   return (
     <>
@@ -84,6 +93,7 @@ function Wallets({ wallets, wanted }: { readonly wallets: readonly WalletSummary
         <Table
           caption="Wallets"
           rows={shown}
+          pageSize={25}
           keyOf={({ prefix, id }) => `${prefix}/${id}`}
           empty={
             <Empty title="No wallet has this name or id">
@@ -93,7 +103,7 @@ function Wallets({ wallets, wanted }: { readonly wallets: readonly WalletSummary
           columns={[
             {
               title: "Name",
-              compare: (a, b) => a.name.localeCompare(b.name),
+              compare: (a, b) => byName.compare(a.name, b.name),
               cell: (wallet) => (
                 <span class="wallet-name">
                   <a href={hrefOf(walletPath(wallet))}>

@@ -39,6 +39,18 @@ export function Owners({ wallet, reload }: WalletTab) {
                 ]}
               />
             </Panel>
+            {self !== undefined && owners.length > 1 && (
+              <Panel title="Your key">
+                <p>
+                  {`Send it to the owners who joined before you: they add it as the key of ${ownerName(self)}. `}
+                  It is public: nobody can spend with it.
+                </p>
+                <div class="buttons">
+                  <button type="button" onClick={() => void copyText(key, "Copied your key")}>Copy your key</button>
+                  <Id value={key} name="your key" ends={12} />
+                </div>
+              </Panel>
+            )}
             {missing.length > 0 && (
               <>
                 <Panel title="1. Send the invitation to the other owners">
@@ -81,11 +93,7 @@ export function Owners({ wallet, reload }: WalletTab) {
                 })}
               </ul>
               <p class="note">
-                {missing.length > 0
-                  ? "The wallet has no addresses before it has all keys."
-                  : self && owners.length > 1
-                  ? "All keys are here. An owner who still lacks yours copies it from this list."
-                  : "All keys are here."}
+                {missing.length > 0 ? "The wallet has no addresses before it has all keys." : "All keys are here."}
               </p>
             </Panel>
           </>

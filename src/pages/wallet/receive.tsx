@@ -151,7 +151,7 @@ function Addresses({ prefix, id }: { readonly prefix: string; readonly id: strin
               />
               <Pager
                 label="Addresses"
-                text={`Page ${count(pages.page + 1)}`}
+                {...(pages.previous ?? pages.next ? { text: `Page ${count(pages.page + 1)}` } : {})}
                 previous={pages.previous}
                 next={pages.next}
               />

@@ -50,7 +50,7 @@ export function RestoreWallet() {
     <>
       <Heading title="Restore a wallet">Restore a wallet</Heading>
       <div class="column narrow">
-        <Panel title="Recovery phrase">
+        <Panel title="Phrase, name and passphrase">
           <Form
             verb="Restore the wallet"
             run={restore}

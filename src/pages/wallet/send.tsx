@@ -271,7 +271,11 @@ function SendForm({ wallet, book, initial, reload }: {
             <Ada lovelace={wallet.available} />
           </p>
           {wallet.availableAssets.length > 0 && (
-            <p class="note">{`and ${wallet.availableAssets.length} kinds of tokens`}</p>
+            <p class="note">
+              {wallet.availableAssets.length === 1
+                ? "and one kind of token"
+                : `and ${wallet.availableAssets.length} kinds of tokens`}
+            </p>
           )}
           {wallet.prefix === "wallets" && (
             <p class="note">

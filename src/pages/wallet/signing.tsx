@@ -5,7 +5,7 @@
  * or passed on, where other owners or other programs have to sign.
  */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import type { Constructed, Decoded, NetworkInformation } from "#src/client/wallets.ts";
 import { Ada, count } from "../kit/amounts.tsx";
@@ -114,6 +114,9 @@ export function Signing({ wallet, draft, verb, back, done }: {
   const [sent, setSent] = useState<string>();
   const reviewed = useData(() => reviewOf(wallet, { ...draft, transaction: text }), [wallet.id, text], { keep: true });
   const book = useAssets(wallet);
+  const top = useRef<HTMLDivElement>(null);
+  // the button that led here is gone, and with it the focus
+  useEffect(() => top.current?.focus(), []);
   if (sent !== undefined) return <Sent wallet={wallet} hash={sent} back={back} />;
   const submit = async (signed: string, hash: string) => {
     await send("POST", `/${wallet.prefix}/${wallet.id}/transactions-submit`, { transaction: signed }, hash);
@@ -121,49 +124,51 @@ export function Signing({ wallet, draft, verb, back, done }: {
     setSent(hash);
   };
   return (
-    <Panel title="Check before you sign" aside={<button type="button" class="small" onClick={back}>Back</button>}>
-      <Loaded data={reviewed as Data<Reviewed>} rows={8}>
-        {({ review, signers }) => (
-          <>
-            <ReviewView review={review} book={book.value} />
-            {(draft.warnings ?? []).map(({ code, message }) => <p key={code} class="alert warn">{message}</p>)}
-            {review.problems.length > 0
-              ? (
-                <div class="alert" role="alert">
-                  <p>
-                    <b>Do not sign this.</b> The transaction is not what you requested:
-                  </p>
-                  <ul>{review.problems.map((problem) => <li key={problem}>{problem}</li>)}</ul>
-                  <p>Nothing was signed or sent.</p>
-                </div>
-              )
-              : wallet.payment
-              ? (
-                <SharedSigning
-                  wallet={wallet}
-                  review={review}
-                  signers={signers}
-                  transaction={text}
-                  replace={setText}
-                  submit={submit}
-                />
-              )
-              : wallet.signs
-              ? (
-                <OwnSigning
-                  wallet={wallet}
-                  review={review}
-                  transaction={text}
-                  verb={verb}
-                  submit={submit}
-                  back={back}
-                />
-              )
-              : <Outside transaction={text} review={review} submit={submit} />}
-          </>
-        )}
-      </Loaded>
-    </Panel>
+    <div ref={top} tabIndex={-1} class="focused">
+      <Panel title="Check before you sign" aside={<button type="button" class="small" onClick={back}>Back</button>}>
+        <Loaded data={reviewed as Data<Reviewed>} rows={8}>
+          {({ review, signers }) => (
+            <>
+              <ReviewView review={review} book={book.value} />
+              {(draft.warnings ?? []).map(({ code, message }) => <p key={code} class="alert warn">{message}</p>)}
+              {review.problems.length > 0
+                ? (
+                  <div class="alert" role="alert">
+                    <p>
+                      <b>Do not sign this.</b> The transaction is not what you requested:
+                    </p>
+                    <ul>{review.problems.map((problem) => <li key={problem}>{problem}</li>)}</ul>
+                    <p>Nothing was signed or sent.</p>
+                  </div>
+                )
+                : wallet.payment
+                ? (
+                  <SharedSigning
+                    wallet={wallet}
+                    review={review}
+                    signers={signers}
+                    transaction={text}
+                    replace={setText}
+                    submit={submit}
+                  />
+                )
+                : wallet.signs
+                ? (
+                  <OwnSigning
+                    wallet={wallet}
+                    review={review}
+                    transaction={text}
+                    verb={verb}
+                    submit={submit}
+                    back={back}
+                  />
+                )
+                : <Outside transaction={text} review={review} submit={submit} />}
+            </>
+          )}
+        </Loaded>
+      </Panel>
+    </div>
   );
 }
 
@@ -373,7 +378,7 @@ export function ReviewView({ review, book }: { readonly review: Review; readonly
     ));
   const change = review.returns.reduce((sum, { lovelace }) => sum + lovelace, 0n);
   const kept = [...totalsOf(review.returns.flatMap((one) => one.assets)).values()];
-  const until = review.validTo === undefined ? undefined : slotTime(review.validTo, 1);
+  const until = review.validTo === undefined ? undefined : slotTime(review.validTo);
   return (
     <>
       {review.actions.length > 0 && (
@@ -485,7 +490,7 @@ export function Sent({ wallet, hash, back }: {
       />
       <div class="buttons">
         <a class="button primary" href={hrefOf(walletPath(wallet, "history", hash))}>Show the transaction</a>
-        <button type="button" onClick={back}>Send something else</button>
+        <button type="button" onClick={back}>Done</button>
       </div>
     </Panel>
   );

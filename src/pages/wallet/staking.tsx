@@ -11,6 +11,7 @@ import { Search } from "../kit/Search.tsx";
 import { Alert, Empty } from "../kit/states.tsx";
 import { Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
+import { explorerPool } from "./devnet.tsx";
 import { walletPath } from "./paths.ts";
 import type { Requested } from "./review.ts";
 import { read, type WalletSummary } from "./service.ts";
@@ -56,10 +57,10 @@ export function Staking({ wallet, reload }: WalletTab) {
     <>
       <Alert error={error} />
       <Current wallet={wallet} pools={pools.value} begin={begin} />
-      <Panel title={target === undefined ? "Choose a pool" : "Other pools"}>
+      <Panel title={target === undefined ? "Choose a pool" : "All pools"}>
         <p class="note">
           A pool makes blocks with the stake of those who join it, and shares the rewards. Your ada stays in the wallet
-          and can be spent at any time. Joining for the first time takes a deposit of 2 ada, which comes back.
+          and can be spent at any time. Joining for the first time takes a deposit, which comes back.
         </p>
         <Loaded data={pools} rows={8}>
           {(list) => <Pools pools={list} stake={stake} joined={target} join={join} canJoin={wallet.available > 0n} />}
@@ -90,14 +91,16 @@ function Current({ wallet, pools, begin }: {
   const { delegation, reward } = wallet;
   if (delegation === undefined) return null;
   const { active, next } = delegation;
-  const nameOf = (id: string) => poolName(pools?.find((one) => one.id === id), id);
-  const pool = (id: string | undefined) =>
-    id === undefined ? "no pool" : (
+  const pool = (id: string | undefined) => {
+    if (id === undefined) return "no pool";
+    const { metadata } = pools?.find((one) => one.id === id) ?? {};
+    return (
       <span class="badges">
-        <bdi>{nameOf(id)}</bdi>
-        <Id value={id} name="pool id" ends={6} />
+        {metadata && <bdi>{`${metadata.ticker} · ${metadata.name}`}</bdi>}
+        <Id value={id} name="pool id" ends={8} href={explorerPool(id)} external />
       </span>
     );
+  };
   const delegates = [active, ...next].some(({ status }) => status !== "not_delegating");
   const withdraw = () => begin("Sign and withdraw", { withdrawal: "self" }, { withdraw: true });
   const quit = () =>
@@ -165,7 +168,7 @@ function Pools({ pools, stake, joined, join, canJoin }: {
             cell: ({ pool }) => (
               <span class="wallet-name">
                 <bdi>{pool.metadata ? poolName(pool, pool.id) : <span class="note">without a name</span>}</bdi>
-                <Id value={pool.id} name="pool id" ends={6} />
+                <Id value={pool.id} name="pool id" ends={6} href={explorerPool(pool.id)} external />
                 {pool.retirement && <Badge tone="bad">{`Retires in epoch ${pool.retirement.epoch_number}`}</Badge>}
                 {pool.flags.includes("delisted") && <Badge tone="bad">Delisted</Badge>}
               </span>

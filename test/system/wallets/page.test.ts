@@ -217,6 +217,34 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await panel(page, "Transactions").locator("tbody tr").first().waitFor();
   });
 
+  it("lets an expired transaction be sent again or forgotten", async () => {
+    const { id } = await scenario.createWallet({ name: "Late", coins: [20n * ADA] });
+    const other = await scenario.createWallet();
+    const payment = {
+      address: await scenario.address(other.id),
+      amount: { quantity: 3_000_000n, unit: "lovelace" } as const,
+    };
+    const { id: hash } = await scenario.land(id, { payments: [payment] });
+    const page = await pages.open(`/wallets/${id}`);
+    await page.route(`**/transactions/${hash}?**`, async (route) => {
+      const { inserted_at: _, depth: __, ...listed } = await scenario.client.transaction(id, hash);
+      await route.fulfill({
+        json: { ...listed, status: "expired", failures: [{ name: "x", message: "Its input is gone." }] },
+      });
+    });
+    await visit(page, `/wallets/${id}/history/${hash}`);
+    await page.getByText("It can no longer get into a block. Nothing was spent.").waitFor();
+    await page.getByText("Its input is gone.").waitFor();
+    await press(page, "Forget");
+    await press(page, "Forget it");
+    // it is in the ledger in truth
+    await page.getByRole("alert").filter({ hasText: "cannot be forgotten as it is already in the ledger" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("link", { name: "Send again" }).click();
+    await until("the payment is filled in", async () => await field(page, "Ada").inputValue() === "3");
+    expect(await field(page, "Address").inputValue()).toBe(payment.address);
+  });
+
   it("restores a wallet, and says of each word whether it is right", async () => {
     const words = newMnemonic(15);
     const before = await scenario.client.create({ name: "Before", mnemonic_sentence: words, passphrase: PASSPHRASE });
