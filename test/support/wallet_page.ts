@@ -75,10 +75,10 @@ export async function writePhraseDown(page: Page): Promise<string[]> {
   await page.locator(".phrase li").nth(23).waitFor();
   const words = await page.locator(".phrase b").allTextContents();
   await press(page, "I have written them down");
-  const asked = page.getByLabel(/^Word \d+$/);
-  await asked.first().waitFor();
-  expect([await asked.count(), await page.locator(".phrase").count()]).toEqual([3, 0]);
-  for (const one of await asked.all()) {
+  const fields = page.getByLabel(/^Word \d+$/);
+  await fields.first().waitFor();
+  expect([await fields.count(), await page.locator(".phrase").count()]).toEqual([3, 0]);
+  for (const one of await fields.all()) {
     const label = await one.evaluate((element) => (element as HTMLInputElement).labels![0]!.textContent!);
     await one.fill(words[Number(label.replace(/\D/g, "")) - 1]!);
   }

@@ -1,5 +1,5 @@
 /**
- * A new wallet: its phrase is made in the browser, shown once, and three of its words are asked for. It lives in the
+ * A new wallet: its phrase is made in the browser, shown once, and three of its words must then be entered. It lives in the
  * memory of this view alone, and goes to the service once, with the passphrase.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -12,7 +12,7 @@ import { newPhrase, threePlaces } from "./phrase.ts";
 import { useNewPassphrase } from "./secrets.tsx";
 import { send } from "./service.ts";
 
-/** How a new phrase is made, shown and asked for; calls `done` with it. */
+/** How a new phrase is made, shown and verified; calls `done` with it. */
 export function NewPhrase({ done }: { readonly done: (words: readonly string[]) => void }) {
   const [words, setWords] = useState(() => newPhrase());
   const [places, setPlaces] = useState<readonly number[]>();
@@ -28,10 +28,10 @@ export function NewPhrase({ done }: { readonly done: (words: readonly string[]) 
         <div class="prose">
           <p>
             Write these {words.length}{" "}
-            words on paper, in this order. They are the wallet: with them it can be restored anywhere, and without them
-            nobody can restore it, also not this service.
+            words on paper, in this order. They restore the wallet on any device. Without them it cannot be restored:
+            this service does not keep them.
           </p>
-          <p class="alert warn">They are shown this one time. Do not photograph them, and tell them to nobody.</p>
+          <p class="alert warn">They are shown only once. Do not photograph them, and keep them secret.</p>
         </div>
         <ol class="phrase" aria-label="Recovery phrase">
           {words.map((word, i) => (
@@ -117,7 +117,7 @@ function NameAndPassphrase({ words }: { readonly words: readonly string[] }) {
       name: name.trim(),
       mnemonic_sentence: words,
       passphrase: passphrase.value,
-      // nobody can have paid a wallet that did not exist
+      // no payment can be older than the wallet
       restoration_mode: "from_tip",
     });
     passphrase.clear();

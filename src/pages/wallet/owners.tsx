@@ -43,7 +43,7 @@ export function Owners({ wallet, reload }: WalletTab) {
               <Panel title="Your key">
                 <p>
                   {`Send it to the owners who joined before you: they add it as the key of ${ownerName(self)}. `}
-                  It is public: nobody can spend with it.
+                  The key is public: it cannot spend anything.
                 </p>
                 <div class="buttons">
                   <button type="button" onClick={() => void copyText(key, "Copied your key")}>Copy your key</button>
@@ -70,7 +70,8 @@ export function Owners({ wallet, reload }: WalletTab) {
                     </button>
                   </div>
                   <p class="note">
-                    It has the rule and public keys. It is no secret, but send it on a way that nobody can change.
+                    It has the rule and public keys, and no secret. Use a channel where it cannot be replaced by another
+                    text.
                   </p>
                 </Panel>
                 <AddKeys wallet={wallet} reload={reload} missing={missing} />

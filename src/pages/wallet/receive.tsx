@@ -44,7 +44,7 @@ function Next({ wallet: { prefix, id } }: Pick<WalletTab, "wallet">) {
               <Qr key={address} text={address} label={`QR code of the address ${address}`} />
             </div>
             <div>
-              <p>Give this address to whoever pays you. When it is used, the next one appears here by itself.</p>
+              <p>Give this address to the person who pays you. After a payment, the next one appears here.</p>
               <p class="address mono">
                 <bdi>{address}</bdi>
               </p>

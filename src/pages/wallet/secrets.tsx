@@ -57,7 +57,7 @@ export function useNewPassphrase(label = "Passphrase"): NewPassphrase {
           label={label}
           value={first}
           onInput={setFirst}
-          hint={`At least ${SHORTEST} characters. It encrypts the keys and is asked for whenever something is signed.`}
+          hint={`At least ${SHORTEST} characters. It encrypts the keys, and every signature needs it.`}
           error={first !== "" && short ? `${SHORTEST - [...first].length} more characters, please.` : undefined}
         />
         <SecretField

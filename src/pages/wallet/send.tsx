@@ -325,10 +325,10 @@ async function withLeastAda(
   payments: readonly RequestedPayment[],
 ): Promise<readonly RequestedPayment[]> {
   if (payments.every(({ lovelace }) => lovelace > 0n)) return payments;
-  // the amounts for which the minimum is asked must pass themselves
-  const asked = payments.map((one) => one.lovelace > 0n ? one : { ...one, lovelace: 5_000_000n });
+  // the service gives the minimum for amounts that are enough
+  const sufficient = payments.map((one) => one.lovelace > 0n ? one : { ...one, lovelace: 5_000_000n });
   const { minimum_coins: least } = await send<FeeEstimate>("POST", `/${wallet.prefix}/${wallet.id}/payment-fees`, {
-    payments: paymentBodies(asked),
+    payments: paymentBodies(sufficient),
   });
   return payments.map((one, i) =>
     one.lovelace > 0n ? one : { ...one, lovelace: BigInt(least[i]?.quantity ?? 2_000_000) }

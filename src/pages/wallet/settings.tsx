@@ -217,7 +217,9 @@ function PublicKey({ wallet: { prefix, id } }: { readonly wallet: WalletSummary 
   const data = useData((signal) => read<string>(path, { format: "extended" }, signal), [path]);
   return (
     <Panel title="Account public key">
-      <p class="note">Whoever has it can see all addresses and payments of this wallet, and can spend nothing.</p>
+      <p class="note">
+        With this key, others can see all addresses and payments of the wallet. They cannot spend anything.
+      </p>
       <Loaded data={data} rows={1}>{(key) => <Id value={key} name="account public key" ends={18} />}</Loaded>
     </Panel>
   );

@@ -24,7 +24,7 @@ const STAKE_KEY = "0H";
 export function Staking({ wallet, reload }: WalletTab) {
   const [draft, setDraft] = useState<{ readonly draft: Draft; readonly verb: string }>();
   const [error, setError] = useState<unknown>();
-  // the rank depends on the stake; it is not asked again for each payment
+  // the rank depends on the stake; it is not read again after each payment
   const [stake] = useState(wallet.total);
   const pools = useData((signal) => read<StakePool[]>("/stake-pools", { stake: String(stake) }, signal), [stake]);
   const begin = async (verb: string, body: unknown, requested: Requested) => {

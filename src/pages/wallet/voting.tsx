@@ -44,7 +44,7 @@ export function Voting({ wallet, reload }: WalletTab) {
   const { active, next = [] } = wallet.delegation ?? {};
   const voting = [active, ...next].at(-1)?.voting;
   const nameOf = (vote: string | undefined) => {
-    if (vote === undefined) return "nobody";
+    if (vote === undefined) return "no one";
     if (vote === "abstain") return "Abstain";
     if (vote === "no_confidence") return "No confidence";
     const name = dreps.value?.find(({ id }) => id === vote)?.name;
@@ -61,8 +61,8 @@ export function Voting({ wallet, reload }: WalletTab) {
       <Alert error={error} />
       <Panel title="Your vote">
         <p class="note">
-          Holders of ada decide about the network. Whoever does not want to vote on each question delegates the vote.
-          Rewards can be withdrawn only by a wallet that has delegated its vote; Abstain is enough.
+          Holders of ada vote on changes of the network, or delegate their vote. A wallet can withdraw rewards only
+          after it has delegated its vote; Abstain is enough.
         </p>
         <Facts
           pairs={[

@@ -28,7 +28,7 @@ describe("a recovery phrase", () => {
     expect(wordsIn("")).toEqual([]);
   });
 
-  it("is told which word is wrong, and which word is meant", () => {
+  it("names the wrong words, with words that may be meant", () => {
     const words = [...newMnemonic(15)];
     words[3] = "abandom";
     words[8] = "zzzzz";
@@ -47,7 +47,7 @@ describe("a recovery phrase", () => {
     expect(checkPhrase(["about", ...words.slice(0, 11)]).problem).toContain("checksum");
   });
 
-  it("is asked for at three places", () => {
+  it("is verified at three different places", () => {
     for (let i = 0; i < 50; i++) {
       const places = threePlaces(24);
       expect(new Set(places).size).toBe(3);

@@ -41,8 +41,8 @@ const build = (parts: Partial<TransactionParts>) =>
   });
 const paths = new Map([[ownAt(1, 0), pathAt(1, 0)], [ownAt(0, 3), pathAt(0, 3)]]);
 const pay = (address: string, lovelace: bigint, assets = new Map<string, bigint>()) => ({ address, lovelace, assets });
-const asked: Requested = { payments: [pay(stranger, 5_000_000n)] };
-const review = (parts: Partial<TransactionParts>, requested: Requested | null = asked, claimed = paths) =>
+const onePayment: Requested = { payments: [pay(stranger, 5_000_000n)] };
+const review = (parts: Partial<TransactionParts>, requested: Requested | null = onePayment, claimed = paths) =>
   reviewTransaction(build(parts), { own, paths: claimed, requested: requested ?? undefined });
 
 describe("the review of a transaction", () => {
@@ -62,7 +62,7 @@ describe("the review of a transaction", () => {
     const claimed = new Map([[stranger, pathAt(1, 0)], [ownAt(1, 0), pathAt(1, 0)]]);
     const found = review({ outputs: [output(stranger, 7_000_000n)] }, { payments: [] }, claimed);
     expect(found.problems).toEqual([`It pays ${stranger}, which you did not enter and which is not this wallet's.`]);
-    expect(review({}, asked, new Map()).problems).toEqual([
+    expect(review({}, onePayment, new Map()).problems).toEqual([
       `It pays ${ownAt(1, 0)}, which you did not enter and which is not this wallet's.`,
     ]);
   });
@@ -102,8 +102,8 @@ describe("the review of a transaction", () => {
     expect([joined.deposit, joined.cost]).toEqual([2_000_000n, 7_170_000n]);
     const pool1 = toBech32("pool", fromHex(pool));
     expect(joined.actions).toEqual(["Registers the stake key, for a deposit", `Delegates the stake to ${pool1}`]);
-    expect(review({ certificates: [register, join] }, { ...asked, join: pool1 }).problems).toEqual([]);
-    expect(review({ certificates: [register] }, { ...asked, join: pool1 }).problems).toEqual([
+    expect(review({ certificates: [register, join] }, { ...onePayment, join: pool1 }).problems).toEqual([]);
+    expect(review({ certificates: [register] }, { ...onePayment, join: pool1 }).problems).toEqual([
       `It would not join ${pool1}.`,
     ]);
     const foreign = encodeCertificate({
@@ -117,23 +117,26 @@ describe("the review of a transaction", () => {
     const retire = encode([4, fromHex(pool), 5]);
     expect(review({ certificates: [retire] }, null).problems.length).toBe(1);
     const quit = encodeCertificate({ kind: "unregister", credential: stake, refund: 2_000_000n });
-    const left = review({ certificates: [quit] }, { ...asked, quit: true });
+    const left = review({ certificates: [quit] }, { ...onePayment, quit: true });
     expect([left.problems, left.refund]).toEqual([[], 2_000_000n]);
-    expect(review({}, { ...asked, quit: true }).problems).toEqual(["It would not quit."]);
+    expect(review({}, { ...onePayment, quit: true }).problems).toEqual(["It would not quit."]);
     const account = rewardAddress(0, stake).hex;
     expect(review({ withdrawals: [{ account, amount: 9n }] }).problems).toEqual([
       "It withdraws rewards, which you did not request.",
     ]);
-    expect(review({ withdrawals: [{ account, amount: 9n }] }, { ...asked, withdraw: true }).cost).toBe(5_169_991n);
+    expect(review({ withdrawals: [{ account, amount: 9n }] }, { ...onePayment, withdraw: true }).cost).toBe(5_169_991n);
     const theirs = rewardAddress(0, { kind: "key", hash: "ee".repeat(28) }).hex;
-    expect(review({ withdrawals: [{ account: theirs, amount: 9n }] }, { ...asked, withdraw: true }).problems.length)
+    expect(
+      review({ withdrawals: [{ account: theirs, amount: 9n }] }, { ...onePayment, withdraw: true }).problems.length,
+    )
       .toBe(1);
     const asset = "cc".repeat(28) + "01";
     expect(review({ mint: new Map([[asset, 5n]]) }).problems.length).toBe(1);
-    expect(review({ mint: new Map([[asset, -5n]]) }, { ...asked, mint: new Map([[asset, -5n]]) }).problems).toEqual([]);
+    expect(review({ mint: new Map([[asset, -5n]]) }, { ...onePayment, mint: new Map([[asset, -5n]]) }).problems)
+      .toEqual([]);
     const auxiliary = encode(new Map([[674, "x"]]));
     expect(review({ auxiliary }).problems).toEqual(["It carries metadata that you did not enter."]);
-    expect(review({ auxiliary }, { ...asked, metadata: true }).problems).toEqual([]);
+    expect(review({ auxiliary }, { ...onePayment, metadata: true }).problems).toEqual([]);
   });
 
   it("takes every part that it does not describe for a problem", () => {
@@ -145,7 +148,9 @@ describe("the review of a transaction", () => {
     );
     expect(review({ fee: 6_000_000n }).problems.length).toBe(1);
     const bytes = build({});
-    expect(reviewTransaction(fromHex(toHex(bytes).replace(/f5f6$/, "f4f6")), { own, paths, requested: asked }).problems)
+    expect(
+      reviewTransaction(fromHex(toHex(bytes).replace(/f5f6$/, "f4f6")), { own, paths, requested: onePayment }).problems,
+    )
       .toEqual([
         "It is marked as failing its scripts.",
       ]);
