@@ -16,7 +16,7 @@ import { DateTime } from "../kit/time.tsx";
 import { toast } from "../kit/toast.tsx";
 import { JsonTree } from "../kit/values.tsx";
 import { AssetAmount, type AssetBook, useAssets } from "./assets.tsx";
-import { explorerAddress, explorerTx } from "./devnet.tsx";
+import { explorerAddress, explorerTx } from "./devnet.ts";
 import { Change, TransactionStatus, TransactionTable } from "./historyTable.tsx";
 import { walletPath } from "./paths.ts";
 import { read, readPage, send, type Transaction, type WalletSummary } from "./service.ts";

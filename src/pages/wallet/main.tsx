@@ -6,11 +6,11 @@ import { WalletList } from "./list.tsx";
 import { NetworkStatus } from "./network.tsx";
 import { WalletView } from "./wallet.tsx";
 
-const NewWallet = lazy(() => import("./newWallet.tsx").then(({ NewWallet }) => NewWallet));
-const CreateWallet = lazy(() => import("./create.tsx").then(({ CreateWallet }) => CreateWallet));
-const RestoreWallet = lazy(() => import("./restore.tsx").then(({ RestoreWallet }) => RestoreWallet));
-const WatchWallet = lazy(() => import("./watch.tsx").then(({ WatchWallet }) => WatchWallet));
-const SharedWalletForm = lazy(() => import("./newShared.tsx").then(({ SharedWalletForm }) => SharedWalletForm));
+const NewWallet = lazy(() => import("./additions.ts").then(({ NewWallet }) => NewWallet));
+const CreateWallet = lazy(() => import("./additions.ts").then(({ CreateWallet }) => CreateWallet));
+const RestoreWallet = lazy(() => import("./additions.ts").then(({ RestoreWallet }) => RestoreWallet));
+const WatchWallet = lazy(() => import("./additions.ts").then(({ WatchWallet }) => WatchWallet));
+const SharedWalletForm = lazy(() => import("./additions.ts").then(({ SharedWalletForm }) => SharedWalletForm));
 
 mount({
   service: "Wallets",

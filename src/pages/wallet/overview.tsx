@@ -9,7 +9,7 @@ import { Empty } from "../kit/states.tsx";
 import { Table } from "../kit/Table.tsx";
 import { useState } from "preact/hooks";
 import { type AssetBook, assetKey, decimalsOf, titleOf, useAssets } from "./assets.tsx";
-import { explorerAsset } from "./devnet.tsx";
+import { explorerAsset } from "./devnet.ts";
 import { TransactionTable } from "./historyTable.tsx";
 import { walletPath } from "./paths.ts";
 import { type AssetQuantity, readPage, type Transaction } from "./service.ts";

@@ -10,7 +10,7 @@ import { Empty, sentenceOf } from "../kit/states.tsx";
 import { Pager, Table } from "../kit/Table.tsx";
 import { toast } from "../kit/toast.tsx";
 import { adaText } from "./amounts.ts";
-import { askFaucet, devnet, GIFT } from "./devnet.tsx";
+import { askFaucet, devnet, GIFT } from "./devnet.ts";
 import { network, networkName } from "./network.tsx";
 import { SecretField } from "./secrets.tsx";
 import { read, readPage, send } from "./service.ts";

@@ -11,7 +11,7 @@ import { Search } from "../kit/Search.tsx";
 import { Alert, Empty } from "../kit/states.tsx";
 import { Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
-import { explorerPool } from "./devnet.tsx";
+import { explorerPool } from "./devnet.ts";
 import { walletPath } from "./paths.ts";
 import type { Requested } from "./review.ts";
 import { read, type WalletSummary } from "./service.ts";
