@@ -53,7 +53,8 @@ export function useData<T>(
         set({ value, error: undefined, loading: false });
       } catch (error) {
         if (signal.aborted) return;
-        if (isAway(error)) report(part, "stale");
+        // a refusal is an answer as well
+        report(part, isAway(error) ? "stale" : "live");
         set((before) => ({ value: before.value, error, loading: false }));
       } finally {
         running = undefined;
