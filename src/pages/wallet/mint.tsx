@@ -2,6 +2,7 @@
 /** Tokens of the wallet's own policy: minted and burnt. */
 import { useState } from "preact/hooks";
 import { toHex, utf8 } from "#src/base/bytes.ts";
+import { ApiError } from "#src/client/http.ts";
 import { Loaded, useData } from "../kit/data.tsx";
 import { Form, SelectField, TextField } from "../kit/forms.tsx";
 import { Id } from "../kit/Id.tsx";
@@ -9,6 +10,7 @@ import { Choice, Facts, Panel } from "../kit/parts.tsx";
 import { Empty } from "../kit/states.tsx";
 import { readUnits } from "./amounts.ts";
 import { titleOf, useAssets } from "./assets.tsx";
+import { SecretField } from "./secrets.tsx";
 import { send } from "./service.ts";
 import { construct, type Draft, Signing } from "./signing.tsx";
 import type { WalletTab } from "./wallet.tsx";
@@ -17,6 +19,30 @@ import type { WalletTab } from "./wallet.tsx";
 const POLICY = "cosigner#0";
 /** Bytes of an asset's name at most. */
 const LONGEST = 32;
+
+/** A wallet that an older release created has no policy key yet. */
+function MakePolicyKey({ id, made }: { readonly id: string; readonly made: () => Promise<void> }) {
+  const [passphrase, setPassphrase] = useState("");
+  return (
+    <Panel title="Mint and burn">
+      <p class="note">This wallet has no policy key yet. It is made from the wallet's keys, once.</p>
+      <Form
+        verb="Make the policy key"
+        disabled={passphrase === ""}
+        run={async () => {
+          try {
+            await send("POST", `/wallets/${id}/policy-key`, { passphrase });
+            await made();
+          } finally {
+            setPassphrase("");
+          }
+        }}
+      >
+        <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
+      </Form>
+    </Panel>
+  );
+}
 
 export function Mint({ wallet, reload }: WalletTab) {
   const { id } = wallet;
@@ -27,11 +53,13 @@ export function Mint({ wallet, reload }: WalletTab) {
     [id],
   );
   const book = useAssets(wallet);
+  const lacksKey = policy.error instanceof ApiError && policy.error.code === "missing_policy_public_key";
   const [way, setWay] = useState<"mint" | "burn">("mint");
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState<string>();
   const [text, setText] = useState("");
   const [draft, setDraft] = useState<Draft>();
+  if (lacksKey) return <MakePolicyKey id={id} made={policy.reload} />;
   if (draft) {
     return (
       <Signing

@@ -1,5 +1,6 @@
 /** Addresses of a wallet: the next unused one with a QR code, and all others. */
 import { useState } from "preact/hooks";
+import { ApiError } from "#src/client/http.ts";
 import type { WalletAddress } from "#src/client/wallets.ts";
 import { count } from "../kit/amounts.tsx";
 import { Loaded, useData, usePages } from "../kit/data.tsx";
@@ -35,48 +36,59 @@ function Next({ wallet: { prefix, id } }: Pick<WalletTab, "wallet">) {
   const path = `/${prefix}/${id}/addresses/next-unused`;
   const data = useData((signal) => read<WalletAddress>(path, {}, signal), [path], { everyMs: EVERY_MS });
   const info = network.value;
+  const isEmpty = data.value === undefined && data.error instanceof ApiError && data.error.code === "no_unused_address";
   return (
     <Panel title="Receive">
-      <Loaded data={data} rows={6}>
-        {({ id: address }) => (
-          <div class="receive">
-            <div class="qr-box">
-              <Qr key={address} text={address} label={`QR code of the address ${address}`} />
-            </div>
-            <div>
-              <p>Give this address to the person who pays you. After a payment, the next one appears here.</p>
-              <p class="address mono">
-                <bdi>{address}</bdi>
-              </p>
-              <div class="buttons">
-                <button type="button" class="primary" onClick={() => void copyText(address, "Copied the address")}>
-                  Copy the address
-                </button>
-                {devnet() !== undefined && (
-                  <Action
-                    run={async () => {
-                      try {
-                        await askFaucet(address);
-                        toast("The faucet has paid. The next block brings it.");
-                      } catch (error) {
-                        toast(sentenceOf(error), "bad");
-                      }
-                    }}
-                  >
-                    {`Get ${adaText(GIFT)} test ada`}
-                  </Action>
-                )}
+      {isEmpty
+        ? (
+          <Empty title="No unused address">
+            <p>Make one above.</p>
+          </Empty>
+        )
+        : (
+          <Loaded data={data} rows={6}>
+            {({ id: address }) => (
+              <div class="receive">
+                <div class="qr-box">
+                  <Qr key={address} text={address} label={`QR code of the address ${address}`} />
+                </div>
+                <div>
+                  <p>Give this address to the person who pays you. After a payment, the next one appears here.</p>
+                  <p class="address mono">
+                    <bdi>{address}</bdi>
+                  </p>
+                  <div class="buttons">
+                    <button type="button" class="primary" onClick={() => void copyText(address, "Copied the address")}>
+                      Copy the address
+                    </button>
+                    {devnet() !== undefined && (
+                      <Action
+                        run={async () => {
+                          try {
+                            await askFaucet(address);
+                            toast("The faucet has paid. The next block brings it.");
+                          } catch (error) {
+                            toast(sentenceOf(error), "bad");
+                          }
+                        }}
+                      >
+                        {`Get ${adaText(GIFT)} test ada`}
+                      </Action>
+                    )}
+                  </div>
+                  {info && info.network_info.network_id !== "mainnet" && (
+                    <p class="note">
+                      {`This is an address of ${networkName(info.network_info.protocol_magic)}: send test ada only.`}
+                    </p>
+                  )}
+                  <p class="note">
+                    All addresses of the wallet stay valid. A new one for each payer keeps payments apart.
+                  </p>
+                </div>
               </div>
-              {info && info.network_info.network_id !== "mainnet" && (
-                <p class="note">
-                  {`This is an address of ${networkName(info.network_info.protocol_magic)}: send test ada only.`}
-                </p>
-              )}
-              <p class="note">All addresses of the wallet stay valid. A new one for each payer keeps payments apart.</p>
-            </div>
-          </div>
+            )}
+          </Loaded>
         )}
-      </Loaded>
     </Panel>
   );
 }

@@ -11,7 +11,9 @@ import { Ada } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
 import { Form, SelectField, TextField } from "../kit/forms.tsx";
 import { Facts, Panel } from "../kit/parts.tsx";
+import { Id } from "../kit/Id.tsx";
 import { hrefOf } from "../kit/router.ts";
+import { Table } from "../kit/Table.tsx";
 import { Empty, Failure } from "../kit/states.tsx";
 import { adaText, fieldText, readAda, readUnits } from "./amounts.ts";
 import { type AssetBook, assetKey, decimalsOf, titleOf, useAssets } from "./assets.tsx";
@@ -277,7 +279,7 @@ function SendForm({ wallet, book, initial, reload }: {
                 : `and ${wallet.availableAssets.length} kinds of tokens`}
             </p>
           )}
-          {wallet.prefix === "wallets" && (
+          {wallet.prefix !== "shared-wallets" && (
             <p class="note">
               To send all of it, use <a href={hrefOf(walletPath(wallet, "move"))}>Move all</a>.
             </p>
@@ -438,9 +440,19 @@ function ByronSend({ wallet, estimated: { payments, fees }, back, sent }: {
   const total = payments.reduce((sum, { lovelace }) => sum + lovelace, 0n);
   return (
     <Panel title="Check before you sign" aside={<button type="button" class="small" onClick={back}>Back</button>}>
+      <Table
+        caption="Recipients"
+        showCaption
+        rows={payments.map((one, i) => ({ ...one, key: String(i) }))}
+        keyOf={({ key }) => key}
+        pageSize={20}
+        columns={[
+          { title: "Recipient", cell: ({ address }) => <Id value={address} name="address" full /> },
+          { title: "Gets", align: "right", cell: ({ lovelace }) => <Ada lovelace={lovelace} /> },
+        ]}
+      />
       <Facts
         pairs={[
-          ...payments.map(({ address, lovelace }) => [address, <Ada lovelace={lovelace} />] as const),
           ["Fee, about", <Ada lovelace={fees.estimated_max.quantity} />],
           [
             "Leaves this wallet, about",

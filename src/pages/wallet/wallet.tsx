@@ -31,6 +31,8 @@ interface TabDefinition {
   readonly view: ComponentType<WalletTab>;
   /** Whether an incomplete shared wallet has it. */
   readonly incomplete?: boolean;
+  /** Whether it needs keys that the service has. */
+  readonly signs?: boolean;
 }
 
 const STAKED: readonly Prefix[] = ["wallets", "shared-wallets"];
@@ -69,7 +71,13 @@ const TABS: readonly TabDefinition[] = [
     kinds: STAKED,
     view: lazy(() => import("./tabs.ts").then(({ Voting }) => Voting)),
   },
-  { id: "mint", name: "Mint", kinds: ["wallets"], view: lazy(() => import("./tabs.ts").then(({ Mint }) => Mint)) },
+  {
+    id: "mint",
+    name: "Mint",
+    kinds: ["wallets"],
+    signs: true,
+    view: lazy(() => import("./tabs.ts").then(({ Mint }) => Mint)),
+  },
   {
     id: "sign",
     name: "Sign",
@@ -80,6 +88,7 @@ const TABS: readonly TabDefinition[] = [
     id: "move",
     name: "Move all",
     kinds: ["wallets", "byron-wallets"],
+    signs: true,
     view: lazy(() => import("./tabs.ts").then(({ Migrate }) => Migrate)),
   },
   {
@@ -138,8 +147,10 @@ function OneWallet({ prefix, id, tab, item, query }: {
       </>
     );
   }
-  const tabs = TABS.filter(({ kinds, incomplete = false }) =>
-    kinds.includes(prefix) && (incomplete || wallet.status !== "incomplete")
+  // a random wallet's passphrase may be empty: then it signs without one
+  const signs = wallet.signs || wallet.discovery === "random";
+  const tabs = TABS.filter((one) =>
+    one.kinds.includes(prefix) && (one.incomplete || wallet.status !== "incomplete") && (signs || !one.signs)
   );
   const current = tabs.find((one) => one.id === (tab ?? tabs[0]?.id));
   const Shown = current?.view;
