@@ -436,7 +436,7 @@ export function ReviewView({ review, book }: { readonly review: Review; readonly
             ),
           ],
           [
-            review.cost < 0n ? "This wallet gains" : "Leaves this wallet",
+            review.cost < 0n ? "Becomes available" : "Leaves this wallet",
             <b>
               <Ada lovelace={review.cost < 0n ? -review.cost : review.cost} />
             </b>,
