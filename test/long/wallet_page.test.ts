@@ -47,7 +47,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await tab(page, "Overview");
     await hasStat(page, "Deposit", "2");
     await tab(page, "Voting");
-    await press(page, "Delegate the vote to No confidence");
+    await press(page, "Choose No confidence");
     await panel(page, "Check before you sign").getByText("Delegates the vote to No confidence").waitFor();
     await sign(page, "Sign and delegate the vote");
     await tab(page, "Staking");
@@ -141,7 +141,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
 
   it("has no axe violations in both themes, shows the focus, and fits a phone", async () => {
     const { id } = await scenario.createWallet({ name: "W".repeat(120), coins: [ADA * 5n, 999_999_999_999n] });
-    await scenario.createOtherKinds();
+    const { old: { id: byron }, shared } = await scenario.createOtherKinds();
     const page = await pages.open("/");
     await page.locator("tbody tr").first().waitFor();
     const views = [
@@ -155,6 +155,14 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
       [`/wallets/${id}/history`, "tbody tr"],
       [`/wallets/${id}/staking`, "tbody tr"],
       [`/wallets/${id}/settings`, ".chart"],
+      [`/wallets/${id}/voting`, ".plain-list"],
+      [`/wallets/${id}/mint`, "form"],
+      [`/wallets/${id}/move`, "textarea"],
+      [`/wallets/${id}/sign`, "textarea"],
+      [`/byron-wallets/${byron}/receive`, "form"],
+      [`/shared-wallets/${shared.id}/owners`, ".plain-list"],
+      ["/new/shared", "select"],
+      ["/new/watch", "textarea"],
     ] as const;
     for (const [path, ready] of views) {
       await page.evaluate((to) => void (location.hash = to), path);

@@ -90,7 +90,7 @@ export function Voting({ wallet, reload }: WalletTab) {
             </span>
             {voting === "abstain"
               ? <Badge tone="good">Chosen</Badge>
-              : <Action run={() => choose("abstain")} label="Delegate the vote to Abstain">Choose</Action>}
+              : <Action run={() => choose("abstain")} label="Choose Abstain">Choose</Action>}
           </li>
           <li class="spread">
             <span class="wallet-name">
@@ -99,7 +99,7 @@ export function Voting({ wallet, reload }: WalletTab) {
             </span>
             {voting === "no_confidence"
               ? <Badge tone="good">Chosen</Badge>
-              : <Action run={() => choose("no_confidence")} label="Delegate the vote to No confidence">Choose</Action>}
+              : <Action run={() => choose("no_confidence")} label="Choose No confidence">Choose</Action>}
           </li>
         </ul>
         <Form verb="Delegate to this representative" disabled={drep === undefined} run={() => choose(typed.trim())}>
@@ -181,7 +181,7 @@ function Representatives({ dreps, voting, choose }: {
               id === voting
                 ? <Badge tone="good">Chosen</Badge>
                 : (
-                  <Action small run={() => choose(id)} label={`Delegate the vote to ${name ?? id.slice(0, 14)}`}>
+                  <Action small run={() => choose(id)} label={`Choose ${name ?? id.slice(0, 14)}`}>
                     Choose
                   </Action>
                 ),

@@ -300,9 +300,14 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     expect(await scenario.refused(scenario.client.wallet(id))).toEqual([404, "no_such_wallet"]);
   });
 
-  it("joins a pool, with the deposit in the review", async () => {
-    const { id } = await scenario.createWallet({ name: "Staker", coins: [50n * ADA] });
-    const page = await pages.open(`/wallets/${id}/staking`);
+  it("takes the devnet's test ada, and joins a pool with the deposit in the review", async () => {
+    const { id } = await scenario.createWallet({ name: "Staker" });
+    const page = await pages.open(`/wallets/${id}/receive`);
+    await press(page, "Get 1,000 test ada");
+    await page.getByText("The faucet has paid.").waitFor();
+    await tab(page, "Overview");
+    await hasStat(page, "Available", "1,000");
+    await tab(page, "Staking");
     await page.getByRole("button", { name: /^Join pool1/ }).first().click();
     const review = panel(page, "Check before you sign");
     await review.getByText(/Delegates the stake to pool1/).waitFor();
