@@ -14,7 +14,6 @@ import { releaseEndpoints } from "#src/edge/operator/releases.ts";
 import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
-import { balancesPage } from "#src/edge/wallets/balancesPage.ts";
 import { PREFIX } from "#src/edge/wallets/route.ts";
 import { readTls } from "#src/embedded/tlsFiles.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
@@ -42,12 +41,9 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   const walletRoutes = await walletService(context, shared);
   const tls = options.walletTls && await readTls(options.walletTls);
   const wallets = await listen(context, walletRoutes, { ...walletPort(options), tls });
+  // the page calls the API of its own origin, so its port has the whole service, with the same guards and limits
   const uiPort = walletUiPort(options);
-  const balances = uiPort && await listen(
-    context,
-    balancesPage(walletRoutes, { hosts: [...options.hosts, options.walletHost], log }),
-    { ...uiPort, tls },
-  );
+  const walletPage = uiPort && await listen(context, walletRoutes, { ...uiPort, tls });
   // Stops before the listeners, which wait for their streams to end.
   stops.push(() => Promise.resolve(events.close()));
   const webhooks = startWebhooks({
@@ -64,7 +60,7 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   listening.push(
     { name: tokensServed(context) ? "token service" : "token service (off)", at: urlOf(tokens) },
     { name: "wallet service", at: `${urlOf(wallets)}${PREFIX}` },
-    ...(balances ? [{ name: "wallet page", at: urlOf(balances) }] : []),
+    ...(walletPage ? [{ name: "wallet page", at: urlOf(walletPage) }] : []),
     { name: "operator service", at: urlOf(operator) },
   );
 }

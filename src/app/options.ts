@@ -145,7 +145,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --proxies N          proxies in front of the token service that append to X-Forwarded-For (0)  ARBOR_PROXIES
   --fact-slots B       true: facts are {value, slot} unless the query has slots=false (false)  ARBOR_FACT_SLOTS
   --wallet-port N      wallet service (8090)                            ARBOR_WALLET_PORT
-  --wallet-ui-port N   page with the wallets' balances and addresses (off)  ARBOR_WALLET_UI_PORT
+  --wallet-ui-port N   a second port for the wallets' page (off)  ARBOR_WALLET_UI_PORT
   --wallet-host HOST   address of the wallet service, independent of --host (127.0.0.1)  ARBOR_WALLET_HOST
 ${TLS_HELP}
   --sync-tolerance N   maximum lag in seconds of a ready wallet (300)   ARBOR_SYNC_TOLERANCE

@@ -19,7 +19,7 @@ export function walletPort({ walletHost: host, walletPort: port }: Options): Hos
   return { service: "the wallet service", host, port, option: "--wallet-port" };
 }
 
-/** The port of the page with the wallets' balances; undefined where it is off. */
+/** The second port of the wallets' page; undefined where it is off. */
 export function walletUiPort({ walletHost: host, walletUiPort: port }: Options): HostPort | undefined {
   return port === undefined ? undefined : { service: "the wallets' page", host, port, option: "--wallet-ui-port" };
 }

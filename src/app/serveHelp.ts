@@ -7,7 +7,7 @@ export const CARDANO_WALLET_SERVE_HELP = `Options:
   --node-socket FILE            socket of the node, or its pipe on Windows (required)
   --sync-tolerance DURATION     lag within which a wallet is synchronised, in seconds with a trailing s (300s)
   --port INT | --random-port    port of the wallet service, 1024 to 65535, or any free one (8090)
-  --ui-port INT | --ui-random-port  port of the page with the wallets' balances (no page)
+  --ui-port INT | --ui-random-port  a second port of the wallets' page (none)
   --tls-ca-cert FILE            authority of the clients' certificates; with the two others only
   --tls-sv-cert FILE            certificate of the server
   --tls-sv-key FILE             private key of the server

@@ -16,7 +16,7 @@ Options of cardano-wallet's serve:
   --listen-address HOST  address of the wallet service, * for all (--wallet-host)
   --port N             port of the wallet service (--wallet-port)
   --random-port        a free port for the wallet service (--wallet-port 0)
-  --ui-port N          port of the page with the wallets' balances (--wallet-ui-port)
+  --ui-port N          a second port of the wallets' page (--wallet-ui-port)
   --ui-random-port     a free port for that page (--wallet-ui-port 0)
   --node-socket PATH   also selects --provider node
   --database DIR       where the data are kept (--folder); without it, --folder and DATABASE_URL: in memory

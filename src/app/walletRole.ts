@@ -151,6 +151,8 @@ export async function walletService(
     outside: { allowPrivate },
     book,
     hosts: [...options.hosts, options.walletHost],
+    // a page that was loaded over TLS may not call a devnet without it
+    devnet: options.walletTls ? undefined : context.devnetWallet.port,
     wake: () => bus.publish(WAKE_FOLLOWER, null),
     health,
     log,

@@ -59,6 +59,12 @@ export function hostnameOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
+/** The origin at a port of the host that a request names; undefined for a host that is not a plain name or address. */
+export function originAt(host: string | undefined, port: number): string | undefined {
+  const name = hostnameOf(`http://${host}`);
+  return name !== undefined && /^([\w.-]+|\[[\da-f:.]+\])$/i.test(name) ? `http://${name}:${port}` : undefined;
+}
+
 /** Whether a host is an IP address: a name proves nothing about a machine, since anybody's DNS may point to it. */
 export const isAddress = (name: string): boolean => name.startsWith("[") || /^\d+(\.\d+){3}$/.test(name);
 

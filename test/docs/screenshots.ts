@@ -43,7 +43,7 @@ async function takeAll(arbor: Arbor): Promise<void> {
     { name: "tokens", url: `${tokens}/`, ready: `text=${token.slice(0, 8)}` },
     { name: "token", url: `${tokens}/#/token/${token}`, ready: "text=Earth" },
     { name: "wallets", url: `${wallets}/`, ready: "text=Savings" },
-    { name: "wallet", url: `${wallets}/#/wallet/${wallet}`, ready: "text=1,000" },
+    { name: "wallet", url: `${wallets}/#/wallets/${wallet}`, ready: "text=1,000" },
     { name: "explorer", url: `${devnet}/`, ready: "table" },
     { name: "transaction", url: `${devnet}/#/tx/${transaction}`, ready: "text=Outputs" },
     { name: "operator", url: `${operator}/`, ready: ".settled:not(.waiting) .feed li" },

@@ -27,10 +27,11 @@ import { servedShared, sharedWalletRoutes } from "#src/edge/wallets/shared.ts";
 import { sharedKeyRoutes } from "#src/edge/wallets/sharedKeys.ts";
 import { spendingRoutes } from "#src/edge/wallets/spending.ts";
 import { buildRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transactions.ts";
+import { walletPage } from "#src/edge/wallets/page.ts";
 import { unusedAddressRoutes } from "#src/edge/wallets/unusedAddresses.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 
-/** The app; `/v2/openapi.json` describes it, `/v2/docs` shows that to people. */
+/** The app: the page at `/`, and the API; `/v2/openapi.json` describes it, `/v2/docs` shows that to people. */
 export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   const app = newWalletApp(options.log);
   app.use(guardSites({ hosts: options.hosts ?? [], origins: [] }));
@@ -63,7 +64,8 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   }
   proxyRoutes(app, service);
   options.health(app);
-  startPage(app, "wallets", ["/", PREFIX]);
+  walletPage(app, options);
+  startPage(app, "wallets", [PREFIX]);
   const examples = [new URL("./examples.json", import.meta.url)];
   mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), examples });
   return app;

@@ -35,6 +35,8 @@ export interface WalletEdgeOptions extends ServiceOptions {
   readonly book?: PoolBook;
   /** Accepted host names beside those of this machine and addresses. */
   readonly hosts?: readonly string[];
+  /** Port of the devnet of this process, whose faucet and explorer the page uses; undefined where there is none. */
+  readonly devnet?: number | undefined;
   /** Wakes the follower. */
   readonly wake: () => void;
 }

@@ -53,6 +53,7 @@ export function useData<T>(
         set({ value, error: undefined, loading: false });
       } catch (error) {
         if (signal.aborted) return;
+        // a refusal is an answer as well
         report(part, isAway(error) ? "stale" : "live");
         set((before) => ({ value: before.value, error, loading: false }));
       } finally {

@@ -1,0 +1,39 @@
+/** A transaction that someone else has built or signed: read here, signed, passed on or sent. */
+import { useState } from "preact/hooks";
+import { Form } from "../kit/forms.tsx";
+import { Panel } from "../kit/parts.tsx";
+import { type Draft, Signing, TransactionField } from "./signing.tsx";
+import type { WalletTab } from "./wallet.tsx";
+
+export function Cosign({ wallet, reload }: WalletTab) {
+  const [text, setText] = useState("");
+  const [draft, setDraft] = useState<Draft>();
+  if (draft) {
+    return (
+      <Signing
+        wallet={wallet}
+        draft={draft}
+        verb="Sign and send"
+        back={() => setDraft(undefined)}
+        done={() => void reload()}
+      />
+    );
+  }
+  const shared = wallet.prefix === "shared-wallets";
+  return (
+    <Panel title="Sign a transaction">
+      <p class="note">
+        {shared
+          ? "Paste the transaction that another owner sent you. You see what it does before you sign."
+          : "For a transaction that another program built. You see what it does before you sign."}
+      </p>
+      <Form
+        verb="Read it"
+        disabled={text.trim() === ""}
+        run={() => setDraft({ transaction: text.replaceAll(/\s/g, "") })}
+      >
+        <TransactionField label="Transaction" value={text} onInput={setText} />
+      </Form>
+    </Panel>
+  );
+}

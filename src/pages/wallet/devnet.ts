@@ -1,0 +1,30 @@
+/// <reference lib="dom" />
+/** What a devnet in the same process adds: its faucet, and the pages of its explorer. */
+import { call } from "#src/client/http.ts";
+
+/** Lovelace that the faucet gives at a time. */
+export const GIFT = 1_000_000_000n;
+
+/** Origin of the devnet, as the service wrote it into the document; undefined on other networks. */
+// `setting` of the kit's frame would bring the frame's styles into the chunks of views
+export const devnet = (): string | undefined =>
+  document.querySelector<HTMLMetaElement>('meta[name="arbor-devnet"]')?.content;
+
+/** Has the faucet pay an address. @throws {ApiError} */
+export async function askFaucet(address: string): Promise<void> {
+  await call(devnet()!, "POST", "/faucet", { address, lovelace: GIFT });
+}
+
+const explorer = (path: string) => {
+  const origin = devnet();
+  return origin === undefined ? undefined : `${origin}/#${path}`;
+};
+
+/** Where the explorer shows a transaction; undefined on other networks. */
+export const explorerTx = (hash: string): string | undefined => explorer(`/tx/${hash}`);
+/** Where it shows an address. */
+export const explorerAddress = (address: string): string | undefined => explorer(`/address/${address}`);
+/** Where it shows an asset. */
+export const explorerAsset = (asset: string): string | undefined => explorer(`/asset/${asset}`);
+/** Where it shows a stake pool. */
+export const explorerPool = (pool: string): string | undefined => explorer(`/pool/${pool}`);

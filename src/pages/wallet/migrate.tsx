@@ -1,0 +1,147 @@
+// deno-lint-ignore-file jsx-key -- the pairs of Facts are no lists of elements
+/** Everything that a wallet has, moved to other addresses: planned first, then carried out. */
+import { useState } from "preact/hooks";
+import type { z } from "zod";
+import type * as selections from "#src/api/wallets/selections.ts";
+import type { Messaged } from "#src/base/json.ts";
+import { parseAddress } from "#src/cardano/address.ts";
+import { Ada, count } from "../kit/amounts.tsx";
+import { Form, TextField } from "../kit/forms.tsx";
+import { Facts, Panel } from "../kit/parts.tsx";
+import { hrefOf } from "../kit/router.ts";
+import { networkId } from "./network.tsx";
+import { walletPath } from "./paths.ts";
+import { SecretField } from "./secrets.tsx";
+import { send, type Transaction } from "./service.ts";
+import type { WalletTab } from "./wallet.tsx";
+
+type Plan = Messaged<z.output<typeof selections.migrationPlan>>;
+
+/** The addresses in a text, and the lines that are none. */
+export function addressesIn(text: string, network: 0 | 1 | undefined) {
+  const lines = text.split(/[\s,;]+/).filter((line) => line !== "");
+  const wrong = lines.filter((line) => {
+    const read = parseAddress(line, network);
+    return !read.ok || read.value.kind === "reward";
+  });
+  return { addresses: lines, wrong };
+}
+
+export function Migrate({ wallet, reload }: WalletTab) {
+  const [text, setText] = useState("");
+  const [plan, setPlan] = useState<{ readonly plan: Plan; readonly addresses: readonly string[] }>();
+  const [moved, setMoved] = useState<readonly Transaction[]>();
+  const [passphrase, setPassphrase] = useState("");
+  const [key] = useState(() => crypto.randomUUID());
+  const path = `/${wallet.prefix}/${wallet.id}/migrations`;
+  if (moved) {
+    return (
+      <Panel title="On its way">
+        <p class="alert info">
+          {`${count(moved.length)} ${moved.length === 1 ? "transaction was" : "transactions were"} sent.`}
+        </p>
+        <p>
+          <a href={hrefOf(walletPath(wallet, "history"))}>Follow them in the history</a>
+        </p>
+      </Panel>
+    );
+  }
+  if (plan) {
+    const { selections: all, total_fee: fee, balance_leftover: left, balance_selected: taken } = plan.plan;
+    return (
+      <Panel
+        title="The plan"
+        aside={
+          <button
+            type="button"
+            class="small"
+            onClick={() => setPlan(undefined)}
+          >
+            Back
+          </button>
+        }
+      >
+        <Facts
+          pairs={[
+            ["Transactions", count(all.length)],
+            [
+              "Moves",
+              <span>
+                <Ada lovelace={taken.ada.quantity} />
+                {taken.assets.length > 0 && ` and ${count(taken.assets.length)} tokens`}
+              </span>,
+            ],
+            ["Fees together", <Ada lovelace={fee.quantity} />],
+            [
+              "Arrives",
+              <b>
+                <Ada lovelace={BigInt(taken.ada.quantity) - BigInt(fee.quantity)} />
+              </b>,
+            ],
+            [
+              "Stays behind",
+              BigInt(left.ada.quantity) > 0n
+                ? (
+                  <span>
+                    <Ada lovelace={left.ada.quantity} /> (moving it costs more than it is worth)
+                  </span>
+                )
+                : undefined,
+            ],
+            [
+              "To",
+              <span class="wallet-name">{plan.addresses.map((one) => <bdi key={one} class="mono">{one}</bdi>)}</span>,
+            ],
+          ]}
+        />
+        <p class="alert warn">All of it leaves this wallet. Make sure that the addresses are yours.</p>
+        {wallet.signs || wallet.prefix === "byron-wallets"
+          ? (
+            <Form
+              verb="Sign and move everything"
+              danger
+              cancel={() => setPlan(undefined)}
+              disabled={passphrase === "" && wallet.prefix === "wallets"}
+              run={async () => {
+                try {
+                  setMoved(await send<Transaction[]>("POST", path, { addresses: plan.addresses, passphrase }, key));
+                  await reload();
+                } finally {
+                  setPassphrase("");
+                }
+              }}
+            >
+              <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
+            </Form>
+          )
+          : <p class="note">This wallet only watches: it cannot sign.</p>}
+      </Panel>
+    );
+  }
+  const { addresses, wrong } = addressesIn(text, networkId());
+  return (
+    <Panel title="Move everything">
+      <p class="note">
+        Sends all ada and all tokens of this wallet to other addresses, in as many transactions as it takes. Use it to
+        change to a new wallet, or to leave the Byron era. You see the plan and its fees before anything is signed.
+      </p>
+      <Form
+        verb="Make a plan"
+        disabled={addresses.length === 0 || wrong.length > 0}
+        run={async () => {
+          setPlan({ plan: await send<Plan>("POST", `${path}/plan`, { addresses }), addresses });
+        }}
+      >
+        <TextField
+          label="Addresses to move to"
+          mono
+          lines={3}
+          value={text}
+          onInput={setText}
+          hint="One is enough. Several, one a line, are used in turn."
+          error={wrong.length > 0 ? `${wrong[0]!.slice(0, 24)}… is no payment address of this network.` : undefined}
+        />
+      </Form>
+    </Panel>
+  );
+}

@@ -1,0 +1,152 @@
+// deno-lint-ignore-file jsx-key -- the pairs of Facts are no lists of elements
+/** Tokens of the wallet's own policy: minted and burnt. */
+import { useState } from "preact/hooks";
+import { toHex, utf8 } from "#src/base/bytes.ts";
+import { ApiError } from "#src/client/http.ts";
+import { Loaded, useData } from "../kit/data.tsx";
+import { Form, SelectField, TextField } from "../kit/forms.tsx";
+import { Id } from "../kit/Id.tsx";
+import { Choice, Facts, Panel } from "../kit/parts.tsx";
+import { Empty } from "../kit/states.tsx";
+import { readUnits } from "./amounts.ts";
+import { titleOf, useAssets } from "./assets.tsx";
+import { SecretField } from "./secrets.tsx";
+import { send } from "./service.ts";
+import { construct, type Draft, Signing } from "./signing.tsx";
+import type { WalletTab } from "./wallet.tsx";
+
+/** The policy: this wallet's policy key signs, without a time limit. */
+const POLICY = "cosigner#0";
+/** Bytes of an asset's name at most. */
+const LONGEST = 32;
+
+/** A wallet that an older release created has no policy key yet. */
+function MakePolicyKey({ id, made }: { readonly id: string; readonly made: () => Promise<void> }) {
+  const [passphrase, setPassphrase] = useState("");
+  return (
+    <Panel title="Mint and burn">
+      <p class="note">This wallet has no policy key yet. It is made from the wallet's keys, once.</p>
+      <Form
+        verb="Make the policy key"
+        disabled={passphrase === ""}
+        run={async () => {
+          try {
+            await send("POST", `/wallets/${id}/policy-key`, { passphrase });
+            await made();
+          } finally {
+            setPassphrase("");
+          }
+        }}
+      >
+        <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
+      </Form>
+    </Panel>
+  );
+}
+
+export function Mint({ wallet, reload }: WalletTab) {
+  const { id } = wallet;
+  const policy = useData(
+    async () =>
+      (await send<{ policy_id: string }>("POST", `/wallets/${id}/policy-id`, { policy_script_template: POLICY }))
+        .policy_id,
+    [id],
+  );
+  const book = useAssets(wallet);
+  const lacksKey = policy.error instanceof ApiError && policy.error.code === "missing_policy_public_key";
+  const [way, setWay] = useState<"mint" | "burn">("mint");
+  const [name, setName] = useState("");
+  const [chosen, setChosen] = useState<string>();
+  const [text, setText] = useState("");
+  const [draft, setDraft] = useState<Draft>();
+  if (lacksKey) return <MakePolicyKey id={id} made={policy.reload} />;
+  if (draft) {
+    return (
+      <Signing
+        wallet={wallet}
+        draft={draft}
+        verb={way === "mint" ? "Sign and mint" : "Sign and burn"}
+        back={() => setDraft(undefined)}
+        done={() => void reload()}
+      />
+    );
+  }
+  return (
+    <Panel
+      title="Mint and burn"
+      aside={
+        <Choice label="Mint or burn" value={way} onChange={setWay} options={[["mint", "Mint"], ["burn", "Burn"]]} />
+      }
+    >
+      <Loaded data={policy} rows={4}>
+        {(policyId) => {
+          const own = wallet.availableAssets.filter(({ policy_id }) => policy_id === policyId);
+          const burnt = own.find((one) => one.asset_name === chosen) ?? own[0];
+          const assetName = way === "mint" ? toHex(utf8(name.trim())) : burnt?.asset_name;
+          const long = (assetName?.length ?? 0) > 2 * LONGEST;
+          // quantities of the ledger itself: decimals are for display alone
+          const quantity = readUnits(text, 0, 2n ** 63n - 1n);
+          const most = way === "burn" ? BigInt(burnt?.quantity ?? 0) : undefined;
+          const tooMuch = quantity.ok && most !== undefined && quantity.value > most;
+          const ready = quantity.ok && quantity.value > 0n && !tooMuch && !long && assetName !== undefined;
+          const build = async () => {
+            if (!ready) return;
+            const operation = { [way]: { quantity: quantity.value } };
+            setDraft(
+              await construct(wallet, {
+                mint_burn: [{ policy_script_template: POLICY, asset_name: assetName, operation }],
+              }, { mint: new Map([[policyId + assetName, way === "mint" ? quantity.value : -quantity.value]]) }),
+            );
+          };
+          return (
+            <>
+              <Facts pairs={[["Policy of this wallet", <Id value={policyId} name="policy id" full />]]} />
+              <p class="note">Only this wallet can mint and burn tokens of this policy, at any time.</p>
+              {way === "burn" && own.length === 0
+                ? <Empty title="This wallet has no tokens of its own policy to burn" />
+                : (
+                  <Form verb="Review" disabled={!ready} run={build}>
+                    {way === "mint"
+                      ? (
+                        <TextField
+                          label="Name of the token"
+                          value={name}
+                          onInput={setName}
+                          hint="At most 32 bytes; it may be empty. The same name again makes more of the same token."
+                          error={long ? "This is longer than 32 bytes." : undefined}
+                        />
+                      )
+                      : (
+                        <SelectField
+                          label="Token"
+                          value={burnt?.asset_name ?? ""}
+                          onChange={setChosen}
+                          options={own.map((one) =>
+                            [
+                              one.asset_name,
+                              `${titleOf(book.value, policyId, one.asset_name)} (${one.quantity})`,
+                            ] as const
+                          )}
+                        />
+                      )}
+                    <TextField
+                      label="Quantity"
+                      value={text}
+                      onInput={setText}
+                      inputMode="numeric"
+                      hint="Whole units."
+                      error={tooMuch
+                        ? "More than this wallet has available."
+                        : text.trim() !== "" && !quantity.ok
+                        ? quantity.problem
+                        : undefined}
+                    />
+                  </Form>
+                )}
+            </>
+          );
+        }}
+      </Loaded>
+    </Panel>
+  );
+}

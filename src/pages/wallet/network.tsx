@@ -1,0 +1,60 @@
+/** The network that the service reads, in the header: its name, its epoch, and how far the service is. */
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { z } from "zod";
+import type * as networkApi from "#src/api/wallets/network.ts";
+import type { NetworkInformation } from "#src/client/wallets.ts";
+import { useData } from "../kit/data.tsx";
+import { read } from "./service.ts";
+
+type NetworkParameters = z.output<typeof networkApi.networkParameters>;
+
+const EVERY_MS = 5_000;
+
+/** What the service last said about the network. */
+export const network = signal<NetworkInformation | undefined>(undefined);
+
+/** The name of a network by its magic. */
+export function networkName(magic: number): string {
+  const names: Readonly<Record<number, string>> = { 764824073: "Mainnet", 1: "Preprod", 2: "Preview", 42: "Devnet" };
+  return names[magic] ?? `Test network ${magic}`;
+}
+
+/** Network id in addresses: 1 for mainnet, 0 for all others; undefined until it is known. */
+export function networkId(): 0 | 1 | undefined {
+  const info = network.value;
+  return info && (info.network_info.network_id === "mainnet" ? 1 : 0);
+}
+
+/** Seconds of a slot; undefined until they are known. */
+const slotSeconds = signal<number | undefined>(undefined);
+
+/** The time of a slot, from that of the newest block, in milliseconds since 1970; undefined until it is known. */
+export function slotTime(slot: number): number | undefined {
+  const at = network.value?.network_tip ?? network.value?.node_tip;
+  const seconds = slotSeconds.value;
+  return at && seconds && Date.parse(at.time) + (slot - at.absolute_slot_number) * seconds * 1_000;
+}
+
+/** The network, in the header. */
+export function NetworkStatus() {
+  const { value } = useData((signal) => read<NetworkInformation>("/network/information", {}, signal), [], {
+    everyMs: EVERY_MS,
+  });
+  const parameters = useData((signal) => read<NetworkParameters>("/network/parameters", {}, signal), []);
+  useEffect(() => {
+    if (value) network.value = value;
+  }, [value]);
+  useEffect(() => {
+    if (parameters.value) slotSeconds.value = parameters.value.slot_length.quantity;
+  }, [parameters.value]);
+  if (!value) return null;
+  const { sync_progress: sync, node_tip: tip, network_info: { protocol_magic: magic } } = value;
+  const behind = sync.status === "syncing" ? ` · ${Math.floor(sync.progress?.quantity ?? 0)}% read` : "";
+  return (
+    <p class="network" title={`Block ${tip.height.quantity}, slot ${tip.absolute_slot_number}`}>
+      <b class={magic === 764824073 ? "" : "test"}>{networkName(magic)}</b>
+      {` epoch ${tip.epoch_number}${behind}`}
+    </p>
+  );
+}

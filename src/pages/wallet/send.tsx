@@ -1,0 +1,482 @@
+// deno-lint-ignore-file jsx-key -- the pairs of Facts are no lists of elements
+/** Payments to one or several recipients, with tokens and a message. */
+import { useEffect, useState } from "preact/hooks";
+import type { z } from "zod";
+import type * as walletsApi from "#src/api/wallets/wallets.ts";
+import type { Messaged } from "#src/base/json.ts";
+import { ApiError } from "#src/client/http.ts";
+import { parseAddress } from "#src/cardano/address.ts";
+import type { FeeEstimate } from "#src/client/wallets.ts";
+import { Ada } from "../kit/amounts.tsx";
+import { useData } from "../kit/data.tsx";
+import { Form, SelectField, TextField } from "../kit/forms.tsx";
+import { Facts, Panel } from "../kit/parts.tsx";
+import { Id } from "../kit/Id.tsx";
+import { hrefOf } from "../kit/router.ts";
+import { Table } from "../kit/Table.tsx";
+import { Empty, Failure } from "../kit/states.tsx";
+import { adaText, fieldText, readAda, readUnits } from "./amounts.ts";
+import { type AssetBook, assetKey, decimalsOf, titleOf, useAssets } from "./assets.tsx";
+import { networkId } from "./network.tsx";
+import { walletPath } from "./paths.ts";
+import type { Requested, RequestedPayment } from "./review.ts";
+import { SecretField } from "./secrets.tsx";
+import { read, send, type Transaction, type WalletSummary } from "./service.ts";
+import { construct, type Draft, Sent, Signing } from "./signing.tsx";
+import { paymentsOf } from "./transactions.ts";
+import type { WalletTab } from "./wallet.tsx";
+
+/** A recipient as it is typed. */
+interface Recipient {
+  readonly key: number;
+  readonly address: string;
+  readonly ada: string;
+  readonly assets: readonly { readonly asset: string; readonly text: string }[];
+}
+
+let keys = 0;
+const blank = (asset?: string): Recipient => ({
+  key: keys++,
+  address: "",
+  ada: "",
+  assets: asset === undefined ? [] : [{ asset, text: "" }],
+});
+
+/** Recipients that fit into a transaction, more or less. */
+const MOST = 50;
+/** Bytes of a line of a message (CIP-20). */
+const LINE = 64;
+
+export function Send({ wallet, query, reload }: WalletTab) {
+  const again = query.get("again");
+  const earlier = useData(
+    async (signal) =>
+      again !== null && /^[0-9a-f]{64}$/.test(again)
+        ? paymentsOf(await read<Transaction>(`/${wallet.prefix}/${wallet.id}/transactions/${again}`, {}, signal))
+        : [],
+    [again],
+  );
+  const book = useAssets(wallet);
+  // a form that is open stays so when its own payment has taken the last coin
+  const [begun, begin] = useState(false);
+  if (!begun && wallet.available === 0n && again === null) {
+    return (
+      <Panel title="Send">
+        <Empty title="There is nothing to send yet">
+          <p>
+            First <a href={hrefOf(walletPath(wallet, "receive"))}>receive some ada</a>
+            {wallet.total > 0n && ", or wait until pending transactions are in the ledger"}.
+          </p>
+        </Empty>
+      </Panel>
+    );
+  }
+  if (earlier.error !== undefined) return <Failure error={earlier.error} retry={earlier.reload} />;
+  if (earlier.value === undefined || book.value === undefined) return null;
+  if (!begun) begin(true);
+  const asset = query.get("asset") ?? undefined;
+  const initial = earlier.value.map(({ address, lovelace, assets }) => ({
+    key: keys++,
+    address,
+    ada: fieldText(lovelace, 6),
+    assets: assets.map((one) => ({
+      asset: one.asset,
+      text: fieldText(one.quantity, decimalsOf(book.value, one.asset.slice(0, 56), one.asset.slice(56))),
+    })),
+  }));
+  return (
+    <SendForm
+      wallet={wallet}
+      book={book.value}
+      reload={reload}
+      initial={initial.length > 0 ? initial : [blank(asset)]}
+    />
+  );
+}
+
+/** What is typed, read; or the problems by recipient and field. */
+interface ReadForm {
+  readonly payments: readonly RequestedPayment[] | undefined;
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+/** Reads the form. A recipient of tokens without an amount of ada gets the least that the ledger allows. */
+export function readForm(
+  recipients: readonly Recipient[],
+  { availableAssets }: Pick<WalletSummary, "availableAssets">,
+  decimals: (asset: string) => number,
+  network: 0 | 1 | undefined,
+): ReadForm {
+  const problems = new Map<string, string>();
+  const held = new Map(availableAssets.map((one) => [assetKey(one), BigInt(one.quantity)]));
+  const payments = recipients.map(({ key, address, ada, assets }): RequestedPayment => {
+    const at = parseAddress(address.trim(), network);
+    if (address.trim() === "") problems.set(`${key} address`, "Enter an address.");
+    else if (!at.ok) problems.set(`${key} address`, at.error.message);
+    else if (at.value.kind === "reward") {
+      problems.set(`${key} address`, "This is a stake address. Ask for a payment address, which begins with addr.");
+    }
+    const lovelace = ada.trim() === "" && assets.length > 0 ? { ok: true as const, value: 0n } : readAda(ada);
+    if (!lovelace.ok) problems.set(`${key} ada`, lovelace.problem);
+    else if (lovelace.value === 0n && assets.length === 0) problems.set(`${key} ada`, "Enter more than 0.");
+    const quantities = new Map<string, bigint>();
+    for (const [i, { asset, text }] of assets.entries()) {
+      const read = readUnits(text, decimals(asset));
+      if (!read.ok) problems.set(`${key} asset ${i}`, read.problem);
+      else if (read.value === 0n) problems.set(`${key} asset ${i}`, "Enter more than 0.");
+      else if (read.value > (held.get(asset) ?? 0n)) {
+        problems.set(`${key} asset ${i}`, "More than this wallet has available.");
+      } else quantities.set(asset, (quantities.get(asset) ?? 0n) + read.value);
+    }
+    return { address: address.trim(), lovelace: lovelace.ok ? lovelace.value : 0n, assets: quantities };
+  });
+  return { payments: problems.size === 0 ? payments : undefined, problems };
+}
+
+/** Payments as the API has them. */
+const paymentBodies = (payments: readonly RequestedPayment[]) =>
+  payments.map(({ address, lovelace, assets }) => ({
+    address,
+    amount: { quantity: lovelace, unit: "lovelace" },
+    ...(assets.size === 0 ? {} : {
+      assets: [...assets].map(([asset, quantity]) => ({
+        policy_id: asset.slice(0, 56),
+        asset_name: asset.slice(56),
+        quantity,
+      })),
+    }),
+  }));
+
+/** A message as metadata (CIP-20), in lines of at most 64 bytes. */
+export function messageMetadata(message: string) {
+  const lines: string[] = [];
+  let line = "";
+  for (const character of message.replaceAll("\r", "")) {
+    const full = new TextEncoder().encode(line + character).length > LINE;
+    if (character === "\n" || full) {
+      lines.push(line);
+      line = character === "\n" ? "" : character;
+    } else line += character;
+  }
+  lines.push(line);
+  return { "674": { map: [{ k: { string: "msg" }, v: { list: lines.map((string) => ({ string })) } }] } };
+}
+
+function SendForm({ wallet, book, initial, reload }: {
+  readonly wallet: WalletSummary;
+  readonly book: AssetBook;
+  readonly initial: readonly Recipient[];
+  readonly reload: () => Promise<void>;
+}) {
+  const [recipients, setRecipients] = useState(initial);
+  const [message, setMessage] = useState("");
+  const [tried, setTried] = useState(false);
+  const [draft, setDraft] = useState<Draft>();
+  const [estimate, setEstimate] = useState<Estimated>();
+  const decimals = (asset: string) => decimalsOf(book, asset.slice(0, 56), asset.slice(56));
+  const { payments, problems } = readForm(recipients, wallet, decimals, networkId());
+  const change = (key: number, changed: Partial<Recipient>) =>
+    setRecipients((all) => all.map((one) => one.key === key ? { ...one, ...changed } : one));
+  const restart = () => {
+    setDraft(undefined);
+    setEstimate(undefined);
+  };
+  const reset = () => {
+    restart();
+    setRecipients([blank()]);
+    setMessage("");
+    setTried(false);
+  };
+  if (draft) {
+    return (
+      <Signing
+        wallet={wallet}
+        draft={draft}
+        verb="Sign and send"
+        back={restart}
+        done={() => void reload()}
+      />
+    );
+  }
+  if (estimate) return <ByronSend wallet={wallet} estimated={estimate} back={restart} sent={reset} />;
+
+  const review = async () => {
+    setTried(true);
+    if (payments === undefined) return;
+    const enough = await withLeastAda(wallet, payments);
+    const metadata = message.trim() === "" ? {} : { metadata: messageMetadata(message.trim()) };
+    if (wallet.prefix === "byron-wallets") {
+      const body = { payments: paymentBodies(enough) };
+      const fees = await send<FeeEstimate>("POST", `/byron-wallets/${wallet.id}/payment-fees`, body);
+      return setEstimate({ payments: enough, fees });
+    }
+    setDraft(
+      await constructPayments(wallet, { payments: paymentBodies(enough), ...metadata }, {
+        payments: enough,
+        metadata: message.trim() !== "",
+      }),
+    );
+  };
+  const problem = (name: string) => tried ? problems.get(name) : undefined;
+  const total = payments?.reduce((sum, { lovelace }) => sum + lovelace, 0n);
+  return (
+    <div class="aside">
+      <div>
+        <Panel title="Send">
+          <Form verb="Review" run={review}>
+            {recipients.map((one, i) => (
+              <RecipientFields
+                key={one.key}
+                recipient={one}
+                title={recipients.length > 1 ? `Recipient ${i + 1}` : "Recipient"}
+                wallet={wallet}
+                book={book}
+                problem={(field) => problem(`${one.key} ${field}`)}
+                onChange={(changed) => change(one.key, changed)}
+                remove={recipients.length > 1
+                  ? () => setRecipients((all) => all.filter(({ key }) => key !== one.key))
+                  : undefined}
+              />
+            ))}
+            {recipients.length < MOST && (
+              <button
+                type="button"
+                class="small"
+                onClick={() => setRecipients((all) => [...all, blank()])}
+              >
+                Add a recipient
+              </button>
+            )}
+            {wallet.prefix !== "byron-wallets" && (
+              <TextField
+                label="Message (optional)"
+                value={message}
+                onInput={setMessage}
+                maxLength={500}
+                hint="Everyone can read it in the ledger, for good."
+              />
+            )}
+            {total !== undefined && recipients.length > 1 && (
+              <p class="note">{`Together ${adaText(total)} ada, without the fee.`}</p>
+            )}
+            {tried && problems.size > 0 && (
+              <p class="field-error" role="alert">
+                {problems.size === 1 ? "One field needs another look." : `${problems.size} fields need another look.`}
+              </p>
+            )}
+          </Form>
+        </Panel>
+      </div>
+      <aside>
+        <Panel title="Available">
+          <p class="big">
+            <Ada lovelace={wallet.available} />
+          </p>
+          {wallet.availableAssets.length > 0 && (
+            <p class="note">
+              {wallet.availableAssets.length === 1
+                ? "and one kind of token"
+                : `and ${wallet.availableAssets.length} kinds of tokens`}
+            </p>
+          )}
+          {wallet.prefix !== "shared-wallets" && (
+            <p class="note">
+              To send all of it, use <a href={hrefOf(walletPath(wallet, "move"))}>Move all</a>.
+            </p>
+          )}
+        </Panel>
+        <Panel title="What happens next">
+          <ol class="steps">
+            <li>You see the fee, the change and the sum, read from the transaction itself.</li>
+            <li>You sign with the passphrase. Nothing is sent before that.</li>
+            <li>The network takes it into a block, usually within a minute.</li>
+          </ol>
+        </Panel>
+      </aside>
+    </div>
+  );
+}
+
+/**
+ * Builds payments. A wallet that funds each of them separately may have fewer coins than payments: then they share its
+ * largest coin, and others where that is not enough.
+ *
+ * @throws {ApiError}
+ */
+async function constructPayments(wallet: WalletSummary, body: object, requested: Requested): Promise<Draft> {
+  try {
+    return await construct(wallet, body, requested);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "inputs_depleted") throw error;
+    const { entries } = await read<Snapshot>(`/${wallet.prefix}/${wallet.id}/utxo`, { references: true });
+    const [largest] = [...entries].sort((a, b) => Number(BigInt(b.ada.quantity) - BigInt(a.ada.quantity)));
+    if (largest?.id === undefined) throw error;
+    return await construct(
+      wallet,
+      { ...body, coin_control: { inputs: [{ id: largest.id, index: largest.index }] } },
+      requested,
+    ).catch(() => Promise.reject(error));
+  }
+}
+
+type Snapshot = Messaged<z.output<typeof walletsApi.snapshot>>;
+
+/** Payments of tokens without ada get the least that the ledger allows. @throws {ApiError} */
+async function withLeastAda(
+  wallet: WalletSummary,
+  payments: readonly RequestedPayment[],
+): Promise<readonly RequestedPayment[]> {
+  if (payments.every(({ lovelace }) => lovelace > 0n)) return payments;
+  // the service gives the minimum for amounts that are enough
+  const sufficient = payments.map((one) => one.lovelace > 0n ? one : { ...one, lovelace: 5_000_000n });
+  const { minimum_coins: least } = await send<FeeEstimate>("POST", `/${wallet.prefix}/${wallet.id}/payment-fees`, {
+    payments: paymentBodies(sufficient),
+  });
+  return payments.map((one, i) =>
+    one.lovelace > 0n ? one : { ...one, lovelace: BigInt(least[i]?.quantity ?? 2_000_000) }
+  );
+}
+
+function RecipientFields({ recipient, title, wallet, book, problem, onChange, remove }: {
+  readonly recipient: Recipient;
+  readonly title: string;
+  readonly wallet: WalletSummary;
+  readonly book: AssetBook;
+  readonly problem: (field: string) => string | undefined;
+  readonly onChange: (changed: Partial<Recipient>) => void;
+  readonly remove: (() => void) | undefined;
+}) {
+  const { address, ada, assets } = recipient;
+  const chosen = new Set(assets.map(({ asset }) => asset));
+  const others = wallet.availableAssets.filter((one) => !chosen.has(assetKey(one)));
+  const setAsset = (i: number, changed: Partial<Recipient["assets"][number]>) =>
+    onChange({ assets: assets.map((one, at) => at === i ? { ...one, ...changed } : one) });
+  return (
+    <fieldset class="recipient">
+      <legend>{title}</legend>
+      <TextField
+        label="Address"
+        mono
+        value={address}
+        onInput={(text) => onChange({ address: text })}
+        placeholder={networkId() === 1 ? "addr1…" : "addr_test1…"}
+        error={problem("address")}
+      />
+      <TextField
+        label="Ada"
+        value={ada}
+        onInput={(text) => onChange({ ada: text })}
+        inputMode="decimal"
+        error={problem("ada")}
+        {...(assets.length > 0 ? { hint: "Leave it empty for the least that tokens need." } : {})}
+      />
+      {assets.map(({ asset, text }, i) => (
+        <div class="token-row" key={asset}>
+          <SelectField
+            label="Token"
+            value={asset}
+            onChange={(next) => setAsset(i, { asset: next, text: "" })}
+            options={[asset, ...others.map(assetKey)].map((key) => [key, optionText(book, wallet, key)])}
+          />
+          <TextField
+            label="Quantity"
+            value={text}
+            onInput={(next) => setAsset(i, { text: next })}
+            inputMode="decimal"
+            error={problem(`asset ${i}`)}
+          />
+          <button
+            type="button"
+            class="small"
+            onClick={() => onChange({ assets: assets.filter((_, at) => at !== i) })}
+          >
+            Remove
+          </button>
+        </div>
+      ))}
+      <div class="buttons">
+        {others.length > 0 && (
+          <button
+            type="button"
+            class="small"
+            onClick={() => onChange({ assets: [...assets, { asset: assetKey(others[0]!), text: "" }] })}
+          >
+            Add a token
+          </button>
+        )}
+        {remove && <button type="button" class="small" onClick={remove}>Remove the recipient</button>}
+      </div>
+    </fieldset>
+  );
+}
+
+/** An asset in a list: its title, its fingerprint's end, and what is there of it. */
+function optionText(book: AssetBook, wallet: WalletSummary, key: string): string {
+  const [policy, name] = [key.slice(0, 56), key.slice(56)];
+  const held = wallet.availableAssets.find((one) => assetKey(one) === key);
+  const quantity = fieldText(BigInt(held?.quantity ?? 0), decimalsOf(book, policy, name));
+  const fingerprint = book.get(key)?.fingerprint;
+  return `${titleOf(book, policy, name)} (${fingerprint ? `…${fingerprint.slice(-6)}, ` : ""}${quantity} available)`;
+}
+
+interface Estimated {
+  readonly payments: readonly RequestedPayment[];
+  readonly fees: FeeEstimate;
+}
+
+/** A Byron wallet builds, signs and sends in one call: its fee is an estimate before that. */
+function ByronSend({ wallet, estimated: { payments, fees }, back, sent }: {
+  readonly wallet: WalletSummary;
+  readonly estimated: Estimated;
+  readonly back: () => void;
+  readonly sent: () => void;
+}) {
+  const [passphrase, setPassphrase] = useState("");
+  const [hash, setHash] = useState<string>();
+  // one key for one review: a repeated press pays once
+  const [key] = useState(() => crypto.randomUUID());
+  useEffect(() => () => setPassphrase(""), []);
+  if (hash !== undefined) return <Sent wallet={wallet} hash={hash} back={sent} />;
+  const total = payments.reduce((sum, { lovelace }) => sum + lovelace, 0n);
+  return (
+    <Panel title="Check before you sign" aside={<button type="button" class="small" onClick={back}>Back</button>}>
+      <Table
+        caption="Recipients"
+        showCaption
+        rows={payments.map((one, i) => ({ ...one, key: String(i) }))}
+        keyOf={({ key }) => key}
+        pageSize={20}
+        columns={[
+          { title: "Recipient", cell: ({ address }) => <Id value={address} name="address" full /> },
+          { title: "Gets", align: "right", cell: ({ lovelace }) => <Ada lovelace={lovelace} /> },
+        ]}
+      />
+      <Facts
+        pairs={[
+          ["Fee, about", <Ada lovelace={fees.estimated_max.quantity} />],
+          [
+            "Leaves this wallet, about",
+            <b>
+              <Ada lovelace={total + BigInt(fees.estimated_max.quantity)} />
+            </b>,
+          ],
+        ]}
+      />
+      <Form
+        verb="Sign and send"
+        cancel={back}
+        run={async () => {
+          try {
+            const body = { passphrase, payments: paymentBodies(payments) };
+            const { id } = await send<Transaction>("POST", `/byron-wallets/${wallet.id}/transactions`, body, key);
+            setHash(id);
+          } finally {
+            setPassphrase("");
+          }
+        }}
+      >
+        <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
+      </Form>
+    </Panel>
+  );
+}

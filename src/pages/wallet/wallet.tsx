@@ -1,0 +1,184 @@
+/// <reference lib="dom" />
+/** A wallet: its name and state, and its views as tabs. */
+import type { ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
+import { Loaded, useData } from "../kit/data.tsx";
+import { Id } from "../kit/Id.tsx";
+import { Heading, lazy, Tabs } from "../kit/parts.tsx";
+import { hrefOf, type ViewProps } from "../kit/router.ts";
+import { Empty, Failure } from "../kit/states.tsx";
+import { Kind, State } from "./list.tsx";
+import { Overview } from "./overview.tsx";
+import { walletPath } from "./paths.ts";
+import { type Prefix, PREFIXES, readWallet, recentWallet, type WalletSummary } from "./service.ts";
+
+const EVERY_MS = 3_000;
+
+/** What each view of a wallet receives. */
+export interface WalletTab {
+  readonly wallet: WalletSummary;
+  /** Reads the wallet again now. */
+  readonly reload: () => Promise<void>;
+  /** The rest of the address: a transaction's hash. */
+  readonly item?: string | undefined;
+  readonly query: URLSearchParams;
+}
+
+interface TabDefinition {
+  readonly id: string;
+  readonly name: string;
+  readonly kinds: readonly Prefix[];
+  readonly view: ComponentType<WalletTab>;
+  /** Whether an incomplete shared wallet has it. */
+  readonly incomplete?: boolean;
+  /** Whether it needs keys that the service has. */
+  readonly signs?: boolean;
+}
+
+const STAKED: readonly Prefix[] = ["wallets", "shared-wallets"];
+
+const TABS: readonly TabDefinition[] = [
+  { id: "overview", name: "Overview", kinds: PREFIXES, view: Overview },
+  {
+    id: "owners",
+    name: "Owners",
+    kinds: ["shared-wallets"],
+    incomplete: true,
+    view: lazy(() => import("./tabs.ts").then(({ Owners }) => Owners)),
+  },
+  { id: "send", name: "Send", kinds: PREFIXES, view: lazy(() => import("./tabs.ts").then(({ Send }) => Send)) },
+  {
+    id: "receive",
+    name: "Receive",
+    kinds: PREFIXES,
+    view: lazy(() => import("./tabs.ts").then(({ Receive }) => Receive)),
+  },
+  {
+    id: "history",
+    name: "History",
+    kinds: PREFIXES,
+    view: lazy(() => import("./tabs.ts").then(({ History }) => History)),
+  },
+  {
+    id: "staking",
+    name: "Staking",
+    kinds: STAKED,
+    view: lazy(() => import("./tabs.ts").then(({ Staking }) => Staking)),
+  },
+  {
+    id: "voting",
+    name: "Voting",
+    kinds: STAKED,
+    view: lazy(() => import("./tabs.ts").then(({ Voting }) => Voting)),
+  },
+  {
+    id: "mint",
+    name: "Mint",
+    kinds: ["wallets"],
+    signs: true,
+    view: lazy(() => import("./tabs.ts").then(({ Mint }) => Mint)),
+  },
+  {
+    id: "sign",
+    name: "Sign",
+    kinds: STAKED,
+    view: lazy(() => import("./tabs.ts").then(({ Cosign }) => Cosign)),
+  },
+  {
+    id: "move",
+    name: "Move all",
+    kinds: ["wallets", "byron-wallets"],
+    signs: true,
+    view: lazy(() => import("./tabs.ts").then(({ Migrate }) => Migrate)),
+  },
+  {
+    id: "settings",
+    name: "Settings",
+    kinds: PREFIXES,
+    incomplete: true,
+    view: lazy(() => import("./tabs.ts").then(({ Settings }) => Settings)),
+  },
+];
+
+export function WalletView({ params, query }: ViewProps) {
+  const prefix = PREFIXES.find((one) => one === params.prefix);
+  const { id = "" } = params;
+  if (prefix === undefined || !/^[0-9a-f]{40}$/.test(id)) {
+    return (
+      <>
+        <Heading title="No such wallet">No such wallet</Heading>
+        <p>
+          <a href={hrefOf("/")}>To the list of wallets</a>
+        </p>
+      </>
+    );
+  }
+  return (
+    <OneWallet
+      key={`${prefix}/${id}`}
+      prefix={prefix}
+      id={id}
+      tab={params.tab}
+      item={params.item}
+      query={query}
+    />
+  );
+}
+
+function OneWallet({ prefix, id, tab, item, query }: {
+  readonly prefix: Prefix;
+  readonly id: string;
+  readonly tab: string | undefined;
+  readonly item: string | undefined;
+  readonly query: URLSearchParams;
+}) {
+  const data = useData((signal) => readWallet(prefix, id, signal), [prefix, id], { everyMs: EVERY_MS });
+  const wallet = data.value ?? (data.error === undefined ? recentWallet(prefix, id) : undefined);
+  const ready = wallet !== undefined;
+  useEffect(() => {
+    // on a narrow screen the tabs are wider than the page
+    document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [tab, ready]);
+  if (wallet === undefined) {
+    return (
+      <>
+        <Heading title="Wallet">Wallet</Heading>
+        <Loaded data={data} rows={6}>{() => null}</Loaded>
+      </>
+    );
+  }
+  // a random wallet's passphrase may be empty: then it signs without one
+  const signs = wallet.signs || wallet.discovery === "random";
+  const tabs = TABS.filter((one) =>
+    one.kinds.includes(prefix) && (one.incomplete || wallet.status !== "incomplete") && (signs || !one.signs)
+  );
+  const current = tabs.find((one) => one.id === (tab ?? tabs[0]?.id));
+  const Shown = current?.view;
+  return (
+    <>
+      <Heading
+        title={current && current.id !== "overview" ? `${current.name} · ${wallet.name}` : wallet.name}
+        aside={
+          <span class="badges">
+            <State wallet={wallet} />
+            <Kind wallet={wallet} />
+            <Id value={wallet.id} name="wallet id" ends={6} />
+          </span>
+        }
+      >
+        <bdi>{wallet.name}</bdi>
+      </Heading>
+      <Tabs
+        label="Views of the wallet"
+        current={current?.id ?? ""}
+        tabs={tabs.map(({ id, name }) => ({ id, name, href: hrefOf(walletPath(wallet, id)) }))}
+      />
+      {data.error !== undefined && <Failure error={data.error} retry={data.reload} stale />}
+      <div class="column">
+        {Shown
+          ? <Shown key={current.id} wallet={wallet} reload={data.reload} item={item} query={query} />
+          : <Empty title="This wallet has no such view" />}
+      </div>
+    </>
+  );
+}
