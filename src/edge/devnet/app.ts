@@ -12,6 +12,7 @@ import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
 import { adminRoutes, type AdminRoutesOptions } from "#src/edge/devnet/admin.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/edge/devnet/ledger.ts";
+import { explorerRoutes, type ExplorerRoutesOptions } from "#src/edge/devnet/explorer/routes.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { BAD_ORIGIN, guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
 import { snapshotRoutes } from "#src/edge/devnet/snapshots.ts";
@@ -27,6 +28,8 @@ export interface DevnetEdgeOptions extends LedgerRoutesOptions {
   /** Adds the health endpoints. */
   readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;
+  /** What the explorer page reads; absent: it is off. */
+  readonly explorer?: Pick<ExplorerRoutesOptions, "measure" | "index" | "wallet"> | undefined;
   /** Yaci DevKit's admin API; absent: it is off. */
   readonly admin?: Pick<AdminRoutesOptions, "places"> | undefined;
   /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
@@ -200,6 +203,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
 
   startPage(app, "devnet", ["/"]);
   if (options.admin) adminRoutes(app, { ...options, ...options.admin });
+  if (options.explorer) explorerRoutes(app, { ...options, ...options.explorer, admin: options.admin !== undefined });
   snapshotRoutes(app, devnet);
   ledgerRoutes(app, options);
   health(app);

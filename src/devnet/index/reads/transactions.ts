@@ -103,3 +103,11 @@ export async function readMetadata(
     select label::text as label, cbor from devnet_index_metadata
     where height = ${height} and tx_index = ${tx_index} order by devnet_index_metadata.label`;
 }
+
+/** The bytes of some transactions of blocks, `[body, witnesses, valid, auxiliary data]`, by hash. */
+export async function readTransactionBytes(sql: Queries, hashes: readonly string[]): Promise<Map<string, Uint8Array>> {
+  if (hashes.length === 0) return new Map();
+  const rows = await sql<{ hash: string; cbor: Uint8Array }[]>`
+    select hash, cbor from devnet_index_tx where hash = any(${sql.array([...hashes])})`;
+  return new Map(rows.map(({ hash, cbor }) => [hash, new Uint8Array(cbor)]));
+}
