@@ -9,6 +9,7 @@ import { ONLY_LONG } from "./test/long/only.ts";
  * Three workers for two cores: a system test waits for blocks, epochs and leases for a third of its time.
  */
 export default defineConfig({
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   test: {
     pool: "forks",
     maxWorkers: 3,

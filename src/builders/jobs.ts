@@ -13,7 +13,7 @@ import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
 import type { BuiltTransfer, TransferFailure, TransferInput } from "#src/cage/transactions/transfer.ts";
 import type { EndInput } from "#src/cage/transactions/end.ts";
 import type { CutMismatch } from "#src/forestry/cut.ts";
-import type { BundleFailure, BundleInput } from "#src/builders/bundle.ts";
+import type { BundleFailure, BundleFile, BundleInput } from "#src/builders/bundle.ts";
 import type { Summary } from "#src/api/summary.ts";
 import type { Undecodable } from "#src/cage/summary/summarize.ts";
 import type { ExplainInput } from "#src/builders/explain.ts";
@@ -81,7 +81,7 @@ export interface Jobs {
   /** A proof of a fact or of its absence. */
   prove(input: ProveInput): Result<PathProof, ProveFailure>;
   /** Text of a module for browsers. */
-  bundle(input: BundleInput): Result<string, BundleFailure>;
+  bundle(input: BundleInput): Result<BundleFile[], BundleFailure>;
   openRoot(input: OpenRootInput): Result<OpenedRoot, Failure<"bad_mnemonic">>;
   /** One signature per path on each message, in order. */
   signMessages(input: SignInput): Result<readonly (readonly KeySignature[])[], WrongPassphrase>;

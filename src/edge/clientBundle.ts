@@ -17,7 +17,7 @@ export type BundleResult = Result<Page, Failure>;
 export async function bundleFor(builders: Pick<Builders, "run">, entry: string): Promise<BundleResult> {
   const bundled = await builders.run("bundle", { entry }, { deadline: Date.now() + LONGEST_MS });
   if (!bundled.ok) return bundled;
-  const body = bundled.value;
+  const body = bundled.value[0]!.text;
   return { ok: true, value: { type: "text/javascript; charset=utf-8", body, etag: etagOf(body) } };
 }
 

@@ -30,7 +30,7 @@ describe("the product's module", () => {
   beforeAll(async () => {
     const bundled = await bundle({ entry: CLIENT });
     if (!bundled.ok) throw new Error(JSON.stringify(bundled.error));
-    body = bundled.value;
+    body = bundled.value[0]!.text;
   }, 300_000);
 
   it("is bundled in a thread", async () => {

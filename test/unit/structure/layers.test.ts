@@ -20,9 +20,13 @@ const LAYERS: readonly (readonly string[])[] = [
 ];
 const layerOf = new Map(LAYERS.flatMap((modules, layer) => modules.map((name) => [name, layer] as const)));
 
-/** Modules that may import another of the same layer: hashes and CBOR for the trie, and jobs that builder threads run. */
+/**
+ * Modules that may import another of the same layer: hashes and CBOR for the trie, jobs that builder threads run, and the
+ * client that pages call their service with.
+ */
 const NEIGHBOURS: Record<string, readonly string[]> = {
   "src/forestry": ["src/cardano"],
+  "src/pages": ["src/client"],
   "src/builders": ["src/cage", "src/ledger", "src/wallet"],
   "src/vault": ["src/builders", "src/wallet"],
 };

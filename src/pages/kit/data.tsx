@@ -1,0 +1,150 @@
+/// <reference lib="dom" />
+/** Data of the service in a view: loading, ready, failed, and still shown when a refresh fails. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError } from "#src/client/http.ts";
+import { report } from "./connection.ts";
+import { Failure, Loading } from "./states.tsx";
+
+export interface Data<T> {
+  /** The newest value; undefined until there is one. */
+  readonly value: T | undefined;
+  /** Why the newest read failed. A value from before is then stale. */
+  readonly error: unknown;
+  readonly loading: boolean;
+  /** Reads again now. */
+  readonly reload: () => Promise<void>;
+}
+
+export interface UseDataOptions {
+  /** Milliseconds after a read until the next one, while the page is visible; without it the data is read once. */
+  readonly everyMs?: number;
+  /** Keeps the value on view while data for other dependencies is read, as when a list is paged. */
+  readonly keep?: boolean;
+}
+
+/**
+ * Reads data when the view appears, when a dependency changes, again every `everyMs`, and when the page is visible again.
+ * A read that is no longer wanted is aborted.
+ */
+export function useData<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  dependencies: readonly unknown[],
+  { everyMs, keep = false }: UseDataOptions = {},
+): Data<T> {
+  const [state, set] = useState<Omit<Data<T>, "reload">>({ value: undefined, error: undefined, loading: true });
+  const reload = useRef<() => Promise<void>>(() => Promise.resolve());
+  const latest = useRef(load);
+  latest.current = load;
+  useEffect(() => {
+    const part = Symbol();
+    const left = new AbortController();
+    const { signal } = left;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let running: Promise<void> | undefined;
+    let again = false;
+    set((before) => ({ value: keep ? before.value : undefined, error: undefined, loading: true }));
+    const read = async () => {
+      clearTimeout(timer);
+      try {
+        const value = await latest.current(signal);
+        if (signal.aborted) return;
+        report(part, "live");
+        set({ value, error: undefined, loading: false });
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isAway(error)) report(part, "stale");
+        set((before) => ({ value: before.value, error, loading: false }));
+      } finally {
+        running = undefined;
+        if (!signal.aborted) {
+          if (again) {
+            again = false;
+            running = read();
+          } else if (everyMs !== undefined) timer = setTimeout(tick, everyMs);
+        }
+      }
+    };
+    const tick = () => {
+      if (!document.hidden) running ??= read();
+    };
+    const visible = () => {
+      if (!document.hidden && everyMs !== undefined) running ??= read();
+    };
+    reload.current = () => {
+      // a read that has begun may not see what the caller has just changed
+      if (running === undefined) return running = read();
+      again = true;
+      return running.then(() => running);
+    };
+    report(part, "connecting");
+    document.addEventListener("visibilitychange", visible, { signal });
+    running = read();
+    return () => {
+      clearTimeout(timer);
+      left.abort();
+      report(part, undefined);
+    };
+  }, dependencies);
+  return { ...state, reload: () => reload.current() };
+}
+
+/** Whether an error says that the service, or something that it depends on, is away. */
+export const isAway = (error: unknown): boolean =>
+  !(error instanceof ApiError) || error.status === 0 || error.status >= 500 || error.status === 429;
+
+/** Shows data: a placeholder while it loads, the error with a button, or what `children` makes of the value. */
+export function Loaded<T>({ data, rows = 3, children }: {
+  readonly data: Data<T>;
+  /** Lines of the placeholder. */
+  readonly rows?: number;
+  readonly children: (value: T) => ComponentChildren;
+}) {
+  const { value, error, reload } = data;
+  if (value === undefined) {
+    return error === undefined ? <Loading rows={rows} /> : <Failure error={error} retry={reload} />;
+  }
+  return (
+    <>
+      {error !== undefined && <Failure error={error} retry={reload} stale />}
+      {children(value)}
+    </>
+  );
+}
+
+export interface Pages<T> {
+  readonly data: Data<T>;
+  /** Number of the page from 0. */
+  readonly page: number;
+  readonly previous: (() => void) | undefined;
+  readonly next: (() => void) | undefined;
+}
+
+/**
+ * A list that the service pages by cursors: `load` reads the page at a cursor (undefined: the first), `nextOf` finds the
+ * cursor of the page behind it.
+ */
+export function usePages<T>(
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<T>,
+  nextOf: (value: T) => string | undefined,
+  dependencies: readonly unknown[],
+  options: UseDataOptions = {},
+): Pages<T> {
+  const [cursors, setCursors] = useState<readonly (string | undefined)[]>([undefined]);
+  const key = JSON.stringify(dependencies.map(String));
+  const shown = useRef(key);
+  const current = shown.current === key ? cursors : [undefined];
+  useEffect(() => {
+    shown.current = key;
+    setCursors([undefined]);
+  }, [key]);
+  const cursor = current.at(-1);
+  const data = useData((signal) => load(cursor, signal), [key, cursor], { ...options, keep: true });
+  const next = data.value === undefined || data.loading ? undefined : nextOf(data.value);
+  return {
+    data,
+    page: current.length - 1,
+    previous: current.length > 1 ? () => setCursors(current.slice(0, -1)) : undefined,
+    next: next === undefined ? undefined : () => setCursors([...current, next]),
+  };
+}

@@ -1,0 +1,114 @@
+/** Opens pages in a browser, and checks what holds for each of them. */
+/// <reference lib="dom" />
+import axe from "axe-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { expect } from "vitest";
+
+/** A phone of the narrowest width that the pages are made for. */
+export const PHONE: BrowserContextOptions = {
+  viewport: { width: 390, height: 780 },
+  deviceScaleFactor: 2,
+  hasTouch: true,
+};
+
+/** Pages of one test file. */
+export class Pages {
+  /** URLs of all requests. */
+  readonly requested: string[] = [];
+  private readonly faults: string[] = [];
+  private readonly contexts: BrowserContext[] = [];
+
+  constructor(private readonly browser: Browser) {}
+
+  /** Opens a URL in a context of its own. Errors of the page, and what its policy refused, are kept for `close`. */
+  async open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await this.newPage(options);
+    await page.goto(url);
+    return page;
+  }
+
+  /** A page in a context of its own, before it shows anything. */
+  async newPage(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await this.browser.newContext(options);
+    this.contexts.push(context);
+    context.on("request", (request) => this.requested.push(request.url()));
+    const page = await context.newPage();
+    page.on("pageerror", (error) => this.faults.push(String(error.stack)));
+    page.on("console", (message) => {
+      // A browser reports each error response; the pages show those.
+      if (message.type() === "error" && !/^Failed to load resource/.test(message.text())) {
+        this.faults.push(message.text());
+      }
+    });
+    return page;
+  }
+
+  /** Closes all pages; none of them had an error, and none sent a request to another host. */
+  async close(): Promise<void> {
+    for (const context of this.contexts.splice(0)) await context.close();
+    expect(this.faults.splice(0)).toEqual([]);
+    const outside = this.requested.splice(0).filter((url) =>
+      !/^(data:|blob:|https?:\/\/(127\.0\.0\.1|localhost)[:/])/.test(url)
+    );
+    expect(outside).toEqual([]);
+  }
+}
+
+/** axe finds no violation, in the light and in the dark theme. */
+export async function expectAccessible(page: Page, name = page.url()): Promise<void> {
+  await page.evaluate(axe.source);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const violations = await page.evaluate(async (whole) => {
+      const { run } = (globalThis as unknown as { axe: typeof axe }).axe;
+      const found = await run({
+        preload: false,
+        resultTypes: ["violations"],
+        ...(whole ? {} : { runOnly: ["color-contrast"] }),
+      });
+      return found.violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
+    }, colorScheme === "light");
+    expect([name, colorScheme, violations]).toEqual([name, colorScheme, []]);
+  }
+}
+
+/** Nothing is wider than the page's window. */
+export async function expectFits(page: Page): Promise<void> {
+  const [content, viewport] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  expect([page.url(), content]).toEqual([page.url(), viewport]);
+}
+
+/** The Tab key reaches at least so many parts of the page, each with a visible focus. */
+export async function expectFocusVisible(page: Page, least = 6): Promise<void> {
+  const seen = new Set<string>();
+  for (let i = 0; i < least + 8; i++) {
+    await page.keyboard.press("Tab");
+    const { name, outline } = await page.evaluate(() => {
+      const element = document.activeElement!;
+      const { outlineStyle, outlineWidth } = getComputedStyle(element);
+      return {
+        name: `${element.tagName} ${element.textContent} ${element.id}`,
+        outline: `${outlineStyle} ${outlineWidth}`,
+      };
+    });
+    if (name.startsWith("BODY")) break;
+    seen.add(name);
+    expect([page.url(), name, outline]).toEqual([page.url(), name, "solid 2px"]);
+  }
+  expect([page.url(), seen.size >= least]).toEqual([page.url(), true]);
+}
+
+/**
+ * Milliseconds from an input to the next frame that the browser has drawn behind it, measured in the page. `act` is a
+ * selector that is clicked.
+ */
+export async function interactionMs(page: Page, selector: string): Promise<number> {
+  return await page.evaluate(async (wanted) => {
+    const element = document.querySelector<HTMLElement>(wanted);
+    if (element === null) throw new Error(`no element ${wanted}`);
+    const begun = performance.now();
+    element.click();
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+    return performance.now() - begun;
+  }, selector);
+}
