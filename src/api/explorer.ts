@@ -156,11 +156,20 @@ export const searchAnswer = z.object({
   understood: z.string().describe("What the text looks like."),
 }).meta({ id: "SearchAnswer" });
 
-export const explorerSettings = z.object({
-  index: z.boolean().describe("Whether the index of the chain is kept; without it history and addresses are unknown."),
-  admin: z.boolean(),
-  wallet: z.boolean(),
-  blockMs: z.int().describe("Milliseconds between blocks; 0: only on request."),
-  epochLength: z.int().describe("Slots."),
-  contracts: z.array(z.object({ name: z.string(), hash })).describe("Arbor's contracts by script hash."),
-}).meta({ id: "ExplorerSettings" });
+export const transactionSummary = z.object({
+  hash: txHash,
+  height: z.int().describe("Height of its block."),
+  index: z.int().describe("Position in the block, from 0."),
+  slot: z.int(),
+  time,
+  fee: lovelace,
+  size: z.int().describe("Bytes."),
+  valid: z.boolean(),
+  outputs: z.int().describe("Number of outputs that it created."),
+  lovelace: lovelace.describe("Sum of its outputs."),
+  scripts: z.int().describe("Number of script runs."),
+}).meta({ id: "TransactionSummary" });
+export const transactionList = z.object({
+  transactions: z.array(transactionSummary).describe("Newest first."),
+  next: z.string().optional().describe("The value of `before` for the page behind this one; absent on the last one."),
+}).meta({ id: "TransactionList" });

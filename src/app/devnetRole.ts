@@ -65,7 +65,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   let places: DevnetPlaces = {};
   const admin = without.has("admin") ? undefined : { places: () => places };
   const withWallet = !without.has("wallet");
-  const explorer = { measure: builders.measure, index: !without.has("index"), wallet: withWallet };
+  const explorer = { builders, index: !without.has("index"), wallet: withWallet };
   const app = devnetApp({ devnet, store, port: context.port, files, health, origins, admin, explorer, log });
   if (withWallet) walletRoutes(app, { devnet, port: context.port });
   const listener = await listen(context, app, devnetPort(options));

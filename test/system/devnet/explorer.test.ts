@@ -7,6 +7,7 @@ import * as api from "#src/api/explorer.ts";
 import { hexAddressText } from "#src/cardano/address.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
 import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
+import { genesisOutputs } from "#src/devnet/genesis/genesis.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
@@ -27,7 +28,11 @@ type Body = any;
 async function start(options: DevnetOptions = {}) {
   const devnet = await world.start({ pools: 2, ...options }, async (input) => evaluateScripts(input));
   const index = options.index ?? true;
-  const explorer = { measure: async (input: Body) => measureRedeemers(input), index, wallet: true };
+  const builders = {
+    measure: async (input: Body) => measureRedeemers(input),
+    run: () => Promise.reject(new Error("no page was expected")),
+  };
+  const explorer = { builders, index, wallet: true };
   const app = devnetApp({
     devnet,
     store: world.store,
@@ -96,12 +101,9 @@ test("a transaction is shown in the mempool and in a block, with its outputs and
   expect(included.cbor).toBe(waiting.cbor);
   // the faucet's payment says who spent its output
   expect((await transaction(coin.ref.txHash)).outputs[coin.ref.index].spentBy).toBe(hash);
-  // the first transaction of the chain spends an output of the genesis
-  const { inputs: [{ txHash: genesis }] } = await transaction((await transaction(coin.ref.txHash)).inputs[0].txHash);
-  expect(await transaction(genesis)).toMatchObject({
-    status: "genesis",
-    outputs: [{ lovelace: expect.any(Number), spentBy: expect.any(String) }],
-  });
+  // an output of the genesis, which the devnet's first transaction has spent
+  const [{ ref: { txHash: genesis } }] = genesisOutputs(devnet.genesis) as Body;
+  expect(await transaction(genesis)).toMatchObject({ status: "genesis", outputs: [{ spentBy: expect.any(String) }] });
 });
 
 test("refused, expired and withdrawn transactions are remembered with the ledger's reasons", async () => {
@@ -213,7 +215,7 @@ test("scripts are run again: units spent and their limit, and what a failing one
 });
 
 test("search finds by every id, and the index answers in the devnet's form of refusals", async () => {
-  const { devnet, get, search } = await start();
+  const { devnet, get, read, search } = await start();
   const coin = await give(devnet, alice.base, 50n * ada);
   const tip = await makeBlock(devnet);
   const complete = { parameters: devnet.genesis.parameters, fee: ada };
@@ -257,19 +259,25 @@ test("search finds by every id, and the index answers in the devnet's form of re
     status: 400,
     body: { error: expect.any(String) },
   });
-  // nothing is changed through the explorer
+  const listed = await read("/transactions?count=1", api.transactionList);
+  expect(listed).toMatchObject({ transactions: [{ height: tip.height + 1, index: 0, scripts: 1, outputs: 1 }] });
+  const older = await read(`/transactions?count=100&before=${listed.next}`, api.transactionList);
+  expect(older.transactions.map(({ hash }: Body) => hash)).toContain(coin.ref.txHash);
+  expect(older.next).toBeUndefined();
+  expect(await read(`/transactions?block=${tip.height}`, api.transactionList)).toEqual(older);
+  expect(await get("/transactions?before=1")).toMatchObject({ status: 400 });
   expect(await get("/explorer/v0/nothing")).toMatchObject({ status: 404, body: { code: "not_found" } });
 });
 
 test("without an index it is said, and transactions are shown all the same", async () => {
   const { devnet, get, read, transaction, search } = await start({ index: false });
-  expect(await read("/explorer/settings", api.explorerSettings)).toMatchObject({ index: false, wallet: true });
   const coin = await give(devnet, alice.base, 50n * ada);
   const tip = await makeBlock(devnet);
   expect(await get("/explorer/v0/blocks/latest")).toMatchObject({
     status: 404,
     body: { code: "index_off", error: expect.stringMatching(/--devnet-without index/) },
   });
+  expect(await get("/transactions")).toMatchObject({ status: 404, body: { code: "index_off" } });
   expect(await get("/explorer/v0/mempool")).toMatchObject({ status: 200, body: [] });
   expect(await transaction(coin.ref.txHash)).toMatchObject({ status: "in_block", block: { hash: tip.hash } });
   expect(await search(String(tip.height))).toContain(`block ${tip.hash}`);

@@ -11,11 +11,10 @@ import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import type { Departure } from "#src/devnet/blocks/departures.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { genesisOutputs } from "#src/devnet/genesis/genesis.ts";
-import { readTransaction as readIndexed } from "#src/devnet/index/reads/transactions.ts";
+import { readNewestTransactions, readTransaction as readIndexed } from "#src/devnet/index/reads/transactions.ts";
 import { addOperations, blockfrostOperations } from "#src/edge/blockfrost/app.ts";
 import type { Operation } from "#src/edge/blockfrost/operation.ts";
 import { findOutputs } from "#src/edge/devnet/explorer/outputs.ts";
-import { contracts } from "#src/edge/devnet/explorer/meaning.ts";
 import { liveState, liveStates } from "#src/edge/devnet/explorer/live.ts";
 import { search } from "#src/edge/devnet/explorer/search.ts";
 import { findTransaction, type FoundTransaction, readDeparted } from "#src/edge/devnet/explorer/state.ts";
@@ -34,9 +33,6 @@ export interface ExplorerRoutesOptions {
   readonly measure: MeasureRedeemers;
   /** Whether the index of the chain is kept. */
   readonly index: boolean;
-  /** Whether the admin API and the development wallet are served. */
-  readonly admin: boolean;
-  readonly wallet: boolean;
 }
 
 /** Path of the index, in the paths of Blockfrost. */
@@ -53,7 +49,7 @@ const notFound = () =>
 
 /** Adds the endpoints. One function, since it only declares endpoints. */
 export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions): void {
-  const { devnet, store: { sql }, log, measure, index, admin, wallet } = options;
+  const { devnet, store: { sql }, log, measure, index } = options;
   const { genesis, network: { id: network, slots } } = devnet;
   const params = { hash: z.string().min(1).max(64).describe("Hash of the transaction.") };
   const refusals = { 404: "`transaction_unknown`" };
@@ -64,17 +60,35 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
     return transaction;
   };
 
-  endpoint(app, "get", "/explorer/settings", {
-    summary: "What this devnet serves, for its page",
-    answer: api.explorerSettings,
-  }, async () => ({
-    index,
-    admin,
-    wallet,
-    blockMs: devnet.blockMs,
-    epochLength: genesis.terms.epochLength,
-    contracts,
-  }));
+  endpoint(app, "get", "/transactions", {
+    summary: "Transactions of all blocks or of one, newest first",
+    query: {
+      count: z.coerce.number().int().min(1).max(100).default(20),
+      before: z.string().regex(/^\d{1,10}:\d{1,10}$/).optional().describe("The `next` of an answer: older ones."),
+      block: z.coerce.number().int().min(0).max(2 ** 31 - 1).optional().describe("Height of a block."),
+    },
+    answer: api.transactionList,
+    refusals: { 404: "`index_off`" },
+  }, async ({ query: { count, before, block } }) => {
+    requireIndex(index);
+    const [height = 0, at = 0] = before?.split(":").map(Number) ?? [];
+    const rows = await readNewestTransactions(sql, {
+      limit: count + 1,
+      before: before === undefined ? undefined : { height, index: at },
+      height: block,
+    });
+    const shown = rows.slice(0, count);
+    const last = rows.length > count ? shown.at(-1) : undefined;
+    return {
+      transactions: shown.map(({ tx_index: index, slot, ...row }) => ({
+        ...row,
+        index,
+        slot: Number(slot),
+        time: slotTime(slots, Number(slot)),
+      })),
+      next: last && `${last.height}:${last.tx_index}`,
+    };
+  });
 
   endpoint(app, "get", "/search", {
     summary: "What a text names: a hash, height, slot, epoch, address, pool, policy, asset, fingerprint or script",
@@ -220,13 +234,7 @@ function inOwnWords(operation: Operation, index: boolean): Operation {
   return {
     ...operation,
     answer: async (context) => {
-      if (!index && !operation.path.startsWith("/mempool")) {
-        throw new HttpFailure(
-          404,
-          "index_off",
-          "This devnet keeps no index of its chain, because it was started with --devnet-without index.",
-        );
-      }
+      if (!operation.path.startsWith("/mempool")) requireIndex(index);
       try {
         const document = await operation.answer(context);
         if (document !== undefined) return document;
@@ -236,6 +244,16 @@ function inOwnWords(operation: Operation, index: boolean): Operation {
       throw new HttpFailure(404, "not_found", "The chain does not have this.");
     },
   };
+}
+
+/** Refuses where no index is kept: it would look like an empty chain. */
+function requireIndex(index: boolean): void {
+  if (index) return;
+  throw new HttpFailure(
+    404,
+    "index_off",
+    "This devnet keeps no index of its chain, because it was started with --devnet-without index.",
+  );
 }
 
 function departureView({ kind, why, at, slot, failures }: Departure) {
