@@ -14,8 +14,9 @@ export const hasIndex = (): boolean => setting("index") !== "off";
 export function IndexOff() {
   return (
     <Empty title="The index of this devnet is off.">
-      It was started with <code>--devnet-without index</code>, so blocks, addresses, assets, pools and epochs cannot be
-      looked up. Start it without this option to see them. Transactions, the mempool and the tools work all the same.
+      It was started with{" "}
+      <code>--devnet-without index</code>, so blocks, addresses, assets, pools and epochs cannot be looked up. Start it
+      without this option to see them. Transactions, the mempool and the tools work all the same.
     </Empty>
   );
 }
