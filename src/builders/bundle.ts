@@ -28,6 +28,9 @@ export interface BundleFile {
   readonly initial: boolean;
 }
 
+/** Name of the file beside a page's entry with the files of its bundle, in a package that was made of a checkout. */
+export const PAGE_FILES = "bundle.json";
+
 /** Folder of `package.json`, which maps the names of imports. */
 const ROOT = new URL("../../", import.meta.url);
 /** Folder that the names of the files are relative to; nothing is written. */

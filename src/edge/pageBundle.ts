@@ -5,10 +5,13 @@
  * good, and revalidate the document alone. It holds no data; the page reads its own service's endpoints, and its content
  * security policy lets it load nothing else.
  */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import type { Context, Hono } from "hono";
 import { html, raw } from "hono/html";
 import type { Log } from "#src/base/log.ts";
-import type { BundleFile } from "#src/builders/bundle.ts";
+import { type Failure, ok, type Result } from "#src/base/result.ts";
+import { type BundleFile, PAGE_FILES } from "#src/builders/bundle.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import { etagOf, holds } from "#src/edge/etag.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -57,8 +60,7 @@ const ICON = "data:image/svg+xml," + encodeURIComponent(
 export function mountPage(app: Pick<Hono, "get">, options: PageOptions): void {
   const { name, at, log } = options;
   const bundled = memo(({ ok }) => ok ? Infinity : AGAIN_MS, async () => {
-    const entry = new URL(`../pages/${name}/main.tsx`, import.meta.url).href;
-    const made = await options.builders.run("bundle", { entry, split: true }, { deadline: Date.now() + LONGEST_MS });
+    const made = await filesOf(options);
     if (!made.ok) {
       log.error("a page cannot be bundled", { page: name, code: made.error.code, details: made.error.details });
     }
@@ -81,13 +83,22 @@ export function mountPage(app: Pick<Hono, "get">, options: PageOptions): void {
   }
   app.get(`/page/${name}/:file`, async (c) => {
     const file = (await files()).find((one) => one.name === c.req.param("file"));
-    if (file === undefined) return c.notFound();
+    if (file === undefined) throw new HttpFailure(404, "not_found", "This page has no such file; load it again.");
     return c.body(file.text, 200, {
       ...PAGE_HEADERS,
       "cache-control": "public, max-age=31536000, immutable",
       "content-type": TYPES[file.name.slice(file.name.lastIndexOf(".") + 1)]!,
     });
   });
+}
+
+/** The files of a page: bundled from the sources, or beforehand where this is a package. */
+async function filesOf({ name, builders }: PageOptions): Promise<Result<readonly BundleFile[], Failure>> {
+  const folder = new URL(`../pages/${name}/`, import.meta.url);
+  const packed = new URL(PAGE_FILES, folder);
+  if (existsSync(packed)) return ok(JSON.parse(await readFile(packed, "utf8")));
+  const entry = new URL("main.tsx", folder).href;
+  return await builders.run("bundle", { entry, split: true }, { deadline: Date.now() + LONGEST_MS });
 }
 
 function headersWith({ scripts = [], connect = [] }: PageSettings): Record<string, string> {

@@ -4,11 +4,13 @@
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { transform } from "esbuild";
+import { bundle, PAGE_FILES } from "#src/builders/bundle.ts";
 
 const FOLDERS = ["src", "actors", "machines"];
-/** What only a checkout needs; of the packages, the process of the devnet is the server's entry. */
-const LEFT_OUT = /^src\/(cli|packages)\/(?!devnetProcess\.ts$)/;
+/** What only a checkout needs; of the packages, the process of the devnet is the server's entry. Pages are bundled. */
+const LEFT_OUT = /^src\/(cli|packages)\/(?!devnetProcess\.ts$)|^src\/pages\/.*\.tsx?$/;
 /** The name of a module's file, in an import or as the URL of a thread. */
 const MODULE = /(["'])((?:\.{1,2}|#(?:src|actors|machines))\/[^"'\n]*)\.ts\1/g;
 /** A thread on Node 20 without TypeScript. */
@@ -48,8 +50,20 @@ export async function writeServer(root: string, folder: string): Promise<Record<
       writeFileSync(target, code.replace(MODULE, "$1$2.js$1"));
     }
   }
+  await writePages(root, folder);
   writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module", version, imports }) + "\n");
   return Object.fromEntries(Object.entries(dependencies).filter(([name]) => used.has(name)));
+}
+
+/** Writes the bundles of the pages, which a checkout makes on the first request. */
+async function writePages(root: string, folder: string): Promise<void> {
+  for (const entry of filesOf(root, "src/pages").filter((file) => file.endsWith("/main.tsx"))) {
+    const bundled = await bundle({ entry: pathToFileURL(path.join(root, entry)).href, split: true });
+    if (!bundled.ok) throw new Error(`${entry} cannot be bundled: ${JSON.stringify(bundled.error.details)}`);
+    const target = path.join(folder, path.dirname(entry), PAGE_FILES);
+    mkdirSync(path.dirname(target), { recursive: true });
+    writeFileSync(target, JSON.stringify(bundled.value));
+  }
 }
 
 /** The files of a folder, relative to the root, with `/`. */

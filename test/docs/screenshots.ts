@@ -1,6 +1,10 @@
-/** `deno task screenshots`: makes the pictures of docs/images from the pages of a service that this command starts. */
+/**
+ * `deno task screenshots`: makes the pictures of docs/images from the pages of a service that this command starts, each in
+ * a window of 1280 and of 390 pixels.
+ */
 import path from "node:path";
 import process from "node:process";
+import type { Browser } from "playwright-core";
 import { addressText } from "#src/cardano/address.ts";
 import { newSeed } from "#src/cardano/keys.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
@@ -9,40 +13,90 @@ import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.
 import type { Arbor } from "../support/arbor.ts";
 import { startBrowser } from "../support/browser.ts";
 import { root } from "../support/docs.ts";
+import { until } from "../support/until.ts";
 import { withService } from "./service.ts";
+
+/** Widths of the windows, with the ends of the files' names. */
+const WIDTHS = [[1280, ""], [390, "-phone"]] as const;
+/** Example mnemonic. Never use it with real funds. */
+const MNEMONIC = "tank still night soap affair climb now song magic soldier dynamic dragon fiction actual female".split(
+  " ",
+);
+
+interface Picture {
+  readonly name: string;
+  readonly url: string;
+  /** A selector of what must be visible first. */
+  readonly ready: string;
+}
 
 await withService(takeAll);
 process.exit(0);
 
-async function takeAll({ tokens, operator, devnet }: Arbor): Promise<void> {
-  const token = await livingToken(new TokenClient(tokens), devnet);
+async function takeAll(arbor: Arbor): Promise<void> {
   const browser = await startBrowser();
   if (!browser) throw new Error("screenshots need a Chromium");
-  const take = async (name: string, url: string, ready: string, height: number) => {
-    const page = await browser.newPage({ viewport: { width: 1120, height } });
-    await page.goto(url);
-    await page.locator(ready).first().waitFor();
-    await page.screenshot({ path: path.join(root, "docs/images", name), animations: "disabled" });
-    await page.close();
-  };
-  await take("statechart.png", `${operator}/ui/actors/token/${token}`, "svg", 960);
-  await take("token.png", `${tokens}/#/token/${token}`, "text=Earth", 760);
+  const { tokens, wallets, operator, devnet } = arbor;
+  const { token, transaction } = await livingToken(new TokenClient(tokens), devnet);
+  const wallet = await fundedWallet(wallets, devnet);
+  const pictures: readonly Picture[] = [
+    { name: "tokens", url: `${tokens}/`, ready: `text=${token.slice(0, 8)}` },
+    { name: "token", url: `${tokens}/#/token/${token}`, ready: "text=Earth" },
+    { name: "wallets", url: `${wallets}/`, ready: "text=Savings" },
+    { name: "wallet", url: `${wallets}/#/wallet/${wallet}`, ready: "text=1,000" },
+    { name: "explorer", url: `${devnet}/`, ready: "table" },
+    { name: "transaction", url: `${devnet}/#/tx/${transaction}`, ready: "text=Outputs" },
+    { name: "operator", url: `${operator}/`, ready: "text=token" },
+    { name: "statechart", url: `${operator}/ui/actors/token/${token}`, ready: "svg" },
+  ];
+  for (const picture of pictures) await takeWidths(browser, picture);
   await browser.close();
 }
 
-/** A token with two facts and an open request; returns its id. */
-async function livingToken(client: TokenClient, devnet: string): Promise<string> {
+async function takeWidths(browser: Browser, { name, url, ready }: Picture): Promise<void> {
+  for (const [width, end] of WIDTHS) {
+    const page = await browser.newPage({ viewport: { width, height: width > 600 ? 900 : 844 } });
+    await page.goto(url);
+    await page.locator(ready).first().waitFor();
+    await page.locator("#link[data-state=live]").waitFor();
+    await page.screenshot({ path: path.join(root, "docs/images", `${name}${end}.png`), animations: "disabled" });
+    await page.close();
+  }
+}
+
+/** Sends ada of the faucet to an address; gives the hash of the transaction. */
+async function fund(devnet: string, address: string, lovelace: number): Promise<string> {
+  return (await call<{ txHash: string }>(devnet, "POST", "/faucet", { address, lovelace })).txHash;
+}
+
+/** A token with two facts and an open request, and the transaction that applied the facts. */
+async function livingToken(client: TokenClient, devnet: string): Promise<{ token: string; transaction: string }> {
   const key = newSeed();
   const address = addressText(addressOf(key));
-  const { txHash } = await call(devnet, "POST", "/faucet", { address, lovelace: 500_000_000 }) as { txHash: string };
-  await client.transaction(txHash, { waitMs: 30_000 });
+  await client.transaction(await fund(devnet, address, 500_000_000), { waitMs: 30_000 });
   const land = ({ unsignedTransaction }: Unsigned) => client.submitAndWait(signTransaction(unsignedTransaction, key));
   const boot = await client.boot(address);
   await land(boot);
   const token = boot.value;
   await land(await client.insert(address, token, "planet", "Earth"));
-  await land(await client.insert(address, token, "moon", "Luna"));
-  await land(await client.apply(address, token));
+  await land(await client.insert(address, token, "moon", '{"name":"Luna","radius_km":1737.4,"tidally_locked":true}'));
+  const transaction = await land(await client.apply(address, token));
   await land(await client.insert(address, token, "star", "Sun"));
-  return token;
+  return { token, transaction };
+}
+
+/** A wallet with 1,000 ada; gives its id. */
+async function fundedWallet(wallets: string, devnet: string): Promise<string> {
+  const { id } = await call<{ id: string }>(wallets, "POST", "/v2/wallets", {
+    name: "Savings",
+    passphrase: "correct horse battery",
+    mnemonic_sentence: MNEMONIC,
+  });
+  const [first] = await call<readonly { id: string }[]>(wallets, "GET", `/v2/wallets/${id}/addresses`);
+  await fund(devnet, first!.id, 1_000_000_000);
+  await until("the payment in the wallet", async () => {
+    const { balance } = await call<{ balance: { total: { quantity: number } } }>(wallets, "GET", `/v2/wallets/${id}`);
+    return balance.total.quantity > 0;
+  });
+  return id;
 }

@@ -3,6 +3,7 @@ import { ONLY_LONG } from "./only.ts";
 
 /** Tests of `deno task test` that have more cases here. */
 const LONGER = [
+  "test/unit/machines/{submissions,token_model,transaction_model}.test.ts",
   "test/system/cardano-wallet/suite.test.ts",
   "test/system/scenarios/{sending,snapshots}.test.ts",
   "test/system/signer/suite.test.ts",
@@ -13,6 +14,7 @@ const CASES = {
   DEVNET_RUNS: "10",
   DEVNET_STARTS: "200",
   FOLLOWER_RUNS: "10",
+  HISTORIES: "3000",
   MODEL_STEPS: "300",
   REPLICA_STEPS: "300",
   SCENARIO_EVERY: "1",

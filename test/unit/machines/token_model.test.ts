@@ -2,6 +2,7 @@
  * The token's machine, driven through the runtime's fold by random rows of the chain log, compared with a plain model:
  * once by rows in any order, and once by a simulated chain with rollbacks.
  */
+import process from "node:process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { tokenActor, type TokenBuildOptions } from "#actors/token.ts";
@@ -19,7 +20,7 @@ const kind = tokenActor({
   },
 } as unknown as TokenBuildOptions);
 const entity = { kind: "token", id: "cd".repeat(32) };
-const RUNS = 3_000;
+const RUNS = Number(process.env.HISTORIES ?? 600);
 
 type State = "absent" | "live" | "quarantined" | "ended";
 type Input = ReturnType<typeof tokenInputs.parse>;

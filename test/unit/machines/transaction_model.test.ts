@@ -2,6 +2,7 @@
  * The transaction's machine, driven through the runtime's fold by random commands, outcomes and inputs, compared with a
  * plain model: states, context, replies, effects and rows.
  */
+import process from "node:process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isWellFormed } from "#src/base/bytes.ts";
@@ -13,7 +14,7 @@ import type { Event } from "#src/runtime/types.ts";
 // Effects are returned and never run here.
 const kind = transactionActor({} as TransactionActorOptions);
 const entity = { kind: "transaction", id: "ab".repeat(32) };
-const RUNS = 2_000;
+const RUNS = Number(process.env.HISTORIES ?? 600);
 
 interface Failure {
   readonly name: string;
