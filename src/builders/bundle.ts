@@ -79,16 +79,21 @@ export async function bundle({ entry, split = false }: BundleInput): Promise<Res
     });
     // end the bundler's process, which is not needed again
     const built = await inTime(building, MAX_BUNDLE_MS).finally(() => esbuild.stop());
-    return built === undefined ? unavailable("the bundler took too long") : ok(filesOf(built, root));
+    return built === undefined
+      ? unavailable("the bundler took too long")
+      : ok(filesOf(built, root, fileURLToPath(entry)));
   } catch (error) {
     return unavailable(error instanceof Error ? error.message : String(error));
   }
 }
 
 /** The files of a build, in the order: the entry's module, what it imports at once, its styles, all others. */
-function filesOf({ outputFiles, metafile: { outputs } }: Built, root: string): BundleFile[] {
+function filesOf({ outputFiles, metafile: { outputs } }: Built, root: string, source: string): BundleFile[] {
   const outputOf = (file: string) => path.relative(root, file).split(path.sep).join("/");
-  const entry = Object.keys(outputs).find((name) => outputs[name]!.entryPoint !== undefined && name.endsWith(".js"))!;
+  // modules that are imported on demand have an entry point as well
+  const entry = Object.keys(outputs).find((name) =>
+    outputs[name]!.entryPoint === outputOf(source) && name.endsWith(".js")
+  )!;
   const initial = new Set([entry]);
   for (const name of initial) {
     const { imports, cssBundle } = outputs[name]!;
