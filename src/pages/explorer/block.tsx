@@ -12,6 +12,7 @@ import { TransactionTable } from "./home.tsx";
 import { Ref } from "./links.tsx";
 import { Thing } from "./lists.tsx";
 import { moment } from "./live.ts";
+import { PoolName } from "./PoolName.tsx";
 import { pageOf } from "./names.ts";
 
 export function BlockView({ params: { id = "" } }: ViewProps) {
@@ -60,7 +61,7 @@ export function BlockView({ params: { id = "" } }: ViewProps) {
                   [
                     "Made by",
                     shown.slot_leader.startsWith("pool1")
-                      ? <Ref kind="pool" id={shown.slot_leader} />
+                      ? <PoolName id={shown.slot_leader} />
                       : shown.height === null
                       ? undefined
                       : "the devnet itself, no pool",

@@ -86,7 +86,8 @@ function Before({ epoch }: { readonly epoch: number }) {
   return (
     <IndexTable
       pages={useIndexPages<EpochInfo>(`/epochs/${epoch}/previous`, [])}
-      caption="Epochs before this one"
+      caption="Epochs before this one, newest first"
+      reversed
       keyOf={(one) => String(one.epoch)}
       empty="No epoch has ended with a block in it."
       columns={[

@@ -1,6 +1,6 @@
 /** The chain as it grows: its tip, epoch and mempool, and the newest blocks and transactions. */
 import { useRef } from "preact/hooks";
-import { Ada, count } from "../kit/amounts.tsx";
+import { count } from "../kit/amounts.tsx";
 import { Meter } from "../kit/charts.tsx";
 import { Loaded, useData } from "../kit/data.tsx";
 import { Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
@@ -9,10 +9,11 @@ import { Loading } from "../kit/states.tsx";
 import { Table } from "../kit/Table.tsx";
 import { Ago, now, span } from "../kit/time.tsx";
 import { type Block, type Departures, type Epoch, get, index, type Network, type TransactionList } from "./api.ts";
-import { Ref } from "./links.tsx";
+import { Ref, ShortAda } from "./links.tsx";
 import { hasIndex, IndexOff, Thing } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 import { setting } from "../kit/mount.tsx";
+import { PoolName } from "./PoolName.tsx";
 import { pageOf } from "./names.ts";
 import { DepartedTable } from "./departed.tsx";
 
@@ -180,36 +181,36 @@ export function BlockTable({ rows, caption = "Newest blocks" }: {
   readonly caption?: string;
 }) {
   return (
-    <Table
-      caption={caption}
-      rows={rows}
-      keyOf={({ hash }) => hash}
-      empty="There is no block yet."
-      columns={[
-        {
-          title: "Height",
-          width: "19%",
-          cell: ({ height, hash }) => (
-            <a href={hrefOf(pageOf("block", hash)!)}>{height === null ? "genesis" : count(height)}</a>
-          ),
-        },
-        { title: "Age", width: "24%", cell: ({ time }) => <Ago at={time * 1_000} /> },
-        { title: "Slot", width: "19%", cell: ({ slot }) => slot === null ? "" : count(slot) },
-        {
-          title: "Made by",
-          cell: ({ slot_leader: leader }) =>
-            leader.startsWith("pool1")
-              ? <Ref kind="pool" id={leader} ends={4} />
-              : <span class="note">the devnet</span>,
-        },
-        {
-          title: "Transactions",
-          width: "18%",
-          align: "right",
-          cell: ({ tx_count: n }) => n === 0 ? <span class="note">0</span> : n,
-        },
-      ]}
-    />
+    <div class="compact">
+      <Table
+        caption={caption}
+        rows={rows}
+        keyOf={({ hash }) => hash}
+        empty="There is no block yet."
+        columns={[
+          {
+            title: "Height",
+            width: "19%",
+            cell: ({ height, hash }) => (
+              <a href={hrefOf(pageOf("block", hash)!)}>{height === null ? "genesis" : count(height)}</a>
+            ),
+          },
+          { title: "Age", width: "24%", cell: ({ time }) => <Ago at={time * 1_000} /> },
+          { title: "Slot", width: "19%", cell: ({ slot }) => slot === null ? "" : count(slot) },
+          {
+            title: "Made by",
+            cell: ({ slot_leader: leader }) =>
+              leader.startsWith("pool1") ? <PoolName id={leader} /> : <span class="note">the devnet</span>,
+          },
+          {
+            title: "Transactions",
+            width: "22%",
+            align: "right",
+            cell: ({ tx_count: n }) => n === 0 ? <span class="note">0</span> : n,
+          },
+        ]}
+      />
+    </div>
   );
 }
 
@@ -219,40 +220,37 @@ export function TransactionTable({ rows, caption }: {
   readonly caption: string;
 }) {
   return (
-    <Table
-      caption={caption}
-      rows={rows}
-      keyOf={({ hash }) => hash}
-      empty="No transaction yet. Pay from the faucet under Tools, or submit one."
-      columns={[
-        {
-          title: "Transaction",
-          width: "34%",
-          cell: ({ hash, valid }) => (
-            <>
-              <Ref kind="transaction" id={hash} ends={6} />
-              {!valid && <span class="badge bad">script failed</span>}
-            </>
-          ),
-        },
-        { title: "Age", width: "20%", cell: ({ time }) => <Ago at={time} /> },
-        {
-          title: "Scripts",
-          width: "14%",
-          align: "right",
-          cell: ({ scripts }) => scripts === 0 ? <span class="note">0</span> : scripts,
-        },
-        {
-          title: "Outputs",
-          align: "right",
-          cell: ({ lovelace, outputs }) => (
-            <span>
-              <Ada lovelace={lovelace} />
-              <span class="note">{` in ${outputs}`}</span>
-            </span>
-          ),
-        },
-      ]}
-    />
+    <div class="compact">
+      <Table
+        caption={caption}
+        rows={rows}
+        keyOf={({ hash }) => hash}
+        empty="No transaction yet. Pay from the faucet under Tools, or submit one."
+        columns={[
+          {
+            title: "Transaction",
+            width: "38%",
+            cell: ({ hash, valid }) => (
+              <>
+                <Ref kind="transaction" id={hash} ends={6} />
+                {!valid && <span class="badge bad">script failed</span>}
+              </>
+            ),
+          },
+          { title: "Age", width: "20%", cell: ({ time }) => <Ago at={time} /> },
+          {
+            title: "Scripts",
+            width: "14%",
+            align: "right",
+            cell: ({ scripts }) => scripts === 0 ? <span class="note">0</span> : scripts,
+          },
+          {
+            title: "Outputs",
+            align: "right",
+            cell: ({ lovelace }) => <ShortAda lovelace={lovelace} />,
+          },
+        ]}
+      />
+    </div>
   );
 }

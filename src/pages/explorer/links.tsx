@@ -1,9 +1,9 @@
 /** Links to what ids name, and amounts of assets. */
 import { hrefOf } from "../kit/router.ts";
-import { Ada, Amount } from "../kit/amounts.tsx";
+import { Ada, adaText, Amount, count } from "../kit/amounts.tsx";
 import { Id } from "../kit/Id.tsx";
 import type { Amount as Quantity } from "./api.ts";
-import { assetParts, pageOf, pageOfText } from "./names.ts";
+import { assetParts, pageOf, pageOfText, sentenceParts } from "./names.ts";
 
 /** An id as a link to its page. */
 export function Ref({ kind, id, full = false, ends }: {
@@ -85,3 +85,27 @@ export function Amounts({ of }: { readonly of: readonly Quantity[] }) {
 /** The assets of a record of quantities by unit. */
 export const assetsIn = (record: Readonly<Record<string, number | bigint>>): Quantity[] =>
   Object.entries(record).map(([unit, quantity]) => ({ unit, quantity: String(quantity) }));
+
+/** A sentence of the ledger, with its ids shortened and linked and its amounts in ada. */
+export function Sentence({ text }: { readonly text: string }) {
+  return (
+    <span class="reason" dir="auto">
+      {sentenceParts(text).map((part, i) => {
+        if (part.kind === "words") return <bdi key={i}>{part.text}</bdi>;
+        return part.kind === "id" ? <Linked key={i} text={part.text} /> : <Ada key={i} lovelace={part.amount} />;
+      })}
+    </span>
+  );
+}
+
+/** An amount of ada for a narrow column: without decimals from a million on. */
+export function ShortAda({ lovelace }: { readonly lovelace: bigint | number | string }) {
+  const whole = BigInt(lovelace) / 1_000_000n;
+  if (whole < 1_000_000n) return <Ada lovelace={lovelace} />;
+  return (
+    <span class="amount" title={adaText(lovelace)}>
+      {count(whole)}
+      <bdi class="unit">{` ada`}</bdi>
+    </span>
+  );
+}

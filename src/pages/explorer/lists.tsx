@@ -66,19 +66,28 @@ export function useIndexPages<T>(
 }
 
 /** A table of such a list. */
-export function IndexTable<T>({ pages, caption, columns, keyOf, empty }: {
+export function IndexTable<T>({ pages, caption, columns, keyOf, empty, reversed = false }: {
   readonly pages: Pages<NumberedPage<T>>;
   readonly caption: string;
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;
   readonly empty: string;
+  /** Whether the rows of a page are shown last first. */
+  readonly reversed?: boolean;
 }) {
   const { data, page, previous, next } = pages;
   return (
     <Thing data={data} what="list">
       {({ rows }) => (
         <>
-          <Table caption={caption} rows={rows} keyOf={keyOf} columns={columns} pageSize={100} empty={empty} />
+          <Table
+            caption={caption}
+            rows={reversed ? rows.toReversed() : rows}
+            keyOf={keyOf}
+            columns={columns}
+            pageSize={100}
+            empty={empty}
+          />
           {(previous !== undefined || next !== undefined) && (
             <Pager label={caption} text={`Page ${page + 1}`} previous={previous} next={next} />
           )}

@@ -1,10 +1,11 @@
 /** The explorer of a devnet. */
-import "./style.css";
 import { mount } from "../kit/mount.tsx";
 import { lazy } from "../kit/parts.tsx";
 import { Home } from "./home.tsx";
 import { startLive, waiting } from "./live.ts";
 import { Finder } from "./finder.tsx";
+// after the kit's styles, which it adds to
+import "./style.css";
 
 void startLive();
 mount({

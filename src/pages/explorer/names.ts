@@ -60,3 +60,22 @@ export function pageOfText(text: string): string | undefined {
   const [, hash] = /^([0-9a-f]{64})#\d+$/.exec(text) ?? [];
   return hash === undefined ? undefined : pageOf("transaction", hash);
 }
+
+/** A part of a sentence of the ledger: words, an id (of an output with its index), or an amount of lovelace. */
+export type SentencePart =
+  | { readonly kind: "words"; readonly text: string }
+  | { readonly kind: "id"; readonly text: string }
+  | { readonly kind: "lovelace"; readonly amount: string };
+
+/** A sentence of the ledger in parts, so that ids can be shortened and amounts shown in ada. */
+export function sentenceParts(text: string): SentencePart[] {
+  const parts: SentencePart[] = [];
+  let at = 0;
+  for (const found of text.matchAll(/\b([0-9a-f]{56,128}(?:#\d+)?)\b|\b(\d+) lovelace\b/g)) {
+    if (found.index > at) parts.push({ kind: "words", text: text.slice(at, found.index) });
+    at = found.index + found[0].length;
+    parts.push(found[1] === undefined ? { kind: "lovelace", amount: found[2] ?? "0" } : { kind: "id", text: found[1] });
+  }
+  if (at < text.length) parts.push({ kind: "words", text: text.slice(at) });
+  return parts;
+}

@@ -86,7 +86,9 @@ function Node({ json, depth }: { readonly json: unknown; readonly depth: number 
           {node.hex === "" ? "(no bytes)" : node.hex}
           {node.text !== undefined && (
             <span class="note">
-              {" "}“<bdi>{node.text}</bdi>”
+              {` “`}
+              <bdi>{node.text}</bdi>
+              {`”`}
             </span>
           )}
         </span>

@@ -144,7 +144,7 @@ export function PoolView({ params: { id = "" }, query }: ViewProps) {
                       "Pledge",
                       <span>
                         <Ada lovelace={pool.declared_pledge} />
-                        <span class="note">{" declared; held: "}</span>
+                        <span class="note">{` declared; held: `}</span>
                         <Ada lovelace={pool.live_pledge} />
                       </span>,
                     ],

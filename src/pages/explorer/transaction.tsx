@@ -12,7 +12,7 @@ import { Ago, DateTime } from "../kit/time.tsx";
 import { JsonTree, LongText } from "../kit/values.tsx";
 import { get, type Input, type Output, part, type ScriptRuns, type Transaction } from "./api.ts";
 import { STATUS } from "./departed.tsx";
-import { AssetLink, assetsIn, Holding, Linked, Ref } from "./links.tsx";
+import { AssetLink, assetsIn, Holding, Linked, Ref, Sentence } from "./links.tsx";
 import { Thing } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 import { pageOf } from "./names.ts";
@@ -152,11 +152,13 @@ function Why({ transaction: { departure, inputs } }: { readonly transaction: Tra
       </div>
       {reasons.length === 0 ? <p>{`${why}. Submit it again to put it back into the mempool.`}</p> : (
         <>
-          {kind === "dropped" && <p>{`${why}:`}</p>}
+          {kind === "dropped" && <p class="note">{`${why}:`}</p>}
           <ul class="reasons">
             {reasons.map(({ name, text }, i) => (
               <li key={i}>
-                <p dir="auto">{text}</p>
+                <p>
+                  <Sentence text={text} />
+                </p>
                 <p class="note">
                   Rule of the ledger: <bdi class="mono">{name}</bdi>
                 </p>
@@ -322,7 +324,14 @@ function Scripts(
               </div>
               <Facts
                 pairs={[
-                  ["About", target === undefined ? undefined : <Linked text={target} />],
+                  [
+                    "About",
+                    target === undefined
+                      ? undefined
+                      : purpose === "mint"
+                      ? <Ref kind="policy" id={target} />
+                      : <Linked text={target} />,
+                  ],
                   [
                     "Script",
                     script === undefined ? undefined : (
@@ -543,7 +552,9 @@ function Details({ transaction }: { readonly transaction: Transaction }) {
         {`slot ${count(slot)}`}
         {time !== undefined && (
           <span class="note">
-            {" "}(<DateTime at={time} />)
+            {` (`}
+            <DateTime at={time} />
+            {`)`}
           </span>
         )}
       </span>

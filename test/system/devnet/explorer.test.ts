@@ -270,7 +270,7 @@ test("search finds by every id, and the index answers in the devnet's form of re
 });
 
 test("without an index it is said, and transactions are shown all the same", async () => {
-  const { devnet, get, read, transaction, search } = await start({ index: false });
+  const { devnet, get, transaction, search } = await start({ index: false });
   const coin = await give(devnet, alice.base, 50n * ada);
   const tip = await makeBlock(devnet);
   expect(await get("/explorer/v0/blocks/latest")).toMatchObject({
