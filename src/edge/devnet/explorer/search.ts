@@ -78,10 +78,14 @@ async function find({ sql, devnet }: SearchContext, term: SearchTerm): Promise<H
     }
     case "script":
       return await readScriptRow(sql, term.hash) ? [{ kind: "script", id: term.hash, note: "Script" }] : [];
-    case "address":
-      return await isUsed(sql, readHolder(term.text, devnet.network.id).holder)
-        ? [{ kind: "address", id: term.text, note: "Address" }]
-        : [{ kind: "address", id: term.text, note: "Address that has no transaction yet" }];
+    case "address": {
+      if (await isUsed(sql, readHolder(term.text, devnet.network.id).holder)) {
+        return [{ kind: "address", id: term.text, note: "Address" }];
+      }
+      // of a hash it is only a guess that it is a payment credential
+      const isWhole = parseAddress(term.text).ok;
+      return isWhole ? [{ kind: "address", id: term.text, note: "Address that has no transaction yet" }] : [];
+    }
     case "account": {
       const address = parseAddress(term.text, devnet.network.id);
       if (!address.ok || address.value.kind !== "reward") return [];
