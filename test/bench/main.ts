@@ -13,6 +13,7 @@ import { benchDevnetIndex } from "./devnet-index.ts";
 import { benchDisk } from "./disk.ts";
 import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
+import { benchPages } from "./pages.ts";
 import { benchPlutus } from "./plutus.ts";
 import { benchProofs } from "./proofs.ts";
 import { benchReplay } from "./replay.ts";
@@ -31,6 +32,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   capacity: benchCapacity,
   "update-costs": benchUpdateCosts,
   build: benchBuild,
+  pages: benchPages,
   plutus: benchPlutus,
   proofs: benchProofs,
   chain: benchChain,

@@ -117,7 +117,7 @@ function Frame({ page }: { readonly page: PageDefinition }) {
               <path d="M8 1.7a6.3 6.3 0 0 1 0 12.6z" fill="currentColor" />
             </svg>
             <span class="sr">Theme:</span>
-            {THEME_NAMES[theme.value]}
+            <span>{THEME_NAMES[theme.value]}</span>
           </button>
         </div>
       </header>
