@@ -22,7 +22,7 @@ export const meaning = z.object({
 export const plutusData = z.object({
   hash,
   cbor: z.string(),
-  json: z.json().describe("The detailed JSON of cardano-cli: int, bytes, list, map, or constructor with fields."),
+  json: z.unknown().describe("The detailed JSON of cardano-cli: int, bytes, list, map, or constructor with fields."),
   meaning: meaning.optional(),
 }).meta({ id: "PlutusData" });
 
@@ -119,7 +119,7 @@ export const transaction = z.object({
     limit: units.describe("Units that the transaction pays for."),
     data: plutusData,
   })),
-  metadata: z.array(z.object({ label: z.string(), json: z.json() })),
+  metadata: z.array(z.object({ label: z.string(), json: z.unknown().describe("JSON of the value.") })),
   donation: lovelace.optional(),
   cbor: z.string(),
 }).meta({ id: "ExplorerTransaction" });
