@@ -2,7 +2,7 @@
 /** How programs use this devnet: where its services are, and requests to copy. */
 import { useData } from "../kit/data.tsx";
 import { copyText, Id } from "../kit/Id.tsx";
-import { setting } from "../kit/mount.tsx";
+import { setting } from "../kit/setting.ts";
 import { Facts, Heading, Panel } from "../kit/parts.tsx";
 import { get, type Network } from "./api.ts";
 import { hasIndex } from "./lists.tsx";

@@ -12,7 +12,7 @@ import { type Block, type Departures, type Epoch, get, index, type Network, type
 import { Ref, ShortAda } from "./links.tsx";
 import { hasIndex, IndexOff, Thing } from "./lists.tsx";
 import { live, moment } from "./live.ts";
-import { setting } from "../kit/mount.tsx";
+import { setting } from "../kit/setting.ts";
 import { PoolName } from "./PoolName.tsx";
 import { pageOf } from "./names.ts";
 import { DepartedTable } from "./departed.tsx";

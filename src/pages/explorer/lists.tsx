@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { ApiError, type Query } from "#src/client/http.ts";
 import { type Data, Loaded, type Pages, usePages } from "../kit/data.tsx";
-import { setting } from "../kit/mount.tsx";
+import { setting } from "../kit/setting.ts";
 import { Empty } from "../kit/states.tsx";
 import { type Column, Pager, Table } from "../kit/Table.tsx";
 import { index } from "./api.ts";
