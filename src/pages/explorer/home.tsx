@@ -232,7 +232,7 @@ export function TransactionTable({ rows, caption }: {
             width: "38%",
             cell: ({ hash, valid }) => (
               <>
-                <Ref kind="transaction" id={hash} ends={6} />
+                <Ref kind="transaction" id={hash} ends={5} />
                 {!valid && <span class="badge bad">script failed</span>}
               </>
             ),
