@@ -1,10 +1,13 @@
 /// <reference lib="dom" />
 /** How programs use this devnet: where its services are, and requests to copy. */
 import { useData } from "../kit/data.tsx";
+import { Ada } from "../kit/amounts.tsx";
 import { copyText, Id } from "../kit/Id.tsx";
 import { setting } from "../kit/setting.ts";
 import { Facts, Heading, Panel } from "../kit/parts.tsx";
+import { Table } from "../kit/Table.tsx";
 import { get, type Network } from "./api.ts";
+import { Ref } from "./links.tsx";
 import { hasIndex } from "./lists.tsx";
 
 /** Where Yaci DevKit's admin API says that the services are; 0 and null: off. */
@@ -29,6 +32,10 @@ export function DevelopersView() {
   const places = useData(
     (signal) =>
       setting("admin") === "off" ? Promise.resolve(undefined) : get<Places>("/local-cluster/api/admin/devnet", signal),
+    [],
+  );
+  const genesis = useData(
+    (signal) => get<{ accounts: readonly string[]; accountFunds: number }>("/genesis", signal),
     [],
   );
   const at = places.value;
@@ -86,6 +93,22 @@ export function DevelopersView() {
           </Panel>
         </div>
         <div>
+          {genesis.value !== undefined && genesis.value.accounts.length > 0 && (
+            <Panel title="Accounts with funds">
+              <p class="note about">
+                {`${genesis.value.accounts.length} accounts began with `}
+                <Ada lovelace={genesis.value.accountFunds} />
+                {` each. Their recovery phrase is public: the word "test" 23 times, then "sauce".`}
+              </p>
+              <Table
+                caption="Accounts with funds"
+                rows={genesis.value.accounts}
+                keyOf={(address) => address}
+                pageSize={5}
+                columns={[{ title: "Address", cell: (address) => <Ref kind="address" id={address} ends={14} /> }]}
+              />
+            </Panel>
+          )}
           <Panel title="Send 100 ada to an address">
             <Code
               name="Send 100 ada"

@@ -3,6 +3,8 @@ import { useState } from "preact/hooks";
 import { Ada, count } from "../kit/amounts.tsx";
 import { Loaded, useData } from "../kit/data.tsx";
 import { Choice, Heading, Panel } from "../kit/parts.tsx";
+import { hrefOf } from "../kit/router.ts";
+import { setting } from "../kit/setting.ts";
 import { Table } from "../kit/Table.tsx";
 import { type Departures, get, type Mempool } from "./api.ts";
 import { DepartedTable } from "./departed.tsx";
@@ -24,7 +26,16 @@ export function MempoolView() {
     <>
       <Heading title="Mempool">Mempool</Heading>
       <div class="column">
-        <Panel title="Waiting for a block" aside={<span class="note">in the order in which they go into blocks</span>}>
+        <Panel
+          title="Waiting for a block"
+          aside={
+            <span class="note">
+              {setting("block-ms") === "0"
+                ? <a href={hrefOf("/tools")}>Blocks are made on request</a>
+                : "in the order in which they go into blocks"}
+            </span>
+          }
+        >
           <Loaded data={mempool}>
             {({ transactions }) => (
               <Table

@@ -8,6 +8,7 @@ import { Badge, Facts, Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { Failure, Loading } from "../kit/states.tsx";
 import { Table } from "../kit/Table.tsx";
+import { setting } from "../kit/setting.ts";
 import { Ago, DateTime } from "../kit/time.tsx";
 import { JsonTree, LongText } from "../kit/values.tsx";
 import { get, type Input, type Output, part, type ScriptRuns, type Transaction } from "./api.ts";
@@ -201,6 +202,15 @@ function WaitingNote({ transaction: { validity: { from, before } } }: { readonly
     return (
       <p class="alert warn">
         {`It can be in a block from slot ${count(from)} on; the current slot is ${count(slot)}.`}
+      </p>
+    );
+  }
+  if (setting("block-ms") === "0") {
+    return (
+      <p class="alert info">
+        <span>
+          It waits for a block. This devnet makes blocks only on request: <a href={hrefOf("/tools")}>make one</a>.
+        </span>
       </p>
     );
   }
