@@ -22,7 +22,9 @@ export const meaning = z.object({
 export const plutusData = z.object({
   hash,
   cbor: z.string(),
-  json: z.unknown().describe("The detailed JSON of cardano-cli: int, bytes, list, map, or constructor with fields."),
+  json: z.unknown().describe(
+    "The detailed JSON of cardano-cli: int, bytes, list, map, or constructor with fields; null where it is nested deeply.",
+  ),
   meaning: meaning.optional(),
 }).meta({ id: "PlutusData" });
 

@@ -16,7 +16,7 @@ type Form = "words" | "tree" | "hex";
 export function PlutusView({ data }: { readonly data: PlutusData }) {
   const forms: (readonly [Form, string])[] = [
     ...(data.meaning ? [["words", "In words"] as const] : []),
-    ["tree", "Tree"],
+    ...(data.json === null ? [] : [["tree", "Tree"] as const]),
     ["hex", "Bytes"],
   ];
   const [form, setForm] = useState<Form>(forms[0]![0]);
@@ -24,7 +24,9 @@ export function PlutusView({ data }: { readonly data: PlutusData }) {
     <div class="plutus">
       <div class="value-bar">
         <Choice label="Show the data as" options={forms} value={form} onChange={setForm} />
-        <span class="note">{`${data.cbor.length / 2} bytes`}</span>
+        <span class="note">
+          {`${data.cbor.length / 2} bytes${data.json === null ? ", nested too deeply for a tree" : ""}`}
+        </span>
         <button type="button" class="small" onClick={() => void copyText(data.cbor, "Copied the bytes")}>
           Copy bytes
         </button>

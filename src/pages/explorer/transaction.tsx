@@ -86,7 +86,7 @@ function Whole({ transaction }: { readonly transaction: Transaction }) {
                     <OutputCard
                       output={output}
                       head={<span class="note">{`#${i}`}</span>}
-                      departed={departure !== undefined}
+                      departed={departure !== undefined || !valid}
                     />
                   </li>
                 ))}
@@ -118,7 +118,9 @@ function Whole({ transaction }: { readonly transaction: Transaction }) {
             {metadata.map(({ label, json }) => (
               <div key={label} class="metadata">
                 <p class="note">{`Label ${label}`}</p>
-                <JsonTree value={typeof json === "object" && json !== null ? json : { value: json }} />
+                {json === null
+                  ? <p class="note">It is nested too deeply to be shown; its bytes are in those of the transaction.</p>
+                  : <JsonTree value={typeof json === "object" ? json : { value: json }} />}
               </div>
             ))}
           </Panel>

@@ -4,14 +4,14 @@ import { messaged, toJson } from "#src/base/json.ts";
 import { addressText, type Credential, type NetworkId, rewardAddress } from "#src/cardano/address.ts";
 import { readAuxiliaryData } from "#src/cardano/auxiliary.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
-import { asSet, decode, raw } from "#src/cardano/cbor.ts";
+import { asSet, CborError, decode, decodeAll, raw } from "#src/cardano/cbor.ts";
 import type { Certificate } from "#src/cardano/conway/certificate.ts";
 import type { Proposal, Voter } from "#src/cardano/conway/governance.ts";
 import type { ParameterValue } from "#src/cardano/conway/parameterChanges.ts";
 import { readScript, type Script } from "#src/cardano/conway/script.ts";
 import type { RewardAccount } from "#src/cardano/conway/strict.ts";
 import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
-import { decodeData } from "#src/cardano/data.ts";
+import { type Data, decodeData } from "#src/cardano/data.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { hash224, hash256 } from "#src/cardano/hash.ts";
@@ -43,7 +43,7 @@ export function partsView(cbor: Uint8Array, known: KnownOutputs, network: Networ
   if (!read.ok) return { ...NOTHING, problem: read.error.message, size: cbor.length, cbor: toHex(cbor) };
   const { body, witnesses, valid, size, hash } = read.value;
   const datums = new Map(
-    witnesses.rawDatums ? asSet(decode(witnesses.rawDatums)).map((item) => [hash256(raw(item)), raw(item)]) : [],
+    witnesses.rawDatums ? asSet(decodeAll(witnesses.rawDatums)).map((item) => [hash256(raw(item)), raw(item)]) : [],
   );
   const shown = (output: Output, ref: OutRef | undefined) =>
     outputView(output, datums, network, ref && known.spentBy.get(refKey(ref)));
@@ -104,12 +104,33 @@ const NOTHING = {
   metadata: [],
 } as const;
 
-/** Plutus data with its JSON; undefined where the bytes are none. */
-function dataView(cbor: Uint8Array, meaning: (data: ReturnType<typeof decodeData>) => Meaning | undefined) {
+/** Depth to which data has a JSON form: JSON is written and read by recursion. */
+const DEEPEST = 300;
+
+/** Whether data is nested deeper than that. */
+function isDeep(value: unknown): boolean {
+  const rest: (readonly [value: unknown, depth: number])[] = [[value, 0]];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    const [one, depth] = next;
+    if (typeof one !== "object" || one === null || one instanceof Uint8Array) continue;
+    if (depth >= DEEPEST) return true;
+    for (const inner of Object.values(one)) rest.push([inner, depth + 1]);
+  }
+  return false;
+}
+
+/** Plutus data; without JSON where it is nested too deeply. */
+function dataView(data: Data, cbor: Uint8Array, meaning: Meaning | undefined) {
+  return { hash: hash256(cbor), cbor: toHex(cbor), json: isDeep(data) ? null : dataJson(data), meaning };
+}
+
+/** As `dataView`, from bytes; undefined where they are no Plutus data. */
+function datumView(cbor: Uint8Array, meaning: (data: Data) => Meaning | undefined) {
   try {
     const data = decodeData(cbor);
-    return { hash: hash256(cbor), cbor: toHex(cbor), json: dataJson(data), meaning: meaning(data) };
-  } catch {
+    return dataView(data, cbor, meaning(data));
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
     return undefined;
   }
 }
@@ -129,7 +150,7 @@ export function outputView(
     lovelace: value.lovelace,
     assets: Object.fromEntries(value.assets),
     datumHash: datum ? hash256(datum) : datumHash,
-    datum: bytes && dataView(bytes, (data) => datumMeaning(holder, data, network)),
+    datum: bytes && datumView(bytes, (data) => datumMeaning(holder, data, network)),
     inline: datum !== undefined,
     script: script && referenceView(script),
     contract: contractName(holder),
@@ -178,7 +199,7 @@ function redeemerViews({ body, witnesses }: Transaction, { outputs }: KnownOutpu
     allTargets(body).map(([{ purpose, index }, target]) => [`${purpose} ${index}`, target] as const),
   );
   // the bytes as they came, of which the hash is
-  const items = witnesses.rawRedeemers ? redeemerItems(decode(witnesses.rawRedeemers)) : [];
+  const items = witnesses.rawRedeemers ? redeemerItems(decodeAll(witnesses.rawRedeemers)) : [];
   const bytes = new Map(items.map(([tag, index, data]) => [`${numberIn(tag)} ${numberIn(index)}`, data]));
   return witnesses.redeemers.map(({ purpose, index, data, units }) => {
     const target = targets.get(`${purpose} ${index}`);
@@ -192,12 +213,7 @@ function redeemerViews({ body, witnesses }: Transaction, { outputs }: KnownOutpu
       script,
       contract: contractName(script),
       limit: units,
-      data: {
-        hash: hash256(cbor),
-        cbor: toHex(cbor),
-        json: dataJson(data),
-        meaning: redeemerMeaning(script, purpose, data),
-      },
+      data: dataView(data, cbor, redeemerMeaning(script, purpose, data)),
     };
   });
 }
@@ -314,11 +330,22 @@ function proposalView({ deposit, account, action }: Proposal) {
 const valueText = (value: ParameterValue): string => toJson(messaged<unknown>(value));
 
 function metadataView(cbor: Uint8Array) {
-  const item = decode(cbor);
+  const item = decodeAll(cbor);
   const auxiliary = item.type === "array" ? item.value[3] : undefined;
   if (auxiliary === undefined || auxiliary.type === "null") return [];
   return [...readAuxiliaryData(raw(auxiliary)).metadata].map(([label, value]) => ({
     label: String(label),
-    json: jsonOfMetadata({ label: String(label), cbor: value }),
+    json: isNested(value) ? null : jsonOfMetadata({ label: String(label), cbor: value }),
   }));
+}
+
+/** Whether metadata is nested too deeply for JSON: a decoder with a limit refuses it. */
+function isNested(cbor: Uint8Array): boolean {
+  try {
+    decode(cbor);
+    return false;
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    return true;
+  }
 }
