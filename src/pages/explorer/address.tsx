@@ -325,7 +325,11 @@ function AccountAddresses({ path }: { readonly path: string }) {
       caption="Addresses"
       keyOf={({ address }) => address}
       empty="No address with this stake key was used."
-      columns={[{ title: "Address", cell: ({ address }) => <Ref kind="address" id={address} ends={16} /> }]}
+      columns={[{
+        title: "Address",
+        width: "100%",
+        cell: ({ address }) => <Ref kind="address" id={address} ends={16} />,
+      }]}
     />
   );
 }

@@ -105,7 +105,11 @@ export function DevelopersView() {
                 rows={genesis.value.accounts}
                 keyOf={(address) => address}
                 pageSize={5}
-                columns={[{ title: "Address", cell: (address) => <Ref kind="address" id={address} ends={14} /> }]}
+                columns={[{
+                  title: "Address",
+                  width: "100%",
+                  cell: (address) => <Ref kind="address" id={address} ends={14} />,
+                }]}
               />
             </Panel>
           )}

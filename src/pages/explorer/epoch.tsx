@@ -179,7 +179,7 @@ function Blocks({ at }: { readonly at: string }) {
       caption="Blocks of the epoch, newest first"
       keyOf={(hash) => hash}
       empty="No block."
-      columns={[{ title: "Block", cell: (hash) => <Ref kind="block" id={hash} ends={16} /> }]}
+      columns={[{ title: "Block", width: "100%", cell: (hash) => <Ref kind="block" id={hash} ends={16} /> }]}
     />
   );
 }

@@ -243,7 +243,7 @@ function Blocks({ path }: { readonly path: string }) {
       caption="Blocks of the pool, newest first"
       keyOf={(hash) => hash}
       empty="The pool has made no block."
-      columns={[{ title: "Block", cell: (hash) => <Ref kind="block" id={hash} ends={16} /> }]}
+      columns={[{ title: "Block", width: "100%", cell: (hash) => <Ref kind="block" id={hash} ends={16} /> }]}
     />
   );
 }
