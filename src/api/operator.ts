@@ -203,6 +203,7 @@ export const worker = z.object({
   events: z.int(),
   fenced: z.int().describe("Stale writes rejected by fencing."),
   effects: z.int().describe("Effects that are running or queued."),
+  clockAheadMs: z.int().describe("How far the clock of its machine is ahead of the database's, in milliseconds."),
 }).meta({ id: "Worker", description: "Counts are since the worker's start; 0 if the worker does not respond." });
 export const workers = z.object({ workers: z.array(worker) }).meta({ id: "Workers" });
 
@@ -236,7 +237,11 @@ export const lags = z.object({
       "How long the most overdue effect has been due, in milliseconds; null if no effect is open.",
     ),
   }),
-  reminders: z.object({ pending: z.int(), overdue: z.int() }),
+  reminders: z.object({
+    pending: z.int(),
+    overdue: z.int(),
+    overdueMs: ms.nullable().describe("How long the most overdue reminder has been due; null if none is overdue."),
+  }),
   follower: z.object({ slot: z.int(), tipSlot: z.int(), height: z.int(), tipHeight: z.int() }),
 }).meta({ id: "Lags", description: "Backlogs. Counts are capped at 100000." });
 
@@ -317,3 +322,60 @@ export const overview = z.object({
   lags,
   deadLetters: z.int(),
 }).meta({ id: "Overview" });
+
+/** The last hour. */
+export const activity = z.object({
+  minutes: z.array(z.object({
+    at: time.describe("Start of the minute."),
+    transitions: z.record(z.string(), z.int()).describe(
+      "Number of transitions by kind of actor; kinds without any are missing.",
+    ),
+    refused: z.int().describe("Transitions by which the network refused a transaction."),
+    deadLetters: z.int().describe("Events that became dead letters and still are."),
+    failedEffects: z.int().describe("Failed attempts of effects, by the workers that run."),
+  })).describe("The last 60 minutes, oldest first; the last one is not complete."),
+}).meta({ id: "Activity" });
+
+export const recentQuery = { limit };
+export const recentTransitions = z.object({
+  transitions: z.array(z.object({
+    entity: z.object({ kind, id }),
+    version,
+    from: state,
+    to: state,
+    event: z.string(),
+    cause: z.string().describe("Id of the command, `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`."),
+    at: time,
+  })),
+}).meta({ id: "RecentTransitions", description: "Sorted from newest to oldest." });
+
+/** What needs attention. */
+export const attentionItem = z.object({
+  id: z.string().describe("The same as long as the condition lasts."),
+  category: z.enum([
+    "check",
+    "clock",
+    "dead-letter",
+    "effect",
+    "lag",
+    "partition",
+    "paused",
+    "quarantine",
+    "webhook",
+    "worker",
+  ]),
+  severity: z.enum(["bad", "warning", "notice"]).describe(
+    "`bad`: something does not work. `warning`: it may soon not work. `notice`: as an operator wanted it.",
+  ),
+  title: z.string().describe("What is wrong, in a sentence."),
+  detail: z.string().nullable().describe("The error or reason, from outside."),
+  advice: z.string().describe("What to do about it."),
+  page: z.string().describe("Path of the operator page about it."),
+  actors: z.array(z.object({ kind, id })).describe("Some of the actors concerned, at most five."),
+  count: z.int().describe("Number of actors, events or deliveries concerned."),
+  nextAttempt: time.nullable().describe("When it is attempted again."),
+}).meta({ id: "AttentionItem" });
+export const attention = z.object({
+  count: z.int().describe("Number of items that are not notices."),
+  items: z.array(attentionItem),
+}).meta({ id: "Attention", description: "Sorted from bad to notice." });

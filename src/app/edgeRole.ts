@@ -1,6 +1,7 @@
 /** The role `edge`: token service, wallet service and operator service. */
 import { tokenBoot } from "#actors/token.ts";
-import { healthRoutes } from "#src/edge/health.ts";
+import { readQuarantined } from "#src/cage/index/release.ts";
+import { failingChecks, healthRoutes } from "#src/edge/health.ts";
 import { indexLookups } from "#src/edge/operator/lookups.ts";
 import { operatorApi } from "#src/edge/operator/api.ts";
 import { asyncApi } from "#src/edge/operator/asyncapi.ts";
@@ -107,12 +108,24 @@ function operatorService(
   const parts: OperatorPart[] = [
     health,
     metricsRoutes({ store, log }),
-    operatorApi({ store, bus, ask, kinds, aliveMs: options.leaseMs, log, index: indexLookups(store) }),
+    operatorApi({
+      store,
+      bus,
+      ask,
+      kinds,
+      aliveMs: options.leaseMs,
+      log,
+      index: indexLookups(store),
+      attention: {
+        quarantined: () => readQuarantined(store.sql),
+        failingChecks: failingChecks(context.health),
+      },
+    }),
     eventRoutes({ events }),
     asyncApi({ kinds, withToken: options.operatorToken !== undefined }),
     releaseEndpoints({ store }),
     webhookRoutes({ store, bus, allowPrivate: options.webhooksPrivate }),
-    (app) => mountPages(app),
+    (app) => mountPages(app, { builders: context.builders, log }),
   ];
   return operatorApp({
     guard: {

@@ -93,6 +93,13 @@ function looker(health: Health): () => Promise<z.infer<typeof ready>> {
   };
 }
 
+/** The checks that fail now, by name, with the reasons. */
+export function failingChecks(health: Health): () => Promise<{ readonly name: string; readonly why: string }[]> {
+  const look = looker(health);
+  return async () =>
+    Object.entries((await look()).checks).flatMap(([name, { ready, why = "" }]) => ready ? [] : [{ name, why }]);
+}
+
 /** Adds both endpoints to an app. */
 export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app: OpenAPIHono) => void {
   const look = looker(health);

@@ -46,8 +46,8 @@ async function takeAll(arbor: Arbor): Promise<void> {
     { name: "wallet", url: `${wallets}/#/wallet/${wallet}`, ready: "text=1,000" },
     { name: "explorer", url: `${devnet}/`, ready: "table" },
     { name: "transaction", url: `${devnet}/#/tx/${transaction}`, ready: "text=Outputs" },
-    { name: "operator", url: `${operator}/`, ready: "text=token" },
-    { name: "statechart", url: `${operator}/ui/actors/token/${token}`, ready: "svg" },
+    { name: "operator", url: `${operator}/`, ready: ".settled:not(.waiting) .feed li" },
+    { name: "statechart", url: `${operator}/ui/actors/token/${token}`, ready: ".settled:not(.waiting) .lit" },
   ];
   for (const picture of pictures) await takeWidths(browser, picture);
   await browser.close();

@@ -72,7 +72,7 @@ function operatorAlone(): OpenAPIHono {
       releaseEndpoints({ store: store! }),
       webhookRoutes({ store: store!, bus: bus!, allowPrivate: false }),
       health,
-      (app) => mountPages(app),
+      (app) => mountPages(app, { builders: { run: notCalled("builders") as never }, log: silentLog }),
     ],
     log: silentLog,
   });

@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import type { ZodType } from "zod";
 import { parseJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
+import type { AttentionSources } from "#src/edge/operator/attention.ts";
 import { operatorApi } from "#src/edge/operator/api.ts";
 import type { Lookups } from "#src/edge/operator/lookups.ts";
 import { operatorApp, type OperatorOptions } from "#src/edge/operator/app.ts";
@@ -72,8 +73,9 @@ export async function startOperator(
   kinds: readonly ActorKind[],
   guard: OperatorOptions["guard"] = { loopback: true },
   index?: Lookups,
+  attention: AttentionSources = {},
 ): Promise<OperatorClient> {
-  const parts = [operatorApi({ store, bus, ask: ask.ask, kinds, aliveMs: 1_500, log: silentLog, index })];
+  const parts = [operatorApi({ store, bus, ask: ask.ask, kinds, aliveMs: 1_500, log: silentLog, index, attention })];
   const listener = await serve(operatorApp({ guard, parts, log: silentLog }), { host: "127.0.0.1", port: 0 });
   return operatorClient(`http://127.0.0.1:${listener.port}`, listener.stop);
 }

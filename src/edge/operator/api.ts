@@ -1,6 +1,8 @@
 /** The JSON endpoints of the operator service. */
 import type { OperatorPart } from "#src/edge/operator/app.ts";
+import { activityEndpoints } from "#src/edge/operator/activity.ts";
 import { actorEndpoints, type OperatorKind } from "#src/edge/operator/actors.ts";
+import { attentionEndpoint, type AttentionSources } from "#src/edge/operator/attention.ts";
 import { countEndpoints } from "#src/edge/operator/counts.ts";
 import { letterEndpoints } from "#src/edge/operator/letters.ts";
 import type { Lookups } from "#src/edge/operator/lookups.ts";
@@ -24,18 +26,24 @@ export interface OperatorApiOptions {
   readonly log: Log;
   /** The index of the chain; without it history has no blocks and search finds ids only. */
   readonly index?: Lookups | undefined;
+  /** What needs attention and only the process knows. */
+  readonly attention?: AttentionSources;
 }
 
 /** Actors, workers, dead letters and the rest, for `operatorApp`. */
-export function operatorApi({ store, bus, ask, kinds, aliveMs, log, index }: OperatorApiOptions): OperatorPart {
+export function operatorApi(
+  { store, bus, ask, kinds, aliveMs, log, index, attention = {} }: OperatorApiOptions,
+): OperatorPart {
   return (app) => {
     const known = new Map(kinds.map((kind) => [kind.kind, kind]));
     const control = createControl({ store, bus, log });
     const letters = createDeadLetters({ store, ask, control });
     const places = placeEndpoints(app, { store, bus, control, aliveMs });
-    countEndpoints(app, { store, kinds: known, letters, places });
+    const { paused } = countEndpoints(app, { store, kinds: known, letters, places });
     actorEndpoints(app, { store, kinds: known, control, index });
     searchEndpoint(app, { store, index });
     letterEndpoints(app, letters);
+    activityEndpoints(app, { store, places });
+    attentionEndpoint(app, { store, places, letters, paused, sources: attention });
   };
 }

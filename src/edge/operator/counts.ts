@@ -23,8 +23,11 @@ const FRESH_MS = 1_000;
 /** They are used as well for so many times as long as counting takes, which grows with the number of actors. */
 const SPARED = 10;
 
-/** Adds `/kinds`, `/kinds/{kind}/machine` and `/overview`. */
-export function countEndpoints(app: OpenAPIHono, { store, kinds, letters, places }: CountEndpoints): void {
+/** Adds `/kinds`, `/kinds/{kind}/machine` and `/overview`. Gives the number of paused actors. */
+export function countEndpoints(
+  app: OpenAPIHono,
+  { store, kinds, letters, places }: CountEndpoints,
+): { paused(): Promise<number> } {
   const counts = memo(FRESH_MS, async () => {
     const counted = new Map((await countActors(store)).map((count) => [count.kind, count]));
     const names = [...new Set([...kinds.keys(), ...counted.keys()])].sort();
@@ -69,4 +72,6 @@ export function countEndpoints(app: OpenAPIHono, { store, kinds, letters, places
       deadLetters: letters,
     };
   });
+
+  return { paused: async () => (await counts()).reduce((sum, { paused }) => sum + paused, 0) };
 }

@@ -22,7 +22,7 @@ export const TOKEN_LENGTH = 16;
 
 const LOOPBACK_HOST = /^(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?$/i;
 /** Paths without a token: what a browser loads before a person can enter one, and what monitoring polls. */
-const OPEN = /^\/(|ui|ui\/.*|docs|docs\/.*|favicon\.ico|health|ready)$/;
+const OPEN = /^\/(|ui|ui\/.*|page\/.*|docs|docs\/.*|favicon\.ico|health|ready)$/;
 const CHANGES = new Set(["POST", "PUT", "DELETE", "PATCH"]);
 
 /** Whether a host to listen on is reached from this machine alone. */

@@ -1,5 +1,6 @@
 /** Workers, partitions, leases and lags over HTTP. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { z } from "zod";
 import * as api from "#src/api/operator.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { requestRollback } from "#src/devnet/serve/rollback.ts";
@@ -26,11 +27,19 @@ export interface PlaceOptions {
   readonly aliveMs: number;
 }
 
-/** What the overview reads of workers and backlogs. */
+/** What other endpoints read of workers and backlogs. */
 export interface Places {
   pulse(): Promise<{ readonly alive: number; readonly eventsPerSecond: number }>;
-  lags(): Promise<unknown>;
+  lags(): Promise<z.input<typeof api.lags>>;
+  workers(): Promise<readonly WorkerLine[]>;
+  /** Failed attempts of effects in the last hour, by minute since 1970; those of workers that have stopped are missing. */
+  failedAttempts(): Promise<ReadonlyMap<number, number>>;
 }
+
+type WorkerLine = Omit<z.infer<typeof api.worker>, "seen" | "partitions"> & {
+  readonly seen: Date;
+  readonly partitions: readonly number[];
+};
 
 /** Longest use of results that cost more than a few rows, in milliseconds. */
 const FRESH_MS = 1_000;
@@ -47,9 +56,11 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
     const states = await control.states(rows.filter(({ ageMs }) => ageMs < ASKED_MS).map(({ id }) => id));
     return rows.map(({ ageMs, ...row }) => {
       const state = states.get(row.id);
-      const { resident = 0, waiting = 0, turns = 0, events = 0, fenced = 0, effects = 0 } = state ?? {};
-      const line = { ...row, alive: ageMs < aliveMs, resident, waiting, turns, events, fenced, effects };
-      return { eventsPerSecond: state?.eventsPerSecond ?? 0, line };
+      const { resident = 0, waiting = 0, turns = 0, events = 0, fenced = 0, effects = 0, clockAheadMs = 0 } = state ??
+        {};
+      const alive = ageMs < aliveMs;
+      const line = { ...row, alive, resident, waiting, turns, events, fenced, effects, clockAheadMs };
+      return { eventsPerSecond: state?.eventsPerSecond ?? 0, failedAttempts: state?.failedAttempts ?? [], line };
     });
   });
   const lags = memo(FRESH_MS, async () => {
@@ -112,6 +123,14 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
 
   return {
     lags,
+    workers: async () => (await workers()).map(({ line }) => line),
+    failedAttempts: async () => {
+      const counts = new Map<number, number>();
+      for (const [minute, count] of (await workers()).flatMap(({ failedAttempts }) => failedAttempts)) {
+        counts.set(minute, (counts.get(minute) ?? 0) + count);
+      }
+      return counts;
+    },
     pulse: async () => {
       const all = await workers();
       return {

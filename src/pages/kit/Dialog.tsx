@@ -21,7 +21,9 @@ export function Dialog({ title, onClose, wide = false, children }: {
     const before = document.activeElement;
     dialog.showModal();
     const field = dialog.querySelector<HTMLElement>("[autofocus], input:not([type=hidden]), select, textarea");
-    (field ?? dialog.querySelector<HTMLElement>(".dialog-body button.primary, .dialog-body button"))?.focus();
+    const agree = dialog.querySelector<HTMLElement>(".dialog-body button.primary");
+    // what cannot be undone is not under the Enter key
+    (field ?? agree ?? dialog.querySelector<HTMLElement>(".dialog-body button"))?.focus();
     return () => {
       dialog.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

@@ -33,6 +33,7 @@ export function Search({ label, value, onSearch, placeholder, delayMs = 200, onE
     <form
       class="search"
       role="search"
+      aria-label={label}
       onSubmit={(event) => {
         event.preventDefault();
         send(text.trim(), onEnter ?? onSearch);

@@ -55,7 +55,7 @@ export function useData<T>(
         set({ value, error: undefined, loading: false });
       } catch (error) {
         if (signal.aborted) return;
-        if (isAway(error)) report(part, "stale");
+        report(part, isAway(error) ? "stale" : "live");
         set((before) => ({ value: before.value, error, loading: false }));
       } finally {
         running = undefined;

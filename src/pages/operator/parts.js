@@ -11,7 +11,7 @@ import { h, keyed, setText } from "./dom.js";
  * @property {string[]} params parts of the address, decoded
  * @property {URLSearchParams} query
  * @property {AbortSignal} signal aborts when the page is left
- * @property {(state: import("./live.js").LinkState) => void} link says how fresh the page is
+ * @property {(state: string) => void} link says how fresh the page is
  * @property {(address: string, replace?: boolean) => void} go opens another address
  */
 /**

@@ -1,18 +1,22 @@
-/**
- * The service's answers as the pages read them: types alone, for the checks of the scripts beside this file; not
- * served.
- */
+/** The service's answers as the pages read them: types alone. */
 import type { z } from "zod";
 import type * as api from "#src/api/operator.ts";
 import type * as hooks from "#src/api/webhooks.ts";
 
 export type Machine = z.output<typeof api.machine>;
+export type Kinds = z.output<typeof api.kinds>;
 export type KindCounts = z.output<typeof api.kindCounts>;
 export type Overview = z.output<typeof api.overview>;
+export type Activity = z.output<typeof api.activity>;
+export type RecentTransitions = z.output<typeof api.recentTransitions>;
+export type Attention = z.output<typeof api.attention>;
+export type AttentionItem = z.output<typeof api.attentionItem>;
 export type Lags = z.output<typeof api.lags>;
 export type ActorLine = z.output<typeof api.actorLine>;
 export type Actors = z.output<typeof api.actors>;
 export type Actor = z.output<typeof api.actor>;
+export type PastState = z.output<typeof api.past>;
+export type Cause = z.output<typeof api.cause>;
 export type Transition = z.output<typeof api.transition>;
 export type History = z.output<typeof api.history>;
 export type Search = z.output<typeof api.search>;

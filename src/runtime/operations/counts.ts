@@ -86,7 +86,7 @@ export interface Backlog {
   readonly inputs: { readonly unread: number; readonly oldestMs: number | null };
   /** `oldestMs`: how long the oldest due effect has been due. */
   readonly effects: { readonly open: number; readonly failing: number; readonly oldestMs: number | null };
-  readonly reminders: { readonly pending: number; readonly overdue: number };
+  readonly reminders: { readonly pending: number; readonly overdue: number; readonly overdueMs: number | null };
 }
 
 /** Greatest count. */
@@ -107,8 +107,9 @@ export async function readBacklog(store: Store): Promise<Backlog> {
       select count(*)::int as open, count(*) filter (where attempts > 0)::int as failing,
         (extract(epoch from now() - min(next_attempt)) * 1000)::float8 as "oldestMs"
       from (select attempts, next_attempt from effect where not done limit ${MOST}) x`),
-    onlyRow(sql<{ pending: number; overdue: number }[]>`
-      select count(*)::int as pending, count(*) filter (where at <= now())::int as overdue
+    onlyRow(sql<{ pending: number; overdue: number; overdueMs: number | null }[]>`
+      select count(*)::int as pending, count(*) filter (where at <= now())::int as overdue,
+        round((extract(epoch from now() - min(at) filter (where at <= now())) * 1000))::float8 as "overdueMs"
       from (select at from reminder limit ${MOST}) x`),
   ]);
   const rounded = <Row extends { oldestMs: number | null }>(row: Row) => ({

@@ -454,10 +454,12 @@ test("the OpenAPI document has every endpoint, with the guard's requirements", a
   );
   expect(calls.sort()).toEqual([
     "delete /dead-letters/{n}",
+    "get /activity",
     "get /actors",
     "get /actors/{kind}/{id}",
     "get /actors/{kind}/{id}/at",
     "get /actors/{kind}/{id}/history",
+    "get /attention",
     "get /dead-letters",
     "get /kinds",
     "get /kinds/{kind}/machine",
@@ -466,6 +468,7 @@ test("the OpenAPI document has every endpoint, with the guard's requirements", a
     "get /overview",
     "get /partitions",
     "get /search",
+    "get /transitions",
     "get /workers",
     "post /actors/{kind}/{id}/passivate",
     "post /actors/{kind}/{id}/pause",

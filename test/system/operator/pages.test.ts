@@ -1,37 +1,30 @@
 /** The operator pages in a browser, on the whole service: changes over HTTP appear on the open page. */
 /// <reference lib="dom" />
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
-import axe from "axe-core";
-import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { startBrowser } from "../../support/browser.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages.ts";
 import { fund, http, land, User } from "../../support/user.ts";
 import { until } from "../../support/until.ts";
 
 const browser = await startBrowser();
-const PHONE = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true };
 
 describe.skipIf(browser === undefined)("the operator pages", () => {
   let infra: Infra;
   let arbor: Arbor;
   const user = new User();
-  const contexts: BrowserContext[] = [];
-  /** The pages' requests and errors. */
-  const requested: string[] = [];
-  const faults: string[] = [];
+  const pages = new Pages(browser!);
 
   beforeAll(async () => {
     infra = await sharedInfra();
     arbor = await Arbor.start({ infra });
     await fund(arbor.devnet, arbor.tokens, user);
   });
-  afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close();
-    expect(faults.splice(0)).toEqual([]);
-  });
+  afterEach(() => pages.close());
   afterAll(async () => {
     await browser?.close();
     await arbor?.end();
@@ -39,15 +32,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
   });
 
   const open = async (path: string, options: BrowserContextOptions = {}, base = arbor.operator): Promise<Page> => {
-    const context = await browser!.newContext(options);
-    contexts.push(context);
-    context.on("request", (request) => requested.push(request.url()));
-    const page = await context.newPage();
-    page.on("pageerror", (error) => faults.push(String(error.stack)));
-    page.on("console", (message) => {
-      // A browser reports each error response; the pages show those.
-      if (message.type() === "error" && !/^Failed to load resource/.test(message.text())) faults.push(message.text());
-    });
+    const page = await pages.newPage(options);
     await page.addInitScript(() => {
       const shifts = { sum: 0 };
       Object.assign(globalThis, { shifts });
@@ -63,47 +48,23 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
   const isTheSame = (page: Page) => page.evaluate(() => "here" in globalThis);
   const everyPage = (token: string) => [
     "/",
+    "/ui/attention",
+    "/ui/search?q=0000",
     "/ui/actors",
     `/ui/actors/token/${token}`,
     "/ui/workers",
     "/ui/dead-letters",
     "/ui/webhooks",
   ];
-  /** axe finds no violation, in the light and in the dark theme. */
-  const asAxeWants = async (page: Page, name: string) => {
-    await page.evaluate(axe.source);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      const { violations } = await page.evaluate((first) => {
-        const { run } = (globalThis as unknown as { axe: typeof axe }).axe;
-        return run({ preload: false, resultTypes: ["violations"], ...(first ? {} : { runOnly: ["color-contrast"] }) });
-      }, colorScheme === "light");
-      const named = violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
-      expect([name, colorScheme, named]).toEqual([name, colorScheme, []]);
-    }
-  };
-  /** The Tab key reaches every part of the page, with a visible focus. */
-  const showsFocus = async (page: Page) => {
-    const seen = new Set<string>();
-    for (let i = 0; i < 14; i++) {
-      await page.keyboard.press("Tab");
-      const { name, outline } = await page.evaluate(() => {
-        const element = document.activeElement!;
-        const { outlineStyle, outlineWidth } = getComputedStyle(element);
-        return { name: `${element.tagName} ${element.textContent}`, outline: `${outlineStyle} ${outlineWidth}` };
-      });
-      if (name.startsWith("BODY")) break;
-      seen.add(name);
-      expect([page.url(), name, outline]).toEqual([page.url(), name, "solid 2px"]);
-    }
-    expect(seen.size).toBeGreaterThan(6);
+  const settled = async (page: Page) => {
+    await page.locator("main h1").waitFor();
+    await page.locator("main .settled:not(.waiting)").waitFor();
+    await page.locator("main .placeholder").waitFor({ state: "detached" });
   };
   /** Nothing is wider than the phone. */
   const narrow = async (page: Page) => {
-    await page.locator("main h1").waitFor();
-    await page.locator("main .loading").waitFor({ state: "detached" });
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect([page.url(), width]).toEqual([page.url(), PHONE.viewport.width]);
+    await settled(page);
+    await expectFits(page);
   };
   const live = (page: Page) => page.locator("#link[data-state=live]").waitFor();
 
@@ -129,10 +90,11 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
   const someToken = () => one ??= booted();
   const actor = (kind: string, id: string) => http(arbor.operator, "GET", `/actors/${kind}/${encodeURIComponent(id)}`);
 
-  it("shows a transition on the overview as it happens", async () => {
+  it("shows a transition on the overview as it happens, and after a reload with the last hour", async () => {
     const page = await open("/");
     await live(page);
-    await page.locator(".feed-panel .note", { hasText: "Waiting for the first transition" }).waitFor();
+    await page.getByText("No transition yet.").waitFor();
+    await page.getByText(/^0 transitions since \d\d:\d\d$/).waitFor();
     const { token, signed } = await bootToken();
     await land(arbor.tokens, signed);
     const row = page.locator(".feed li", { hasText: "booted" }).filter({
@@ -141,7 +103,16 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await row.waitFor();
     expect(await row.innerText()).toMatch(/absent\s*→\s*live/);
     await page.locator(".states a", { hasText: /^live\s*1$/ }).waitFor();
+    // The token's and those of the transaction, each in the chart without a reload.
+    await page.getByText(/^[4-9] transitions since/).waitFor();
     expect(await isTheSame(page)).toBe(true);
+    await page.reload();
+    await row.waitFor();
+    expect(await row.innerText()).toMatch(/absent\s*→\s*live/);
+    const chart = page.getByRole("figure").filter({ hasText: "transaction" });
+    expect(await chart.locator("svg rect:not(.hit)").count()).toBeGreaterThan(1);
+    await chart.getByText("Show as a table").click();
+    await chart.locator("td", { hasText: /^1$/ }).first().waitFor();
   });
 
   it("updates the statechart of a watched actor, from before its creation on", async () => {
@@ -151,17 +122,25 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       open(`/ui/actors/transaction/${hash}`),
     ]);
     await Promise.all([live(watched), live(sent)]);
-    await watched.locator(".chart .state").first().waitFor();
-    expect(await watched.locator(".chart .lit").count()).toBe(0);
+    await watched.locator(".statechart .state").first().waitFor();
+    await watched.getByText("This actor has no transition yet.").waitFor();
+    expect(await watched.locator(".statechart .lit").count()).toBe(0);
 
     await land(arbor.tokens, signed);
-    await watched.locator('.chart .lit[data-lit="live"]').waitFor();
-    await sent.locator('.chart .lit[data-lit="in_ledger"]').waitFor();
-    // The arrow that was taken last: every state of the machine can change to in_ledger by a block, so it is drawn as a
-    // line there.
-    await sent.locator(".chart text.row.taken", { hasText: "IN_LEDGER" }).waitFor();
+    await watched.locator('.statechart .lit[data-state="live"]').waitFor();
+    await sent.locator('.statechart .lit[data-state="in_ledger"]').waitFor();
+    // The way that it took is lit, the arrow that was taken last most of all. A block may come before the reply.
+    const way = async (page: Page, look: string) =>
+      await page.locator(`.statechart .arrow.${look}`).evaluateAll((all) =>
+        all.map((one) => `${one.getAttribute("data-from")} ${one.getAttribute("data-to")}`)
+      );
+    await until("the way", async () => (await way(sent, "now")).length === 1);
+    expect([["pending in_ledger"], ["submitting in_ledger"]]).toContainEqual(await way(sent, "now"));
+    expect(await way(sent, "taken")).toContain("created submitting");
+    expect(await way(watched, "now")).toEqual(["absent live"]);
     await watched.locator(".timeline li", { hasText: "BOOTED" }).waitFor();
     expect(await watched.locator(".badges .chip").innerText()).toBe("live");
+    await sent.locator(".why", { hasText: /in the ledger since block \d+/ }).waitFor();
 
     const built = await http(arbor.tokens, "POST", `/transaction/${user.address}/request-insert/${token}`, {
       key: "a",
@@ -169,11 +148,117 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     });
     expect(built.status).toBe(200);
     await land(arbor.tokens, user.sign(built.body.unsignedTransaction));
-    await watched.locator(".chart text.row.taken", { hasText: "REQUESTED" }).waitFor();
+    // It leaves the token live: the box says so.
+    await watched.locator(".statechart .lit text.row.now", { hasText: "↻" }).waitFor();
+    await watched.locator(".statechart .last", { hasText: "REQUESTED" }).waitFor();
     await watched.locator(".timeline li", { hasText: "REQUESTED" }).waitFor();
     const { body } = await actor("token", token);
-    await watched.locator(".context li", { hasText: `slot: ${body.context.slot}` }).waitFor();
+    await watched.locator(".context li", { hasText: `slot:${body.context.slot}` }).waitFor();
     expect([await isTheSame(watched), await isTheSame(sent)]).toEqual([true, true]);
+  });
+
+  it("shows the state at any version by keyboard, with what it changed, at an address that can be kept", async () => {
+    const token = await someToken();
+    const built = await http(arbor.tokens, "POST", `/transaction/${user.address}/request-insert/${token}`, {
+      key: "a",
+      value: "b",
+    });
+    await land(arbor.tokens, user.sign(built.body.unsignedTransaction));
+    await until("version 2", async () => (await actor("token", token)).body.version >= 2);
+    const { body: { version, context } } = await actor("token", token);
+    const first = (await http(arbor.operator, "GET", `/actors/token/${token}/at?version=1`)).body;
+    expect(first.context.slot).toBeLessThan(context.slot);
+    const page = await open(`/ui/actors/token/${token}`);
+    const slider = page.getByRole("slider", { name: "Version" });
+    await slider.focus();
+    await page.keyboard.press("Home");
+    await page.waitForURL(/\?version=1$/);
+    await page.locator(".context li", { hasText: `slot:${first.context.slot}` }).waitFor();
+    expect(await slider.getAttribute("aria-valuetext")).toBe(`version 1 of ${version}`);
+    await page.locator(".statechart .last", { hasText: "Version 1: BOOTED" }).waitFor();
+    await page.locator(".timeline li.chosen", { hasText: "BOOTED" }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    if (version > 2) await page.locator(".changes", { hasText: "slot" }).waitFor();
+    await page.goto(`${arbor.operator}/ui/actors/token/${token}?version=1`);
+    await page.locator(".context li", { hasText: `slot:${first.context.slot}` }).waitFor();
+    await page.getByRole("button", { name: "Back to the newest" }).press("Enter");
+    await page.locator(".context li", { hasText: `slot:${context.slot}` }).waitFor();
+    await page.goto(`${arbor.operator}/ui/actors/token/${token}?version=99999`);
+    await page.getByRole("alert").filter({ hasText: `versions up to ${version}` }).waitFor();
+  });
+
+  it("finds why a transaction hangs from its hash: the effect, its error and its next attempt", async () => {
+    const hash = "5c".repeat(32);
+    const store = openStore(infra.databaseUrl, { max: 1 });
+    try {
+      // As a worker leaves it that cannot reach its node.
+      const context = { hash, validTo: null, attempt: 1, waiting: [], failures: [], wallets: [] };
+      const snapshot = { status: "active", value: "submitting", historyValue: {}, children: {}, context };
+      await store.sql`insert into actor (kind, id, partition, version, input_seq, snapshot, machine_version, state)
+        values ('transaction', ${hash}, 0, 1, 0, ${store.sql.json(snapshot as never)}, 2, 'submitting')`;
+      await store.sql`insert into effect (kind, id, n, partition, name, input, attempts, next_attempt, error)
+        values ('transaction', ${hash}, 1, 0, 'submit', '{}', 12, now() + interval '2 hours', 'the node does not answer')`;
+      const page = await open("/");
+      const badge = page.locator(".nav-badge");
+      await badge.waitFor();
+      expect(await badge.innerText()).toBe("1");
+      // By keyboard: pasted into the search of the header.
+      await page.getByRole("searchbox", { name: "Find an actor" }).focus();
+      await page.keyboard.insertText(` ${hash.toUpperCase()} `);
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`${arbor.operator}/ui/actors/transaction/${hash}`);
+      const why = page.locator(".why", { hasText: "Why it does not go on" });
+      await why.locator("li.bad", { hasText: "The effect submit #1 failed 12 times. Next attempt in 2 h." }).waitFor();
+      await why.getByText("the node does not answer").waitFor();
+      await page.goBack();
+      await page.getByRole("link", { name: /^Attention/ }).click();
+      const item = page.locator(".attention .item", { hasText: "the node does not answer" });
+      await item.getByText("What to do:").waitFor();
+      await item.locator(`a[href="/ui/actors/transaction/${hash}"]`).waitFor();
+      await page.goto(`${arbor.operator}/ui/search?q=${"ff".repeat(32)}`);
+      await page.getByText("This service knows no actor and no transaction of this hash.").waitFor();
+    } finally {
+      await store.sql`delete from effect where id = ${hash}`;
+      await store.sql`delete from actor where id = ${hash}`;
+      await store.close();
+    }
+  });
+
+  it("says that it loads, that the service refuses or is away, and never that there is nothing", async () => {
+    const token = await someToken();
+    const page = await open("/ui/nowhere");
+    // A service that answers after a while.
+    let answer = (): void => {};
+    const slow = new Promise<void>((resolve) => answer = resolve);
+    const isPage = (url: URL) => url.pathname.startsWith("/actors/") || url.pathname === "/dead-letters";
+    await page.route(isPage, async (route) => {
+      await slow;
+      await route.continue();
+    });
+    await page.goto(`${arbor.operator}/ui/dead-letters`);
+    await page.locator("main .placeholder.late").waitFor();
+    expect(await page.locator("main").innerText()).not.toMatch(/No dead|None/);
+    answer();
+    await page.getByText("No dead letters.").waitFor();
+    // One that is not there any more: what was read stays, and is called old.
+    await page.unroute(isPage);
+    await page.route(isPage, (route) => route.abort());
+    await page.getByRole("alert").filter({ hasText: "may be out of date" }).waitFor();
+    await page.locator("#link[data-state=stale]").waitFor();
+    await page.getByText("No dead letters.").waitFor();
+    // One that lies: no JSON.
+    await page.unroute(isPage);
+    await page.route(
+      isPage,
+      (route) => route.fulfill({ status: 200, contentType: "text/html", body: "<h1>hello</h1>" }),
+    );
+    await page.goto(`${arbor.operator}/ui/actors/token/${token}`);
+    await page.getByRole("alert").filter({ hasText: "is not JSON" }).first().waitFor();
+    expect(await page.locator("main h1").innerText()).toContain(token);
+    await page.getByRole("button", { name: "Try again" }).first().waitFor();
+    // Once it answers again, the page goes on by itself.
+    await page.unroute(isPage);
+    await page.locator(".context li", { hasText: "root" }).first().waitFor();
   });
 
   it("keeps its rows while one of them has the focus, and keeps folded parts folded", async () => {
@@ -186,7 +271,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     const row = page.locator(`.feed a[href="/ui/actors/token/${another}"]`).first();
     await row.focus();
     const before = await page.locator(".feed li").count();
-    const held = async () => /Held: \d+ new/.test(await page.locator(".feed-head .note").innerText());
+    const held = async () => /Held: \d+ new/.test(await page.locator(".feed-panel .panel-aside .note").innerText());
     await booted();
     await until("some held", held);
     expect(await row.evaluate((element) => element === document.activeElement)).toBe(true);
@@ -229,6 +314,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.locator("dialog[open]").waitFor();
     await page.keyboard.press("Enter");
     await page.locator(".badges", { hasText: "paused" }).waitFor();
+    await page.locator(".why", { hasText: "It is paused" }).waitFor();
     expect((await actor("token", token)).body.paused).toBe(true);
     await page.getByRole("button", { name: "Resume" }).waitFor();
     await until("the focus", () => page.evaluate(() => document.activeElement?.textContent === "Resume"), 60_000);
@@ -256,11 +342,10 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
   it("follows links, filters and the back button without a reload", async () => {
     const token = await someToken();
     const page = await open("/");
-    await page.getByRole("link", { name: "Actors" }).click();
+    await page.getByRole("link", { name: "Actors", exact: true }).click();
     await page.getByLabel("Kind").selectOption("token");
     await page.waitForURL(/\/ui\/actors\?kind=token$/);
-    await page.getByLabel("Beginning of the id").fill(token.slice(0, 12));
-    await page.keyboard.press("Enter");
+    await page.getByRole("searchbox", { name: "Beginning of the id" }).fill(token.slice(0, 12));
     await page.waitForURL(new RegExp(`q=${token.slice(0, 12)}`));
     const rows = page.locator("tbody tr");
     await until("one row", async () => await rows.count() === 1);
@@ -271,7 +356,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.goBack();
     await page.waitForURL(/q=/);
     await until("one row again", async () => await rows.count() === 1);
-    expect(await page.getByLabel("Beginning of the id").inputValue()).toBe(token.slice(0, 12));
+    expect(await page.getByRole("searchbox", { name: "Beginning of the id" }).inputValue()).toBe(token.slice(0, 12));
     await page.goBack();
     await page.goBack();
     await page.goBack();
@@ -279,20 +364,23 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect(await isTheSame(page)).toBe(true);
   });
 
-  it("shows what an event concerns and the state after it, and finds a token by its owner's address", async () => {
+  it("shows what an event concerns, and finds a token by its owner's address", async () => {
     const token = await someToken();
     const page = await open(`/ui/actors/token/${token}`, PHONE);
     const first = page.locator(".timeline > li", { hasText: "BOOTED" });
     await first.locator("summary").first().click();
     await first.locator(".tree", { hasText: "root" }).first().waitFor();
-    await first.locator(".name", { hasText: "state after it:" }).waitFor();
+    await first.locator(".cause", { hasText: /^Cause: input:\d+/ }).waitFor();
     await first.locator("a[href^='/ui/actors/transaction/']").first().waitFor();
     await narrow(page);
-    await page.goto(`${arbor.operator}/ui/actors?q=${user.address}`);
-    const hits = page.locator(`[aria-label="Found otherwise"] li`, { hasText: "(by owner)" });
-    await hits.locator(`a[href="/ui/actors/token/${token}"]`).waitFor();
-    await page.getByText("No actor's id begins with this.").waitFor();
+    await page.goto(`${arbor.operator}/ui/search?q=${user.address}`);
+    const hit = page.locator("tbody tr", { hasText: "its owner has this address" });
+    await hit.locator(`a[href="/ui/actors/token/${token}"]`).waitFor();
     await narrow(page);
+    await page.goto(`${arbor.operator}/ui/actors?q=${user.address}`);
+    await page.getByText("No actor's id begins with this.").waitFor();
+    await page.getByRole("link", { name: /^Search for it/ }).click();
+    await hit.first().waitFor();
   });
 
   it("fits a phone, and does not shift as responses arrive", async () => {
@@ -303,8 +391,20 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       await live(page);
       await narrow(page);
       const shifts = await page.evaluate(() => (globalThis as unknown as { shifts: { sum: number } }).shifts.sum);
-      // The limit of the Web Vitals for good; 0.02 at most was observed, and 0.5 where panels fill one after the other.
+      // The limit of the Web Vitals for good; 0.5 was observed where panels fill one after the other.
       expect([path, shifts < 0.1]).toEqual([path, true]);
+    }
+  });
+
+  it("shows each statechart whole at 1280 pixels", async () => {
+    const page = await open(`/ui/actors/token/${await someToken()}`, { viewport: { width: 1280, height: 900 } });
+    for (const kind of ["token", "transaction", "wallet", "shared-wallet", "delegation"]) {
+      await page.goto(`${arbor.operator}/ui/actors/${kind}/${kind === "token" ? await someToken() : "none"}`);
+      const holder = page.locator(".statechart-scroll");
+      await holder.waitFor();
+      expect([kind, await holder.evaluate((one) => one.scrollWidth - one.clientWidth)]).toEqual([kind, 0]);
+      await settled(page);
+      await expectFits(page);
     }
   });
 
@@ -312,17 +412,18 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     const token = await someToken();
     // Without motion, so that no colour is measured in the middle of a transition.
     const page = await open("/", { reducedMotion: "reduce" });
-    for (const path of [...everyPage(token), "/ui/nowhere"]) {
+    for (const path of everyPage(token)) {
       await page.goto(arbor.operator + path);
-      if (!path.endsWith("nowhere")) await live(page);
-      if (path.includes(token)) await page.locator(".chart .lit").waitFor();
-      await asAxeWants(page, path);
-      await showsFocus(page);
+      await live(page);
+      await settled(page);
+      if (path.includes(token)) await page.locator(".statechart .lit").waitFor();
+      await expectAccessible(page, path);
+      await expectFocusVisible(page);
     }
     await page.goto(`${arbor.operator}/ui/webhooks`);
     await page.getByRole("button", { name: "Add a webhook" }).click();
     await page.locator("dialog[open]").waitFor();
-    await asAxeWants(page, "a dialog");
+    await expectAccessible(page, "a dialog");
   });
 
   it("adds a webhook, shows its secret once, keeps opened parts open, and removes it", async () => {
@@ -342,12 +443,12 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     const secret = page.getByRole("textbox", { name: "Secret" });
     await secret.waitFor();
     expect(await secret.inputValue()).toMatch(/^whsec_[A-Za-z0-9+/]{32,}=*$/);
-    const row = page.locator(".hooks li", { hasText: "nobody.invalid" });
+    const row = page.locator(".hooks > li", { hasText: "nobody.invalid" });
     await row.locator(".note", { hasText: "Receives token, rolled-back" }).waitFor();
     await page.getByRole("button", { name: "I have stored it" }).click();
     expect(await page.content()).not.toContain("whsec_");
     await row.locator("summary").click();
-    await row.locator("details .nothing", { hasText: "None." }).waitFor();
+    await row.locator("details .nothing", { hasText: "No delivery yet." }).waitFor();
     // As when the page becomes visible again, which reloads its data.
     const again = page.waitForResponse((response) => response.url().endsWith("/webhooks"));
     await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
@@ -355,7 +456,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect(await row.locator("details").getAttribute("open")).not.toBeNull();
     await row.getByRole("button", { name: /^Remove/ }).press("Enter");
     await page.locator("dialog button[type=submit]").press("Enter");
-    await page.locator(".nothing", { hasText: "None. A webhook" }).waitFor();
+    await page.locator(".empty", { hasText: "No webhook." }).waitFor();
     expect((await http(arbor.operator, "GET", "/webhooks")).body).toEqual({ webhooks: [] });
   });
 
@@ -393,7 +494,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.locator(".timeline .cause", { hasText: evil }).waitFor();
     // The override ends with the text: the version is at the right end of the line.
     const version = await page.locator(".timeline .version").first().boundingBox();
-    expect(version!.x).toBeGreaterThan(PHONE.viewport.width / 2);
+    expect(version!.x).toBeGreaterThan(PHONE.viewport!.width / 2);
     await unharmed(page);
     await at("/ui/actors?kind=token");
     await page.locator(".chip", { hasText: evil }).waitFor();
@@ -406,7 +507,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await unharmed(page);
     await page.getByRole("button", { name: /^Drop/ }).click();
     await page.locator("dialog button[type=submit]").click();
-    await page.locator(".nothing", { hasText: "None." }).waitFor();
+    await page.locator(".empty", { hasText: "No dead letters." }).waitFor();
     await at("/");
     await page.locator(".kind-row a", { hasText: evil }).waitFor();
     await unharmed(page);
@@ -422,7 +523,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       const page = await open("/ui/workers", {}, second.operator);
       const field = page.getByLabel("Token");
       await field.waitFor();
-      await asAxeWants(page, "the login");
+      await expectAccessible(page, "the login");
       await field.fill("not-the-right-token");
       await page.keyboard.press("Enter");
       // Several calls of the page are refused; input in the meantime stays.
@@ -466,12 +567,5 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     } finally {
       await second.end();
     }
-  });
-
-  it("sent requests to its own service only", () => {
-    expect(requested.length).toBeGreaterThan(50);
-    const origins = new Set(requested.map((url) => new URL(url).origin));
-    for (const origin of origins) expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect(origins.size).toBe(2);
   });
 });

@@ -1,0 +1,38 @@
+/** The last hour over HTTP: transitions and errors by minute, and the newest transitions. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import * as api from "#src/api/operator.ts";
+import { memo } from "#src/edge/memo.ts";
+import type { Places } from "#src/edge/operator/places.ts";
+import { endpoint } from "#src/edge/route.ts";
+import { Activity, readRecentTransitions } from "#src/runtime/operations/activity.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** Longest use of counts, in milliseconds; and for so many times as long as counting took. */
+const FRESH_MS = 1_000;
+const SPARED = 10;
+
+/** Adds `/activity` and `/transitions`. */
+export function activityEndpoints(app: OpenAPIHono, { store, places }: { store: Store; places: Places }): void {
+  const activity = new Activity(store);
+  const read = memo(FRESH_MS, async () => {
+    const [minutes, failed] = await Promise.all([activity.read(), places.failedAttempts()]);
+    return minutes.map(({ at, transitions, refused, deadLetters }) => ({
+      at: new Date(at).toISOString(),
+      transitions: Object.fromEntries([...transitions].sort(([a], [b]) => a < b ? -1 : 1)),
+      refused,
+      deadLetters,
+      failedEffects: failed.get(at / 60_000) ?? 0,
+    }));
+  }, SPARED);
+
+  endpoint(app, "get", "/activity", {
+    summary: "Transitions and errors of the last hour, by minute",
+    answer: api.activity,
+  }, async () => ({ minutes: await read() }));
+
+  endpoint(app, "get", "/transitions", {
+    summary: "The newest transitions of all actors",
+    query: api.recentQuery,
+    answer: api.recentTransitions,
+  }, async ({ query: { limit } }) => ({ transitions: await readRecentTransitions(store, limit) }));
+}

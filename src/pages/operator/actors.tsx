@@ -1,0 +1,127 @@
+/** Actors by kind, state and id, page by page; the filter is the address, so that it can be kept and sent. */
+import { count } from "../kit/amounts.tsx";
+import { Loaded, useData } from "../kit/data.tsx";
+import { SelectField } from "../kit/forms.tsx";
+import { Badge, Chip, Heading } from "../kit/parts.tsx";
+import { go, type ViewProps } from "../kit/router.ts";
+import { Search } from "../kit/Search.tsx";
+import { Empty } from "../kit/states.tsx";
+import { type Column, Table } from "../kit/Table.tsx";
+import { Ago } from "../kit/time.tsx";
+import { get } from "./service.ts";
+import { ActorLink, Settled } from "./shared.tsx";
+import type { ActorLine, Actors, Kinds } from "./types.ts";
+
+const LIMIT = 50;
+type Filter = Readonly<Record<"kind" | "state" | "paused" | "q", string>>;
+
+const columns: readonly Column<ActorLine>[] = [
+  { title: "Actor", cell: ({ kind, id }) => <ActorLink kind={kind} id={id} /> },
+  {
+    title: "State",
+    cell: ({ state, paused }) => (
+      <>
+        <Chip>{state}</Chip> {paused && <Badge tone="warn">paused</Badge>}
+      </>
+    ),
+  },
+  { title: "Version", align: "right", cell: ({ version }) => count(version) },
+  { title: "Changed", cell: ({ changed }) => <Ago at={changed} /> },
+  { title: "Worker", cell: ({ owner }) => owner === null ? <Badge tone="bad">none</Badge> : <bdi>{owner}</bdi> },
+  { title: "Partition", align: "right", cell: ({ partition }) => partition },
+];
+
+export function ActorsView({ query }: ViewProps) {
+  const of = (name: string) => query.get(name) ?? "";
+  const filter: Filter = { kind: of("kind"), state: of("state"), paused: of("paused"), q: of("q") };
+  const after = of("after");
+  const kinds = useData((signal) => get<Kinds>("/kinds", signal), [], { everyMs: 30_000 });
+  const list = useData(
+    (signal) => get<Actors>("/actors", signal, { ...wanted(filter), limit: LIMIT, after: after || undefined }),
+    [JSON.stringify(filter), after],
+    { everyMs: 3_000, keep: true },
+  );
+  const open = (changes: Partial<Filter>) => {
+    const next = { ...filter, ...changes };
+    if (JSON.stringify(next) !== JSON.stringify(filter) || after !== "") go(addressOf(next));
+  };
+  const all = kinds.value?.kinds ?? [];
+  const states = new Set(
+    all.filter(({ kind }) => filter.kind === "" || kind === filter.kind).flatMap((one) =>
+      one.states.map(({ state }) => state)
+    ),
+  );
+  return (
+    <Settled data={[kinds, list]}>
+      <Heading title="Actors">Actors</Heading>
+      <div class="filter">
+        <SelectField
+          label="Kind"
+          value={filter.kind}
+          options={options("all", all.map(({ kind }) => kind), filter.kind)}
+          onChange={(kind) => open({ kind, state: "" })}
+        />
+        <SelectField
+          label="State"
+          value={filter.state}
+          options={options("all", [...states].sort(), filter.state)}
+          onChange={(state) => open({ state })}
+        />
+        <SelectField
+          label="Paused"
+          value={filter.paused}
+          options={[["", "either"], ["true", "paused"], ["false", "not paused"]]}
+          onChange={(paused) => open({ paused })}
+        />
+        <Search label="Beginning of the id" value={filter.q} delayMs={300} onSearch={(q) => open({ q })} />
+      </div>
+      <div class="panel">
+        <Loaded data={list} rows={8}>
+          {({ actors, next }) => (
+            <>
+              <Table
+                caption="Actors"
+                rows={actors}
+                keyOf={({ kind, id }) => JSON.stringify([kind, id])}
+                columns={columns}
+                empty={<Nothing q={filter.q} />}
+              />
+              {(after !== "" || next !== null) && (
+                <nav class="pager" aria-label="Pages of actors">
+                  <span class="note" role="status">{`${count(actors.length)} shown`}</span>
+                  <span class="buttons">
+                    {after !== "" && <a class="button small" href={addressOf(filter)}>First page</a>}
+                    {next !== null && <a class="button small" href={addressOf(filter, next)}>Next page</a>}
+                  </span>
+                </nav>
+              )}
+            </>
+          )}
+        </Loaded>
+      </div>
+    </Settled>
+  );
+}
+
+/** Empty members are left out. */
+const wanted = (filter: Filter) => Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ""));
+
+function addressOf(filter: Filter, after = ""): string {
+  const text = new URLSearchParams({ ...wanted(filter), ...(after === "" ? {} : { after }) }).toString();
+  return text === "" ? "/ui/actors" : `/ui/actors?${text}`;
+}
+
+/** The values of a choice, with the chosen one where the service does not list it. */
+function options(all: string, values: readonly string[], chosen: string): (readonly [string, string])[] {
+  const listed = values.includes(chosen) || chosen === "" ? values : [...values, chosen];
+  return [["", all] as const, ...listed.map((value) => [value, value] as const)];
+}
+
+function Nothing({ q }: { readonly q: string }) {
+  if (q === "") return <Empty title="No actor matches.">Choose another kind or state.</Empty>;
+  return (
+    <Empty title="No actor's id begins with this.">
+      <a href={`/ui/search?q=${encodeURIComponent(q)}`}>Search for it as an address, a hash or a wallet name</a>
+    </Empty>
+  );
+}

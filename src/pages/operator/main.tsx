@@ -1,0 +1,102 @@
+/// <reference lib="dom" />
+/** The operator pages: what every actor does, what needs attention, and what an operator can do about it. */
+import "./operator.css";
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import { TextField } from "../kit/forms.tsx";
+import { mount } from "../kit/mount.tsx";
+import { go, title } from "../kit/router.ts";
+import { Search } from "../kit/Search.tsx";
+import { lazy } from "../kit/parts.tsx";
+import { ActorsView } from "./actors.tsx";
+import { AttentionView } from "./attention.tsx";
+import { OverviewView } from "./overview.tsx";
+import { SearchView } from "./search.tsx";
+import { get, keepToken, locked } from "./service.ts";
+import type { Attention } from "./types.ts";
+
+/** Number of things that need attention, and how often it is read, in milliseconds. */
+const attention = signal<number | undefined>(undefined);
+const EVERY_MS = 5_000;
+
+async function countAttention(): Promise<void> {
+  if (document.hidden || locked.peek() !== "no") return;
+  // The view itself shows why it cannot be read.
+  attention.value = await get<Attention>("/attention").then(({ count }) => count, () => attention.peek());
+}
+
+function SearchField() {
+  useEffect(() => {
+    void countAttention();
+    const timer = setInterval(() => void countAttention(), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [locked.value]);
+  return (
+    <div class="find">
+      <Search
+        label="Find an actor"
+        placeholder="Id, hash, address or name"
+        value=""
+        onSearch={() => {}}
+        onEnter={(text) => text !== "" && go(`/ui/search?q=${encodeURIComponent(text)}`)}
+      />
+    </div>
+  );
+}
+
+function Login() {
+  const [token, setToken] = useState("");
+  const rejected = locked.value === "rejected";
+  useEffect(() => {
+    title.value = "Token";
+    document.querySelector<HTMLInputElement>(".login input")?.focus();
+  }, []);
+  return (
+    <form
+      class="login panel"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (token.trim() !== "") keepToken(token.trim());
+      }}
+    >
+      <h1 tabIndex={-1}>Operator token</h1>
+      <p>
+        This service requires its operator token (ARBOR_OPERATOR_TOKEN). The token is stored only in this tab.
+      </p>
+      <TextField label="Token" type="secret" required value={token} onInput={setToken} />
+      {rejected && <p class="alert" role="alert">This token was rejected.</p>}
+      <button type="submit" class="primary">Go on</button>
+    </form>
+  );
+}
+
+const ActorView = lazy(() => import("./actor.tsx").then((module) => module.ActorView));
+const WorkersView = lazy(() => import("./workers.tsx").then((module) => module.WorkersView));
+const LettersView = lazy(() => import("./letters.tsx").then((module) => module.LettersView));
+const WebhooksView = lazy(() => import("./webhooks.tsx").then((module) => module.WebhooksView));
+
+mount({
+  service: "operator",
+  mode: "path",
+  sections: [
+    { name: "Overview", path: "/" },
+    { name: "Attention", path: "/ui/attention", badge: attention },
+    { name: "Actors", path: "/ui/actors" },
+    { name: "Workers", path: "/ui/workers" },
+    { name: "Dead letters", path: "/ui/dead-letters" },
+    { name: "Webhooks", path: "/ui/webhooks" },
+  ],
+  routes: [
+    { path: "/", title: "Overview", view: OverviewView },
+    { path: "/ui", title: "Overview", view: OverviewView },
+    { path: "/ui/attention", title: "Attention", view: AttentionView },
+    { path: "/ui/search", title: "Search", view: SearchView },
+    { path: "/ui/actors", title: "Actors", view: ActorsView },
+    { path: "/ui/actors/:kind/:id", title: "Actor", view: ActorView },
+    { path: "/ui/workers", title: "Workers", view: WorkersView },
+    { path: "/ui/dead-letters", title: "Dead letters", view: LettersView },
+    { path: "/ui/webhooks", title: "Webhooks", view: WebhooksView },
+  ],
+  aside: SearchField,
+  gate: () => locked.value === "no" ? null : <Login />,
+});
