@@ -64,8 +64,9 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   const without = options.devnetWithout;
   let places: DevnetPlaces = {};
   const admin = without.has("admin") ? undefined : { places: () => places };
-  const app = devnetApp({ devnet, store, port: context.port, files, health, origins, admin, log });
   const withWallet = !without.has("wallet");
+  const explorer = { builders, index: !without.has("index"), wallet: withWallet };
+  const app = devnetApp({ devnet, store, port: context.port, files, health, origins, admin, explorer, log });
   if (withWallet) walletRoutes(app, { devnet, port: context.port });
   const listener = await listen(context, app, devnetPort(options));
   if (withWallet) context.devnetWallet.port = listener.port;

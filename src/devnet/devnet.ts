@@ -11,6 +11,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Network, Submission } from "#src/chain/provider/port.ts";
 import { LEASE, type RollbackImpossible } from "#src/devnet/blocks/chain.ts";
+import type { Departure } from "#src/devnet/blocks/departures.ts";
 import type { PendingTransaction } from "#src/devnet/blocks/mempool.ts";
 import { readTip } from "#src/devnet/blocks/rows.ts";
 import type { SubmissionUnavailable, UndecodableSubmission } from "#src/devnet/blocks/submission.ts";
@@ -90,6 +91,8 @@ export interface Devnet {
   query<T>(use: (state: LedgerState, tip: Tip) => T): Promise<T | undefined>;
   /** The transactions of the mempool, in order. */
   mempool(): readonly PendingTransaction[];
+  /** The last transactions that were refused or departed without a block, newest first; forgotten at a restart. */
+  departures(): readonly Departure[];
   /** Submits a transaction; `accepted` means that it is stored. */
   submit(transaction: Uint8Array): Promise<Result<Submission, SubmissionUnavailable | UndecodableSubmission>>;
   /** Produces a block as soon as there is a free slot; another block that is produced meanwhile counts as well. */
@@ -163,6 +166,7 @@ export async function startDevnet(
     slot: () => runner.slotOf(genesis),
     query: async (use) => await runner.chain?.read(use),
     mempool: () => [...runner.chain?.mempool.entries() ?? []],
+    departures: () => runner.chain?.departures.newestFirst() ?? [],
     submit: async (transaction) => await runner.chain?.submit(transaction) ?? notRunning(),
     faucet: {
       address: genesis.faucet.address,

@@ -220,6 +220,7 @@ export class DevnetRunner {
       mempoolBytes: options.mempoolBytes ?? 4_000_000,
       index: options.index ?? true,
       slot: () => slotAt(slots, this.#clock.now()),
+      now: () => this.#clock.now(),
       log,
     });
     this.#chain = chain;

@@ -5,7 +5,6 @@ import { PAGE_HEADERS, readPages, sending } from "#src/edge/pages.ts";
 
 const TITLES = {
   blockfrost: "Blockfrost API",
-  devnet: "Devnet",
   signer: "Signing service",
   wallets: "Wallet service",
 } as const;

@@ -42,6 +42,7 @@ export async function benchSnapshots(): Promise<void> {
     mempoolBytes: 4_000_000,
     index: true,
     slot: () => slot,
+    now: () => slot * 1_000,
     log: silentLog,
   });
   const forge = async () => {

@@ -83,6 +83,7 @@ function devnetAlone(): OpenAPIHono {
   const options = {
     devnet: { network: genesis.network, genesis },
     admin: { places: () => ({}) },
+    explorer: { builders: { run: notCalled("run"), measure: notCalled("measure") }, index: true, wallet: true },
     store: { sql: notCalled("store") },
     port: notCalled("port"),
     files: [],

@@ -16,6 +16,7 @@ import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import { GroupCommit } from "#src/devnet/blocks/groupCommit.ts";
 import { isInLedger, readTip } from "#src/devnet/blocks/rows.ts";
+import { type Departure, Departures } from "#src/devnet/blocks/departures.ts";
 import {
   appendBlock,
   deleteMempool,
@@ -96,6 +97,8 @@ interface ChainSettings {
   readonly index: boolean;
   /** The slot of the clock; the devnet may run ahead of it. */
   readonly slot: () => number;
+  /** The time, in milliseconds since 1970. */
+  readonly now: () => number;
   readonly log: Log;
 }
 
@@ -119,6 +122,7 @@ export class DevnetChain {
   /** Resolves when the scripts of all submissions so far are evaluated; keeps submissions in order. */
   #evaluated: Promise<unknown> = Promise.resolve();
   readonly #coins: FaucetCoins;
+  readonly #departures = new Departures();
   /** Resolves when the operation begun last has ended, whatever its result. */
   #running: Promise<unknown> = Promise.resolve();
   readonly #submissions = new GroupCommit<SubmittedTransaction>(
@@ -169,6 +173,11 @@ export class DevnetChain {
   /** By how many slots the devnet runs ahead of the clock. */
   get slotsAhead(): number {
     return this.#slotsAhead;
+  }
+
+  /** Transactions that were refused or departed without a block. */
+  get departures(): Pick<Departures, "get" | "newestFirst"> {
+    return this.#departures;
   }
 
   get mempool(): Pick<Mempool, "entries" | "has" | "size" | "bytes"> {
@@ -312,10 +321,11 @@ export class DevnetChain {
       }
       const held: SubmittedTransaction[] = [...this.#mempool.entries()];
       const waiting = emptied ? [] : held;
-      const { undone, returned } = await this.#write(async (sql) => {
+      const { undone, returned, removed } = await this.#write(async (sql) => {
         if (emptied) await deleteMempool(sql, held.map(({ transaction: { hash } }) => hash));
         const undone = await undoBlocks(sql, height, this.settings.index);
-        const transactions = drop ? [] : undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
+        const removed = undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
+        const transactions = drop ? [] : removed;
         const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
         const returned = transactions.map((transaction, index): SubmittedTransaction => ({
           position: before - transactions.length + index,
@@ -323,11 +333,14 @@ export class DevnetChain {
           cbor: transactionCbor(transaction),
         }));
         await insertMempool(sql, returned.map(row));
-        return { undone, returned };
+        return { undone, returned, removed };
       });
+      const why = emptied ? "The devnet was reset" : "A rollback undid its block and dropped it";
+      if (drop) this.#withdrawn(removed, why);
+      if (emptied) this.#withdrawn(held.map(({ transaction }) => transaction), why);
       this.#forget(undone);
       this.#tip = await readTip(this.settings.store.sql);
-      await this.#refill([...returned, ...waiting], "invalid after the rollback");
+      await this.#refill([...returned, ...waiting], "It was no longer valid after a rollback");
       this.#stale = false;
       return ok(this.#tip);
     });
@@ -354,6 +367,9 @@ export class DevnetChain {
         return restored;
       }
       const { undone, appended, tip, mempool } = restored.value;
+      const why = "A snapshot was restored that does not have it";
+      this.#withdrawn(undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions), why);
+      this.#withdrawn([...this.#mempool.entries()].map(({ transaction }) => transaction), why);
       this.#forget(undone);
       for (const ref of appended.spent) this.#outputs.delete(refKey(ref));
       for (const { ref, output } of appended.created) this.#outputs.set(refKey(ref), output);
@@ -361,7 +377,7 @@ export class DevnetChain {
       this.#tip = tip;
       if (this.settings.index && !appended.isIndexed) await completeIndex(this.settings);
       const waiting = mempool.map(({ position, cbor }) => ({ position, cbor, transaction: scanTransaction(cbor) }));
-      await this.#refill(waiting, "invalid after the restore");
+      await this.#refill(waiting, "It was no longer valid after a snapshot was restored");
       this.#stale = false;
       return ok(this.#tip);
     });
@@ -404,7 +420,7 @@ export class DevnetChain {
       this.#base = this.#state;
       dropped = await this.#mempool.refill([...this.#mempool.entries()], slot);
     }
-    this.#logDropped(dropped, "no longer valid");
+    this.#dropped(dropped, "It was no longer valid when a block was made");
     return { dropped, boundaries };
   }
 
@@ -444,6 +460,7 @@ export class DevnetChain {
       return { row: waiting, outcome: accepted };
     }
     if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted };
+    this.#depart({ hash, cbor, kind: "refused", why: "The ledger refused it", failures: judged.error });
     return { outcome: ok({ outcome: "refused", failures: judged.error }) };
   }
 
@@ -501,7 +518,7 @@ export class DevnetChain {
     this.#mempool = new Mempool(() => this.#base, this.settings.judge);
     const rows = await readMempool(sql);
     const waiting = rows.map(({ position, cbor }) => ({ position, cbor, transaction: scanTransaction(cbor) }));
-    await this.#refill(waiting, "invalid after a restart");
+    await this.#refill(waiting, "It was no longer valid after a restart");
     this.#stale = false;
   }
 
@@ -523,12 +540,29 @@ export class DevnetChain {
     this.#coins.reset(utxos(this.#outputs));
     this.#coins.setPending(this.#pendingEffects());
     if (dropped.length === 0) return;
-    this.#logDropped(dropped, why);
+    this.#dropped(dropped, why);
     await this.#write((sql) => deleteMempool(sql, dropped.map(({ hash }) => hash)));
   }
 
-  #logDropped(dropped: readonly DroppedTransaction[], why: string): void {
-    for (const { hash, failures } of dropped) {
+  #withdrawn(transactions: readonly ScannedTransaction[], why: string): void {
+    for (const transaction of transactions) {
+      this.#depart({
+        hash: transaction.hash,
+        cbor: transactionCbor(transaction),
+        kind: "withdrawn",
+        why,
+        failures: [],
+      });
+    }
+  }
+
+  #depart(departure: Omit<Departure, "at" | "slot">): void {
+    this.#departures.add({ ...departure, at: this.settings.now(), slot: this.#slot() });
+  }
+
+  #dropped(dropped: readonly DroppedTransaction[], why: string): void {
+    for (const { hash, cbor, failures } of dropped) {
+      this.#depart({ hash, cbor, kind: "dropped", why, failures });
       const names = failures.map(({ name }: LedgerFailure) => name);
       this.settings.log.info("a transaction left the mempool", { transaction: hash, why, failures: names });
     }

@@ -28,6 +28,7 @@ export interface PendingTransaction extends SubmittedTransaction {
 /** A transaction that left the mempool without a block. */
 export interface DroppedTransaction {
   readonly hash: string;
+  readonly cbor: Uint8Array;
   readonly failures: readonly LedgerFailure[];
 }
 
@@ -117,7 +118,7 @@ export class Mempool {
     for (const one of waiting) {
       // retry a failed validation once; a transaction that fails twice is dropped, since it would block all later ones
       const judged = await this.admit(one, slot).catch(() => this.admit(one, slot)).catch(() => NOT_VALIDATED);
-      if (!judged.ok) dropped.push({ hash: one.transaction.hash, failures: judged.error });
+      if (!judged.ok) dropped.push({ hash: one.transaction.hash, cbor: one.cbor, failures: judged.error });
     }
     return dropped;
   }

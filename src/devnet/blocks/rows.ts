@@ -173,3 +173,28 @@ export async function readHeightAt(sql: Queries, slot: number): Promise<number> 
   >`select max(height) as height from devnet_block where slot <= ${slot}`;
   return Number(row?.height ?? -1n);
 }
+
+/** Some outputs of the chain: all that are unspent, and those that were spent by a block that can still be undone. */
+export async function readRecentOutputs(sql: Queries, refs: readonly OutRef[]): Promise<Utxo[]> {
+  const rows = await sql<OutputRow[]>`
+    select u.tx_hash, u.index, u.cbor from devnet_utxo u join (
+      select distinct * from unnest(${sql.array(refs.map(({ txHash }) => txHash))}::text[],
+        ${
+    sql.array(refs.map(({ index }) => index))
+  }::int[]) as wanted (tx_hash, index)) as wanted using (tx_hash, index)`;
+  return rows.map(utxoOf);
+}
+
+/** The height of the block that holds a transaction; undefined where the chain does not have it. */
+export async function readTransactionHeight(sql: Queries, hash: string): Promise<number | undefined> {
+  const [row] = await sql<{ height: bigint }[]>`select height from devnet_transaction where hash = ${hash}`;
+  return row && Number(row.height);
+}
+
+/** Which of some transactions are in blocks of the chain. */
+export async function readIncluded(sql: Queries, hashes: readonly string[]): Promise<Set<string>> {
+  if (hashes.length === 0) return new Set();
+  const rows = await sql<{ hash: string }[]>`
+    select hash from devnet_transaction where hash = any(${sql.array([...hashes])})`;
+  return new Set(rows.map(({ hash }) => hash));
+}

@@ -71,6 +71,16 @@ export function serveOperations(operations: readonly Operation[], log: Log): Ope
   // some clients join a base and a path that both have a slash
   const singleSlashes = (request: Request) => getPath(request).replace(/\/{2,}/g, "/");
   const app = publicApp("blockfrost", log, undefined, blockfrostRefusals, singleSlashes);
+  addOperations(app, operations, PREFIXES);
+  return app;
+}
+
+/** Adds operations to an app, under each of some prefixes. */
+export function addOperations(
+  app: Pick<OpenAPIHono, "on">,
+  operations: readonly Operation[],
+  prefixes: readonly string[],
+): void {
   // the first route that matches answers: a literal segment comes before a parameter in its place
   const rank = ({ path }: Operation) => path.replaceAll("{", "~");
   for (const { method, path, answer } of [...operations].sort((a, b) => rank(a) < rank(b) ? -1 : 1)) {
@@ -80,7 +90,6 @@ export function serveOperations(operations: readonly Operation[], log: Log): Ope
       if (document === undefined) throw notFound();
       return document instanceof Response ? document : respond(c, 200, document);
     };
-    for (const prefix of PREFIXES) app.on(method, [prefix + route, `${prefix}${route}/`], handle);
+    for (const prefix of prefixes) app.on(method, [prefix + route, `${prefix}${route}/`], handle);
   }
-  return app;
 }

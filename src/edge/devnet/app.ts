@@ -4,6 +4,7 @@ import { z } from "zod";
 import { VERSION } from "#src/base/version.ts";
 import type { Log } from "#src/base/log.ts";
 import { toHex } from "#src/base/bytes.ts";
+import type { Builders } from "#src/builders/builders.ts";
 import * as api from "#src/api/devnet.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import type { Utxo } from "#src/cardano/output.ts";
@@ -12,13 +13,14 @@ import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
 import { adminRoutes, type AdminRoutesOptions } from "#src/edge/devnet/admin.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/edge/devnet/ledger.ts";
+import { explorerRoutes, type ExplorerRoutesOptions } from "#src/edge/devnet/explorer/routes.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { BAD_ORIGIN, guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
 import { snapshotRoutes } from "#src/edge/devnet/snapshots.ts";
 import { untilInBlock } from "#src/edge/devnet/untilInBlock.ts";
 import { answeredBy, HttpFailure, refusalOf } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { startPage } from "#src/edge/startPage.ts";
+import { mountPage } from "#src/edge/pageBundle.ts";
 import { publicApp } from "#src/edge/service.ts";
 
 export interface DevnetEdgeOptions extends LedgerRoutesOptions {
@@ -27,12 +29,21 @@ export interface DevnetEdgeOptions extends LedgerRoutesOptions {
   /** Adds the health endpoints. */
   readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;
+  /** The explorer page and what it reads; absent: off. */
+  readonly explorer?: ExplorerOptions | undefined;
   /** Yaci DevKit's admin API; absent: it is off. */
   readonly admin?: Pick<AdminRoutesOptions, "places"> | undefined;
   /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
   readonly origins?: Origins;
   /** How long a top-up waits for its block, in ms; Yaci DevKit waits as long. */
   readonly topupMs?: number;
+}
+
+/** What the explorer page depends on. */
+export interface ExplorerOptions extends Pick<ExplorerRoutesOptions, "index"> {
+  readonly builders: Pick<Builders, "run" | "measure">;
+  /** Whether the development wallet is served. */
+  readonly wallet: boolean;
 }
 
 const refusal = refusalOf({
@@ -198,8 +209,8 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     refusals: { 400: "`bad_address`", 503: "`network_unreachable`" },
   }, async ({ params: { address } }) => utxosView(address, answered(await port.utxosByAddress([payable(address)]))));
 
-  startPage(app, "devnet", ["/"]);
   if (options.admin) adminRoutes(app, { ...options, ...options.admin });
+  if (options.explorer) explorer(app, options, options.explorer);
   snapshotRoutes(app, devnet);
   ledgerRoutes(app, options);
   health(app);
@@ -215,6 +226,30 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     });
   mountDocs(app, { document, examples: [new URL("./examples.json", import.meta.url)] });
   return app;
+}
+
+/** The page at `/`, and what it reads. */
+function explorer(
+  app: OpenAPIHono,
+  { devnet, store, log, admin }: DevnetEdgeOptions,
+  { builders, index, wallet }: ExplorerOptions,
+): void {
+  explorerRoutes(app, { devnet, store, log, index, measure: builders.measure });
+  const isOff = (on: boolean) => on ? undefined : "off";
+  const values = {
+    index: isOff(index),
+    wallet: isOff(wallet),
+    admin: isOff(admin !== undefined),
+    "block-ms": String(devnet.blockMs),
+  };
+  mountPage(app, {
+    builders,
+    log,
+    name: "explorer",
+    title: "Explorer",
+    at: ["/"],
+    settings: () => ({ values }),
+  });
 }
 
 /** Blocks of each epoch that a request for so many epochs ends: enough that pools earn, and that it can be rolled back. */

@@ -35,6 +35,7 @@ export function useData<T>(
   const [state, set] = useState<Omit<Data<T>, "reload">>({ value: undefined, error: undefined, loading: true });
   const reload = useRef<() => Promise<void>>(() => Promise.resolve());
   const latest = useRef(load);
+  const shows = useRef(false);
   latest.current = load;
   useEffect(() => {
     const part = Symbol();
@@ -50,6 +51,7 @@ export function useData<T>(
         const value = await latest.current(signal);
         if (signal.aborted) return;
         report(part, "live");
+        shows.current = true;
         set({ value, error: undefined, loading: false });
       } catch (error) {
         if (signal.aborted) return;
@@ -78,7 +80,8 @@ export function useData<T>(
       again = true;
       return running.then(() => running);
     };
-    report(part, "connecting");
+    // a value that stays on view while it is read again says nothing about the connection
+    if (!keep || !shows.current) report(part, "connecting");
     document.addEventListener("visibilitychange", visible, { signal });
     running = read();
     return () => {

@@ -154,7 +154,7 @@ export function Form({ verb, run, danger = false, disabled = false, cancel, chil
       {children}
       <Alert error={error ?? outer} />
       <div class="buttons">
-        <button type="submit" class={danger ? "danger" : "primary"} disabled={busy || disabled}>
+        <button type="submit" class={danger ? "danger" : "primary"} disabled={disabled} aria-disabled={busy}>
           {busy ? "Please wait" : verb}
         </button>
         {cancel && <button type="button" onClick={cancel}>Cancel</button>}

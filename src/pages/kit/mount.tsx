@@ -40,10 +40,7 @@ const WORDS: Readonly<Record<Freshness, string>> = {
   locked: "Locked",
 };
 
-/** A value that the service wrote into the document. */
-export function setting(name: string): string | undefined {
-  return document.querySelector<HTMLMetaElement>(`meta[name="arbor-${name}"]`)?.content;
-}
+export { setting } from "./setting.ts";
 
 type Theme = "system" | "light" | "dark";
 const THEMES: readonly Theme[] = ["system", "light", "dark"];

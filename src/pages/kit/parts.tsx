@@ -121,7 +121,7 @@ export function Timeline({ items, label }: { readonly items: readonly TimelineIt
   );
 }
 
-/** A button that is disabled while its action runs. */
+/** A button that does nothing more while its action runs. It keeps the focus, so that a dialog can give it back. */
 export function Action({ run, children, tone, small = false, disabled = false, label }: {
   readonly run: () => unknown;
   readonly children: ComponentChildren;
@@ -132,6 +132,7 @@ export function Action({ run, children, tone, small = false, disabled = false, l
 }) {
   const [busy, setBusy] = useState(false);
   const click = async () => {
+    if (busy) return;
     setBusy(true);
     try {
       await run();
@@ -143,7 +144,8 @@ export function Action({ run, children, tone, small = false, disabled = false, l
     <button
       type="button"
       class={[tone ?? "", small ? "small" : ""].join(" ").trim()}
-      disabled={busy || disabled}
+      disabled={disabled}
+      aria-disabled={busy}
       onClick={click}
       {...(label === undefined ? {} : { "aria-label": label })}
     >

@@ -105,6 +105,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       mempoolBytes: 100_000,
       index: true,
       slot: () => slot,
+      now: () => slot * 1_000,
       log: silentLog,
     });
   const reopen = async (): Promise<DevnetChain> => {

@@ -130,3 +130,10 @@ export async function readOutputsWith(
     where u.unit = ${unit} and o.spent_height is null and ${within(sql, "o", range)}
     order by o.height ${towards}, o.tx_index ${towards}, o.index ${towards} ${limits(sql, page)}`;
 }
+
+/** Units of the assets with a name (hexadecimal), of any policy, by unit. */
+export async function readAssetsNamed(sql: Queries, name: string, limit: number): Promise<string[]> {
+  const rows = await sql<{ unit: string }[]>`
+    select distinct unit from devnet_index_mint where substr(unit, 57) = ${name} order by unit limit ${limit}`;
+  return rows.map(({ unit }) => unit);
+}

@@ -1,6 +1,7 @@
 /** Transactions in the index. */
 import type { IndexedOutput } from "#src/devnet/index/reads/outputs.ts";
 import { outputColumns } from "#src/devnet/index/reads/outputs.ts";
+import type { ChainPlace } from "#src/devnet/index/reads/page.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -102,4 +103,50 @@ export async function readMetadata(
   return await sql<{ label: string; cbor: Uint8Array }[]>`
     select label::text as label, cbor from devnet_index_metadata
     where height = ${height} and tx_index = ${tx_index} order by devnet_index_metadata.label`;
+}
+
+/** The bytes of some transactions of blocks, `[body, witnesses, valid, auxiliary data]`, by hash. */
+export async function readTransactionBytes(sql: Queries, hashes: readonly string[]): Promise<Map<string, Uint8Array>> {
+  if (hashes.length === 0) return new Map();
+  const rows = await sql<{ hash: string; cbor: Uint8Array }[]>`
+    select hash, cbor from devnet_index_tx where hash = any(${sql.array([...hashes])})`;
+  return new Map(rows.map(({ hash, cbor }) => [hash, new Uint8Array(cbor)]));
+}
+
+/** A transaction of a list. */
+export interface TransactionSummaryRow {
+  readonly hash: string;
+  readonly height: bigint;
+  readonly tx_index: number;
+  readonly slot: bigint;
+  readonly fee: bigint;
+  readonly size: number;
+  readonly valid: boolean;
+  /** Number and sum of its outputs, and number of its redeemers. */
+  readonly outputs: bigint;
+  readonly lovelace: bigint;
+  readonly scripts: bigint;
+}
+
+/** Transactions of blocks, newest first: those before a place in the chain, and those of one block where it is given. */
+export async function readNewestTransactions(
+  sql: Queries,
+  { limit, before, height }: {
+    readonly limit: number;
+    readonly before?: Required<ChainPlace> | undefined;
+    readonly height?: number | undefined;
+  },
+): Promise<TransactionSummaryRow[]> {
+  const older = before ? sql`(height, tx_index) < (${before.height}::bigint, ${before.index}::int)` : sql`true`;
+  const within = height === undefined ? sql`true` : sql`height = ${height}`;
+  return await sql<TransactionSummaryRow[]>`
+    select t.hash, t.height, t.tx_index, b.slot, t.fee, t.size, t.valid, o.outputs, o.lovelace, (
+      select count(*) from devnet_index_redeemer r where r.height = t.height and r.tx_index = t.tx_index) as scripts
+    from (select * from devnet_index_tx where ${older} and ${within}
+      order by height desc, tx_index desc limit ${limit}) t
+    join devnet_block b on b.height = t.height
+    cross join lateral (
+      select count(*) as outputs, coalesce(sum(lovelace), 0)::bigint as lovelace
+      from devnet_index_output where tx_hash = t.hash) o
+    order by t.height desc, t.tx_index desc`;
 }

@@ -1,0 +1,111 @@
+/** What a text that somebody searches for may be. */
+import { fromHex, isHex, toHex, utf8 } from "#src/base/bytes.ts";
+import { hexAddressText, type NetworkId, parseAddress } from "#src/cardano/address.ts";
+import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
+
+/** Something that a text may name. Hashes are hexadecimal in lower case, addresses are texts. */
+export type SearchTerm =
+  | { readonly kind: "height" | "slot" | "epoch"; readonly number: number }
+  | { readonly kind: "block" | "transaction" | "datum" | "pool" | "policy" | "script"; readonly hash: string }
+  | { readonly kind: "address" | "account"; readonly text: string }
+  | { readonly kind: "unit"; readonly unit: string }
+  | { readonly kind: "fingerprint"; readonly text: string }
+  /** A name in hexadecimal. */
+  | { readonly kind: "asset name"; readonly name: string }
+  | { readonly kind: "pool name"; readonly text: string };
+
+/** What a text may name, and what it looks like. */
+export interface SearchTerms {
+  readonly understood: string;
+  readonly terms: readonly SearchTerm[];
+}
+
+const MOST = 2 ** 31 - 1;
+const NUMBERS = { block: "height", height: "height", slot: "slot", epoch: "epoch" } as const;
+
+/** Reads a text. `terms` is empty where it can name nothing on this network. */
+export function searchTerms(given: string, network: NetworkId): SearchTerms {
+  const text = given.trim();
+  const lower = text.toLowerCase();
+  const [, word, digits] = /^(?:(block|height|slot|epoch)\s*[#:]?\s*)?#?(\d{1,10})$/.exec(lower.replace(/,/g, "")) ??
+    [];
+  if (digits !== undefined && Number(digits) <= MOST) return numbers(Number(digits), word);
+  const [, hash] = /^([0-9a-f]{64})#\d+$/.exec(lower) ?? [];
+  if (hash !== undefined) return { understood: "an output of a transaction", terms: [{ kind: "transaction", hash }] };
+  if (isHex(lower) && lower.length > 0) return hexadecimal(lower, network);
+  return bech32(text, lower, network) ?? named(text);
+}
+
+function numbers(number: number, word: string | undefined): SearchTerms {
+  const kind = NUMBERS[word as keyof typeof NUMBERS];
+  if (kind !== undefined) {
+    return { understood: `the number of a ${kind === "height" ? "block" : kind}`, terms: [{ kind, number }] };
+  }
+  const terms = (["height", "epoch", "slot"] as const).map((kind) => ({ kind, number }));
+  return { understood: "a number: a block, an epoch or a slot", terms };
+}
+
+function hexadecimal(hex: string, network: NetworkId): SearchTerms {
+  const name = { kind: "asset name", name: hex } as const;
+  if (hex.length === 64) {
+    const terms = [
+      ...(["transaction", "block", "datum"] as const).map((kind) => ({ kind, hash: hex })),
+      ...namesUpTo(name),
+    ];
+    return { understood: "a hash of a transaction, a block or a datum, or the name of an asset", terms };
+  }
+  if (hex.length === 56) {
+    const credential = { kind: "address", text: toBech32("addr_vkh", fromHex(hex)) } as const;
+    const terms = [...(["pool", "policy", "script"] as const).map((kind) => ({ kind, hash: hex })), credential];
+    return { understood: "a pool, a policy, a script or a key hash", terms };
+  }
+  const address = hexAddressText(hex);
+  if (address !== undefined && parseAddress(address, network).ok) {
+    const { understood, terms } = addressTerms(address.startsWith("stake"), address);
+    // an asset's id may look like an address
+    return hex.length <= 120 ? { understood, terms: [...terms, { kind: "unit", unit: hex }] } : { understood, terms };
+  }
+  if (hex.length > 56 && hex.length <= 120) return { understood: "an asset", terms: [{ kind: "unit", unit: hex }] };
+  return { understood: "the name of an asset", terms: namesUpTo(name) };
+}
+
+const namesUpTo = (term: Extract<SearchTerm, { kind: "asset name" }>): SearchTerm[] =>
+  term.name.length <= 64 && term.name.length > 0 ? [term] : [];
+
+function addressTerms(isAccount: boolean, text: string): SearchTerms {
+  return isAccount
+    ? { understood: "a stake address", terms: [{ kind: "account", text }] }
+    : { understood: "an address", terms: [{ kind: "address", text }] };
+}
+
+function bech32(text: string, lower: string, network: NetworkId): SearchTerms | undefined {
+  const address = parseAddress(text, network);
+  if (address.ok) return addressTerms(address.value.kind === "reward", text);
+  const other = parseAddress(text);
+  if (other.ok) return { understood: "an address of another network", terms: [] };
+  const read = fromBech32(lower);
+  if (!read) return undefined;
+  const hash = toHex(read.bytes);
+  switch (read.prefix) {
+    case "pool":
+      return { understood: "a pool", terms: [{ kind: "pool", hash }] };
+    case "asset":
+      return { understood: "the fingerprint of an asset", terms: [{ kind: "fingerprint", text: lower }] };
+    case "script":
+      return { understood: "a script", terms: [{ kind: "script", hash }, { kind: "address", text: lower }] };
+    case "addr_vkh":
+    case "addr_vk":
+      return { understood: "a payment key", terms: [{ kind: "address", text: lower }] };
+    default:
+      return { understood: `an id with the prefix ${read.prefix}, which the explorer has no page for`, terms: [] };
+  }
+}
+
+function named(text: string): SearchTerms {
+  const name = toHex(utf8(text));
+  const terms: SearchTerm[] = text === "" ? [] : [
+    ...namesUpTo({ kind: "asset name", name }),
+    { kind: "pool name", text },
+  ];
+  return { understood: "the name of an asset or of a pool", terms };
+}

@@ -1,0 +1,98 @@
+/** Lists and things of the index, with pages, and what is said where they are missing. */
+import type { ComponentChildren } from "preact";
+import { ApiError, type Query } from "#src/client/http.ts";
+import { type Data, Loaded, type Pages, usePages } from "../kit/data.tsx";
+import { setting } from "../kit/setting.ts";
+import { Empty } from "../kit/states.tsx";
+import { type Column, Pager, Table } from "../kit/Table.tsx";
+import { index } from "./api.ts";
+
+/** Whether the devnet keeps an index of its chain. */
+export const hasIndex = (): boolean => setting("index") !== "off";
+
+/** Says that the index is off, and what that means. */
+export function IndexOff() {
+  return (
+    <Empty title="The index of this devnet is off.">
+      It was started with{" "}
+      <code>--devnet-without index</code>, so blocks, addresses, assets, pools and epochs cannot be looked up. Start it
+      without this option to see them. Transactions, the mempool and the tools work all the same.
+    </Empty>
+  );
+}
+
+/** A thing that may not be on the chain: what `children` makes of it, or that there is none. */
+export function Thing<T>({ data, what, rows, children }: {
+  readonly data: Data<T>;
+  /** `transaction`, `block`. */
+  readonly what: string;
+  readonly rows?: number;
+  readonly children: (value: T) => ComponentChildren;
+}) {
+  const { error, value } = data;
+  if (value === undefined && error instanceof ApiError) {
+    if (error.code === "index_off") return <IndexOff />;
+    if (error.status === 404) {
+      return (
+        <Empty title={`This devnet has no such ${what}.`}>
+          It may belong to another network, or a rollback or a reset removed it. Check the id, or search for another one
+          above.
+        </Empty>
+      );
+    }
+  }
+  return <Loaded data={data} {...(rows === undefined ? {} : { rows })}>{children}</Loaded>;
+}
+
+interface NumberedPage<T> {
+  readonly rows: readonly T[];
+  readonly page: number;
+}
+
+/** A list in the paths of Blockfrost, which are paged by numbers. */
+export function useIndexPages<T>(
+  path: string,
+  dependencies: readonly unknown[],
+  { count = 20, ...query }: Query & { readonly count?: number } = {},
+): Pages<NumberedPage<T>> {
+  return usePages<NumberedPage<T>>(
+    async (cursor, signal) => {
+      const page = Number(cursor ?? "1");
+      return { rows: await index<T[]>(path, signal, { ...query, count, page }), page };
+    },
+    ({ rows, page }) => rows.length === count ? String(page + 1) : undefined,
+    [path, ...dependencies],
+  );
+}
+
+/** A table of such a list. */
+export function IndexTable<T>({ pages, caption, columns, keyOf, empty, reversed = false }: {
+  readonly pages: Pages<NumberedPage<T>>;
+  readonly caption: string;
+  readonly columns: readonly Column<T>[];
+  readonly keyOf: (row: T) => string;
+  readonly empty: string;
+  /** Whether the rows of a page are shown last first. */
+  readonly reversed?: boolean;
+}) {
+  const { data, page, previous, next } = pages;
+  return (
+    <Thing data={data} what="list">
+      {({ rows }) => (
+        <>
+          <Table
+            caption={caption}
+            rows={reversed ? rows.toReversed() : rows}
+            keyOf={keyOf}
+            columns={columns}
+            pageSize={100}
+            empty={empty}
+          />
+          {(previous !== undefined || next !== undefined) && (
+            <Pager label={caption} text={`Page ${page + 1}`} previous={previous} next={next} />
+          )}
+        </>
+      )}
+    </Thing>
+  );
+}

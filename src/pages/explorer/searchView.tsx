@@ -1,0 +1,44 @@
+/** What a text may name, where it is not exactly one thing. */
+import { Loaded, useData } from "../kit/data.tsx";
+import { Heading, Panel } from "../kit/parts.tsx";
+import { hrefOf, type ViewProps } from "../kit/router.ts";
+import { shortId } from "../kit/Id.tsx";
+import { Empty } from "../kit/states.tsx";
+import { find } from "./finder.tsx";
+import { pageOf } from "./names.ts";
+
+export function SearchView({ query }: ViewProps) {
+  const text = query.get("q") ?? "";
+  const data = useData((signal) => find(text, signal), [text]);
+  return (
+    <>
+      <Heading title={`Search: ${text.slice(0, 40)}`}>Search</Heading>
+      <Panel title="Found">
+        <p class="note searched">
+          You searched for <bdi class="mono">{text}</bdi>
+        </p>
+        <Loaded data={data}>
+          {({ hits, understood }) =>
+            hits.length === 0
+              ? (
+                <Empty title="This devnet has nothing of this name.">
+                  {understood === "" ? "" : `It looks like ${understood}. `}
+                  You can search for the hash of a transaction, block, datum or script, a height, slot or epoch ("slot
+                  500"), an address, a stake address, a pool's id or name, and an asset by its id, fingerprint or name.
+                </Empty>
+              )
+              : (
+                <ul class="hits">
+                  {hits.map(({ kind, id, note }) => (
+                    <li key={`${kind} ${id}`}>
+                      <a href={hrefOf(pageOf(kind, id) ?? "/")}>{note}</a>
+                      <bdi class="mono note" title={id}>{shortId(id, 14)}</bdi>
+                    </li>
+                  ))}
+                </ul>
+              )}
+        </Loaded>
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,321 @@
+/** What the devnet's explorer page reads: transactions in full, refusals, script runs, search, the live state. */
+import { expect, test } from "vitest";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { parseJson } from "#src/base/json.ts";
+import { silentLog } from "#src/base/log.ts";
+import * as api from "#src/api/explorer.ts";
+import { hexAddressText } from "#src/cardano/address.ts";
+import { fingerprint } from "#src/cardano/fingerprint.ts";
+import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
+import { genesisOutputs } from "#src/devnet/genesis/genesis.ts";
+import { devnetApp } from "#src/edge/devnet/app.ts";
+import { evaluateScripts } from "#src/plutus/evaluate.ts";
+import { measureRedeemers } from "#src/plutus/measurement.ts";
+import { checkRows, spend } from "../../support/devnet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
+import { minting } from "../../support/minting.ts";
+import { agrees, plutusHash, refusesSaying } from "../../support/scripts.ts";
+import { person } from "../../support/wallet.ts";
+
+const ada = 1_000_000n;
+const alice = person("alice");
+const bob = person("bob");
+const world = devnetWorld();
+
+// deno-lint-ignore no-explicit-any
+type Body = any;
+
+async function start(options: DevnetOptions = {}) {
+  const devnet = await world.start({ pools: 2, ...options }, async (input) => evaluateScripts(input));
+  const index = options.index ?? true;
+  const builders = {
+    measure: async (input: Body) => measureRedeemers(input),
+    run: () => Promise.reject(new Error("no page was expected")),
+  };
+  const explorer = { builders, index, wallet: true };
+  const app = devnetApp({
+    devnet,
+    store: world.store,
+    port: world.rows,
+    files: [],
+    health: () => {},
+    explorer,
+    log: silentLog,
+  });
+  const get = async (path: string): Promise<{ status: number; body: Body }> => {
+    const response = await app.request(path);
+    return { status: response.status, body: parseJson(await response.text()) };
+  };
+  /** A good answer, by its schema. */
+  const read = async (path: string, schema: { parse(value: unknown): unknown }): Promise<Body> => {
+    const { status, body } = await get(path);
+    expect([path, status, body]).toMatchObject([path, 200, {}]);
+    // the schema strips what it does not describe; its integers are those of JavaScript
+    const numbers = JSON.parse(
+      JSON.stringify(body, (_, one) => typeof one === "bigint" ? Number.MAX_SAFE_INTEGER : one),
+    );
+    expect(schema.parse(numbers)).toEqual(numbers);
+    return body;
+  };
+  const transaction = (hash: string): Promise<Body> => read(`/transactions/${hash}`, api.transaction);
+  const search = async (q: string): Promise<string[]> => {
+    const { hits } = await read(`/search?q=${encodeURIComponent(q)}`, api.searchAnswer);
+    return hits.map((hit: Body) => `${hit.kind} ${hit.id}`);
+  };
+  return { devnet, app, get, read, transaction, search };
+}
+
+/** A payment of Alice to Bob. */
+function payment(coin: Body, more: { validTo?: number } = {}) {
+  return spend({ from: alice, inputs: [coin], outputs: [[bob.base, 10n * ada], [alice.base, 39n * ada]], ...more });
+}
+const submit = async (devnet: Devnet, cbor: Uint8Array) => valueOf(await devnet.submit(cbor)).outcome;
+
+test("a transaction is shown in the mempool and in a block, with its outputs and their spender", async () => {
+  const { devnet, get, transaction } = await start();
+  const coin = await give(devnet, alice.base, 50n * ada);
+  await makeBlock(devnet);
+  const { cbor, hash } = payment(coin);
+  expect(await get(`/transactions/${hash}`)).toMatchObject({ status: 404, body: { code: "transaction_unknown" } });
+  expect(await submit(devnet, cbor)).toBe("accepted");
+  const waiting = await transaction(hash);
+  expect(waiting).toMatchObject({
+    hash,
+    status: "in_mempool",
+    valid: true,
+    fee: 1_000_000,
+    deposit: 0,
+    inputs: [{ ...coin.ref, output: { address: hexAddressText(alice.base), lovelace: 50_000_000, assets: {} } }],
+    outputs: [{ address: hexAddressText(bob.base), lovelace: 10_000_000 }, { lovelace: 39_000_000 }],
+    signatures: [alice.key],
+  });
+  expect(waiting.block).toBeUndefined();
+  const tip = await makeBlock(devnet);
+  await makeBlock(devnet);
+  const included = await transaction(hash.toUpperCase());
+  expect(included).toMatchObject({
+    status: "in_block",
+    block: { height: tip.height, hash: tip.hash, slot: tip.slot, index: 0, confirmations: 1 },
+  });
+  expect(included.inputs).toEqual(waiting.inputs);
+  expect(included.cbor).toBe(waiting.cbor);
+  // the faucet's payment says who spent its output
+  expect((await transaction(coin.ref.txHash)).outputs[coin.ref.index].spentBy).toBe(hash);
+  // an output of the genesis, which the devnet's first transaction has spent
+  const [{ ref: { txHash: genesis } }] = genesisOutputs(devnet.genesis) as Body;
+  expect(await transaction(genesis)).toMatchObject({ status: "genesis", outputs: [{ spentBy: expect.any(String) }] });
+});
+
+test("refused, expired and withdrawn transactions are remembered with the ledger's reasons", async () => {
+  const { devnet, read, transaction, get } = await start();
+  const [first, second, third] = [
+    await give(devnet, alice.base, 50n * ada),
+    await give(devnet, alice.base, 50n * ada),
+    await give(devnet, alice.base, 50n * ada),
+  ];
+  await makeBlock(devnet);
+  const spentOnce = payment(first);
+  expect(await submit(devnet, spentOnce.cbor)).toBe("accepted");
+  await makeBlock(devnet);
+  const again = spend({ from: alice, inputs: [first], outputs: [[bob.base, 20n * ada], [alice.base, 29n * ada]] });
+  expect(await submit(devnet, again.cbor)).toBe("refused");
+  const refused = await transaction(again.hash);
+  expect(refused).toMatchObject({
+    status: "refused",
+    departure: { kind: "refused", slot: expect.any(Number), at: expect.any(Number) },
+    // the input is known, and who has spent it
+    inputs: [{ output: { lovelace: 50_000_000, spentBy: spentOnce.hash } }],
+  });
+  expect(refused.departure.reasons.map(({ name }: Body) => name)).toContain("BadInputsUTxO");
+  for (const { text } of refused.departure.reasons) expect(text).toMatch(/\.$/);
+
+  const late = payment(second, { validTo: devnet.slot() + 2 });
+  expect(await submit(devnet, late.cbor)).toBe("accepted");
+  world.clock.advance(5_000);
+  await makeBlock(devnet);
+  expect(await transaction(late.hash)).toMatchObject({
+    status: "dropped",
+    departure: { reasons: [{ name: "OutsideValidityIntervalUTxO" }] },
+  });
+
+  const undone = payment(third);
+  expect(await submit(devnet, undone.cbor)).toBe("accepted");
+  const { height } = await makeBlock(devnet);
+  valueOf(await devnet.rollback({ height: height - 1 }, { drop: true }));
+  expect(await transaction(undone.hash)).toMatchObject({
+    status: "withdrawn",
+    departure: { why: expect.stringMatching(/rollback/), reasons: [] },
+  });
+  const listed = await read("/transactions/refused", api.departures);
+  expect(listed.total).toBe(3);
+  expect(listed.transactions.map(({ hash }: Body) => hash)).toEqual([undone.hash, late.hash, again.hash]);
+  expect(await read("/transactions/refused?kind=dropped&count=1", api.departures)).toMatchObject({
+    total: 1,
+    transactions: [{ hash: late.hash }],
+  });
+  expect(await get("/transactions/refused?kind=lost")).toMatchObject({ status: 400 });
+
+  // submitted again and accepted: it is no longer among them
+  expect(await submit(devnet, undone.cbor)).toBe("accepted");
+  expect(await transaction(undone.hash)).toMatchObject({ status: "in_mempool" });
+  await makeBlock(devnet);
+  expect((await read("/transactions/refused", api.departures)).total).toBe(2);
+  valueOf(await devnet.reset());
+  expect(await transaction(undone.hash)).toMatchObject({ departure: { why: expect.stringMatching(/reset/) } });
+  await checkRows(world.store);
+});
+
+test("scripts are run again: units spent and their limit, and what a failing one says", async () => {
+  const { devnet, read, transaction } = await start();
+  const coin = await give(devnet, alice.base, 50n * ada);
+  await makeBlock(devnet);
+  const complete = { parameters: devnet.genesis.parameters, fee: ada };
+  const units = { "mint:0": { memory: 100_000, steps: 40_000_000 } };
+  const scripts = [undefined, undefined, agrees];
+  const cbor = minting({ input: coin.ref, lovelace: 50n * ada, scripts, units, complete });
+  expect(await submit(devnet, cbor)).toBe("accepted");
+  const [{ transaction: { hash } }] = devnet.mempool() as Body;
+  const policy = plutusHash(3, agrees);
+  const look = async () => {
+    const shown = await transaction(hash);
+    expect(shown).toMatchObject({
+      mint: [{ quantity: 1, fingerprint: fingerprint(shown.mint[0].unit) }],
+      scripts: [{ hash: policy, language: "Plutus V3", source: "transaction" }],
+      redeemers: [{
+        purpose: "mint",
+        index: 0,
+        target: policy,
+        script: policy,
+        limit: { memory: 100_000, steps: 40_000_000 },
+        data: { cbor: "d8799f182aff", json: { constructor: 0, fields: [{ int: 42 }] } },
+      }],
+      collateral: [{ output: { lovelace: 50_000_000 } }],
+    });
+    const { runs } = await read(`/transactions/${hash}/runs`, api.scriptRuns);
+    expect(runs).toMatchObject([{ purpose: "mint", index: 0, spent: { memory: expect.any(Number) }, logs: [] }]);
+    expect(runs[0].spent.memory).toBeGreaterThan(0);
+    expect(runs[0].spent.memory).toBeLessThan(100_000);
+    return shown;
+  };
+  await look();
+  await makeBlock(devnet);
+  const { mint: [{ unit }] } = await look();
+  expect(unit.startsWith(policy)).toBe(true);
+
+  const other = await give(devnet, alice.base, 50n * ada);
+  await makeBlock(devnet);
+  const failing = [undefined, undefined, refusesSaying("not today")];
+  const bad = minting({ input: other.ref, lovelace: 50n * ada, scripts: failing, units, complete });
+  expect(await submit(devnet, bad)).toBe("refused");
+  const [departure] = devnet.departures();
+  expect(await transaction(departure!.hash)).toMatchObject({ status: "refused", departure: { kind: "refused" } });
+  expect(await read(`/transactions/${departure!.hash}/runs`, api.scriptRuns)).toMatchObject({
+    runs: [{ problem: expect.any(String), logs: ["not today"] }],
+  });
+});
+
+test("search finds by every id, and the index answers in the devnet's form of refusals", async () => {
+  const { devnet, get, read, search } = await start();
+  const coin = await give(devnet, alice.base, 50n * ada);
+  const tip = await makeBlock(devnet);
+  const complete = { parameters: devnet.genesis.parameters, fee: ada };
+  const units = { "mint:0": { memory: 100_000, steps: 40_000_000 } };
+  const scripts = [undefined, undefined, agrees];
+  expect(await submit(devnet, minting({ input: coin.ref, lovelace: 50n * ada, scripts, units, complete }))).toBe(
+    "accepted",
+  );
+  await makeBlock(devnet);
+  const policy = plutusHash(3, agrees);
+  const unit = `${policy}${"token".split("").map((c) => c.charCodeAt(0).toString(16)).join("")}`;
+  const address = hexAddressText(alice.base)!;
+  expect(await search(tip.hash)).toEqual([`block ${tip.hash}`]);
+  expect(await search(` ${tip.hash.toUpperCase()} `)).toEqual([`block ${tip.hash}`]);
+  expect(await search(String(tip.height))).toContain(`block ${tip.hash}`);
+  expect(await search("0")).toEqual(expect.arrayContaining(["epoch 0"]));
+  expect(await search(`slot ${tip.slot}`)).toEqual([`block ${tip.hash}`]);
+  expect(await search(coin.ref.txHash)).toEqual([`transaction ${coin.ref.txHash}`]);
+  expect(await search(`${coin.ref.txHash}#0`)).toEqual([`transaction ${coin.ref.txHash}`]);
+  expect(await search(address)).toEqual([`address ${address}`]);
+  expect(await search(alice.base)).toEqual([`address ${address}`]);
+  expect(await search(unit)).toEqual([`asset ${unit}`]);
+  expect(await search("token")).toEqual([`asset ${unit}`]);
+  expect(await search(fingerprint(unit))).toEqual([`asset ${unit}`]);
+  expect(await search(policy)).toEqual(expect.arrayContaining([`policy ${policy}`, `script ${policy}`]));
+  const pool = devnet.genesis.pools[0]!;
+  const [found, ...others] = await search(pool.id);
+  expect(others).toEqual([]);
+  expect(found).toMatch(/^pool pool1/);
+  expect(await search(found!.slice(5))).toEqual([found]);
+  expect(await search("ab".repeat(32))).toEqual([]);
+  expect(await search("nothing of this name")).toEqual([]);
+  expect(await get("/search?q=")).toMatchObject({ status: 400, body: { code: "bad_request" } });
+
+  expect(await get("/explorer/v0/blocks/latest")).toMatchObject({ status: 200, body: { height: tip.height + 1 } });
+  expect(await get(`/explorer/v0/blocks/${tip.height + 1}/previous?count=1`)).toMatchObject({
+    body: [{ hash: tip.hash }],
+  });
+  expect(await get(`/explorer/v0/addresses/${address}/transactions`)).toMatchObject({ status: 200 });
+  expect(await get("/explorer/v0/blocks/999999")).toMatchObject({ status: 404, body: { code: "not_found" } });
+  expect(await get("/explorer/v0/addresses/nonsense")).toMatchObject({
+    status: 400,
+    body: { error: expect.any(String) },
+  });
+  const listed = await read("/transactions?count=1", api.transactionList);
+  expect(listed).toMatchObject({ transactions: [{ height: tip.height + 1, index: 0, scripts: 1, outputs: 1 }] });
+  const older = await read(`/transactions?count=100&before=${listed.next}`, api.transactionList);
+  expect(older.transactions.map(({ hash }: Body) => hash)).toContain(coin.ref.txHash);
+  expect(older.next).toBeUndefined();
+  expect(await read(`/transactions?block=${tip.height}`, api.transactionList)).toEqual(older);
+  expect(await get("/transactions?before=1")).toMatchObject({ status: 400 });
+  expect(await get("/explorer/v0/nothing")).toMatchObject({ status: 404, body: { code: "not_found" } });
+});
+
+test("without an index it is said, and transactions are shown all the same", async () => {
+  const { devnet, get, transaction, search } = await start({ index: false });
+  const coin = await give(devnet, alice.base, 50n * ada);
+  const tip = await makeBlock(devnet);
+  expect(await get("/explorer/v0/blocks/latest")).toMatchObject({
+    status: 404,
+    body: { code: "index_off", error: expect.stringMatching(/--devnet-without index/) },
+  });
+  expect(await get("/transactions")).toMatchObject({ status: 404, body: { code: "index_off" } });
+  expect(await get("/explorer/v0/mempool")).toMatchObject({ status: 200, body: [] });
+  expect(await transaction(coin.ref.txHash)).toMatchObject({ status: "in_block", block: { hash: tip.hash } });
+  expect(await search(String(tip.height))).toContain(`block ${tip.hash}`);
+});
+
+test("the live stream gives the state at once, and again at every block and change of the mempool", async () => {
+  const { devnet, app } = await start();
+  const reading = liveEvents(app);
+  const tip = devnet.tip();
+  expect((await reading.next()).value).toMatchObject({ tip: { ...tip }, mempool: { size: expect.any(Number) } });
+  await give(devnet, alice.base, 50n * ada);
+  expect((await reading.next()).value.mempool.size).toBeGreaterThan(0);
+  const made = await makeBlock(devnet);
+  const { value } = await reading.next();
+  expect(value).toMatchObject({ tip: { height: made.height, hash: made.hash }, mempool: { size: 0 } });
+  expect(api.live.parse(value)).toEqual(value);
+  await reading.return(undefined);
+});
+
+/** The states of the stream. */
+async function* liveEvents(app: OpenAPIHono): AsyncGenerator<Body> {
+  const response = await app.request("/live");
+  expect(response.headers.get("content-type")).toContain("text/event-stream");
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      text += value;
+      for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+        const [, data] = /^event: state\n(?:.*\n)*data: (.*)$/m.exec(text.slice(0, end)) ?? [];
+        text = text.slice(end + 2);
+        if (data !== undefined) yield JSON.parse(data);
+      }
+    }
+  } finally {
+    await reader.cancel();
+  }
+}
