@@ -76,7 +76,7 @@ const LettersView = lazy(() => import("./letters.tsx").then((module) => module.L
 const WebhooksView = lazy(() => import("./webhooks.tsx").then((module) => module.WebhooksView));
 
 mount({
-  service: "operator",
+  service: "Operator",
   mode: "path",
   sections: [
     { name: "Overview", path: "/" },

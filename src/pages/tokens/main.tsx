@@ -17,7 +17,7 @@ function HeaderEnd() {
 }
 
 mount({
-  service: "tokens",
+  service: "Tokens",
   mode: "hash",
   sections: [
     { name: "Tokens", path: "/" },
