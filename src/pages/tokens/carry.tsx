@@ -15,7 +15,7 @@ import { hrefOf, pathOf } from "../kit/router.ts";
 import { Alert } from "../kit/states.tsx";
 import { toast } from "../kit/toast.tsx";
 import { outputsOf, signed, type Wallet } from "./cip30.ts";
-import { client, config, devnetOrigin, explorerTx, get, LOCAL } from "./service.ts";
+import { client, config, explorerTx, faucetPage, get, LOCAL } from "./service.ts";
 import { walletNow } from "./wallet.tsx";
 
 const SummaryView = lazy(() => import("./summary.tsx").then(({ SummaryView }) => SummaryView));
@@ -222,7 +222,7 @@ function Steps({ job: one }: { readonly job: Job }) {
 
   const booted = checked?.summary.tokens.find((token) => token.booted)?.tokenId;
   const explorer = checked && explorerTx(checked.summary.hash);
-  const faucet = error instanceof ApiError && error.code === "not_enough_money" ? devnetOrigin() : undefined;
+  const faucet = error instanceof ApiError && error.code === "not_enough_money" ? faucetPage() : undefined;
   return (
     <Dialog title={title} onClose={close} wide>
       <p role="status" class={stage === "landed" ? "said good" : "said"}>{said}</p>

@@ -95,7 +95,7 @@ export function slotTime(slot: number): number | undefined {
 }
 
 /** Origin of the deployment's own devnet; undefined on other networks. */
-export const devnetOrigin = (): string | undefined => setting("devnet");
+const devnetOrigin = (): string | undefined => setting("devnet");
 
 /** Where the devnet's explorer shows something; undefined on other networks. */
 function explorerAt(path: string): string | undefined {
@@ -108,6 +108,9 @@ export const explorerTx = (hash: string): string | undefined => explorerAt(`/tx/
 
 /** Address of an address in the devnet's explorer. */
 export const explorerAddress = (address: string): string | undefined => explorerAt(`/address/${address}`);
+
+/** Where the devnet's page pays test ada. */
+export const faucetPage = (): string | undefined => explorerAt("/tools");
 
 /** A key that the reader typed, as bytes in hexadecimal: text, or bytes after `0x`. Undefined for `0x` and no hexadecimal. */
 export function typedHex(text: string): string | undefined {

@@ -9,7 +9,7 @@ import { Action } from "../kit/parts.tsx";
 import { Alert } from "../kit/states.tsx";
 import { toast } from "../kit/toast.tsx";
 import { again, type BrowserWallet, connect, DEVELOPMENT, offeredWallets, type Wallet, withAccount } from "./cip30.ts";
-import { devnetOrigin } from "./service.ts";
+import { faucetPage } from "./service.ts";
 import { Visible } from "./visible.tsx";
 
 /** The connected wallet. */
@@ -134,7 +134,7 @@ function Offers() {
 }
 
 function Connected({ wallet: one }: { readonly wallet: Wallet }) {
-  const faucet = one.browser.id === DEVELOPMENT ? devnetOrigin() : undefined;
+  const faucet = one.browser.id === DEVELOPMENT ? faucetPage() : undefined;
   const [error, setError] = useState<unknown>();
   const select = (id: string) => {
     setError(undefined);
