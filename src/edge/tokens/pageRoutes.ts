@@ -4,7 +4,7 @@
  */
 import type { Context, Hono } from "hono";
 import { mountPage } from "#src/edge/pageBundle.ts";
-import { hostnameOf } from "#src/edge/sites.ts";
+import { originAt } from "#src/edge/sites.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 
 /**
@@ -20,10 +20,4 @@ export function pageRoutes(
     return devnet === undefined ? {} : { values: { devnet }, scripts: [`${devnet}/wallet-sdk.js`] };
   };
   mountPage(app, { builders, log, name: "tokens", title: "Tokens", at: ["/"], settings });
-}
-
-/** The origin at a port of the host that a request names; undefined for a host that is not a plain name or address. */
-function originAt(host: string | undefined, port: number): string | undefined {
-  const name = hostnameOf(`http://${host}`);
-  return name !== undefined && /^([\w.-]+|\[[\da-f:.]+\])$/i.test(name) ? `http://${name}:${port}` : undefined;
 }

@@ -1,14 +1,12 @@
-/// <reference lib="dom" />
 /** What a devnet in the same process adds: its faucet, and the pages of its explorer. */
 import { call } from "#src/client/http.ts";
+import { setting } from "../kit/setting.ts";
 
 /** Lovelace that the faucet gives at a time. */
 export const GIFT = 1_000_000_000n;
 
 /** Origin of the devnet, as the service wrote it into the document; undefined on other networks. */
-// `setting` of the kit's frame would bring the frame's styles into the chunks of views
-export const devnet = (): string | undefined =>
-  document.querySelector<HTMLMetaElement>('meta[name="arbor-devnet"]')?.content;
+export const devnet = (): string | undefined => setting("devnet");
 
 /** Has the faucet pay an address. @throws {ApiError} */
 export async function askFaucet(address: string): Promise<void> {
