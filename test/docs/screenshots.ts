@@ -42,8 +42,8 @@ async function takeAll(arbor: Arbor): Promise<void> {
   const pictures: readonly Picture[] = [
     { name: "tokens", url: `${tokens}/`, ready: `text=${token.slice(0, 8)}` },
     { name: "token", url: `${tokens}/#/token/${token}`, ready: "text=Earth" },
-    { name: "wallets", url: `${wallets}/`, ready: "text=Savings" },
-    { name: "wallet", url: `${wallets}/#/wallets/${wallet}`, ready: "text=1,000" },
+    { name: "wallets", url: new URL("/", wallets).href, ready: "text=Savings" },
+    { name: "wallet", url: new URL(`/#/wallets/${wallet}`, wallets).href, ready: "text=1,000" },
     { name: "explorer", url: `${devnet}/`, ready: "table" },
     { name: "transaction", url: `${devnet}/#/tx/${transaction}`, ready: "text=Outputs" },
     { name: "operator", url: `${operator}/`, ready: ".settled:not(.waiting) .feed li" },
@@ -87,15 +87,15 @@ async function livingToken(client: TokenClient, devnet: string): Promise<{ token
 
 /** A wallet with 1,000 ada; gives its id. */
 async function fundedWallet(wallets: string, devnet: string): Promise<string> {
-  const { id } = await call<{ id: string }>(wallets, "POST", "/v2/wallets", {
+  const { id } = await call<{ id: string }>(wallets, "POST", "/wallets", {
     name: "Savings",
     passphrase: "correct horse battery",
     mnemonic_sentence: MNEMONIC,
   });
-  const [first] = await call<readonly { id: string }[]>(wallets, "GET", `/v2/wallets/${id}/addresses`);
+  const [first] = await call<readonly { id: string }[]>(wallets, "GET", `/wallets/${id}/addresses`);
   await fund(devnet, first!.id, 1_000_000_000);
   await until("the payment in the wallet", async () => {
-    const { balance } = await call<{ balance: { total: { quantity: number } } }>(wallets, "GET", `/v2/wallets/${id}`);
+    const { balance } = await call<{ balance: { total: { quantity: number } } }>(wallets, "GET", `/wallets/${id}`);
     return balance.total.quantity > 0;
   });
   return id;

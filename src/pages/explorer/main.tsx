@@ -7,6 +7,10 @@ import { Finder } from "./finder.tsx";
 // after the kit's styles, which it adds to
 import "./style.css";
 
+/** Views that are loaded when the first of them is opened. */
+const chain = () => import("./chainViews.ts");
+const tools = () => import("./toolViews.ts");
+
 void startLive();
 mount({
   service: "Explorer",
@@ -23,28 +27,28 @@ mount({
   ],
   routes: [
     { path: "/", title: "Chain", view: Home },
-    { path: "/mempool", title: "Mempool", view: lazy(async () => (await import("./mempool.tsx")).MempoolView) },
-    { path: "/block/:id", title: "Block", view: lazy(async () => (await import("./block.tsx")).BlockView) },
+    { path: "/mempool", title: "Mempool", view: lazy(async () => (await chain()).MempoolView) },
+    { path: "/block/:id", title: "Block", view: lazy(async () => (await chain()).BlockView) },
     {
       path: "/tx/:hash",
       title: "Transaction",
-      view: lazy(async () => (await import("./transaction.tsx")).TransactionView),
+      view: lazy(async () => (await chain()).TransactionView),
     },
-    { path: "/address/:id", title: "Address", view: lazy(async () => (await import("./address.tsx")).AddressView) },
-    { path: "/assets", title: "Assets", view: lazy(async () => (await import("./asset.tsx")).AssetsView) },
-    { path: "/asset/:unit", title: "Asset", view: lazy(async () => (await import("./asset.tsx")).AssetView) },
-    { path: "/pools", title: "Stake pools", view: lazy(async () => (await import("./pool.tsx")).PoolsView) },
-    { path: "/pool/:id", title: "Stake pool", view: lazy(async () => (await import("./pool.tsx")).PoolView) },
-    { path: "/epochs", title: "Epochs", view: lazy(async () => (await import("./epoch.tsx")).EpochsView) },
-    { path: "/epoch/:number", title: "Epoch", view: lazy(async () => (await import("./epoch.tsx")).EpochView) },
-    { path: "/script/:hash", title: "Script", view: lazy(async () => (await import("./script.tsx")).ScriptView) },
-    { path: "/datum/:hash", title: "Datum", view: lazy(async () => (await import("./script.tsx")).DatumView) },
-    { path: "/search", title: "Search", view: lazy(async () => (await import("./searchView.tsx")).SearchView) },
-    { path: "/tools", title: "Tools", view: lazy(async () => (await import("./tools.tsx")).ToolsView) },
+    { path: "/address/:id", title: "Address", view: lazy(async () => (await chain()).AddressView) },
+    { path: "/assets", title: "Assets", view: lazy(async () => (await chain()).AssetsView) },
+    { path: "/asset/:unit", title: "Asset", view: lazy(async () => (await chain()).AssetView) },
+    { path: "/pools", title: "Stake pools", view: lazy(async () => (await chain()).PoolsView) },
+    { path: "/pool/:id", title: "Stake pool", view: lazy(async () => (await chain()).PoolView) },
+    { path: "/epochs", title: "Epochs", view: lazy(async () => (await chain()).EpochsView) },
+    { path: "/epoch/:number", title: "Epoch", view: lazy(async () => (await chain()).EpochView) },
+    { path: "/script/:hash", title: "Script", view: lazy(async () => (await chain()).ScriptView) },
+    { path: "/datum/:hash", title: "Datum", view: lazy(async () => (await chain()).DatumView) },
+    { path: "/search", title: "Search", view: lazy(async () => (await chain()).SearchView) },
+    { path: "/tools", title: "Tools", view: lazy(async () => (await tools()).ToolsView) },
     {
       path: "/developers",
       title: "For developers",
-      view: lazy(async () => (await import("./developers.tsx")).DevelopersView),
+      view: lazy(async () => (await tools()).DevelopersView),
     },
   ],
 });

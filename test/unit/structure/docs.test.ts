@@ -178,7 +178,7 @@ describe("documentation", () => {
       [name, statSync(path.join(root, "docs/images", name)).size] as const
     );
     expect(sizes.length).toBeGreaterThan(1);
-    expect(sizes.filter(([, size]) => size > 150_000)).toEqual([]);
+    expect(sizes.filter(([, size]) => size > 200_000)).toEqual([]);
   });
 
   it("leads from the README to every page", () => {
