@@ -190,14 +190,16 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
       await press(page, "Done");
       const header = page.locator(".wallet-button");
       for (const [id, byPage] of [[1, true], [2, false]] as const) {
+        if (byPage) {
+          await header.click();
+          await page.getByLabel("Account of the devnet").waitFor();
+        }
         // in one task of the page: no time for the wallet to be read
         await page.evaluate(async ([id, byPage]) => {
           const { cardano } = globalThis as unknown as WithWallets;
           const button = (text: string) =>
             [...document.querySelectorAll("button")].find((one) => one.textContent!.includes(text))!;
           if (byPage) {
-            document.querySelector<HTMLElement>(".wallet-button")!.click();
-            await new Promise((resolve) => setTimeout(resolve, 100));
             const select = document.querySelector<HTMLSelectElement>("dialog select")!;
             select.value = String(id);
             select.dispatchEvent(new Event("change", { bubbles: true }));
