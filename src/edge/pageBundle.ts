@@ -56,6 +56,12 @@ const ICON = "data:image/svg+xml," + encodeURIComponent(
     '<circle cx="5" cy="8" r="2.5"/><circle cx="19" cy="8" r="2.5"/></g></svg>',
 );
 
+/** The mark in the header, as the frame of the kit draws it: the first paint needs no script. */
+const MARK = '<svg width="22" height="22" viewBox="0 0 24 24" aria-hidden="true">' +
+  '<path d="M12 22v-7M12 15 6.5 9.5M12 15l5.5-5.5M12 15V6" fill="none" stroke="currentColor" stroke-width="2" ' +
+  'stroke-linecap="round"/><g fill="currentColor"><circle cx="12" cy="4" r="2.5"/><circle cx="5" cy="8" r="2.5"/>' +
+  '<circle cx="19" cy="8" r="2.5"/></g></svg>';
+
 /** Serves a page's document at its paths, and its files under `/page/<name>/`. */
 export function mountPage(app: Pick<Hono, "get">, options: PageOptions): void {
   const { name, at, log } = options;
@@ -145,6 +151,10 @@ function documentOf({ name, title }: PageOptions, files: readonly BundleFile[], 
     )}<script type="module" src="${entry}"></script>
       </head>
       <body>
+        <header
+          class="bar"><span class="brand">${raw(
+            MARK,
+          )}<span>Arbor</span><span class="brand-service">${title}</span></span></header>
         <noscript>This page shows live data and needs JavaScript. The same data is in the JSON endpoints: <a href="/docs">API</a>.</noscript>
       </body>
     </html>

@@ -74,6 +74,8 @@ function nextTheme(): void {
 export function mount(page: PageDefinition): void {
   applyTheme();
   startRouter(page.mode, page.routes);
+  // the document has a header for the first paint
+  document.body.replaceChildren();
   render(<Frame page={page} />, document.body);
 }
 
