@@ -15,7 +15,7 @@ import { World } from "./world.ts";
 vi.setConfig({ maxConcurrency: 12 });
 
 /** One row in so many runs: each of them in `deno task test:long`. */
-const EVERY = Number(process.env.SCENARIO_EVERY ?? 8);
+const EVERY = Number(process.env.SCENARIO_EVERY ?? 12);
 const chosen = <Row>(rows: readonly Row[]): readonly Row[] => rows.filter((_, i) => i % EVERY === 0);
 
 const nameOf = ({ id, what }: { id: string; what?: string }) => what === undefined ? id : `${id}: ${what}`;
