@@ -7,7 +7,6 @@ const LONGER = [
   "test/system/cardano-wallet/suite.test.ts",
   "test/system/scenarios/{sending,snapshots}.test.ts",
   "test/system/signer/suite.test.ts",
-  "test/system/wallets/index.test.ts",
 ];
 const CASES = {
   ALL_PROVIDERS: "1",
