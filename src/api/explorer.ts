@@ -151,7 +151,7 @@ export const liveEvents = z.string().meta({
 export const searchHit = z.object({
   kind: z.enum(["block", "transaction", "address", "account", "asset", "policy", "pool", "epoch", "script", "datum"]),
   id: z.string().describe("The id by which the explorer and the API know it."),
-  note: z.string().describe("What it is, in a few words."),
+  note: z.string().describe("A short description of the result."),
 }).meta({ id: "SearchHit" });
 export const searchAnswer = z.object({
   hits: z.array(searchHit),

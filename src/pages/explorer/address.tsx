@@ -2,13 +2,13 @@
 import { Ada, count } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
-import { Badge, Facts, Heading, Panel, Stat, Stats, Tabs } from "../kit/parts.tsx";
+import { Badge, Facts, Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { Table } from "../kit/Table.tsx";
 import { Ago } from "../kit/time.tsx";
 import { type Amount, type HeldOutput, index, part, type Place } from "./api.ts";
 import { Amounts, AssetLink, Ref } from "./links.tsx";
-import { IndexTable, Thing, useIndexPages } from "./lists.tsx";
+import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 import { pageOf } from "./names.ts";
 
@@ -72,18 +72,13 @@ function Address({ id, tab }: { readonly id: string; readonly tab: string }) {
                 </span>
               )}
             </p>
-            <Tabs
-              label="Parts of the address"
-              current={tab}
-              tabs={tabs.map(([of, name]) => ({ id: of, name, href: hrefOf(of === "" ? at : `${at}?tab=${of}`) }))}
-            />
-            <Panel title={tabs.find(([of]) => of === tab)?.[1] ?? "Transactions"}>
+            <Parts label="Parts of the address" at={at} tab={tab} tabs={tabs}>
               {tab === "outputs"
                 ? <Outputs path={path} />
                 : tab === "assets"
                 ? <Assets of={amount} />
                 : <Transactions path={path} />}
-            </Panel>
+            </Parts>
           </>
         )}
       </Thing>
@@ -250,14 +245,9 @@ function Account({ id, tab }: { readonly id: string; readonly tab: string }) {
               />
             </Panel>
             <div class="tabs-below">
-              <Tabs
-                label="Parts of the account"
-                current={tab}
-                tabs={tabs.map(([of, name]) => ({ id: of, name, href: hrefOf(of === "" ? at : `${at}?tab=${of}`) }))}
-              />
-              <Panel title={tabs.find(([of]) => of === tab)?.[1] ?? "Rewards"}>
+              <Parts label="Parts of the account" at={at} tab={tab} tabs={tabs}>
                 <AccountPart path={path} tab={tab} />
-              </Panel>
+              </Parts>
             </div>
           </>
         )}

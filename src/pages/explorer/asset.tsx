@@ -2,13 +2,13 @@
 import { Amount, count } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
-import { Badge, Facts, Heading, Panel, Stat, Stats, Tabs } from "../kit/parts.tsx";
+import { Badge, Facts, Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { JsonTree } from "../kit/values.tsx";
 import { index, part } from "./api.ts";
 import { Transactions } from "./address.tsx";
 import { AssetLink, Ref } from "./links.tsx";
-import { IndexTable, Thing, useIndexPages } from "./lists.tsx";
+import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { moment } from "./live.ts";
 import { assetParts, pageOf } from "./names.ts";
 
@@ -122,22 +122,13 @@ function Asset({ unit, tab }: { readonly unit: string; readonly tab: string }) {
                 </Panel>
               )}
               <div>
-                <Tabs
-                  label="Parts of the asset"
-                  current={tab}
-                  tabs={tabs.map(([of, text]) => ({
-                    id: of,
-                    name: text,
-                    href: hrefOf(of === "" ? at : `${at}?tab=${of}`),
-                  }))}
-                />
-                <Panel title={tabs.find(([of]) => of === tab)?.[1] ?? "Holders"}>
+                <Parts label="Parts of the asset" at={at} tab={tab} tabs={tabs}>
                   {tab === "history"
                     ? <History path={path} />
                     : tab === "transactions"
                     ? <Transactions path={path} />
                     : <Holders path={path} />}
-                </Panel>
+                </Parts>
               </div>
             </div>
           </>
@@ -155,7 +146,7 @@ function Holders({ path }: { readonly path: string }) {
       ])}
       caption="Holders"
       keyOf={({ address }) => address}
-      empty="Nobody holds it: all of it was burned."
+      empty="No address holds it: all of it was burned."
       columns={[
         { title: "Address", width: "65%", cell: ({ address }) => <Ref kind="address" id={address} ends={14} /> },
         { title: "Quantity", align: "right", cell: ({ quantity }) => <Amount amount={quantity} /> },

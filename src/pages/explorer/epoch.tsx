@@ -2,13 +2,13 @@
 import { Ada, count } from "../kit/amounts.tsx";
 import { Meter } from "../kit/charts.tsx";
 import { useData } from "../kit/data.tsx";
-import { Facts, Heading, Panel, Stat, Stats, Tabs } from "../kit/parts.tsx";
+import { Facts, Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { DateTime } from "../kit/time.tsx";
 import { JsonTree } from "../kit/values.tsx";
 import { type Epoch as Current, get, index, part } from "./api.ts";
 import { Ref } from "./links.tsx";
-import { IndexTable, Thing, useIndexPages } from "./lists.tsx";
+import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 
 interface EpochInfo {
@@ -153,18 +153,13 @@ export function EpochView({ params: { number = "" }, query }: ViewProps) {
             <p class="note subject">
               From <DateTime at={epoch.start_time * 1_000} /> to <DateTime at={epoch.end_time * 1_000} />
             </p>
-            <Tabs
-              label="Parts of the epoch"
-              current={tab}
-              tabs={tabs.map(([of, name]) => ({ id: of, name, href: hrefOf(of === "" ? at : `${at}?tab=${of}`) }))}
-            />
-            <Panel title={tabs.find(([of]) => of === tab)?.[1] ?? "Blocks"}>
+            <Parts label="Parts of the epoch" at={at} tab={tab} tabs={tabs}>
               {tab === "stake"
                 ? <Stakes at={at} />
                 : tab === "parameters"
                 ? <Parameters number={number} />
                 : <Blocks at={at} />}
-            </Panel>
+            </Parts>
           </>
         )}
       </Thing>

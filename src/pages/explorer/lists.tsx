@@ -2,6 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { ApiError, type Query } from "#src/client/http.ts";
 import { type Data, Loaded, type Pages, usePages } from "../kit/data.tsx";
+import { Panel, Tabs } from "../kit/parts.tsx";
+import { hrefOf } from "../kit/router.ts";
 import { setting } from "../kit/setting.ts";
 import { Empty } from "../kit/states.tsx";
 import { type Column, Pager, Table } from "../kit/Table.tsx";
@@ -18,6 +20,28 @@ export function IndexOff() {
       <code>--devnet-without index</code>, so blocks, addresses, assets, pools and epochs cannot be looked up. Start it
       without this option to see them. Transactions, the mempool and the tools work all the same.
     </Empty>
+  );
+}
+
+/** The parts of a thing as tabs, and the one that the address names: the first one where it names none of them. */
+export function Parts({ label, at, tab, tabs, children }: {
+  readonly label: string;
+  /** Address of the thing's view. */
+  readonly at: string;
+  readonly tab: string;
+  /** Names by their value of `tab` in the query; that of the first one is "". */
+  readonly tabs: readonly (readonly [id: string, name: string])[];
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <>
+      <Tabs
+        label={label}
+        current={tab}
+        tabs={tabs.map(([id, name]) => ({ id, name, href: hrefOf(id === "" ? at : `${at}?tab=${id}`) }))}
+      />
+      <Panel title={(tabs.find(([id]) => id === tab) ?? tabs[0]!)[1]}>{children}</Panel>
+    </>
   );
 }
 

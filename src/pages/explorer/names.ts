@@ -53,7 +53,7 @@ export function pageOf(kind: string, id: string): string | undefined {
   return page === undefined ? undefined : `/${page}/${encodeURIComponent(id)}`;
 }
 
-/** The page of an id that says itself what it is; undefined for other texts. */
+/** The page of an id whose form names its kind; undefined for other texts. */
 export function pageOfText(text: string): string | undefined {
   if (/^(addr|addr_test|stake|stake_test)1[0-9a-z]+$/.test(text)) return pageOf("address", text);
   if (/^pool1[0-9a-z]+$/.test(text)) return pageOf("pool", text);

@@ -2,12 +2,12 @@
 import { Ada, count } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
-import { Badge, Facts, Heading, Panel, Stat, Stats, Tabs } from "../kit/parts.tsx";
+import { Badge, Facts, Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { Table } from "../kit/Table.tsx";
 import { get, index, part, type Pool } from "./api.ts";
 import { Ref } from "./links.tsx";
-import { IndexTable, Thing, useIndexPages } from "./lists.tsx";
+import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 import { pageOf } from "./names.ts";
 
@@ -166,16 +166,7 @@ export function PoolView({ params: { id = "" }, query }: ViewProps) {
                 />
               </Panel>
               <div>
-                <Tabs
-                  label="Parts of the pool"
-                  current={tab}
-                  tabs={tabs.map(([of, text]) => ({
-                    id: of,
-                    name: text,
-                    href: hrefOf(of === "" ? at : `${at}?tab=${of}`),
-                  }))}
-                />
-                <Panel title={tabs.find(([of]) => of === tab)?.[1] ?? "Epochs"}>
+                <Parts label="Parts of the pool" at={at} tab={tab} tabs={tabs}>
                   {tab === "delegators"
                     ? <Delegators path={path} />
                     : tab === "blocks"
@@ -183,7 +174,7 @@ export function PoolView({ params: { id = "" }, query }: ViewProps) {
                     : tab === "updates"
                     ? <Updates path={path} />
                     : <Epochs path={path} />}
-                </Panel>
+                </Parts>
               </div>
             </div>
           </>
@@ -227,7 +218,7 @@ function Delegators({ path }: { readonly path: string }) {
       ])}
       caption="Delegators"
       keyOf={({ address }) => address}
-      empty="Nobody delegates to this pool."
+      empty="No account delegates to this pool."
       columns={[
         { title: "Stake account", width: "65%", cell: ({ address }) => <Ref kind="account" id={address} ends={12} /> },
         { title: "Stake", align: "right", cell: ({ live_stake: stake }) => <Ada lovelace={stake} /> },

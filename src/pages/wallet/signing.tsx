@@ -25,6 +25,7 @@ import type { Requested, Review, ReviewedAsset } from "./review.ts";
 import { isSatisfied, ownerName, ownersIn } from "./scripts.ts";
 import { SecretField } from "./secrets.tsx";
 import { read, send, type Transaction, type WalletSummary } from "./service.ts";
+import type { WalletTab } from "./wallet.tsx";
 
 /** A transaction that may be signed, with what was requested where it was built here. */
 export interface Draft {
@@ -38,6 +39,34 @@ export interface Draft {
 export async function construct(wallet: WalletSummary, body: unknown, requested: Requested): Promise<Draft> {
   const built = await send<Constructed>("POST", `/${wallet.prefix}/${wallet.id}/transactions-construct`, body);
   return { transaction: built.transaction, requested, warnings: built.warnings };
+}
+
+/**
+ * Builds transactions of a view, one at a time: `signing` is the review in place of the view as long as there is one,
+ * `error` says why the last one was not built.
+ */
+export function useSigning({ wallet, reload }: Pick<WalletTab, "wallet" | "reload">) {
+  const [begun, setBegun] = useState<{ readonly draft: Draft; readonly verb: string }>();
+  const [error, setError] = useState<unknown>();
+  const begin = async (verb: string, body: unknown, requested: Requested) => {
+    setError(undefined);
+    try {
+      setBegun({ draft: await construct(wallet, body, requested), verb });
+    } catch (failure) {
+      setError(failure);
+      document.querySelector("#main")?.scrollIntoView();
+    }
+  };
+  const signing = begun && (
+    <Signing
+      wallet={wallet}
+      draft={begun.draft}
+      verb={begun.verb}
+      back={() => setBegun(undefined)}
+      done={() => void reload()}
+    />
+  );
+  return { begin, error, signing };
 }
 
 /** A transaction as it was read here. */

@@ -15,38 +15,18 @@ import { explorerPool } from "./devnet.ts";
 import { walletPath } from "./paths.ts";
 import type { Requested } from "./review.ts";
 import { read, type WalletSummary } from "./service.ts";
-import { construct, type Draft, Signing } from "./signing.tsx";
+import { useSigning } from "./signing.tsx";
 import type { WalletTab } from "./wallet.tsx";
 
 /** Delegation uses the first stake key, whatever the account. */
 const STAKE_KEY = "0H";
 
 export function Staking({ wallet, reload }: WalletTab) {
-  const [draft, setDraft] = useState<{ readonly draft: Draft; readonly verb: string }>();
-  const [error, setError] = useState<unknown>();
+  const { begin, error, signing } = useSigning({ wallet, reload });
   // the rank depends on the stake; it is not read again after each payment
   const [stake] = useState(wallet.total);
   const pools = useData((signal) => read<StakePool[]>("/stake-pools", { stake: String(stake) }, signal), [stake]);
-  const begin = async (verb: string, body: unknown, requested: Requested) => {
-    setError(undefined);
-    try {
-      setDraft({ draft: await construct(wallet, body, requested), verb });
-    } catch (failure) {
-      setError(failure);
-      document.querySelector("#main")?.scrollIntoView();
-    }
-  };
-  if (draft) {
-    return (
-      <Signing
-        wallet={wallet}
-        draft={draft.draft}
-        verb={draft.verb}
-        back={() => setDraft(undefined)}
-        done={() => void reload()}
-      />
-    );
-  }
+  if (signing) return signing;
   const target = delegatedTo(wallet);
   const join = (pool: StakePool) =>
     begin("Sign and join", {

@@ -13,34 +13,15 @@ import { Alert, Empty } from "../kit/states.tsx";
 import { Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
 import { read } from "./service.ts";
-import { construct, type Draft, Signing } from "./signing.tsx";
+import { useSigning } from "./signing.tsx";
 import type { WalletTab } from "./wallet.tsx";
 
 export function Voting({ wallet, reload }: WalletTab) {
-  const [draft, setDraft] = useState<Draft>();
-  const [error, setError] = useState<unknown>();
+  const { begin, error, signing } = useSigning({ wallet, reload });
   const [typed, setTyped] = useState("");
   const dreps = useData((signal) => read<Drep[]>("/dreps", {}, signal), []);
-  const choose = async (vote: string) => {
-    setError(undefined);
-    try {
-      setDraft(await construct(wallet, { vote }, { vote }));
-    } catch (failure) {
-      setError(failure);
-      document.querySelector("#main")?.scrollIntoView();
-    }
-  };
-  if (draft) {
-    return (
-      <Signing
-        wallet={wallet}
-        draft={draft}
-        verb="Sign and delegate the vote"
-        back={() => setDraft(undefined)}
-        done={() => void reload()}
-      />
-    );
-  }
+  const choose = (vote: string) => begin("Sign and delegate the vote", { vote }, { vote });
+  if (signing) return signing;
   const { active, next = [] } = wallet.delegation ?? {};
   const voting = [active, ...next].at(-1)?.voting;
   const nameOf = (vote: string | undefined) => {

@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 export const ACTIVITY_MINUTES = 60;
 /** Transaction ids that one statement spans. Not all of them wrote rows; a range of them is a range of the index. */
 const SPAN = 100_000n;
-/** Minutes without a reading after which the hour is counted anew. */
+/** Minutes without a reading after which the whole hour is counted again. */
 const GAP = 10;
 /** Most dead letters that are counted. */
 const LETTERS = 10_000;
