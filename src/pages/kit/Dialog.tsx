@@ -2,7 +2,7 @@
 /** Dialogs. The focus returns to where it was when one closes. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Alert } from "./states.tsx";
 
 /** A dialog that is open as long as it is rendered; Escape and the close button call `onClose`. */
@@ -16,7 +16,8 @@ export function Dialog({ title, onClose, wide = false, children }: {
   const element = useRef<HTMLDialogElement>(null);
   const close = useRef(onClose);
   close.current = onClose;
-  useEffect(() => {
+  // not `useEffect`: its cleanup is late, and a key that is pressed meanwhile would have no target
+  useLayoutEffect(() => {
     const dialog = element.current!;
     const before = document.activeElement;
     dialog.showModal();

@@ -62,7 +62,7 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     const { natsUrl: url, natsToken: token } = infra;
     bus = await connectBus({ url, ...(token ? { token } : {}) });
     builders = createBuilders({ threads: 1, log: silentLog });
-    const options = { slotLength: 20, blockMs: 0, pools: 2, epochLength: 2_000, accounts: 6 };
+    const options = { slotLength: 20, blockMs: 0, pools: 2, epochLength: 200_000, accounts: 6 };
     const { evaluate } = builders;
     devnet = valueOf(await startDevnet({ store, bus, evaluate, log: silentLog, options }));
     await makeBlock(devnet);
