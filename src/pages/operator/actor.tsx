@@ -34,7 +34,9 @@ export function ActorView({ params: { kind = "", id = "" }, query }: ViewProps) 
   const at = `/actors${pathOf(kind, id)}`;
   const wanted = Number(query.get("version") ?? NaN);
   const version = Number.isSafeInteger(wanted) && wanted > 0 ? wanted : undefined;
-  const machine = useData((signal) => get<Machine>(`/kinds${pathOf(kind)}/machine`, signal), [kind]);
+  const machine = useData((signal) => get<Machine>(`/kinds${pathOf(kind)}/machine`, signal), [kind], {
+    remember: `machine ${kind}`,
+  });
   const actor = useData((signal) => get<Actor>(at, signal), [at], { everyMs: 5_000 });
   const lags = useData(
     async (signal) => kind === "transaction" ? await get<Lags>("/lags", signal) : undefined,
@@ -153,13 +155,15 @@ function MovingChart({ machine, actor, history, past }: {
   readonly past: ReturnType<typeof usePast>["value"];
 }) {
   const newest = Math.max(history.entries[0]?.version ?? 0, actor?.version ?? 0);
-  const [shown, show] = useState(newest);
+  const [last, show] = useState(newest);
+  // The first one is shown at once, so that nothing moves on the page after it has appeared.
+  const shown = last === 0 || newest < last || newest - last > BURST ? newest : last;
   useEffect(() => {
+    if (shown !== last) return show(shown);
     if (shown === newest) return;
-    if (shown === 0 || newest < shown || newest - shown > BURST) return show(newest);
     const timer = setTimeout(() => show(shown + 1), MOVE_MS);
     return () => clearTimeout(timer);
-  }, [shown, newest]);
+  }, [last, shown, newest]);
   if (past !== undefined) return <Statechart machine={machine} state={past.state.state} taken={past.transitions} />;
   const taken = history.entries.filter(({ version }) => version <= shown);
   const state = taken[0]?.version === shown ? taken[0].to : actor?.state;

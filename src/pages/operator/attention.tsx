@@ -25,7 +25,10 @@ const LINKS: Readonly<Record<AttentionItem["category"], string>> = {
 };
 
 export function AttentionView() {
-  const data = useData((signal) => get<Attention>("/attention", signal), [], { everyMs: 3_000 });
+  const data = useData((signal) => get<Attention>("/attention", signal), [], {
+    everyMs: 3_000,
+    remember: "attention",
+  });
   return (
     <Settled data={[data]}>
       <Heading title="Attention">What needs attention</Heading>

@@ -16,10 +16,21 @@ import type { Activity, Attention, KindCounts, Lags, Overview, RecentTransitions
 const RECENT = 50;
 
 export function OverviewView() {
-  const overview = useData((signal) => get<Overview>("/overview", signal), [], { everyMs: 5_000 });
-  const activity = useData((signal) => get<Activity>("/activity", signal), [], { everyMs: 5_000 });
-  const attention = useData((signal) => get<Attention>("/attention", signal), [], { everyMs: 5_000 });
-  const recent = useData((signal) => get<RecentTransitions>("/transitions", signal, { limit: RECENT }), []);
+  const overview = useData((signal) => get<Overview>("/overview", signal), [], {
+    everyMs: 5_000,
+    remember: "overview",
+  });
+  const activity = useData((signal) => get<Activity>("/activity", signal), [], {
+    everyMs: 5_000,
+    remember: "activity",
+  });
+  const attention = useData((signal) => get<Attention>("/attention", signal), [], {
+    everyMs: 5_000,
+    remember: "attention",
+  });
+  const recent = useData((signal) => get<RecentTransitions>("/transitions", signal, { limit: RECENT }), [], {
+    remember: "transitions",
+  });
   const feed = useFeed(recent.value?.transitions);
   const soon = useAtMostEvery(() => {
     void overview.reload();

@@ -50,6 +50,7 @@ export function SearchView({ query }: ViewProps) {
         <Search
           label="Id, hash, address or wallet name"
           value={q}
+          delayMs={100}
           onSearch={(text) => text !== q && go(`/ui/search?q=${encodeURIComponent(text)}`, true)}
         />
       </div>

@@ -30,7 +30,7 @@ export function WorkersView() {
       return { workers, partitions, leases };
     },
     [],
-    { everyMs: 2_000 },
+    { everyMs: 2_000, remember: "workers" },
   );
   // Number of an owner on this page, the same as long as it is open.
   const numbers = useRef(new Map<string, number>()).current;

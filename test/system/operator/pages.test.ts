@@ -359,8 +359,12 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect(await page.getByRole("searchbox", { name: "Beginning of the id" }).inputValue()).toBe(token.slice(0, 12));
     await page.goBack();
     await page.goBack();
+    // What the overview showed is there before its data has been read again.
+    await page.route(/\/(overview|activity|attention|transitions)\b/, () => {});
     await page.goBack();
     await page.locator("h1", { hasText: "Overview" }).waitFor();
+    await page.locator(".kind-row", { hasText: "token" }).waitFor();
+    await page.locator(".feed li").first().waitFor();
     expect(await isTheSame(page)).toBe(true);
   });
 
