@@ -90,3 +90,25 @@ export function Asking({ name, label, small = false, done, after, question }: {
     </button>
   );
 }
+
+/** What an operator may decide about an entry of a list. */
+export interface Decision extends Omit<Question, "verb"> {
+  readonly name: string;
+  /** Said when it was done. */
+  readonly done: string;
+}
+
+/** A button for each decision about an entry; `about` says which entry, for screen readers. */
+export function Decisions({ about, after, decisions }: {
+  readonly about: string;
+  readonly after: () => unknown;
+  readonly decisions: readonly Decision[];
+}) {
+  return (
+    <div class="buttons">
+      {decisions.map(({ name, done, ...question }) => (
+        <Asking key={name} name={name} label={`${name} ${about}`} done={done} after={after} question={question} />
+      ))}
+    </div>
+  );
+}
