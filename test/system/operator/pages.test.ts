@@ -3,6 +3,9 @@
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { WalletClient } from "#src/client/wallets.ts";
+import { appendInputs } from "#src/runtime/turns/inputLog.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { startBrowser } from "../../support/browser.ts";
@@ -385,6 +388,49 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.getByText("No actor's id begins with this.").waitFor();
     await page.getByRole("link", { name: /^Search for it/ }).click();
     await hit.first().waitFor();
+  });
+
+  it("finds a wallet by a part of its name", async () => {
+    const { id } = await new WalletClient(arbor.wallets).create({
+      name: "Holiday savings",
+      mnemonic_sentence: newMnemonic(15),
+      passphrase: "correct horse",
+    });
+    const page = await open("/");
+    await page.getByRole("searchbox", { name: "Find an actor" }).fill("day SAV");
+    await page.keyboard.press("Enter");
+    const hit = page.locator("tbody tr", { hasText: "Holiday savings" });
+    await hit.getByText("its name contains the text").waitFor();
+    await hit.getByRole("link").press("Enter");
+    await page.locator("h1", { hasText: id }).waitFor();
+    expect(await isTheSame(page)).toBe(true);
+  });
+
+  it("releases a quarantined token, from what needs attention on", async () => {
+    const token = await booted();
+    const { body: { transitions } } = await http(arbor.operator, "GET", `/actors/token/${token}/history`);
+    const [{ slot, height, hash: block }] = transitions[0].causes;
+    const store = openStore(infra.databaseUrl, { max: 1 });
+    try {
+      // As the follower writes it. The requests explain the token's state, so that a replay ends it.
+      await store.sql.begin(async (sql) => {
+        await sql`insert into token_quarantine (token, reason, from_slot) values (${token}, 'An unknown datum.', ${slot})`;
+        const event = { type: "QUARANTINED", slot, height, block, reason: "An unknown datum." };
+        await appendInputs(sql, [{ entity: { kind: "token", id: token }, event }]);
+      });
+    } finally {
+      await store.close();
+    }
+    const page = await open("/ui/attention");
+    const item = page.locator(".attention > li", { hasText: "An unknown datum." });
+    await item.getByRole("link", { name: "Open the token" }).press("Enter");
+    await page.locator(".badges", { hasText: "quarantined" }).waitFor();
+    await page.getByRole("button", { name: "Release" }).press("Enter");
+    await page.locator("dialog button[type=submit]").press("Enter");
+    await page.locator(".timeline li", { hasText: "RELEASED" }).waitFor();
+    await page.locator(".badges", { hasText: "live" }).waitFor();
+    await page.getByRole("button", { name: "Release" }).waitFor({ state: "detached" });
+    expect((await http(arbor.tokens, "GET", `/token/${token}`)).body.status).toBe("live");
   });
 
   it("fits a phone, and does not shift as responses arrive", async () => {
