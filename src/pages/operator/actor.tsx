@@ -115,11 +115,7 @@ const TONES = { bad: "bad", warning: "warn", waits: "quiet", good: "good" } as c
 function Why({ reasons }: { readonly reasons: readonly Reason[] }) {
   if (reasons.length === 0) return null;
   const has = (...tones: Reason["tone"][]) => reasons.some(({ tone }) => tones.includes(tone));
-  const title = has("bad", "warning")
-    ? "Why it does not go on"
-    : has("waits")
-    ? "What it waits for"
-    : "Where it stands";
+  const title = has("bad", "warning") ? "Why it is stuck" : has("waits") ? "What it waits for" : "Where it stands";
   return (
     <Panel title={title} class="why">
       <ul>
@@ -145,7 +141,7 @@ const NextAttempt = ({ at }: { readonly at: string }) => (
   </>
 );
 
-const NAMES = { bad: "Problem", warning: "Look at this", waits: "Waits", good: "Done" } as const;
+const NAMES = { bad: "Error", warning: "Warning", waits: "Waits", good: "Done" } as const;
 
 /** The statechart, which shows transitions one after the other, at a pace that an eye can follow. */
 function MovingChart({ machine, actor, history, past }: {
@@ -353,7 +349,11 @@ function Pending({ actor, at, after }: {
               {"effect: "}
               {attempts > 0 && `failed ${count(attempts)}×, `}next attempt <Ago at={nextAttempt} />
             </span>
-            {error !== null && <p class="error">{error}</p>}
+            {error !== null && (
+              <div class="reason error">
+                <LongText text={error} />
+              </div>
+            )}
           </li>
         ))}
       </ul>

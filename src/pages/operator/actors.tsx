@@ -77,7 +77,7 @@ export function ActorsView({ query }: ViewProps) {
         />
         <Search label="Beginning of the id" value={filter.q} delayMs={100} onSearch={(q) => open({ q })} />
       </div>
-      <div class="panel">
+      <div class="panel actors">
         <Loaded data={list} rows={8}>
           {({ actors, next }) => (
             <>

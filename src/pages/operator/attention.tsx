@@ -10,7 +10,7 @@ import { ActorLink, Settled } from "./shared.tsx";
 import type { Attention, AttentionItem } from "./types.ts";
 
 const TONES = { bad: "bad", warning: "warn", notice: "quiet" } as const;
-const WORDS = { bad: "Does not work", warning: "Warning", notice: "Notice" } as const;
+const WORDS = { bad: "Error", warning: "Warning", notice: "Notice" } as const;
 const LINKS: Readonly<Record<AttentionItem["category"], string>> = {
   check: "See the workers",
   clock: "See the workers",

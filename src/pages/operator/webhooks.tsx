@@ -10,6 +10,7 @@ import { Badge, Heading, Panel } from "../kit/parts.tsx";
 import { pathOf } from "../kit/router.ts";
 import { Empty } from "../kit/states.tsx";
 import { Ago } from "../kit/time.tsx";
+import { LongText } from "../kit/values.tsx";
 import { kebab } from "./kebab.ts";
 import { get, lessThanWanted, send } from "./service.ts";
 import { Decisions, Settled } from "./shared.tsx";
@@ -163,7 +164,11 @@ function Row({ hook, after }: { readonly hook: Webhook; readonly after: () => Pr
         {` · ${count(pending)} waiting · since `}
         <Ago at={created} />
       </p>
-      {reason !== null && <p class="error">{reason}</p>}
+      {reason !== null && (
+        <div class="reason error">
+          <LongText text={reason} />
+        </div>
+      )}
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Last deliveries</summary>
         {open && <LastDeliveries at={at} />}

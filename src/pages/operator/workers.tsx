@@ -59,7 +59,7 @@ export function WorkersView() {
               <Panel title="Partitions">
                 <PartitionMap partitions={partitions} numberOf={numberOf} onMove={move} />
               </Panel>
-              <Panel title="Work of one process at a time">
+              <Panel title="Tasks that run in one process at a time">
                 <ul class="rows">
                   {leases.map(({ name, owner, epoch, expiresInMs }) => (
                     <li key={name}>

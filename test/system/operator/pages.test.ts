@@ -210,7 +210,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       await page.keyboard.insertText(` ${hash.toUpperCase()} `);
       await page.keyboard.press("Enter");
       await page.waitForURL(`${arbor.operator}/ui/actors/transaction/${hash}`);
-      const why = page.locator(".why", { hasText: "Why it does not go on" });
+      const why = page.locator(".why", { hasText: "Why it is stuck" });
       await why.locator("li.bad", { hasText: "The effect submit #1 failed 12 times. Next attempt in 2 h." }).waitFor();
       await why.getByText("the node does not answer").waitFor();
       await page.goBack();
@@ -444,6 +444,17 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       // The limit of the Web Vitals for good; 0.5 was observed where panels fill one after the other.
       expect([path, shifts < 0.1]).toEqual([path, true]);
     }
+    // The chart of a transaction is wider than the phone; its state is in view all the same.
+    const { body } = await http(arbor.operator, "GET", "/actors?kind=transaction&state=in_ledger&limit=1");
+    await page.goto(`${arbor.operator}/ui/actors/transaction/${body.actors[0].id}`);
+    await page.locator(".statechart .lit").waitFor();
+    const chart = page.locator(".statechart-scroll");
+    expect(await chart.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true);
+    await until("the state is in view", () =>
+      chart.evaluate((one) => {
+        const [state, panel] = [one.querySelector(".lit")!, one].map((part) => part.getBoundingClientRect());
+        return state!.left >= panel!.left && state!.right <= panel!.right;
+      }));
   });
 
   it("shows each statechart whole at 1280 pixels", async () => {
