@@ -222,8 +222,10 @@ export function lazy<P extends object>(
   };
 }
 
-/** Calls when the page is idle; after its start, in browsers that do not report that. */
+/** Calls when the page is idle, a second after its start or later, so that it does not delay the first data. */
 function whenIdle(call: () => unknown): void {
-  if (typeof requestIdleCallback === "function") requestIdleCallback(call);
-  else setTimeout(call, 1_000);
+  setTimeout(() => {
+    if (typeof requestIdleCallback === "function") requestIdleCallback(call);
+    else call();
+  }, 1_000);
 }
