@@ -6,6 +6,7 @@ import { copyText, Id } from "../kit/Id.tsx";
 import { Badge, Facts, Panel } from "../kit/parts.tsx";
 import { toast } from "../kit/toast.tsx";
 import { invitationText, isAccountKey, readInvitation } from "./invitation.ts";
+import { slotTimeText } from "./network.tsx";
 import { ownerName, ownersIn, scriptWords } from "./scripts.ts";
 import { read, send } from "./service.ts";
 import type { WalletTab } from "./wallet.tsx";
@@ -33,8 +34,11 @@ export function Owners({ wallet, reload }: WalletTab) {
             <Panel title="The rule">
               <Facts
                 pairs={[
-                  ["A payment needs", scriptWords(rule)],
-                  ["Staking", staking ? scriptWords(staking.template as never) : "this wallet does not delegate"],
+                  ["A payment needs", scriptWords(rule, slotTimeText)],
+                  [
+                    "Staking",
+                    staking ? scriptWords(staking.template as never, slotTimeText) : "this wallet does not delegate",
+                  ],
                   ["You are", self ? ownerName(self) : "not among the owners"],
                 ]}
               />

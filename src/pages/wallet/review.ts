@@ -80,6 +80,8 @@ export interface Review {
   /** Lovelace that leaves the wallet: payments, fee and deposit, less rewards and refunds. */
   readonly cost: bigint;
   readonly metadata: boolean;
+  /** First slot in which it is valid. */
+  readonly validFrom: number | undefined;
   /** First slot in which it is no longer valid. */
   readonly validTo: number | undefined;
   /** Hashes of the keys that have signed. */
@@ -143,6 +145,7 @@ export function reviewTransaction(
     withdrawn,
     cost: paid + scanned.fee + deposit - refund - withdrawn,
     metadata,
+    validFrom: scanned.validFrom,
     validTo: scanned.validTo,
     signed: signaturesIn(scanned.witnesses),
   };

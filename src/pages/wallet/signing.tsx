@@ -259,7 +259,7 @@ function SharedSigning({ wallet, review, signers, transaction, replace, submit }
   const [passphrase, setPassphrase] = useState("");
   const template = wallet.payment!.template as never;
   const owners = ownersIn(template);
-  const enough = isSatisfied(template, signers);
+  const enough = isSatisfied(template, signers, review);
   return (
     <>
       <h3>Signatures</h3>
@@ -514,6 +514,7 @@ export function Sent({ wallet, hash, back }: {
       <Facts
         pairs={[
           ["Status", data.value ? <TransactionStatus transaction={data.value} /> : <Badge tone="warn">Pending</Badge>],
+          ["Fee", data.value && <Ada lovelace={data.value.fee.quantity} />],
           ["Transaction", <Id value={hash} name="transaction id" full />],
         ]}
       />
