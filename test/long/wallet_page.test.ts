@@ -319,8 +319,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     expect(await first.getByRole("button", { name: "Continue" }).isDisabled()).toBe(true);
     const tomorrow = new Date(Date.now() + 86_400_000);
     await date.fill(tomorrow.toISOString().slice(0, 16));
-    const rule =
-      /any of: \(all of: Owner 1, Owner 2\), \(all of: \(any of: Owner 1, Owner 2\), from .+ \(slot \d+\) on\)/;
+    const rule = /\(all of: Owner 1, Owner 2\) or \(any of: Owner 1, Owner 2; only from .+ 20\d\d, \d\d:\d\d on\)/;
     await first.getByText(rule).waitFor();
     await press(first, "Continue");
     const [, invitation] = [await createShared(first), await field(first, "Invitation").inputValue()];

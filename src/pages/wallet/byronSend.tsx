@@ -76,12 +76,13 @@ export async function planByron(id: string, payments: readonly RequestedPayment[
 }
 
 /** Shows a plan, and carries it out with the passphrase. */
-export function ByronSend({ wallet, plan: { payments, chosen, coins, fee }, back, done }: {
+export function ByronSend({ wallet, plan: { payments, chosen, coins, fee }, back, done, reload }: {
   readonly wallet: WalletSummary;
   readonly plan: ByronPlan;
   readonly back: () => void;
   /** Called when the result was read. */
   readonly done: () => void;
+  readonly reload: () => Promise<void>;
 }) {
   const [passphrase, setPassphrase] = useState("");
   const [sent, setSent] = useState<{ readonly hash: string; readonly fee: bigint }>();
@@ -98,7 +99,7 @@ export function ByronSend({ wallet, plan: { payments, chosen, coins, fee }, back
             The service built it with another fee than the one that was shown: look at the transaction.
           </p>
         )}
-        <Sent wallet={wallet} hash={sent.hash} back={done} />
+        <Sent wallet={wallet} hash={sent.hash} back={done} landed={() => void reload()} />
       </>
     );
   }

@@ -39,7 +39,9 @@ export function slotTime(slot: number): number | undefined {
 /** A slot's time in words, to the minute; undefined until it is known. */
 export function slotTimeText(slot: number): string | undefined {
   const at = slotTime(slot);
-  return at === undefined ? undefined : new Date(at).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+  return at === undefined
+    ? undefined
+    : new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** The first slot at a time or later, in milliseconds since 1970; undefined until it is known. */

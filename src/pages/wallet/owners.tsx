@@ -43,7 +43,7 @@ export function Owners({ wallet, reload }: WalletTab) {
                 ]}
               />
             </Panel>
-            {self !== undefined && owners.length > 1 && (
+            {self !== undefined && Object.keys(payment.cosigners).length > 1 && (
               <Panel title="Your key">
                 <p>
                   {`Send it to the owners who joined before you: they add it as the key of ${ownerName(self)}. `}

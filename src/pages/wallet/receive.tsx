@@ -150,7 +150,7 @@ function Addresses({ prefix, id }: { readonly prefix: string; readonly id: strin
                 rows={entries}
                 keyOf={(one) => one.id}
                 columns={[
-                  { title: "Address", cell: (one) => <Id value={one.id} name="address" ends={14} /> },
+                  { title: "Address", cell: (one) => <Id value={one.id} name="address" ends={9} /> },
                   {
                     title: "State",
                     cell: (one) => <Badge tone={one.state === "used" ? "good" : "quiet"}>{one.state}</Badge>,

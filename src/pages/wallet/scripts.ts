@@ -27,16 +27,29 @@ export function scriptWords(
   if ("active_from" in script) return `from ${slotWords(script.active_from, timeText)} on`;
   if ("active_until" in script) return `before ${slotWords(script.active_until, timeText)}`;
   const parts = partsOf(script);
-  const list = parts.map((part) => isCompound(part) ? `(${scriptWords(part, timeText)})` : scriptWords(part, timeText));
-  if ("all" in script) return parts.length === 1 ? list.join() : `all of: ${list.join(", ")}`;
+  const words = (part: Template) => scriptWords(part, timeText);
+  const list = parts.map((part) => isCompound(part) ? `(${words(part)})` : words(part));
+  if ("all" in script) {
+    const times = parts.filter(isTime);
+    const others = parts.filter((part) => !isTime(part));
+    if (times.length > 0 && others.length > 0) {
+      const [only] = others;
+      return `${words(others.length === 1 ? only! : { all: others })}; only ${times.map(words).join(", ")}`;
+    }
+    return parts.length === 1 ? list.join() : `all of: ${list.join(", ")}`;
+  }
+  if ("any" in script && parts.length > 1 && parts.every(isCompound)) return list.join(" or ");
   if ("any" in script) return `any of: ${list.join(", ")}`;
   return `${script.some.at_least} of ${parts.length}: ${list.join(", ")}`;
 }
 
 function slotWords(slot: number | bigint, timeText: (slot: number) => string | undefined): string {
   const time = timeText(Number(slot));
-  return time === undefined ? `slot ${slot}` : `${time} (slot ${slot})`;
+  return time ?? `slot ${slot}`;
 }
+
+const isTime = (script: Template) =>
+  typeof script !== "string" && ("active_from" in script || "active_until" in script);
 
 const isCompound = (script: Template) =>
   typeof script !== "string" && ("all" in script || "any" in script || "some" in script);

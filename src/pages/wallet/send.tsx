@@ -131,8 +131,8 @@ export function readForm(
   return { payments: problems.size === 0 ? payments : undefined, problems };
 }
 
-/** A message as metadata (CIP-20), in lines of at most 64 bytes. */
-export function messageMetadata(message: string) {
+/** A message in lines of at most 64 bytes. */
+export function messageLines(message: string): readonly string[] {
   const lines: string[] = [];
   let line = "";
   for (const character of message.replaceAll("\r", "")) {
@@ -143,8 +143,13 @@ export function messageMetadata(message: string) {
     } else line += character;
   }
   lines.push(line);
-  return { "674": { map: [{ k: { string: "msg" }, v: { list: lines.map((string) => ({ string })) } }] } };
+  return lines;
 }
+
+/** Lines of a message as metadata (CIP-20). */
+const messageMetadata = (lines: readonly string[]) => ({
+  "674": { map: [{ k: { string: "msg" }, v: { list: lines.map((string) => ({ string })) } }] },
+});
 
 function SendForm({ wallet, book, initial, reload }: {
   readonly wallet: WalletSummary;
@@ -182,20 +187,21 @@ function SendForm({ wallet, book, initial, reload }: {
       />
     );
   }
-  if (plan) return <ByronSend wallet={wallet} plan={plan} back={restart} done={reset} />;
+  if (plan) return <ByronSend wallet={wallet} plan={plan} back={restart} done={reset} reload={reload} />;
 
   const review = async () => {
     setTried(true);
     if (payments === undefined) return;
     const enough = await withLeastAda(wallet, payments);
-    const metadata = message.trim() === "" ? {} : { metadata: messageMetadata(message.trim()) };
+    const lines = message.trim() === "" ? undefined : messageLines(message.trim());
+    const metadata = lines && { metadata: messageMetadata(lines) };
     if (wallet.prefix === "byron-wallets") {
       return setPlan(await planByron(wallet.id, enough));
     }
     setDraft(
       await constructPayments(wallet, { payments: paymentBodies(enough), ...metadata }, {
         payments: enough,
-        metadata: message.trim() !== "",
+        message: lines,
       }),
     );
   };

@@ -17,7 +17,7 @@ import { hrefOf } from "../kit/router.ts";
 import { Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
 import { AssetAmount, type AssetBook, useAssets } from "./assets.tsx";
-import { TransactionStatus } from "./historyTable.tsx";
+import { Change, TransactionStatus } from "./historyTable.tsx";
 import { slotTime } from "./network.tsx";
 import type { OwnKeys } from "./ownKeys.ts";
 import { walletPath } from "./paths.ts";
@@ -25,6 +25,7 @@ import type { Requested, Review, ReviewedAsset } from "./review.ts";
 import { isSatisfied, ownerName, ownersIn } from "./scripts.ts";
 import { SecretField } from "./secrets.tsx";
 import { read, send, type Transaction, type WalletSummary } from "./service.ts";
+import { purposeOf } from "./transactions.ts";
 import type { WalletTab } from "./wallet.tsx";
 
 /** A transaction that may be signed, with what was requested where it was built here. */
@@ -136,7 +137,7 @@ export function Signing({ wallet, draft, verb, back, done }: {
   /** What is done: `Send`. */
   readonly verb: string;
   readonly back: () => void;
-  /** Called when the transaction was sent. */
+  /** Called when the transaction was sent, and when it is in the ledger. */
   readonly done?: (() => void) | undefined;
 }) {
   const [text, setText] = useState(draft.transaction);
@@ -146,7 +147,7 @@ export function Signing({ wallet, draft, verb, back, done }: {
   const top = useRef<HTMLDivElement>(null);
   // the button that led here is gone, and with it the focus
   useEffect(() => top.current?.focus(), []);
-  if (sent !== undefined) return <Sent wallet={wallet} hash={sent} back={back} />;
+  if (sent !== undefined) return <Sent wallet={wallet} hash={sent} back={back} landed={done} />;
   const submit = async (signed: string, hash: string) => {
     await send("POST", `/${wallet.prefix}/${wallet.id}/transactions-submit`, { transaction: signed }, hash);
     done?.();
@@ -470,7 +471,16 @@ export function ReviewView({ review, book }: { readonly review: Review; readonly
               <Ada lovelace={review.cost < 0n ? -review.cost : review.cost} />
             </b>,
           ],
-          ["Metadata", review.metadata ? "The message is public, for good." : undefined],
+          [
+            "Message",
+            review.message && (
+              <span class="wallet-name">
+                <bdi class="message">{review.message.join("\n")}</bdi>
+                <span class="note">It is public, for good.</span>
+              </span>
+            ),
+          ],
+          ["Metadata", review.metadata && !review.message ? "It carries data that is public, for good." : undefined],
           ["Valid until", until === undefined ? undefined : <DateTime at={until} />],
           ["Transaction id", <Id value={review.hash} name="transaction id" />],
         ]}
@@ -490,10 +500,12 @@ function totalsOf(assets: readonly ReviewedAsset[]): ReadonlyMap<string, Reviewe
 }
 
 /** A transaction that was sent, on its way to the ledger. */
-export function Sent({ wallet, hash, back }: {
+export function Sent({ wallet, hash, back, landed }: {
   readonly wallet: WalletSummary;
   readonly hash: string;
   readonly back: () => void;
+  /** Called once it is in the ledger. */
+  readonly landed?: (() => void) | undefined;
 }) {
   const data = useData(
     (signal) => read<Transaction>(`/${wallet.prefix}/${wallet.id}/transactions/${hash}`, {}, signal),
@@ -501,7 +513,11 @@ export function Sent({ wallet, hash, back }: {
     { everyMs: 1_500 },
   );
   useEffect(() => document.querySelector<HTMLElement>("#sent")?.focus(), []);
+  const book = useAssets(wallet);
   const status = data.value?.status ?? "pending";
+  useEffect(() => {
+    if (status === "in_ledger") landed?.();
+  }, [status]);
   return (
     <Panel title="Sent">
       <div id="sent" tabIndex={-1} role="status">
@@ -511,6 +527,11 @@ export function Sent({ wallet, hash, back }: {
           ? <p class="alert">It expired before a block had it. Nothing was spent.</p>
           : <p class="alert info">The network has it. A block takes it within a minute, usually.</p>}
       </div>
+      {data.value && (
+        <p class="result">
+          <b>{purposeOf(data.value)}</b> <Change transaction={data.value} book={book.value} />
+        </p>
+      )}
       <Facts
         pairs={[
           ["Status", data.value ? <TransactionStatus transaction={data.value} /> : <Badge tone="warn">Pending</Badge>],

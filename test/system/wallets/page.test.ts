@@ -128,6 +128,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
         "Fee",
         "Change, back to this wallet",
         "Leaves this wallet",
+        "Thanks",
       ]
     ) {
       expect(shown).toContain(text);
@@ -313,6 +314,9 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await review.getByText(/Delegates the stake to pool1/).waitFor();
     expect(await review.innerText()).toMatch(/Deposit\s+2\.000000 ada/);
     await sign(page, "Sign and join");
+    // the tab that is open leads back from the result, to what is so now
+    await tab(page, "Staking");
+    await panel(page, "Your delegation").getByText(/^From epoch/).waitFor();
     await tab(page, "Overview");
     await hasStat(page, "Deposit", "2");
   });

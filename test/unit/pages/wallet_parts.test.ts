@@ -113,7 +113,10 @@ describe("the rule of a shared wallet", () => {
       "all of: Owner 1, (any of: Owner 2, from slot 5 on)",
     );
     expect(scriptWords({ all: ["cosigner#0", { active_until: 9 }] }, (slot) => `day ${slot}`)).toBe(
-      "all of: Owner 1, before day 9 (slot 9)",
+      "Owner 1; only before day 9",
+    );
+    expect(scriptWords(timedRule(2, 2, { kind: "fewer", slot: 7, needed: 1 }))).toBe(
+      "(all of: Owner 1, Owner 2) or (any of: Owner 1, Owner 2; only from slot 7 on)",
     );
   });
 
