@@ -2,18 +2,20 @@
 /// <reference lib="dom" />
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { newSeed, publicKey } from "#src/cardano/keys.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { openStore } from "#src/store/store.ts";
 import { startBrowser } from "../support/browser.ts";
-import { expectAccessible, expectFits, expectFocusVisible, interactionMs, PHONE } from "../support/pages.ts";
+import { interactionMs } from "../support/pages.ts";
 import { ADA, PASSPHRASE, Scenario } from "../support/scenario.ts";
 import { until } from "../support/until.ts";
 import {
+  expectGoodViews,
   field,
   hasStat,
+  joinPool,
   panel,
   press,
   secret,
@@ -21,6 +23,7 @@ import {
   tab,
   visit,
   WalletPages,
+  withWalletPages,
   writePhraseDown,
 } from "../support/wallet_page.ts";
 
@@ -44,24 +47,12 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
   let scenario: Scenario;
   let pages: WalletPages;
 
-  beforeAll(async () => {
-    scenario = await Scenario.start();
-    pages = new WalletPages(browser!, scenario);
-  });
-  afterEach(() => pages.close());
-  afterAll(async () => {
-    await browser?.close();
-    await scenario?.stop();
-  });
+  withWalletPages(browser, {}, (...started) => [scenario, pages] = started);
 
   it("joins a pool, delegates the vote, and stops delegating", async () => {
     const { id } = await scenario.createWallet({ name: "Staker", coins: [50n * ADA, 50n * ADA] });
     const page = await pages.open(`/wallets/${id}/staking`);
-    await page.getByRole("button", { name: /^Join pool1/ }).first().click();
-    const review = panel(page, "Check before you sign");
-    await review.getByText(/Delegates the stake to pool1/).waitFor();
-    expect(await review.innerText()).toMatch(/Deposit\s+2\.000000 ada/);
-    await sign(page, "Sign and join");
+    await joinPool(page);
     await tab(page, "Overview");
     await hasStat(page, "Deposit", "2");
     await tab(page, "Voting");
@@ -82,8 +73,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     const { id } = await fast.createWallet({ name: "Earner", coins: [300_000n * ADA, 300_000n * ADA] });
     const ownPages = new WalletPages(browser!, fast);
     const page = await ownPages.open(`/wallets/${id}/staking`);
-    await page.getByRole("button", { name: /^Join pool1/ }).first().click();
-    await sign(page, "Sign and join");
+    await joinPool(page);
     // the tab that is open leads back from the result
     await tab(page, "Staking");
     const withdraw = page.getByRole("button", { name: "Withdraw the rewards" });
@@ -255,6 +245,9 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await press(page, "Review");
     await panel(page, "Check before you sign").getByText("an address of this wallet").waitFor();
     await sign(page, "Sign and send");
+    // what was sent is not offered again
+    await press(page, "Done");
+    expect(await field(page, "Address").inputValue()).toBe("");
     await tab(page, "Mint");
     await press(page, "Burn");
     await field(page, "Quantity").fill("400");
@@ -349,9 +342,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
   it("has no axe violations in both themes, shows the focus, and fits a phone", async () => {
     const { id } = await scenario.createWallet({ name: "W".repeat(120), coins: [ADA * 5n, 999_999_999_999n] });
     const { old: { id: byron }, shared } = await scenario.createOtherKinds();
-    const page = await pages.open("/");
-    await page.locator("tbody tr").first().waitFor();
-    const views = [
+    await expectGoodViews(pages, [
       ["/", "tbody tr"],
       ["/new", ".way"],
       ["/new/create", ".phrase"],
@@ -370,21 +361,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
       [`/shared-wallets/${shared.id}/owners`, ".plain-list"],
       ["/new/shared", "select"],
       ["/new/watch", "textarea"],
-    ] as const;
-    for (const [path, ready] of views) {
-      await page.evaluate((to) => void (location.hash = to), path);
-      await page.locator(ready).first().waitFor();
-      await expectAccessible(page, path);
-    }
-    await page.evaluate(() => void (location.hash = "/"));
-    await page.locator("tbody tr").first().waitFor();
-    await expectFocusVisible(page);
-    const phone = await pages.open("/", PHONE);
-    for (const [path, ready] of views) {
-      await phone.evaluate((to) => void (location.hash = to), path);
-      await phone.locator(ready).first().waitFor();
-      await expectFits(phone);
-    }
+    ]);
   });
 
   it("stays responsive with a thousand wallets", async () => {

@@ -4,21 +4,20 @@
  * read before. The coins are selected first instead, and the request names them: what is left to the service is the
  * same transaction, with the same fee and change.
  */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { z } from "zod";
 import type * as transactionsApi from "#src/api/wallets/transactions.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { ApiError } from "#src/client/http.ts";
 import type { FeeEstimate } from "#src/client/wallets.ts";
 import { Ada, count } from "../kit/amounts.tsx";
-import { Form } from "../kit/forms.tsx";
 import { Id } from "../kit/Id.tsx";
 import { Facts, Panel } from "../kit/parts.tsx";
 import { Table } from "../kit/Table.tsx";
 import { AssetAmount, useAssets } from "./assets.tsx";
 import { paymentBodies } from "./payments.ts";
 import type { RequestedPayment } from "./review.ts";
-import { SecretField } from "./secrets.tsx";
+import { PassphraseForm } from "./secrets.tsx";
 import { send, type Transaction, type WalletSummary } from "./service.ts";
 import { Sent } from "./signing.tsx";
 
@@ -84,12 +83,10 @@ export function ByronSend({ wallet, plan: { payments, chosen, coins, fee }, back
   readonly done: () => void;
   readonly reload: () => Promise<void>;
 }) {
-  const [passphrase, setPassphrase] = useState("");
   const [sent, setSent] = useState<{ readonly hash: string; readonly fee: bigint }>();
   // one key for one review: a repeated press pays once
   const [key] = useState(() => crypto.randomUUID());
   const book = useAssets(wallet);
-  useEffect(() => () => setPassphrase(""), []);
   if (sent !== undefined) {
     const isOther = coins !== undefined && sent.fee !== fee.most;
     return (
@@ -158,21 +155,16 @@ export function ByronSend({ wallet, plan: { payments, chosen, coins, fee }, back
           : "This wallet has made no address yet. The payment makes one for the change, which needs the passphrase: the " +
             "exact fee is known only then, and shown in the result."}
       </p>
-      <Form
+      <PassphraseForm
         verb="Sign and send"
+        optional
         cancel={back}
-        run={async () => {
-          try {
-            const body = { passphrase, payments: paymentBodies(payments), ...chosen };
-            const made = await send<Transaction>("POST", `/byron-wallets/${wallet.id}/transactions`, body, key);
-            setSent({ hash: made.id, fee: BigInt(made.fee.quantity) });
-          } finally {
-            setPassphrase("");
-          }
+        run={async (passphrase) => {
+          const body = { passphrase, payments: paymentBodies(payments), ...chosen };
+          const made = await send<Transaction>("POST", `/byron-wallets/${wallet.id}/transactions`, body, key);
+          setSent({ hash: made.id, fee: BigInt(made.fee.quantity) });
         }}
-      >
-        <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
-      </Form>
+      />
     </Panel>
   );
 }

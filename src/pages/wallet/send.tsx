@@ -20,7 +20,7 @@ import { walletPath } from "./paths.ts";
 import { paymentBodies } from "./payments.ts";
 import type { Requested, RequestedPayment } from "./review.ts";
 import { read, send, type Transaction, type WalletSummary } from "./service.ts";
-import { construct, type Draft, Signing } from "./signing.tsx";
+import { construct, type Draft, useDraft } from "./signing.tsx";
 import { paymentsOf } from "./transactions.ts";
 import type { WalletTab } from "./wallet.tsx";
 
@@ -160,34 +160,31 @@ function SendForm({ wallet, book, initial, reload }: {
   const [recipients, setRecipients] = useState(initial);
   const [message, setMessage] = useState("");
   const [tried, setTried] = useState(false);
-  const [draft, setDraft] = useState<Draft>();
   const [plan, setPlan] = useState<ByronPlan>();
   const decimals = (asset: string) => decimalsOf(book, asset.slice(0, 56), asset.slice(56));
   const { payments, problems } = readForm(recipients, wallet, decimals, networkId());
   const change = (key: number, changed: Partial<Recipient>) =>
     setRecipients((all) => all.map((one) => one.key === key ? { ...one, ...changed } : one));
-  const restart = () => {
-    setDraft(undefined);
-    setPlan(undefined);
-  };
   const reset = () => {
-    restart();
+    setPlan(undefined);
     setRecipients([blank()]);
     setMessage("");
     setTried(false);
   };
-  if (draft) {
+  // what was sent is not offered to be sent twice
+  const { sign, signing } = useDraft({ wallet, reload }, reset);
+  if (signing) return signing;
+  if (plan) {
     return (
-      <Signing
+      <ByronSend
         wallet={wallet}
-        draft={draft}
-        verb="Sign and send"
-        back={restart}
-        done={() => void reload()}
+        plan={plan}
+        back={() => setPlan(undefined)}
+        done={reset}
+        reload={reload}
       />
     );
   }
-  if (plan) return <ByronSend wallet={wallet} plan={plan} back={restart} done={reset} reload={reload} />;
 
   const review = async () => {
     setTried(true);
@@ -198,7 +195,8 @@ function SendForm({ wallet, book, initial, reload }: {
     if (wallet.prefix === "byron-wallets") {
       return setPlan(await planByron(wallet.id, enough));
     }
-    setDraft(
+    sign(
+      "Sign and send",
       await constructPayments(wallet, { payments: paymentBodies(enough), ...metadata }, {
         payments: enough,
         message: lines,
@@ -275,8 +273,15 @@ function SendForm({ wallet, book, initial, reload }: {
         </Panel>
         <Panel title="What happens next">
           <ol class="steps">
-            <li>You see the fee, the change and the sum, read from the transaction itself.</li>
-            <li>You sign with the passphrase. Nothing is sent before that.</li>
+            <li>
+              You see the fee, the change and the sum
+              {wallet.prefix !== "byron-wallets" && ", read from the transaction itself"}.
+            </li>
+            <li>
+              {wallet.signs || wallet.prefix === "byron-wallets"
+                ? "You sign with the passphrase. Nothing is sent before that."
+                : "You sign it where the keys are, and paste it back. Nothing is sent before that."}
+            </li>
             <li>The network takes it into a block, usually within a minute.</li>
           </ol>
         </Panel>

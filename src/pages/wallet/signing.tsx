@@ -23,7 +23,7 @@ import type { OwnKeys } from "./ownKeys.ts";
 import { walletPath } from "./paths.ts";
 import type { Requested, Review, ReviewedAsset } from "./review.ts";
 import { isSatisfied, ownerName, ownersIn } from "./scripts.ts";
-import { SecretField } from "./secrets.tsx";
+import { PassphraseForm } from "./secrets.tsx";
 import { read, send, type Transaction, type WalletSummary } from "./service.ts";
 import { purposeOf } from "./transactions.ts";
 import type { WalletTab } from "./wallet.tsx";
@@ -42,31 +42,43 @@ export async function construct(wallet: WalletSummary, body: unknown, requested:
   return { transaction: built.transaction, requested, warnings: built.warnings };
 }
 
+type Signed = Pick<WalletTab, "wallet" | "reload">;
+
 /**
- * Builds transactions of a view, one at a time: `signing` is the review in place of the view as long as there is one,
- * `error` says why the last one was not built.
+ * `sign` opens the review of a draft; `signing` is the review, in place of the view, as long as there is one. `finished`
+ * is called when the result was read.
  */
-export function useSigning({ wallet, reload }: Pick<WalletTab, "wallet" | "reload">) {
+export function useDraft({ wallet, reload }: Signed, finished?: () => void) {
   const [begun, setBegun] = useState<{ readonly draft: Draft; readonly verb: string }>();
-  const [error, setError] = useState<unknown>();
-  const begin = async (verb: string, body: unknown, requested: Requested) => {
-    setError(undefined);
-    try {
-      setBegun({ draft: await construct(wallet, body, requested), verb });
-    } catch (failure) {
-      setError(failure);
-      document.querySelector("#main")?.scrollIntoView();
-    }
-  };
   const signing = begun && (
     <Signing
       wallet={wallet}
       draft={begun.draft}
       verb={begun.verb}
       back={() => setBegun(undefined)}
+      finish={() => {
+        setBegun(undefined);
+        finished?.();
+      }}
       done={() => void reload()}
     />
   );
+  return { sign: (verb: string, draft: Draft) => setBegun({ verb, draft }), signing };
+}
+
+/** Builds transactions of a view, one at a time: as `useDraft`; `error` says why the last one was not built. */
+export function useSigning({ wallet, reload }: Signed) {
+  const { sign, signing } = useDraft({ wallet, reload });
+  const [error, setError] = useState<unknown>();
+  const begin = async (verb: string, body: unknown, requested: Requested) => {
+    setError(undefined);
+    try {
+      sign(verb, await construct(wallet, body, requested));
+    } catch (failure) {
+      setError(failure);
+      document.querySelector("#main")?.scrollIntoView();
+    }
+  };
   return { begin, error, signing };
 }
 
@@ -131,12 +143,14 @@ async function derive({ prefix, id, payment, staking }: WalletSummary): Promise<
 }
 
 /** Shows a draft, and takes it to the ledger. `back` returns to the form. */
-export function Signing({ wallet, draft, verb, back, done }: {
+function Signing({ wallet, draft, verb, back, finish, done }: {
   readonly wallet: WalletSummary;
   readonly draft: Draft;
   /** What is done: `Send`. */
   readonly verb: string;
   readonly back: () => void;
+  /** Called when the result was read. */
+  readonly finish: () => void;
   /** Called when the transaction was sent, and when it is in the ledger. */
   readonly done?: (() => void) | undefined;
 }) {
@@ -147,7 +161,7 @@ export function Signing({ wallet, draft, verb, back, done }: {
   const top = useRef<HTMLDivElement>(null);
   // the button that led here is gone, and with it the focus
   useEffect(() => top.current?.focus(), []);
-  if (sent !== undefined) return <Sent wallet={wallet} hash={sent} back={back} landed={done} />;
+  if (sent !== undefined) return <Sent wallet={wallet} hash={sent} back={finish} landed={done} />;
   const submit = async (signed: string, hash: string) => {
     await send("POST", `/${wallet.prefix}/${wallet.id}/transactions-submit`, { transaction: signed }, hash);
     done?.();
@@ -229,22 +243,12 @@ function OwnSigning({ wallet, review, transaction, verb, submit, back }: {
   readonly submit: (signed: string, hash: string) => Promise<void>;
   readonly back: () => void;
 }) {
-  const [passphrase, setPassphrase] = useState("");
   return (
-    <Form
+    <PassphraseForm
       verb={verb}
-      disabled={passphrase === ""}
       cancel={back}
-      run={async () => {
-        try {
-          await submit(await signed(wallet, transaction, passphrase, review.hash), review.hash);
-        } finally {
-          setPassphrase("");
-        }
-      }}
-    >
-      <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
-    </Form>
+      run={async (passphrase) => await submit(await signed(wallet, transaction, passphrase, review.hash), review.hash)}
+    />
   );
 }
 
@@ -257,7 +261,6 @@ function SharedSigning({ wallet, review, signers, transaction, replace, submit }
   readonly replace: (transaction: string) => void;
   readonly submit: (signed: string, hash: string) => Promise<void>;
 }) {
-  const [passphrase, setPassphrase] = useState("");
   const template = wallet.payment!.template as never;
   const owners = ownersIn(template);
   const enough = isSatisfied(template, signers, review);
@@ -280,19 +283,10 @@ function SharedSigning({ wallet, review, signers, transaction, replace, submit }
           </>
         )
         : (
-          <Form
+          <PassphraseForm
             verb="Sign"
-            disabled={passphrase === ""}
-            run={async () => {
-              try {
-                replace(await signed(wallet, transaction, passphrase, review.hash));
-              } finally {
-                setPassphrase("");
-              }
-            }}
-          >
-            <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
-          </Form>
+            run={async (passphrase) => replace(await signed(wallet, transaction, passphrase, review.hash))}
+          />
         )}
       {!enough && signers.size > 0 && (
         <PassOn
