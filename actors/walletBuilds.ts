@@ -165,6 +165,12 @@ async function gather(
       { address: textOf(changeTo.address) },
     );
   }
+  if (!changeTo && free.length === 0 && utxos.length > 0) {
+    return fail(
+      "no_unused_address",
+      "The wallet has made no address of its own yet that change could go to: its addresses need the passphrase.",
+    );
+  }
   const known = setting(at.slot);
   return ok({
     ...known,

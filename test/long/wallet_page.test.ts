@@ -1,49 +1,58 @@
 /** The page of the wallet service: longer tasks, all of its views, and a thousand wallets. */
 /// <reference lib="dom" />
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { newSeed, publicKey } from "#src/cardano/keys.ts";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { openStore } from "#src/store/store.ts";
 import { startBrowser } from "../support/browser.ts";
-import { expectAccessible, expectFits, expectFocusVisible, interactionMs, PHONE } from "../support/pages.ts";
+import { interactionMs } from "../support/pages.ts";
 import { ADA, PASSPHRASE, Scenario } from "../support/scenario.ts";
 import { until } from "../support/until.ts";
 import {
+  expectGoodViews,
   field,
   hasStat,
+  joinPool,
   panel,
   press,
   secret,
   sign,
   tab,
+  visit,
   WalletPages,
+  withWalletPages,
   writePhraseDown,
 } from "../support/wallet_page.ts";
 
 const browser = await startBrowser();
 
+/** Slots of an epoch of ten seconds: rewards come while a test waits. */
+const EPOCH_SLOTS = 200;
+
+/** Goes through the phrase and the passphrase of a shared wallet whose rule is chosen; returns its id. */
+async function createShared(page: Page): Promise<string> {
+  await writePhraseDown(page);
+  await press(page, "Continue");
+  await secret(page, "Passphrase").fill(PASSPHRASE);
+  await secret(page, "Passphrase, again").fill(PASSPHRASE);
+  await press(page, "Create the shared wallet");
+  await panel(page, "The rule").waitFor();
+  return /#\/shared-wallets\/([0-9a-f]{40})/.exec(page.url())![1]!;
+}
+
 describe.skipIf(browser === undefined)("the page of the wallet service", () => {
   let scenario: Scenario;
   let pages: WalletPages;
 
-  beforeAll(async () => {
-    scenario = await Scenario.start();
-    pages = new WalletPages(browser!, scenario);
-  });
-  afterEach(() => pages.close());
-  afterAll(async () => {
-    await browser?.close();
-    await scenario?.stop();
-  });
+  withWalletPages(browser, {}, (...started) => [scenario, pages] = started);
 
   it("joins a pool, delegates the vote, and stops delegating", async () => {
     const { id } = await scenario.createWallet({ name: "Staker", coins: [50n * ADA, 50n * ADA] });
     const page = await pages.open(`/wallets/${id}/staking`);
-    await page.getByRole("button", { name: /^Join pool1/ }).first().click();
-    const review = panel(page, "Check before you sign");
-    await review.getByText(/Delegates the stake to pool1/).waitFor();
-    expect(await review.innerText()).toMatch(/Deposit\s+2\.000000 ada/);
-    await sign(page, "Sign and join");
+    await joinPool(page);
     await tab(page, "Overview");
     await hasStat(page, "Deposit", "2");
     await tab(page, "Voting");
@@ -56,6 +65,166 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await sign(page, "Sign and stop delegating");
     const [last] = await scenario.client.transactions(id);
     expect(last!.certificates.map((one) => one.certificate_type)).toEqual(["quit_pool"]);
+  });
+
+  it("withdraws rewards", async () => {
+    const fast = await Scenario.start({ env: { ARBOR_EPOCH_SLOTS: String(EPOCH_SLOTS), ARBOR_POOLS: "2" } });
+    const { client } = fast;
+    const { id } = await fast.createWallet({ name: "Earner", coins: [300_000n * ADA, 300_000n * ADA] });
+    const ownPages = new WalletPages(browser!, fast);
+    const page = await ownPages.open(`/wallets/${id}/staking`);
+    await joinPool(page);
+    // the tab that is open leads back from the result
+    await tab(page, "Staking");
+    const withdraw = page.getByRole("button", { name: "Withdraw the rewards" });
+    await withdraw.waitFor({ timeout: 240_000 });
+    const last = await until("rewards are withdrawn", async () => {
+      // a withdrawal ends with its epoch
+      await until("an epoch begins", async () => (await fast.tip()).currentSlot % EPOCH_SLOTS < EPOCH_SLOTS / 4);
+      await withdraw.click();
+      const review = panel(page, "Check before you sign");
+      await review.getByText("Rewards withdrawn").waitFor();
+      expect(await review.innerText()).toContain("Becomes available");
+      await secret(page).fill(PASSPHRASE);
+      await press(page, "Sign and withdraw");
+      await panel(page, "Sent").getByText(/It is in the ledger|It expired/).waitFor();
+      const [newest] = await client.transactions(id);
+      if (newest!.status !== "in_ledger") await tab(page, "Staking");
+      return newest!.status === "in_ledger" && newest!;
+    }, 240_000);
+    await page.getByRole("link", { name: "Show the transaction" }).click();
+    await page.getByText("Rewards withdrawn").waitFor();
+    expect(await page.locator(".result").innerText()).toContain("Withdrew rewards");
+    const [{ amount }] = last.withdrawals as unknown as [{ amount: { quantity: number } }];
+    expect(amount.quantity).toBeGreaterThan(0);
+    const [, joined] = (await client.transactions(id)).filter(({ status }) => status === "in_ledger");
+    const fees = BigInt(last.fee.quantity) + BigInt(joined!.fee.quantity);
+    expect(await fast.available(id)).toBe(600_000n * ADA - 2n * ADA + BigInt(amount.quantity) - fees);
+    await ownPages.close();
+    await fast.stop();
+  });
+
+  it("restores a Byron wallet, which receives and pays at the fee that was shown", async () => {
+    const words = newMnemonic(12);
+    const page = await pages.open("/new/restore");
+    const restore = async () => {
+      await field(page, "Recovery phrase").fill(words.join(" "));
+      await page.getByText("A phrase of 12 words belongs to a wallet of the Byron era.").waitFor();
+      await field(page, "Name").fill("From 2018");
+      await secret(page, "New passphrase").fill(PASSPHRASE);
+      await secret(page, "New passphrase, again").fill(PASSPHRASE);
+      await press(page, "Restore the wallet");
+      await page.getByRole("heading", { name: "From 2018" }).waitFor();
+      await page.getByText("Ready", { exact: true }).waitFor();
+      return /#\/byron-wallets\/([0-9a-f]{40})/.exec(page.url())![1]!;
+    };
+    const id = await restore();
+    const tabs = await page.getByRole("navigation", { name: "Views of the wallet" }).getByRole("link")
+      .allTextContents();
+    expect(tabs).toEqual(["Overview", "Send", "Receive", "History", "Move all", "Settings"]);
+    await tab(page, "Receive");
+    await page.getByText("No unused address", { exact: true }).waitFor();
+    await secret(page, "Passphrase").fill(PASSPHRASE);
+    await press(page, "Make an address");
+    const address = await page.locator(".address").innerText();
+    for (let i = 0; i < 3; i++) await scenario.faucet(address, 20n * ADA);
+    await tab(page, "Overview");
+    await hasStat(page, "Available", "60");
+    const other = await scenario.createWallet();
+    const fill = async (ada: string, place: number) => {
+      await tab(page, "Send");
+      await field(page, "Address").fill(await scenario.address(other.id, place));
+      await field(page, "Ada").fill(ada);
+      await press(page, "Review");
+    };
+    const fact = (name: string) => panel(page, "Check before you sign").locator(".facts > div", { hasText: name });
+    await fill("25", 0);
+    await fact("Spends").getByText(/coins of this wallet/).waitFor();
+    const fee = /Fee\s+(0\.\d{6}) ada/.exec(await fact("Fee").innerText())![1]!;
+    expect(await fact("Leaves this wallet").innerText()).toContain(`25${fee.slice(1)} ada`);
+    await sign(page, "Sign and send");
+    expect(await panel(page, "Sent").innerText()).toMatch(new RegExp(`Fee\\s+${fee}`));
+    expect(await page.getByText("another fee than the one").count()).toBe(0);
+    await scenario.untilAvailable(other.id, 25n * ADA);
+    // from its words again it knows no address of its own making: change needs the passphrase
+    await scenario.client.send("DELETE", `/byron-wallets/${id}`);
+    await visit(page, "/new/restore");
+    expect(await restore()).toBe(id);
+    await fill("5", 1);
+    await page.getByText("This wallet has made no address yet.").waitFor();
+    await fact("Fee, estimated").getByText(/0\.1\d{5}/).first().waitFor();
+    await sign(page, "Sign and send");
+    await scenario.untilAvailable(other.id, 30n * ADA);
+    await tab(page, "History");
+    await panel(page, "Transactions").locator("tbody tr").nth(4).waitFor();
+  });
+
+  it("watches a wallet: nothing asks for a passphrase, and transactions are signed where the keys are", async () => {
+    const { id } = await scenario.createWallet({ name: "Keys", coins: [100n * ADA, 50n * ADA] });
+    const page = await pages.open("/new/watch");
+    await field(page, "Name").fill("Eyes");
+    await field(page, "Account public key").fill("acct_xvk1wrong");
+    await page.getByText("This is no account public key with its chain code.").waitFor();
+    await field(page, "Account public key").fill(await scenario.client.accountKey(id, "extended"));
+    await press(page, "Watch it");
+    await page.getByRole("heading", { name: "Eyes" }).waitFor();
+    await page.getByText("Watch-only").waitFor();
+    await hasStat(page, "Available", "150");
+    const tabs = await page.getByRole("navigation", { name: "Views of the wallet" }).getByRole("link")
+      .allTextContents();
+    expect(tabs).toEqual(["Overview", "Send", "Receive", "History", "Staking", "Voting", "Sign", "Settings"]);
+    for (const [name, ready] of [["Settings", ".chart"], ["Voting", ".plain-list"], ["Receive", ".qr"]] as const) {
+      await tab(page, name);
+      await page.locator(ready).first().waitFor();
+      expect([name, await page.locator("input[type=password]").count()]).toEqual([name, 0]);
+    }
+    const handOver = async () => {
+      const passed = await page.getByLabel("The transaction as text").inputValue();
+      expect(await page.locator("input[type=password]").count()).toBe(0);
+      const { transaction } = await scenario.client.sign(id, passed, PASSPHRASE);
+      return { passed, transaction };
+    };
+    await tab(page, "Send");
+    await field(page, "Address").fill(await scenario.address((await scenario.createWallet()).id));
+    await field(page, "Ada").fill("7");
+    await press(page, "Review");
+    const { passed, transaction } = await handOver();
+    const [download] = await Promise.all([page.waitForEvent("download"), press(page, "Save as a file")]);
+    expect(download.suggestedFilename()).toMatch(/^transaction-[0-9a-f]{8}\.txt$/);
+    expect(await readFile(await download.path(), "utf8")).toBe(passed);
+    // the same transaction without signatures, and another one, are refused
+    await field(page, "Signed transaction").fill(passed);
+    await press(page, "Send to the network");
+    await page.getByRole("alert").waitFor();
+    await field(page, "Signed transaction").fill(transaction);
+    await press(page, "Send to the network");
+    await panel(page, "Sent").getByText("It is in the ledger.").waitFor();
+    await tab(page, "Staking");
+    await page.getByRole("button", { name: /^Join pool1/ }).first().click();
+    await panel(page, "Check before you sign").getByText(/Delegates the stake to pool1/).waitFor();
+    await field(page, "Signed transaction").fill((await handOver()).transaction);
+    await press(page, "Send to the network");
+    await panel(page, "Sent").getByText("It is in the ledger.").waitFor();
+  });
+
+  it("makes the policy key of a wallet from an older release, and mints", async () => {
+    const { id } = await scenario.createWallet({ name: "Old release", coins: [20n * ADA] });
+    const store = openStore(scenario.infra.databaseUrl, { max: 1, application: "test" });
+    await store.sql`update wallet set policy_key = null where id = ${id}`;
+    await store.close();
+    const page = await pages.open(`/wallets/${id}/mint`);
+    await page.getByText("This wallet has no policy key yet.").waitFor();
+    await secret(page).fill("not the passphrase");
+    await press(page, "Make the policy key");
+    await page.getByRole("alert").filter({ hasText: "Enter the passphrase of this wallet." }).waitFor();
+    await secret(page).fill(PASSPHRASE);
+    await press(page, "Make the policy key");
+    await field(page, "Name of the token").fill("Twig");
+    await field(page, "Quantity").fill("5");
+    await press(page, "Review");
+    await sign(page, "Sign and mint");
+    const { assets } = await scenario.client.wallet(id);
+    expect(assets.total.map(({ quantity }) => quantity)).toEqual([5]);
   });
 
   it("mints and burns tokens, and sends them with the least ada", async () => {
@@ -76,6 +245,9 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await press(page, "Review");
     await panel(page, "Check before you sign").getByText("an address of this wallet").waitFor();
     await sign(page, "Sign and send");
+    // what was sent is not offered again
+    await press(page, "Done");
+    expect(await field(page, "Address").inputValue()).toBe("");
     await tab(page, "Mint");
     await press(page, "Burn");
     await field(page, "Quantity").fill("400");
@@ -86,26 +258,17 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
   });
 
   it("shares a wallet between two owners, who both sign a payment", async () => {
-    const create = async (page: Page) => {
-      await writePhraseDown(page);
-      await press(page, "Continue");
-      await secret(page, "Passphrase").fill(PASSPHRASE);
-      await secret(page, "Passphrase, again").fill(PASSPHRASE);
-      await press(page, "Create the shared wallet");
-      await panel(page, "The rule").waitFor();
-      return /#\/shared-wallets\/([0-9a-f]{40})/.exec(page.url())![1]!;
-    };
     const first = await pages.open("/new/shared");
     await field(first, "Name").fill("Club");
     await press(first, "Continue");
-    const [firstId, invitation] = [await create(first), await field(first, "Invitation").inputValue()];
+    const [firstId, invitation] = [await createShared(first), await field(first, "Invitation").inputValue()];
     await first.getByText("Owner 2 has not joined yet.").waitFor();
     const second = await pages.open("/new/shared");
     await press(second, "I was invited");
     await field(second, "Text that another owner sent you").fill(invitation);
     await second.getByText("all of: Owner 1, Owner 2").waitFor();
     await press(second, "Continue");
-    const secondId = await create(second);
+    const secondId = await createShared(second);
     await second.getByText("All keys are here.").waitFor();
     const key = await scenario.client.accountKey(secondId, "extended", "shared-wallets");
     await field(first, "Key of Owner 2").fill(key);
@@ -139,12 +302,47 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await panel(first, "Transactions").getByText("Sent to itself").waitFor();
   });
 
+  it("shares a wallet in which one signature is enough from a date on", async () => {
+    const first = await pages.open("/new/shared");
+    await field(first, "Name").fill("Estate");
+    await first.getByLabel("Time").selectOption("Fewer signatures are enough from a date on");
+    const date = first.getByLabel("Date and time");
+    await date.fill("2024-01-01T12:00");
+    await first.getByText("This is in the past.").waitFor();
+    expect(await first.getByRole("button", { name: "Continue" }).isDisabled()).toBe(true);
+    const tomorrow = new Date(Date.now() + 86_400_000);
+    await date.fill(tomorrow.toISOString().slice(0, 16));
+    const rule = /\(all of: Owner 1, Owner 2\) or \(any of: Owner 1, Owner 2; only from .+ 20\d\d, \d\d:\d\d on\)/;
+    await first.getByText(rule).waitFor();
+    await press(first, "Continue");
+    const [, invitation] = [await createShared(first), await field(first, "Invitation").inputValue()];
+    await panel(first, "The rule").getByText(rule).first().waitFor();
+    const second = await pages.open("/new/shared");
+    await press(second, "I was invited");
+    await field(second, "Text that another owner sent you").fill(invitation);
+    await second.getByText(rule).waitFor();
+    await press(second, "Continue");
+    const secondId = await createShared(second);
+    await tab(second, "Receive");
+    await scenario.faucet(await second.locator(".address").innerText(), 30n * ADA);
+    await tab(second, "Overview");
+    await hasStat(second, "Available", "30");
+    await tab(second, "Send");
+    await field(second, "Address").fill((await scenario.client.addresses(secondId, {}, "shared-wallets"))[2]!.id);
+    await field(second, "Ada").fill("5");
+    await press(second, "Review");
+    await secret(second).fill(PASSPHRASE);
+    await press(second, "Sign");
+    // before the date, the other owner has to sign as well
+    await second.locator(".signers li", { hasText: "Owner 2" }).getByText("Signed").waitFor();
+    await second.getByText("Pass it on to an owner who has not signed yet").waitFor();
+    expect(await second.getByText("Enough owners have signed.").count()).toBe(0);
+  });
+
   it("has no axe violations in both themes, shows the focus, and fits a phone", async () => {
     const { id } = await scenario.createWallet({ name: "W".repeat(120), coins: [ADA * 5n, 999_999_999_999n] });
     const { old: { id: byron }, shared } = await scenario.createOtherKinds();
-    const page = await pages.open("/");
-    await page.locator("tbody tr").first().waitFor();
-    const views = [
+    await expectGoodViews(pages, [
       ["/", "tbody tr"],
       ["/new", ".way"],
       ["/new/create", ".phrase"],
@@ -163,21 +361,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
       [`/shared-wallets/${shared.id}/owners`, ".plain-list"],
       ["/new/shared", "select"],
       ["/new/watch", "textarea"],
-    ] as const;
-    for (const [path, ready] of views) {
-      await page.evaluate((to) => void (location.hash = to), path);
-      await page.locator(ready).first().waitFor();
-      await expectAccessible(page, path);
-    }
-    await page.evaluate(() => void (location.hash = "/"));
-    await page.locator("tbody tr").first().waitFor();
-    await expectFocusVisible(page);
-    const phone = await pages.open("/", PHONE);
-    for (const [path, ready] of views) {
-      await phone.evaluate((to) => void (location.hash = to), path);
-      await phone.locator(ready).first().waitFor();
-      await expectFits(phone);
-    }
+    ]);
   });
 
   it("stays responsive with a thousand wallets", async () => {

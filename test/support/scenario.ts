@@ -132,7 +132,8 @@ export class Scenario {
     /** URL of the devnet's HTTP. */
     readonly devnet: string,
     private readonly byHand: boolean,
-    private readonly infra: Infra,
+    /** PostgreSQL and NATS of the service. */
+    readonly infra: Infra,
     private readonly ends: readonly (() => Promise<unknown>)[],
   ) {
     this.client = new WalletClient(arbor.wallets);

@@ -1,9 +1,9 @@
 /** Opens the page of the wallet service, and does there what people do. */
 /// <reference lib="dom" />
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
-import { expect } from "vitest";
-import { Pages } from "./pages.ts";
-import { PASSPHRASE, type Scenario } from "./scenario.ts";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "./pages.ts";
+import { PASSPHRASE, Scenario, type ScenarioOptions } from "./scenario.ts";
 
 /** Timeout for expected content on a busy machine, in milliseconds. */
 const PATIENCE = 60_000;
@@ -31,6 +31,56 @@ export class WalletPages {
   close(): Promise<void> {
     return this.pages.close();
   }
+}
+
+/** Starts a service before the tests of a suite, and ends it and the browser after them. */
+export function withWalletPages(
+  browser: Browser | undefined,
+  options: ScenarioOptions,
+  started: (scenario: Scenario, pages: WalletPages) => void,
+): void {
+  let scenario: Scenario | undefined;
+  let pages: WalletPages | undefined;
+  beforeAll(async () => {
+    scenario = await Scenario.start(options);
+    pages = new WalletPages(browser!, scenario);
+    started(scenario, pages);
+  });
+  afterEach(() => pages?.close());
+  afterAll(async () => {
+    await browser?.close();
+    await scenario?.stop();
+  });
+}
+
+/** Each view has no axe violation in both themes and fits a phone; `ready` is what it shows when it is complete. */
+export async function expectGoodViews(
+  pages: WalletPages,
+  views: readonly (readonly [path: string, ready: string])[],
+): Promise<void> {
+  const page = await pages.open("/");
+  const phone = await pages.open("/", PHONE);
+  for (const [path, ready] of views) {
+    for (const one of [page, phone]) {
+      await visit(one, path);
+      await one.locator(ready).first().waitFor();
+    }
+    await expectAccessible(page, path);
+    await expectFits(phone);
+  }
+  const [[first, ready]] = views as [readonly [string, string]];
+  await visit(page, first);
+  await page.locator(ready).first().waitFor();
+  await expectFocusVisible(page);
+}
+
+/** Joins the first pool of the list that is shown, with the deposit in the review. */
+export async function joinPool(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /^Join pool1/ }).first().click();
+  const review = panel(page, "Check before you sign");
+  await review.getByText(/Delegates the stake to pool1/).waitFor();
+  expect(await review.innerText()).toMatch(/Deposit\s+2\.000000 ada/);
+  await sign(page, "Sign and join");
 }
 
 export const press = (page: Page, name: string): Promise<void> =>

@@ -445,6 +445,12 @@ export const historyQuery = {
       description: "Only transactions with a withdrawal of at least this amount of lovelace.",
     }),
   address: anyAddress.optional().describe("Only transactions with an input or output at this address."),
+  direction: z.enum(["incoming", "outgoing"], {
+    error: "Please specify one of the following values: incoming, outgoing.",
+  }).optional().describe("Only transactions of this direction."),
+  status: z.enum(["pending", "in_ledger", "expired"], {
+    error: "Please specify one of the following values: pending, in_ledger, expired.",
+  }).optional().describe("Only transactions with this status."),
   "simple-metadata": flag,
 };
 export const transactionQuery = { "simple-metadata": flag };

@@ -37,7 +37,14 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
       app,
       "post",
       path,
-      { ...spec, operation: "byronSelectCoins", body: api.byronSelectBody },
+      {
+        ...spec,
+        operation: "byronSelectCoins",
+        body: api.byronSelectBody,
+        refusals: {
+          403: `${BUILD[403]}; \`no_unused_address\`: a random wallet has made no address yet that change could go to`,
+        },
+      },
       ({ params, body }) => selected(params.walletId, () => byronIntent(body, service)),
     );
     return;

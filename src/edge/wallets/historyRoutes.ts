@@ -114,7 +114,7 @@ const alreadyInLedger = (hash: string) =>
 
 /** The query for the index; undefined where no transaction can match. */
 async function historyQueryOf(service: WalletService, query: HistoryParameters): Promise<HistoryQuery | undefined> {
-  const { start, end, minWithdrawal, address, order } = query;
+  const { start, end, minWithdrawal, address, order, direction, status } = query;
   if (start !== undefined && end !== undefined && start > end) {
     throw new HttpFailure(
       400,
@@ -132,7 +132,7 @@ async function historyQueryOf(service: WalletService, query: HistoryParameters):
   const to = end === undefined ? undefined : lastSlotUntil(eras, end);
   if (to !== undefined && to < 0) return undefined;
   const after = afterIn(query.after, HISTORY_PLACE);
-  return { from, to, order, limit: query.limit ?? query.max_count, minWithdrawal, address: address?.hex, after };
+  return { from, to, order, limit: query.limit ?? query.max_count, minWithdrawal, address: address?.hex, direction, status, after };
 }
 
 type HistoryParameters = SchemaOutputs<typeof api.historyQuery & typeof page>;

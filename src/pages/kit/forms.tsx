@@ -35,7 +35,7 @@ export interface TextFieldProps extends Labelled {
   readonly value: string;
   readonly onInput: (value: string) => void;
   /** `secret`: not shown, and never offered to the browser's password store. */
-  readonly type?: "text" | "secret" | "number" | "search";
+  readonly type?: "text" | "secret" | "number" | "search" | "datetime-local";
   /** Lines of a text area. */
   readonly lines?: number;
   readonly required?: boolean;

@@ -178,15 +178,19 @@ export function Choice<T extends string>({ label, options, value, onChange }: {
 }
 
 /** Views of one thing, as links in a row; the address names the one that is shown. */
-export function Tabs({ label, tabs, current }: {
+export function Tabs({ label, tabs, current, again }: {
   readonly label: string;
   readonly tabs: readonly { readonly id: string; readonly name: ComponentChildren; readonly href: string }[];
   readonly current: string;
+  /** Called when the tab of the view that is shown is pressed. */
+  readonly again?: () => void;
 }) {
   return (
     <nav class="tabs" aria-label={label}>
       {tabs.map(({ id, name, href }) => (
-        <a key={id} href={href} {...(id === current ? { "aria-current": "page" as const } : {})}>{name}</a>
+        <a key={id} href={href} {...(id === current ? { "aria-current": "page" as const, onClick: again } : {})}>
+          {name}
+        </a>
       ))}
     </nav>
   );

@@ -2,23 +2,13 @@
 import { useState } from "preact/hooks";
 import { Form } from "../kit/forms.tsx";
 import { Panel } from "../kit/parts.tsx";
-import { type Draft, Signing, TransactionField } from "./signing.tsx";
+import { TransactionField, useDraft } from "./signing.tsx";
 import type { WalletTab } from "./wallet.tsx";
 
 export function Cosign({ wallet, reload }: WalletTab) {
   const [text, setText] = useState("");
-  const [draft, setDraft] = useState<Draft>();
-  if (draft) {
-    return (
-      <Signing
-        wallet={wallet}
-        draft={draft}
-        verb="Sign and send"
-        back={() => setDraft(undefined)}
-        done={() => void reload()}
-      />
-    );
-  }
+  const { sign, signing } = useDraft({ wallet, reload });
+  if (signing) return signing;
   const shared = wallet.prefix === "shared-wallets";
   return (
     <Panel title="Sign a transaction">
@@ -30,7 +20,7 @@ export function Cosign({ wallet, reload }: WalletTab) {
       <Form
         verb="Read it"
         disabled={text.trim() === ""}
-        run={() => setDraft({ transaction: text.replaceAll(/\s/g, "") })}
+        run={() => sign("Sign and send", { transaction: text.replaceAll(/\s/g, "") })}
       >
         <TransactionField label="Transaction" value={text} onInput={setText} />
       </Form>

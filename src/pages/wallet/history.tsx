@@ -2,6 +2,7 @@
 /** The history of a wallet: its transactions with filters, those that arrive, and one of them in detail. */
 import type { SeenTransaction } from "#src/client/wallets.ts";
 import { useEffect, useState } from "preact/hooks";
+import { parseAddress } from "#src/cardano/address.ts";
 import { Ada, count } from "../kit/amounts.tsx";
 import { Loaded, useData, usePages } from "../kit/data.tsx";
 import { confirm } from "../kit/Dialog.tsx";
@@ -18,13 +19,14 @@ import { JsonTree } from "../kit/values.tsx";
 import { AssetAmount, type AssetBook, useAssets } from "./assets.tsx";
 import { explorerAddress, explorerTx } from "./devnet.ts";
 import { Change, TransactionStatus, TransactionTable } from "./historyTable.tsx";
+import { networkId } from "./network.tsx";
 import { walletPath } from "./paths.ts";
 import { read, readPage, send, type Transaction, type WalletSummary } from "./service.ts";
-import { type HistoryFilter, matchingPage, PAGE, purposeOf } from "./transactions.ts";
+import { matchingPage, PAGE, purposeOf } from "./transactions.ts";
 import type { WalletTab } from "./wallet.tsx";
 
 const EVERY_MS = 3_000;
-const FILTERED_MS = 15_000;
+const SEARCH_MS = 15_000;
 
 export function History({ wallet, item, query }: WalletTab) {
   const book = useAssets(wallet);
@@ -41,13 +43,14 @@ function List({ wallet, book, query }: {
   readonly query: URLSearchParams;
 }) {
   const { prefix, id } = wallet;
-  const filter: HistoryFilter = {
-    direction: DIRECTIONS.find((one) => one === query.get("direction")) ?? "",
-    status: SHOWN.find((one) => one === query.get("status")) ?? "",
-    text: query.get("q") ?? "",
-  };
+  const direction = DIRECTIONS.find((one) => one === query.get("direction"));
+  const status = SHOWN.find((one) => one === query.get("status"));
+  const text = query.get("q") ?? "";
   const [from, to] = [dayIn(query.get("from")), dayIn(query.get("to"))];
-  const filtered = Object.values(filter).some((one) => one !== "") || from !== "" || to !== "";
+  // the service finds a whole address; parts of texts are looked for here
+  const whole = parseAddress(text.trim(), networkId());
+  const address = whole.ok && whole.value.kind !== "reward" ? text.trim() : undefined;
+  const filtered = [direction ?? "", status ?? "", text, from, to].some((one) => one !== "");
   const pages = usePages(
     (cursor, signal) =>
       matchingPage(
@@ -55,16 +58,19 @@ function List({ wallet, book, query }: {
           readPage<Transaction>(`/${prefix}/${id}/transactions`, {
             limit: PAGE,
             after,
+            direction,
+            status,
+            address,
             start: from === "" ? undefined : startOf(from),
             end: to === "" ? undefined : endOf(to),
           }, signal),
-        filter,
+        address === undefined ? text : "",
         cursor,
       ),
     ({ after }) => after,
-    [prefix, id, filter.direction, filter.status, filter.text, from, to],
-    // a filter may read many pages
-    { everyMs: filtered ? FILTERED_MS : EVERY_MS },
+    [prefix, id, direction, status, text, from, to],
+    // a search may read many pages
+    { everyMs: text === "" || address !== undefined ? EVERY_MS : SEARCH_MS },
   );
   return (
     <>
@@ -73,14 +79,14 @@ function List({ wallet, book, query }: {
         <div class="filter">
           <SelectField
             label="Direction"
-            value={filter.direction}
-            onChange={(direction) => setQuery({ direction })}
+            value={direction ?? ""}
+            onChange={(wanted) => setQuery({ direction: wanted })}
             options={[["", "Both"], ["incoming", "Received"], ["outgoing", "Sent"]]}
           />
           <SelectField
             label="Status"
-            value={filter.status}
-            onChange={(status) => setQuery({ status })}
+            value={status ?? ""}
+            onChange={(wanted) => setQuery({ status: wanted })}
             options={[["", "Any"], ["pending", "Pending"], ["in_ledger", "In the ledger"], ["expired", "Expired"]]}
           />
           <DateField label="From" value={from} onChange={(day) => setQuery({ from: day })} />
@@ -89,7 +95,7 @@ function List({ wallet, book, query }: {
             <Search
               label="Search transactions"
               placeholder="Id, address or token"
-              value={filter.text}
+              value={text}
               onSearch={(q) => setQuery({ q })}
             />
           </div>

@@ -47,7 +47,7 @@ export function WalletList({ query }: ViewProps) {
 /** What a new user sees first. */
 function Welcome() {
   return (
-    <Panel title="No wallets yet">
+    <Panel title="Welcome">
       <Empty title="This service has no wallets yet">
         <p>
           A wallet holds ada and tokens. A new one comes with a recovery phrase of 24 words: with it, and with nothing

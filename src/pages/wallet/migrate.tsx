@@ -11,7 +11,7 @@ import { Facts, Panel } from "../kit/parts.tsx";
 import { hrefOf } from "../kit/router.ts";
 import { networkId } from "./network.tsx";
 import { walletPath } from "./paths.ts";
-import { SecretField } from "./secrets.tsx";
+import { PassphraseForm } from "./secrets.tsx";
 import { send, type Transaction } from "./service.ts";
 import type { WalletTab } from "./wallet.tsx";
 
@@ -31,7 +31,6 @@ export function Migrate({ wallet, reload }: WalletTab) {
   const [text, setText] = useState("");
   const [plan, setPlan] = useState<{ readonly plan: Plan; readonly addresses: readonly string[] }>();
   const [moved, setMoved] = useState<readonly Transaction[]>();
-  const [passphrase, setPassphrase] = useState("");
   const [key] = useState(() => crypto.randomUUID());
   const path = `/${wallet.prefix}/${wallet.id}/migrations`;
   if (moved) {
@@ -97,22 +96,16 @@ export function Migrate({ wallet, reload }: WalletTab) {
         <p class="alert warn">All of it leaves this wallet. Make sure that the addresses are yours.</p>
         {wallet.signs || wallet.prefix === "byron-wallets"
           ? (
-            <Form
+            <PassphraseForm
               verb="Sign and move everything"
               danger
+              optional={wallet.prefix !== "wallets"}
               cancel={() => setPlan(undefined)}
-              disabled={passphrase === "" && wallet.prefix === "wallets"}
-              run={async () => {
-                try {
-                  setMoved(await send<Transaction[]>("POST", path, { addresses: plan.addresses, passphrase }, key));
-                  await reload();
-                } finally {
-                  setPassphrase("");
-                }
+              run={async (passphrase) => {
+                setMoved(await send<Transaction[]>("POST", path, { addresses: plan.addresses, passphrase }, key));
+                await reload();
               }}
-            >
-              <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
-            </Form>
+            />
           )
           : <p class="note">This wallet only watches: it cannot sign.</p>}
       </Panel>

@@ -10,9 +10,9 @@ import { Choice, Facts, Panel } from "../kit/parts.tsx";
 import { Empty } from "../kit/states.tsx";
 import { readUnits } from "./amounts.ts";
 import { titleOf, useAssets } from "./assets.tsx";
-import { SecretField } from "./secrets.tsx";
+import { PassphraseForm } from "./secrets.tsx";
 import { send } from "./service.ts";
-import { construct, type Draft, Signing } from "./signing.tsx";
+import { construct, useDraft } from "./signing.tsx";
 import type { WalletTab } from "./wallet.tsx";
 
 /** The policy: this wallet's policy key signs, without a time limit. */
@@ -22,24 +22,16 @@ const LONGEST = 32;
 
 /** A wallet that an older release created has no policy key yet. */
 function MakePolicyKey({ id, made }: { readonly id: string; readonly made: () => Promise<void> }) {
-  const [passphrase, setPassphrase] = useState("");
   return (
     <Panel title="Mint and burn">
       <p class="note">This wallet has no policy key yet. It is made from the wallet's keys, once.</p>
-      <Form
+      <PassphraseForm
         verb="Make the policy key"
-        disabled={passphrase === ""}
-        run={async () => {
-          try {
-            await send("POST", `/wallets/${id}/policy-key`, { passphrase });
-            await made();
-          } finally {
-            setPassphrase("");
-          }
+        run={async (passphrase) => {
+          await send("POST", `/wallets/${id}/policy-key`, { passphrase });
+          await made();
         }}
-      >
-        <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
-      </Form>
+      />
     </Panel>
   );
 }
@@ -58,19 +50,9 @@ export function Mint({ wallet, reload }: WalletTab) {
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState<string>();
   const [text, setText] = useState("");
-  const [draft, setDraft] = useState<Draft>();
+  const { sign, signing } = useDraft({ wallet, reload }, () => setText(""));
   if (lacksKey) return <MakePolicyKey id={id} made={policy.reload} />;
-  if (draft) {
-    return (
-      <Signing
-        wallet={wallet}
-        draft={draft}
-        verb={way === "mint" ? "Sign and mint" : "Sign and burn"}
-        back={() => setDraft(undefined)}
-        done={() => void reload()}
-      />
-    );
-  }
+  if (signing) return signing;
   return (
     <Panel
       title="Mint and burn"
@@ -92,7 +74,8 @@ export function Mint({ wallet, reload }: WalletTab) {
           const build = async () => {
             if (!ready) return;
             const operation = { [way]: { quantity: quantity.value } };
-            setDraft(
+            sign(
+              way === "mint" ? "Sign and mint" : "Sign and burn",
               await construct(wallet, {
                 mint_burn: [{ policy_script_template: POLICY, asset_name: assetName, operation }],
               }, { mint: new Map([[policyId + assetName, way === "mint" ? quantity.value : -quantity.value]]) }),

@@ -36,6 +36,21 @@ export function slotTime(slot: number): number | undefined {
   return at && seconds && Date.parse(at.time) + (slot - at.absolute_slot_number) * seconds * 1_000;
 }
 
+/** A slot's time in words, to the minute; undefined until it is known. */
+export function slotTimeText(slot: number): string | undefined {
+  const at = slotTime(slot);
+  return at === undefined
+    ? undefined
+    : new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** The first slot at a time or later, in milliseconds since 1970; undefined until it is known. */
+export function slotAt(ms: number): number | undefined {
+  const seconds = slotSeconds.value;
+  const first = slotTime(0);
+  return first === undefined || !seconds ? undefined : Math.ceil((ms - first) / (seconds * 1_000));
+}
+
 /** The network, in the header. */
 export function NetworkStatus() {
   const { value } = useData((signal) => read<NetworkInformation>("/network/information", {}, signal), [], {

@@ -6,9 +6,10 @@ import { go } from "../kit/router.ts";
 import { toast } from "../kit/toast.tsx";
 import { NewPhrase } from "./create.tsx";
 import { type Invitation, readInvitation, templateOf } from "./invitation.ts";
+import { slotAt, slotTimeText } from "./network.tsx";
 import { walletPath } from "./paths.ts";
 import { PhraseField, phraseIn } from "./phraseField.tsx";
-import { ownerName, ownersIn, ruleOf, scriptWords } from "./scripts.ts";
+import { ownerName, ownersIn, type RuleTime, scriptWords, timedRule } from "./scripts.ts";
 import { useNewPassphrase } from "./secrets.tsx";
 import { send } from "./service.ts";
 
@@ -47,17 +48,39 @@ export function SharedWalletForm() {
 const numbers = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => [String(from + i), String(from + i)] as const);
 
+/** What a rule may say of times. */
+const TIMES = {
+  none: "At any time",
+  fewer: "Fewer signatures are enough from a date on",
+  from: "Payments only from a date on",
+  until: "Payments only until a date",
+} as const;
+
+/** The time of a rule; undefined for none, or while it is not complete. */
+function ruleTime(kind: keyof typeof TIMES, slot: number | undefined, needed: number): RuleTime | undefined {
+  if (slot === undefined || kind === "none") return undefined;
+  if (kind !== "fewer") return { kind, slot };
+  return needed > 0 ? { kind, slot, needed } : undefined;
+}
+
 function Begin({ next }: { readonly next: (plan: Plan) => void }) {
   const [name, setName] = useState("");
   const [owners, setOwners] = useState("2");
   const [needed, setNeeded] = useState("2");
   const [delegates, setDelegates] = useState(true);
-  const rule = ruleOf(Number(owners), Number(needed));
+  const [time, setTime] = useState<keyof typeof TIMES>("none");
+  const [date, setDate] = useState("");
+  const [fewer, setFewer] = useState("1");
+  const at = Date.parse(date);
+  const slot = Number.isNaN(at) ? undefined : slotAt(at);
+  const isPast = slot !== undefined && at <= Date.now();
+  const reached = ruleTime(time, slot, Math.min(Number(fewer), Number(needed) - 1));
+  const rule = timedRule(Number(owners), Number(needed), reached);
   return (
     <Panel title="The rule">
       <Form
         verb="Continue"
-        disabled={name.trim() === ""}
+        disabled={name.trim() === "" || (time !== "none" && (reached === undefined || isPast))}
         run={() => next({ name: name.trim(), rule, delegates, keys: {}, self: "cosigner#0" })}
       >
         <TextField label="Name" value={name} onInput={setName} maxLength={255} autofocus />
@@ -74,11 +97,48 @@ function Begin({ next }: { readonly next: (plan: Plan) => void }) {
           <SelectField
             label="Signatures that a payment needs"
             value={needed}
-            onChange={setNeeded}
+            onChange={(value) => {
+              setNeeded(value);
+              if (value === "1" && time === "fewer") setTime("none");
+            }}
             options={numbers(1, Number(owners))}
           />
         </div>
-        <p class="note">{`The rule: ${scriptWords(rule)}. You are Owner 1. The rule cannot be changed later.`}</p>
+        <SelectField
+          label="Time"
+          value={time}
+          onChange={setTime}
+          options={(Object.entries(TIMES) as [keyof typeof TIMES, string][]).filter(([one]) =>
+            one !== "fewer" || Number(needed) > 1
+          )}
+        />
+        {time !== "none" && (
+          <div class="two">
+            <TextField
+              label="Date and time"
+              type="datetime-local"
+              value={date}
+              onInput={setDate}
+              error={isPast ? "This is in the past." : undefined}
+            />
+            {time === "fewer" && (
+              <SelectField
+                label="Signatures that are enough then"
+                value={String(Math.min(Number(fewer), Number(needed) - 1))}
+                onChange={setFewer}
+                options={numbers(1, Number(needed) - 1)}
+              />
+            )}
+          </div>
+        )}
+        {time === "until" && (
+          <p class="alert warn">
+            After this moment nothing can ever be paid from the wallet: what is left in it is lost.
+          </p>
+        )}
+        <p class="note">
+          {`The rule: ${scriptWords(rule, slotTimeText)}. You are Owner 1. The rule cannot be changed later.`}
+        </p>
         <CheckField
           label="It can delegate to stake pools, by the same rule"
           checked={delegates}
@@ -118,7 +178,7 @@ function Join({ next }: { readonly next: (plan: Plan) => void }) {
                 <b>
                   <bdi>{invitation.name || "Shared wallet"}</bdi>
                 </b>
-                {`. The rule: ${scriptWords(invitation.rule)}.`}
+                {`. The rule: ${scriptWords(invitation.rule, slotTimeText)}.`}
               </span>
             </p>
             {self === undefined ? <p class="alert">All owners have joined already.</p> : (

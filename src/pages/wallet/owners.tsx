@@ -6,6 +6,7 @@ import { copyText, Id } from "../kit/Id.tsx";
 import { Badge, Facts, Panel } from "../kit/parts.tsx";
 import { toast } from "../kit/toast.tsx";
 import { invitationText, isAccountKey, readInvitation } from "./invitation.ts";
+import { slotTimeText } from "./network.tsx";
 import { ownerName, ownersIn, scriptWords } from "./scripts.ts";
 import { read, send } from "./service.ts";
 import type { WalletTab } from "./wallet.tsx";
@@ -33,13 +34,16 @@ export function Owners({ wallet, reload }: WalletTab) {
             <Panel title="The rule">
               <Facts
                 pairs={[
-                  ["A payment needs", scriptWords(rule)],
-                  ["Staking", staking ? scriptWords(staking.template as never) : "this wallet does not delegate"],
+                  ["A payment needs", scriptWords(rule, slotTimeText)],
+                  [
+                    "Staking",
+                    staking ? scriptWords(staking.template as never, slotTimeText) : "this wallet does not delegate",
+                  ],
                   ["You are", self ? ownerName(self) : "not among the owners"],
                 ]}
               />
             </Panel>
-            {self !== undefined && owners.length > 1 && (
+            {self !== undefined && Object.keys(payment.cosigners).length > 1 && (
               <Panel title="Your key">
                 <p>
                   {`Send it to the owners who joined before you: they add it as the key of ${ownerName(self)}. `}

@@ -4,7 +4,6 @@ import { ApiError } from "#src/client/http.ts";
 import type { WalletAddress } from "#src/client/wallets.ts";
 import { count } from "../kit/amounts.tsx";
 import { Loaded, useData, usePages } from "../kit/data.tsx";
-import { Form } from "../kit/forms.tsx";
 import { copyText, Id } from "../kit/Id.tsx";
 import { Action, Badge, Choice, lazy, Panel } from "../kit/parts.tsx";
 import { Empty, sentenceOf } from "../kit/states.tsx";
@@ -13,7 +12,7 @@ import { toast } from "../kit/toast.tsx";
 import { adaText } from "./amounts.ts";
 import { askFaucet, devnet, GIFT } from "./devnet.ts";
 import { network, networkName } from "./network.tsx";
-import { SecretField } from "./secrets.tsx";
+import { PassphraseForm } from "./secrets.tsx";
 import { read, readPage, send } from "./service.ts";
 import type { WalletTab } from "./wallet.tsx";
 
@@ -95,23 +94,18 @@ function Next({ wallet: { prefix, id } }: Pick<WalletTab, "wallet">) {
 
 /** A random wallet makes its addresses one by one, by a key. */
 function MakeAddress({ id }: { readonly id: string }) {
-  const [secret, setSecret] = useState("");
   return (
     <Panel title="Make an address">
       <p class="note">A wallet of this kind makes each address with its key, which needs the passphrase.</p>
-      <Form
+      <PassphraseForm
         verb="Make an address"
-        run={async () => {
-          try {
-            await send("POST", `/byron-wallets/${id}/addresses`, { passphrase: secret });
-            toast("The address is made");
-          } finally {
-            setSecret("");
-          }
+        label="Passphrase"
+        optional
+        run={async (passphrase) => {
+          await send("POST", `/byron-wallets/${id}/addresses`, { passphrase });
+          toast("The address is made");
         }}
-      >
-        <SecretField label="Passphrase" value={secret} onInput={setSecret} />
-      </Form>
+      />
     </Panel>
   );
 }
@@ -150,7 +144,7 @@ function Addresses({ prefix, id }: { readonly prefix: string; readonly id: strin
                 rows={entries}
                 keyOf={(one) => one.id}
                 columns={[
-                  { title: "Address", cell: (one) => <Id value={one.id} name="address" ends={14} /> },
+                  { title: "Address", cell: (one) => <Id value={one.id} name="address" ends={9} /> },
                   {
                     title: "State",
                     cell: (one) => <Badge tone={one.state === "used" ? "good" : "quiet"}>{one.state}</Badge>,

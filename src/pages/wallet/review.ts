@@ -7,6 +7,7 @@
  */
 import { fromHex } from "#src/base/bytes.ts";
 import { addressText, type Credential, parseAddress, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
+import { readAuxiliaryData } from "#src/cardano/auxiliary.ts";
 import { as, asInt, asSet, CborError, decodeAll, entry } from "#src/cardano/cbor.ts";
 import { type Certificate, type DRep } from "#src/cardano/certificates.ts";
 import { drepId } from "#src/cardano/drepId.ts";
@@ -42,8 +43,8 @@ export interface Requested {
   /** `abstain`, `no_confidence` or `drep1…`. A wallet without a vote abstains when it joins a pool. */
   readonly vote?: string;
   readonly withdraw?: boolean;
-  /** Whether metadata was attached. */
-  readonly metadata?: boolean;
+  /** Lines of a message in the metadata (CIP-20). */
+  readonly message?: readonly string[] | undefined;
 }
 
 /** An output, described. */
@@ -80,6 +81,10 @@ export interface Review {
   /** Lovelace that leaves the wallet: payments, fee and deposit, less rewards and refunds. */
   readonly cost: bigint;
   readonly metadata: boolean;
+  /** Lines of its message, where that is all of its metadata. */
+  readonly message: readonly string[] | undefined;
+  /** First slot in which it is valid. */
+  readonly validFrom: number | undefined;
   /** First slot in which it is no longer valid. */
   readonly validTo: number | undefined;
   /** Hashes of the keys that have signed. */
@@ -143,6 +148,8 @@ export function reviewTransaction(
     withdrawn,
     cost: paid + scanned.fee + deposit - refund - withdrawn,
     metadata,
+    message: messageIn(scanned.auxiliaryData),
+    validFrom: scanned.validFrom,
     validTo: scanned.validTo,
     signed: signaturesIn(scanned.witnesses),
   };
@@ -268,14 +275,32 @@ function signaturesIn(witnesses: Uint8Array): ReadonlySet<string> {
   return new Set(asSet(list).map((one) => keyHash(as(as(one, "array").value[0], "bytes").value)));
 }
 
+/** Label of messages in metadata (CIP-20). */
+const MESSAGE = 674n;
+
+/** The lines of a message; undefined where there is none, or more than one. */
+function messageIn(auxiliary: Uint8Array | undefined): readonly string[] | undefined {
+  if (auxiliary === undefined) return undefined;
+  const { metadata, native, plutus } = readAuxiliaryData(auxiliary);
+  const only = metadata.get(MESSAGE);
+  if (only === undefined || metadata.size + native.length + plutus.length > 1) return undefined;
+  const item = decodeAll(only);
+  const [member, ...others] = item.type === "map" ? item.value : [];
+  if (member === undefined || others.length > 0) return undefined;
+  const [key, list] = member;
+  if (key.type !== "text" || key.value !== "msg" || list.type !== "array") return undefined;
+  const lines = list.value.flatMap((line) => line.type === "text" ? [line.value] : []);
+  return lines.length === list.value.length ? lines : undefined;
+}
+
 /** How a transaction differs from what was requested. */
 function differences(
-  review: Pick<Review, "pays" | "mints" | "withdrawn" | "metadata">,
+  review: Pick<Review, "pays" | "mints" | "withdrawn" | "metadata" | "message">,
   requested: Requested,
   { found, missing }: Matched,
   done: readonly string[],
 ): string[] {
-  const { join, quit = false, vote, withdraw = false, metadata = false } = requested;
+  const { join, quit = false, vote, withdraw = false, message } = requested;
   const minted = new Map(review.mints.map(({ policy, name, quantity }) => [policy + name, quantity]));
   const wanted = requested.mint ?? new Map<string, bigint>();
   const needed = [...(join ? [`join ${join}`] : []), ...(quit ? ["quit"] : []), ...(vote ? [`vote ${vote}`] : [])];
@@ -294,8 +319,10 @@ function differences(
     ...done.filter((one) => !allowed.has(one)).map((one) => `It would ${one}, which you did not request.`),
     ...needed.filter((one) => !done.includes(one)).map((one) => `It would not ${one}.`),
     ...(review.withdrawn > 0n && !withdraw && !quit ? ["It withdraws rewards, which you did not request."] : []),
-    ...(review.metadata && !metadata ? ["It carries metadata that you did not enter."] : []),
-    ...(!review.metadata && metadata ? ["It lacks the metadata that you entered."] : []),
+    ...(review.metadata && message === undefined ? ["It carries metadata that you did not enter."] : []),
+    ...(message !== undefined && review.message?.join("\n") !== message.join("\n")
+      ? ["Its message is not the one that you entered."]
+      : []),
   ];
 }
 

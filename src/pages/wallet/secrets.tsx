@@ -4,7 +4,7 @@
  * URL, no storage, and no message.
  */
 import { useState } from "preact/hooks";
-import { TextField } from "../kit/forms.tsx";
+import { Form, TextField } from "../kit/forms.tsx";
 
 /** Characters of a new passphrase at least. */
 const SHORTEST = 10;
@@ -29,6 +29,36 @@ export function SecretField({ label, value, onInput, hint, error, autofocus = fa
       autofocus={autofocus}
       {...(hint === undefined ? {} : { hint })}
     />
+  );
+}
+
+/** A form whose action needs the wallet's passphrase, which is forgotten after each attempt. */
+export function PassphraseForm({ verb, run, label = "Passphrase of this wallet", optional = false, danger, cancel }: {
+  readonly verb: string;
+  readonly run: (passphrase: string) => Promise<unknown>;
+  readonly label?: string;
+  /** Whether it may be empty, as that of an old random wallet. */
+  readonly optional?: boolean;
+  readonly danger?: boolean;
+  readonly cancel?: () => void;
+}) {
+  const [passphrase, setPassphrase] = useState("");
+  return (
+    <Form
+      verb={verb}
+      danger={danger ?? false}
+      disabled={passphrase === "" && !optional}
+      {...(cancel && { cancel })}
+      run={async () => {
+        try {
+          await run(passphrase);
+        } finally {
+          setPassphrase("");
+        }
+      }}
+    >
+      <SecretField label={label} value={passphrase} onInput={setPassphrase} />
+    </Form>
   );
 }
 

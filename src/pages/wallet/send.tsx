@@ -1,6 +1,5 @@
-// deno-lint-ignore-file jsx-key -- the pairs of Facts are no lists of elements
 /** Payments to one or several recipients, with tokens and a message. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { z } from "zod";
 import type * as walletsApi from "#src/api/wallets/wallets.ts";
 import type { Messaged } from "#src/base/json.ts";
@@ -10,19 +9,18 @@ import type { FeeEstimate } from "#src/client/wallets.ts";
 import { Ada } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
 import { Form, SelectField, TextField } from "../kit/forms.tsx";
-import { Facts, Panel } from "../kit/parts.tsx";
-import { Id } from "../kit/Id.tsx";
+import { Panel } from "../kit/parts.tsx";
 import { hrefOf } from "../kit/router.ts";
-import { Table } from "../kit/Table.tsx";
 import { Empty, Failure } from "../kit/states.tsx";
 import { adaText, fieldText, readAda, readUnits } from "./amounts.ts";
 import { type AssetBook, assetKey, decimalsOf, titleOf, useAssets } from "./assets.tsx";
+import { type ByronPlan, ByronSend, planByron } from "./byronSend.tsx";
 import { networkId } from "./network.tsx";
 import { walletPath } from "./paths.ts";
+import { paymentBodies } from "./payments.ts";
 import type { Requested, RequestedPayment } from "./review.ts";
-import { SecretField } from "./secrets.tsx";
 import { read, send, type Transaction, type WalletSummary } from "./service.ts";
-import { construct, type Draft, Sent, Signing } from "./signing.tsx";
+import { construct, type Draft, useDraft } from "./signing.tsx";
 import { paymentsOf } from "./transactions.ts";
 import type { WalletTab } from "./wallet.tsx";
 
@@ -133,22 +131,8 @@ export function readForm(
   return { payments: problems.size === 0 ? payments : undefined, problems };
 }
 
-/** Payments as the API has them. */
-const paymentBodies = (payments: readonly RequestedPayment[]) =>
-  payments.map(({ address, lovelace, assets }) => ({
-    address,
-    amount: { quantity: lovelace, unit: "lovelace" },
-    ...(assets.size === 0 ? {} : {
-      assets: [...assets].map(([asset, quantity]) => ({
-        policy_id: asset.slice(0, 56),
-        asset_name: asset.slice(56),
-        quantity,
-      })),
-    }),
-  }));
-
-/** A message as metadata (CIP-20), in lines of at most 64 bytes. */
-export function messageMetadata(message: string) {
+/** A message in lines of at most 64 bytes. */
+export function messageLines(message: string): readonly string[] {
   const lines: string[] = [];
   let line = "";
   for (const character of message.replaceAll("\r", "")) {
@@ -159,8 +143,13 @@ export function messageMetadata(message: string) {
     } else line += character;
   }
   lines.push(line);
-  return { "674": { map: [{ k: { string: "msg" }, v: { list: lines.map((string) => ({ string })) } }] } };
+  return lines;
 }
+
+/** Lines of a message as metadata (CIP-20). */
+const messageMetadata = (lines: readonly string[]) => ({
+  "674": { map: [{ k: { string: "msg" }, v: { list: lines.map((string) => ({ string })) } }] },
+});
 
 function SendForm({ wallet, book, initial, reload }: {
   readonly wallet: WalletSummary;
@@ -171,49 +160,46 @@ function SendForm({ wallet, book, initial, reload }: {
   const [recipients, setRecipients] = useState(initial);
   const [message, setMessage] = useState("");
   const [tried, setTried] = useState(false);
-  const [draft, setDraft] = useState<Draft>();
-  const [estimate, setEstimate] = useState<Estimated>();
+  const [plan, setPlan] = useState<ByronPlan>();
   const decimals = (asset: string) => decimalsOf(book, asset.slice(0, 56), asset.slice(56));
   const { payments, problems } = readForm(recipients, wallet, decimals, networkId());
   const change = (key: number, changed: Partial<Recipient>) =>
     setRecipients((all) => all.map((one) => one.key === key ? { ...one, ...changed } : one));
-  const restart = () => {
-    setDraft(undefined);
-    setEstimate(undefined);
-  };
   const reset = () => {
-    restart();
+    setPlan(undefined);
     setRecipients([blank()]);
     setMessage("");
     setTried(false);
   };
-  if (draft) {
+  // what was sent is not offered to be sent twice
+  const { sign, signing } = useDraft({ wallet, reload }, reset);
+  if (signing) return signing;
+  if (plan) {
     return (
-      <Signing
+      <ByronSend
         wallet={wallet}
-        draft={draft}
-        verb="Sign and send"
-        back={restart}
-        done={() => void reload()}
+        plan={plan}
+        back={() => setPlan(undefined)}
+        done={reset}
+        reload={reload}
       />
     );
   }
-  if (estimate) return <ByronSend wallet={wallet} estimated={estimate} back={restart} sent={reset} />;
 
   const review = async () => {
     setTried(true);
     if (payments === undefined) return;
     const enough = await withLeastAda(wallet, payments);
-    const metadata = message.trim() === "" ? {} : { metadata: messageMetadata(message.trim()) };
+    const lines = message.trim() === "" ? undefined : messageLines(message.trim());
+    const metadata = lines && { metadata: messageMetadata(lines) };
     if (wallet.prefix === "byron-wallets") {
-      const body = { payments: paymentBodies(enough) };
-      const fees = await send<FeeEstimate>("POST", `/byron-wallets/${wallet.id}/payment-fees`, body);
-      return setEstimate({ payments: enough, fees });
+      return setPlan(await planByron(wallet.id, enough));
     }
-    setDraft(
+    sign(
+      "Sign and send",
       await constructPayments(wallet, { payments: paymentBodies(enough), ...metadata }, {
         payments: enough,
-        metadata: message.trim() !== "",
+        message: lines,
       }),
     );
   };
@@ -287,8 +273,15 @@ function SendForm({ wallet, book, initial, reload }: {
         </Panel>
         <Panel title="What happens next">
           <ol class="steps">
-            <li>You see the fee, the change and the sum, read from the transaction itself.</li>
-            <li>You sign with the passphrase. Nothing is sent before that.</li>
+            <li>
+              You see the fee, the change and the sum
+              {wallet.prefix !== "byron-wallets" && ", read from the transaction itself"}.
+            </li>
+            <li>
+              {wallet.signs || wallet.prefix === "byron-wallets"
+                ? "You sign with the passphrase. Nothing is sent before that."
+                : "You sign it where the keys are, and paste it back. Nothing is sent before that."}
+            </li>
             <li>The network takes it into a block, usually within a minute.</li>
           </ol>
         </Panel>
@@ -417,66 +410,4 @@ function optionText(book: AssetBook, wallet: WalletSummary, key: string): string
   const quantity = fieldText(BigInt(held?.quantity ?? 0), decimalsOf(book, policy, name));
   const fingerprint = book.get(key)?.fingerprint;
   return `${titleOf(book, policy, name)} (${fingerprint ? `…${fingerprint.slice(-6)}, ` : ""}${quantity} available)`;
-}
-
-interface Estimated {
-  readonly payments: readonly RequestedPayment[];
-  readonly fees: FeeEstimate;
-}
-
-/** A Byron wallet builds, signs and sends in one call: its fee is an estimate before that. */
-function ByronSend({ wallet, estimated: { payments, fees }, back, sent }: {
-  readonly wallet: WalletSummary;
-  readonly estimated: Estimated;
-  readonly back: () => void;
-  readonly sent: () => void;
-}) {
-  const [passphrase, setPassphrase] = useState("");
-  const [hash, setHash] = useState<string>();
-  // one key for one review: a repeated press pays once
-  const [key] = useState(() => crypto.randomUUID());
-  useEffect(() => () => setPassphrase(""), []);
-  if (hash !== undefined) return <Sent wallet={wallet} hash={hash} back={sent} />;
-  const total = payments.reduce((sum, { lovelace }) => sum + lovelace, 0n);
-  return (
-    <Panel title="Check before you sign" aside={<button type="button" class="small" onClick={back}>Back</button>}>
-      <Table
-        caption="Recipients"
-        showCaption
-        rows={payments.map((one, i) => ({ ...one, key: String(i) }))}
-        keyOf={({ key }) => key}
-        pageSize={20}
-        columns={[
-          { title: "Recipient", cell: ({ address }) => <Id value={address} name="address" full /> },
-          { title: "Gets", align: "right", cell: ({ lovelace }) => <Ada lovelace={lovelace} /> },
-        ]}
-      />
-      <Facts
-        pairs={[
-          ["Fee, about", <Ada lovelace={fees.estimated_max.quantity} />],
-          [
-            "Leaves this wallet, about",
-            <b>
-              <Ada lovelace={total + BigInt(fees.estimated_max.quantity)} />
-            </b>,
-          ],
-        ]}
-      />
-      <Form
-        verb="Sign and send"
-        cancel={back}
-        run={async () => {
-          try {
-            const body = { passphrase, payments: paymentBodies(payments) };
-            const { id } = await send<Transaction>("POST", `/byron-wallets/${wallet.id}/transactions`, body, key);
-            setHash(id);
-          } finally {
-            setPassphrase("");
-          }
-        }}
-      >
-        <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
-      </Form>
-    </Panel>
-  );
 }

@@ -17,14 +17,15 @@ import { hrefOf } from "../kit/router.ts";
 import { Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
 import { AssetAmount, type AssetBook, useAssets } from "./assets.tsx";
-import { TransactionStatus } from "./historyTable.tsx";
+import { Change, TransactionStatus } from "./historyTable.tsx";
 import { slotTime } from "./network.tsx";
 import type { OwnKeys } from "./ownKeys.ts";
 import { walletPath } from "./paths.ts";
 import type { Requested, Review, ReviewedAsset } from "./review.ts";
 import { isSatisfied, ownerName, ownersIn } from "./scripts.ts";
-import { SecretField } from "./secrets.tsx";
+import { PassphraseForm } from "./secrets.tsx";
 import { read, send, type Transaction, type WalletSummary } from "./service.ts";
+import { purposeOf } from "./transactions.ts";
 import type { WalletTab } from "./wallet.tsx";
 
 /** A transaction that may be signed, with what was requested where it was built here. */
@@ -41,31 +42,43 @@ export async function construct(wallet: WalletSummary, body: unknown, requested:
   return { transaction: built.transaction, requested, warnings: built.warnings };
 }
 
+type Signed = Pick<WalletTab, "wallet" | "reload">;
+
 /**
- * Builds transactions of a view, one at a time: `signing` is the review in place of the view as long as there is one,
- * `error` says why the last one was not built.
+ * `sign` opens the review of a draft; `signing` is the review, in place of the view, as long as there is one. `finished`
+ * is called when the result was read.
  */
-export function useSigning({ wallet, reload }: Pick<WalletTab, "wallet" | "reload">) {
+export function useDraft({ wallet, reload }: Signed, finished?: () => void) {
   const [begun, setBegun] = useState<{ readonly draft: Draft; readonly verb: string }>();
-  const [error, setError] = useState<unknown>();
-  const begin = async (verb: string, body: unknown, requested: Requested) => {
-    setError(undefined);
-    try {
-      setBegun({ draft: await construct(wallet, body, requested), verb });
-    } catch (failure) {
-      setError(failure);
-      document.querySelector("#main")?.scrollIntoView();
-    }
-  };
   const signing = begun && (
     <Signing
       wallet={wallet}
       draft={begun.draft}
       verb={begun.verb}
       back={() => setBegun(undefined)}
+      finish={() => {
+        setBegun(undefined);
+        finished?.();
+      }}
       done={() => void reload()}
     />
   );
+  return { sign: (verb: string, draft: Draft) => setBegun({ verb, draft }), signing };
+}
+
+/** Builds transactions of a view, one at a time: as `useDraft`; `error` says why the last one was not built. */
+export function useSigning({ wallet, reload }: Signed) {
+  const { sign, signing } = useDraft({ wallet, reload });
+  const [error, setError] = useState<unknown>();
+  const begin = async (verb: string, body: unknown, requested: Requested) => {
+    setError(undefined);
+    try {
+      sign(verb, await construct(wallet, body, requested));
+    } catch (failure) {
+      setError(failure);
+      document.querySelector("#main")?.scrollIntoView();
+    }
+  };
   return { begin, error, signing };
 }
 
@@ -130,13 +143,15 @@ async function derive({ prefix, id, payment, staking }: WalletSummary): Promise<
 }
 
 /** Shows a draft, and takes it to the ledger. `back` returns to the form. */
-export function Signing({ wallet, draft, verb, back, done }: {
+function Signing({ wallet, draft, verb, back, finish, done }: {
   readonly wallet: WalletSummary;
   readonly draft: Draft;
   /** What is done: `Send`. */
   readonly verb: string;
   readonly back: () => void;
-  /** Called when the transaction was sent. */
+  /** Called when the result was read. */
+  readonly finish: () => void;
+  /** Called when the transaction was sent, and when it is in the ledger. */
   readonly done?: (() => void) | undefined;
 }) {
   const [text, setText] = useState(draft.transaction);
@@ -146,7 +161,7 @@ export function Signing({ wallet, draft, verb, back, done }: {
   const top = useRef<HTMLDivElement>(null);
   // the button that led here is gone, and with it the focus
   useEffect(() => top.current?.focus(), []);
-  if (sent !== undefined) return <Sent wallet={wallet} hash={sent} back={back} />;
+  if (sent !== undefined) return <Sent wallet={wallet} hash={sent} back={finish} landed={done} />;
   const submit = async (signed: string, hash: string) => {
     await send("POST", `/${wallet.prefix}/${wallet.id}/transactions-submit`, { transaction: signed }, hash);
     done?.();
@@ -228,22 +243,12 @@ function OwnSigning({ wallet, review, transaction, verb, submit, back }: {
   readonly submit: (signed: string, hash: string) => Promise<void>;
   readonly back: () => void;
 }) {
-  const [passphrase, setPassphrase] = useState("");
   return (
-    <Form
+    <PassphraseForm
       verb={verb}
-      disabled={passphrase === ""}
       cancel={back}
-      run={async () => {
-        try {
-          await submit(await signed(wallet, transaction, passphrase, review.hash), review.hash);
-        } finally {
-          setPassphrase("");
-        }
-      }}
-    >
-      <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
-    </Form>
+      run={async (passphrase) => await submit(await signed(wallet, transaction, passphrase, review.hash), review.hash)}
+    />
   );
 }
 
@@ -256,10 +261,9 @@ function SharedSigning({ wallet, review, signers, transaction, replace, submit }
   readonly replace: (transaction: string) => void;
   readonly submit: (signed: string, hash: string) => Promise<void>;
 }) {
-  const [passphrase, setPassphrase] = useState("");
   const template = wallet.payment!.template as never;
   const owners = ownersIn(template);
-  const enough = isSatisfied(template, signers);
+  const enough = isSatisfied(template, signers, review);
   return (
     <>
       <h3>Signatures</h3>
@@ -279,19 +283,10 @@ function SharedSigning({ wallet, review, signers, transaction, replace, submit }
           </>
         )
         : (
-          <Form
+          <PassphraseForm
             verb="Sign"
-            disabled={passphrase === ""}
-            run={async () => {
-              try {
-                replace(await signed(wallet, transaction, passphrase, review.hash));
-              } finally {
-                setPassphrase("");
-              }
-            }}
-          >
-            <SecretField label="Passphrase of this wallet" value={passphrase} onInput={setPassphrase} />
-          </Form>
+            run={async (passphrase) => replace(await signed(wallet, transaction, passphrase, review.hash))}
+          />
         )}
       {!enough && signers.size > 0 && (
         <PassOn
@@ -470,7 +465,16 @@ export function ReviewView({ review, book }: { readonly review: Review; readonly
               <Ada lovelace={review.cost < 0n ? -review.cost : review.cost} />
             </b>,
           ],
-          ["Metadata", review.metadata ? "The message is public, for good." : undefined],
+          [
+            "Message",
+            review.message && (
+              <span class="wallet-name">
+                <bdi class="message">{review.message.join("\n")}</bdi>
+                <span class="note">It is public, for good.</span>
+              </span>
+            ),
+          ],
+          ["Metadata", review.metadata && !review.message ? "It carries data that is public, for good." : undefined],
           ["Valid until", until === undefined ? undefined : <DateTime at={until} />],
           ["Transaction id", <Id value={review.hash} name="transaction id" />],
         ]}
@@ -490,10 +494,12 @@ function totalsOf(assets: readonly ReviewedAsset[]): ReadonlyMap<string, Reviewe
 }
 
 /** A transaction that was sent, on its way to the ledger. */
-export function Sent({ wallet, hash, back }: {
+export function Sent({ wallet, hash, back, landed }: {
   readonly wallet: WalletSummary;
   readonly hash: string;
   readonly back: () => void;
+  /** Called once it is in the ledger. */
+  readonly landed?: (() => void) | undefined;
 }) {
   const data = useData(
     (signal) => read<Transaction>(`/${wallet.prefix}/${wallet.id}/transactions/${hash}`, {}, signal),
@@ -501,7 +507,11 @@ export function Sent({ wallet, hash, back }: {
     { everyMs: 1_500 },
   );
   useEffect(() => document.querySelector<HTMLElement>("#sent")?.focus(), []);
+  const book = useAssets(wallet);
   const status = data.value?.status ?? "pending";
+  useEffect(() => {
+    if (status === "in_ledger") landed?.();
+  }, [status]);
   return (
     <Panel title="Sent">
       <div id="sent" tabIndex={-1} role="status">
@@ -511,9 +521,15 @@ export function Sent({ wallet, hash, back }: {
           ? <p class="alert">It expired before a block had it. Nothing was spent.</p>
           : <p class="alert info">The network has it. A block takes it within a minute, usually.</p>}
       </div>
+      {data.value && (
+        <p class="result">
+          <b>{purposeOf(data.value)}</b> <Change transaction={data.value} book={book.value} />
+        </p>
+      )}
       <Facts
         pairs={[
           ["Status", data.value ? <TransactionStatus transaction={data.value} /> : <Badge tone="warn">Pending</Badge>],
+          ["Fee", data.value && <Ada lovelace={data.value.fee.quantity} />],
           ["Transaction", <Id value={hash} name="transaction id" full />],
         ]}
       />

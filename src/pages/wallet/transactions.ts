@@ -41,22 +41,14 @@ export const STATUSES: Readonly<Record<Transaction["status"], readonly [string, 
   expired: ["Expired", "bad"],
 };
 
-/** Filters of a history; the times are for the service, the others are applied here. */
-export interface HistoryFilter {
-  readonly direction: "" | "incoming" | "outgoing";
-  readonly status: "" | "pending" | "in_ledger" | "expired";
-  /** Part of an id, an address or a token's name in hexadecimal. */
-  readonly text: string;
-}
-
-export function matches(transaction: Transaction, { direction, status, text }: HistoryFilter): boolean {
-  if (direction !== "" && transaction.direction !== direction) return false;
-  const shown = transaction.status === "submitted" ? "pending" : transaction.status;
-  if (status !== "" && shown !== status) return false;
-  if (text === "") return true;
+/** Whether a transaction has a text: the beginning of its id, or a part of an address or of a token's hexadecimal. */
+export function hasText(
+  { id, inputs, outputs }: Pick<Transaction, "id" | "inputs" | "outputs">,
+  text: string,
+): boolean {
   const wanted = text.toLowerCase();
-  return transaction.id.startsWith(wanted) ||
-    [...transaction.inputs, ...transaction.outputs].some(({ address, assets }) =>
+  return id.startsWith(wanted) ||
+    [...inputs, ...outputs].some(({ address, assets }) =>
       address?.toLowerCase().includes(wanted) ||
       (assets ?? []).some(({ policy_id, asset_name }) => `${policy_id}${asset_name}`.includes(wanted))
     );
@@ -68,21 +60,21 @@ export const PAGE = 20;
 const MOST_READ = 25;
 
 /**
- * A page of transactions that match: pages of the service are read until enough are found. `after` continues behind the
- * last one that was read, so no transaction is left out or shown twice.
+ * A page of transactions that have a text: pages of the service are read until enough are found. `after` continues
+ * behind the last one that was read, so no transaction is left out or shown twice.
  */
 export async function matchingPage(
   readPage: (after: string | undefined) => Promise<Page<Transaction>>,
-  filter: HistoryFilter,
+  text: string,
   cursor: string | undefined,
 ): Promise<Page<Transaction>> {
   const entries: Transaction[] = [];
   let after = cursor;
   for (let i = 0; i < MOST_READ; i++) {
     const page = await readPage(after);
-    entries.push(...page.entries.filter((one) => matches(one, filter)));
+    entries.push(...text === "" ? page.entries : page.entries.filter((one) => hasText(one, text)));
     after = page.after;
-    if (after === undefined || entries.length >= PAGE) break;
+    if (after === undefined || text === "" || entries.length >= PAGE) break;
   }
   return { entries, after };
 }

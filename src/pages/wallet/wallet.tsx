@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** A wallet: its name and state, and its views as tabs. */
 import type { ComponentType } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Loaded, useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
 import { Heading, lazy, Tabs } from "../kit/parts.tsx";
@@ -135,6 +135,8 @@ function OneWallet({ prefix, id, tab, item, query }: {
   const data = useData((signal) => readWallet(prefix, id, signal), [prefix, id], { everyMs: EVERY_MS });
   const wallet = data.value ?? (data.error === undefined ? recentWallet(prefix, id) : undefined);
   const ready = wallet !== undefined;
+  // a view that shows the result of what was done begins anew when its tab is pressed
+  const [visits, setVisits] = useState(0);
   useEffect(() => {
     // on a narrow screen the tabs are wider than the page
     document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -171,12 +173,13 @@ function OneWallet({ prefix, id, tab, item, query }: {
       <Tabs
         label="Views of the wallet"
         current={current?.id ?? ""}
+        again={() => setVisits(visits + 1)}
         tabs={tabs.map(({ id, name }) => ({ id, name, href: hrefOf(walletPath(wallet, id)) }))}
       />
       {data.error !== undefined && <Failure error={data.error} retry={data.reload} stale />}
       <div class="column">
         {Shown
-          ? <Shown key={current.id} wallet={wallet} reload={data.reload} item={item} query={query} />
+          ? <Shown key={`${current.id} ${visits}`} wallet={wallet} reload={data.reload} item={item} query={query} />
           : <Empty title="This wallet has no such view" />}
       </div>
     </>

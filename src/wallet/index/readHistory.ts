@@ -39,7 +39,7 @@ export async function readHistory(
   const [known, rows, waiting] = await Promise.all([
     readFacts(sql, [wallet]),
     // one more than requested shows whether there is a next page
-    ledgerRows(sql, wallet, query, limit + 1),
+    isWanted(query, "in_ledger") ? ledgerRows(sql, wallet, query, limit + 1) : [],
     outsideLedger(sql, wallet, pending),
   ]);
   const facts = known.get(wallet);
@@ -114,7 +114,7 @@ function comparePlaces(a: HistoryCursor, b: HistoryCursor): number {
 }
 
 async function ledgerRows(sql: Queries, wallet: string, query: HistoryQuery, limit: number): Promise<TransactionRow[]> {
-  const { from, to, minWithdrawal, address, after } = query;
+  const { from, to, minWithdrawal, address, direction, after } = query;
   const up = query.order === "ascending";
   const place = after && sql`(${after.slot}::bigint, ${after.index}::int, ${after.hash}::text)`;
   return await sql<TransactionRow[]>`select ${columns(sql)} from wallet_transaction where wallet = ${wallet}
@@ -122,6 +122,7 @@ async function ledgerRows(sql: Queries, wallet: string, query: HistoryQuery, lim
     ${to === undefined ? sql`` : sql`and from_slot <= ${to}`}
     ${minWithdrawal === undefined ? sql`` : sql`and withdrawal >= ${minWithdrawal}`}
     ${address === undefined ? sql`` : sql`and addresses @> ${sql.array([address])}`}
+    ${direction === undefined ? sql`` : direction === "outgoing" ? sql`and net < 0` : sql`and net >= 0`}
     ${
     place === undefined
       ? sql``
@@ -305,8 +306,16 @@ function openTransaction(
   };
 }
 
-function matches({ hash, slot, withdrawal, addresses }: OpenTransaction, query: HistoryQuery): boolean {
-  const { from, to, minWithdrawal, address, after } = query;
+const isWanted = ({ status }: HistoryQuery, found: WalletTransaction["status"]): boolean =>
+  status === undefined || status === found;
+
+function matches(
+  { hash, slot, withdrawal, addresses, transaction }: OpenTransaction,
+  query: HistoryQuery,
+): boolean {
+  const { from, to, minWithdrawal, address, direction, after } = query;
+  if (!isWanted(query, transaction.status)) return false;
+  if (direction !== undefined && transaction.direction !== direction) return false;
   if (from !== undefined && slot < from) return false;
   if (to !== undefined && slot > to) return false;
   if (minWithdrawal !== undefined && (withdrawal === undefined || withdrawal < minWithdrawal)) return false;

@@ -153,6 +153,10 @@ export interface HistoryQuery {
   readonly minWithdrawal?: bigint | undefined;
   /** Only those with an output at this address, or with the wallet's input from it; bytes in hexadecimal. */
   readonly address?: string | undefined;
+  /** Only those by which the wallet gained (or kept its lovelace), or only those by which it lost some. */
+  readonly direction?: WalletTransaction["direction"] | undefined;
+  /** Only those in the ledger, only those that wait for it, or only those that can no longer reach it. */
+  readonly status?: WalletTransaction["status"] | undefined;
   /** `next` of the previous page. */
   readonly after?: HistoryCursor | undefined;
 }

@@ -1,24 +1,26 @@
 /** The page of the wallet service in a browser, on a whole service with a devnet: what people do with wallets. */
 /// <reference lib="dom" />
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type { Constructed } from "#src/client/wallets.ts";
 import { startBrowser } from "../../support/browser.ts";
-import { expectAccessible, expectFits, expectFocusVisible, PHONE } from "../../support/pages.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { ADA, PASSPHRASE, type Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
 import {
+  expectGoodViews,
   expectNoSecret,
   field,
   hasStat,
+  joinPool,
   panel,
   press,
   secret,
   sign,
   tab,
   visit,
-  WalletPages,
+  type WalletPages,
+  withWalletPages,
 } from "../../support/wallet_page.ts";
 
 const browser = await startBrowser();
@@ -27,15 +29,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
   let scenario: Scenario;
   let pages: WalletPages;
 
-  beforeAll(async () => {
-    scenario = await Scenario.start({ env: { ARBOR_WALLET_UI_PORT: "0" } });
-    pages = new WalletPages(browser!, scenario);
-  });
-  afterEach(() => pages.close());
-  afterAll(async () => {
-    await browser?.close();
-    await scenario?.stop();
-  });
+  withWalletPages(browser, { env: { ARBOR_WALLET_UI_PORT: "0" } }, (...started) => [scenario, pages] = started);
 
   it("creates a wallet by keyboard alone, shows its phrase once, and asks for three of its words", async () => {
     const page = await pages.open();
@@ -128,6 +122,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
         "Fee",
         "Change, back to this wallet",
         "Leaves this wallet",
+        "Thanks",
       ]
     ) {
       expect(shown).toContain(text);
@@ -308,33 +303,20 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await tab(page, "Overview");
     await hasStat(page, "Available", "1,000");
     await tab(page, "Staking");
-    await page.getByRole("button", { name: /^Join pool1/ }).first().click();
-    const review = panel(page, "Check before you sign");
-    await review.getByText(/Delegates the stake to pool1/).waitFor();
-    expect(await review.innerText()).toMatch(/Deposit\s+2\.000000 ada/);
-    await sign(page, "Sign and join");
+    await joinPool(page);
+    // the tab that is open leads back from the result, to what is so now
+    await tab(page, "Staking");
+    await panel(page, "Your delegation").getByText(/^From epoch/).waitFor();
     await tab(page, "Overview");
     await hasStat(page, "Deposit", "2");
   });
 
   it("has no axe violations in both themes, shows the focus, and fits a phone", async () => {
     const { id } = await scenario.createWallet({ name: "W".repeat(120), coins: [ADA * 5n, 999_999_999_999n] });
-    const page = await pages.open("/");
-    const phone = await pages.open("/", PHONE);
-    for (
-      const [path, ready] of [["/", "tbody tr"], [`/wallets/${id}`, "tbody tr"], [
-        `/wallets/${id}/send`,
-        "fieldset",
-      ]] as const
-    ) {
-      for (const one of [page, phone]) {
-        await visit(one, path);
-        await one.locator(ready).first().waitFor();
-      }
-      await expectAccessible(page, path);
-      await expectFits(phone);
-    }
-    await expectFocusVisible(page);
+    await expectGoodViews(pages, [["/", "tbody tr"], [`/wallets/${id}`, "tbody tr"], [
+      `/wallets/${id}/send`,
+      "fieldset",
+    ]]);
   });
 
   it("is served at the port of --ui-port as well, with the service's guards", async () => {

@@ -565,10 +565,24 @@ describe("history", () => {
     expect(await at(receive(9))).toEqual([]);
   });
 
+  it("keeps those of a direction and of a status", async () => {
+    const { t1, t2, t3, t4, t5, t6, pending } = await filled();
+    const waiting = pending.map((one) => ({ ...one, status: "expired" as const }));
+    const of = (...list: ScannedTransaction[]) => list.map(({ hash }) => hash);
+    const kept = (query: HistoryQuery, open = pending) => hashes({ order: "ascending", ...query }, open);
+    expect(await kept({ direction: "incoming" })).toEqual(of(t1, t3, t5));
+    expect(await kept({ direction: "outgoing" })).toEqual(of(t2, t4, t6));
+    expect(await kept({ status: "in_ledger" })).toEqual(of(t1, t2, t3, t4, t5));
+    expect(await kept({ status: "pending" })).toEqual(of(t6));
+    expect(await kept({ status: "pending" }, waiting)).toEqual([]);
+    expect(await kept({ status: "expired" }, waiting)).toEqual(of(t6));
+    expect(await kept({ status: "pending", direction: "incoming" })).toEqual([]);
+  });
+
   it("comes in pages that miss nothing and repeat nothing, in both orders, with filters", async () => {
     const { pending } = await filled();
     for (const order of ["ascending", "descending"] as const) {
-      for (const filter of [{}, { from: 2 }, { address: change(1) }]) {
+      for (const filter of [{}, { from: 2 }, { address: change(1) }, { direction: "outgoing" }] as const) {
         const whole = await hashes({ order, ...filter }, pending);
         for (const limit of [1, 2, 3, 6, 7]) {
           const found: string[] = [];

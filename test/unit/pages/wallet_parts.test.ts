@@ -4,16 +4,8 @@ import { writeKey } from "#src/cardano/keyText.ts";
 import { newSeed, publicKey } from "#src/cardano/keys.ts";
 import type { Transaction } from "#src/client/wallets.ts";
 import { invitationText, isAccountKey, readInvitation } from "#src/pages/wallet/invitation.ts";
-import { isSatisfied, ownersIn, ruleOf, scriptWords } from "#src/pages/wallet/scripts.ts";
-import {
-  assetChanges,
-  type HistoryFilter,
-  matches,
-  matchingPage,
-  PAGE,
-  paymentsOf,
-  purposeOf,
-} from "#src/pages/wallet/transactions.ts";
+import { isSatisfied, ownersIn, ruleOf, scriptWords, timedRule } from "#src/pages/wallet/scripts.ts";
+import { assetChanges, hasText, matchingPage, PAGE, paymentsOf, purposeOf } from "#src/pages/wallet/transactions.ts";
 
 const path = ["1852H", "1815H", "0H", "0", "0"];
 const amount = { quantity: 1, unit: "lovelace" as const };
@@ -66,25 +58,17 @@ describe("a transaction of the history", () => {
     ]);
   });
 
-  it("matches by direction, status, id, address and token", () => {
-    const all: HistoryFilter = { direction: "", status: "", text: "" };
-    const one = transaction({
-      status: "submitted",
-      outputs: [{ address: "addr_test1xyz", amount, assets: [asset(1)] }],
-    });
-    expect(matches(one, all)).toBe(true);
-    expect(matches(one, { ...all, status: "pending" })).toBe(true);
-    expect(matches(one, { ...all, status: "in_ledger" })).toBe(false);
-    expect(matches(one, { ...all, direction: "incoming" })).toBe(false);
-    for (const text of ["0000", "test1XYZ", "aaaa"]) expect(matches(one, { ...all, text })).toBe(true);
-    expect(matches(one, { ...all, text: "nothing" })).toBe(false);
+  it("has the text of its id, of an address and of a token", () => {
+    const one = transaction({ outputs: [{ address: "addr_test1xyz", amount, assets: [asset(1)] }] });
+    for (const text of ["0000", "test1XYZ", "aaaa"]) expect(hasText(one, text)).toBe(true);
+    expect(hasText(one, "nothing")).toBe(false);
   });
 });
 
 describe("a page of matching transactions", () => {
   const history = Array.from(
     { length: 500 },
-    (_, i) => transaction({ id: `${i}`, direction: i % 10 === 0 ? "incoming" : "outgoing" }),
+    (_, i) => transaction({ id: `${i}`, outputs: [{ address: i % 10 === 0 ? "addr1ten" : "addr1other", amount }] }),
   );
   const readPage = (after: string | undefined) => {
     const from = Number(after ?? 0);
@@ -92,18 +76,18 @@ describe("a page of matching transactions", () => {
     return Promise.resolve({ entries, after: from + 20 < history.length ? `${from + 20}` : undefined });
   };
 
-  it("leaves none out and shows none twice, whatever the filter", async () => {
-    for (const direction of ["", "incoming"] as const) {
+  it("leaves none out and shows none twice, with a text and without", async () => {
+    for (const text of ["", "ten"]) {
       const seen: string[] = [];
       let after: string | undefined;
       do {
-        const page = await matchingPage(readPage, { direction, status: "", text: "" }, after);
+        const page = await matchingPage(readPage, text, after);
         if (page.after !== undefined) expect(page.entries.length).toBeGreaterThanOrEqual(PAGE);
         seen.push(...page.entries.map(({ id }) => id));
         after = page.after;
       } while (after !== undefined);
       expect(seen).toEqual(
-        history.filter((one) => direction === "" || one.direction === direction).map(({ id }) => id),
+        history.filter((one) => text === "" || hasText(one, text)).map(({ id }) => id),
       );
     }
   });
@@ -114,7 +98,7 @@ describe("a page of matching transactions", () => {
       reads++;
       return Promise.resolve({ entries: history.slice(1, 3), after: `${Number(after ?? 0) + 1}` });
     };
-    const page = await matchingPage(endless, { direction: "incoming", status: "", text: "" }, undefined);
+    const page = await matchingPage(endless, "ten", undefined);
     expect([page.entries, page.after]).toEqual([[], `${reads}`]);
     expect(reads).toBeLessThan(100);
   });
@@ -126,8 +110,33 @@ describe("the rule of a shared wallet", () => {
     expect(scriptWords(ruleOf(3, 1))).toBe("any of: Owner 1, Owner 2, Owner 3");
     expect(scriptWords(ruleOf(3, 2))).toBe("2 of 3: Owner 1, Owner 2, Owner 3");
     expect(scriptWords({ all: ["cosigner#0", { any: ["cosigner#1", { active_from: 5 }] }] })).toBe(
-      "all of: Owner 1, (any of: Owner 2, from slot 5)",
+      "all of: Owner 1, (any of: Owner 2, from slot 5 on)",
     );
+    expect(scriptWords({ all: ["cosigner#0", { active_until: 9 }] }, (slot) => `day ${slot}`)).toBe(
+      "Owner 1; only before day 9",
+    );
+    expect(scriptWords(timedRule(2, 2, { kind: "fewer", slot: 7, needed: 1 }))).toBe(
+      "(all of: Owner 1, Owner 2) or (any of: Owner 1, Owner 2; only from slot 7 on)",
+    );
+  });
+
+  it("has times", () => {
+    expect(timedRule(2, 2, { kind: "from", slot: 7 })).toEqual({
+      all: ["cosigner#0", "cosigner#1", { active_from: 7 }],
+    });
+    expect(timedRule(2, 1, { kind: "until", slot: 7 })).toEqual({
+      all: [{ any: ["cosigner#0", "cosigner#1"] }, { active_until: 7 }],
+    });
+    const fewer = timedRule(3, 3, { kind: "fewer", slot: 7, needed: 2 });
+    const two = new Set(["cosigner#0", "cosigner#2"]);
+    expect(isSatisfied(fewer, new Set([...two, "cosigner#1"]))).toBe(true);
+    expect(isSatisfied(fewer, two)).toBe(false);
+    expect(isSatisfied(fewer, two, { validFrom: 6 })).toBe(false);
+    expect(isSatisfied(fewer, two, { validFrom: 7 })).toBe(true);
+    expect(isSatisfied(fewer, new Set(["cosigner#0"]), { validFrom: 7 })).toBe(false);
+    const ending = { any: [{ all: ["cosigner#0", { active_until: 7 }] }] };
+    const ended = (validTo: number | undefined) => isSatisfied(ending, new Set(["cosigner#0"]), { validTo });
+    expect([ended(undefined), ended(8), ended(7)]).toEqual([false, false, true]);
   });
 
   it("is satisfied by enough owners", () => {

@@ -136,7 +136,16 @@ describe("the review of a transaction", () => {
       .toEqual([]);
     const auxiliary = encode(new Map([[674, "x"]]));
     expect(review({ auxiliary }).problems).toEqual(["It carries metadata that you did not enter."]);
-    expect(review({ auxiliary }, { ...onePayment, metadata: true }).problems).toEqual([]);
+    expect(review({ auxiliary }, { ...onePayment, message: ["other"] }).problems).toEqual([
+      "Its message is not the one that you entered.",
+    ]);
+    const message = ["Thanks", "for all"];
+    const spoken = { auxiliary: encode(new Map([[674, new Map([["msg", message]])]])) };
+    expect(review(spoken, { ...onePayment, message })).toMatchObject({ message, problems: [] });
+    expect(review(spoken, { ...onePayment, message: ["Thanks"] }).problems.length).toBe(1);
+    expect(review({}, { ...onePayment, message }).problems).toEqual(["Its message is not the one that you entered."]);
+    const more = encode(new Map<number, unknown>([[674, new Map([["msg", message]])], [675, 1]]) as never);
+    expect(review({ auxiliary: more }, { ...onePayment, message }).problems.length).toBe(1);
   });
 
   it("takes every part that it does not describe for a problem", () => {
