@@ -302,8 +302,8 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
       const address = await call(page, "getChangeAddress") as string;
       const [reward] = await call(page, "getRewardAddresses") as string[];
       const payload = "7b22616374696f6e223a226c6f67696e227d";
-      for (const  of of[address, reward!]) {
-        const { signature, key } = await call(page, "signData", of, payload) as { signature: string; key: string };
+      for (const signer of [address, reward!]) {
+        const { signature, key } = await call(page, "signData", signer, payload) as { signature: string; key: string };
         const message = MSL.COSESign1.from_bytes(Buffer.from(signature, "hex"));
         const label = MSL.Label.new_int(MSL.Int.new_negative(MSL.BigNum.from_str("2")));
         const x = MSL.COSEKey.from_bytes(Buffer.from(key, "hex")).header(label)!.as_bytes()!;
@@ -312,8 +312,8 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
           .toBe(true);
         expect(Buffer.from(message.payload()!).toString("hex")).toBe(payload);
         const named = message.headers().protected().deserialized_headers().header(MSL.Label.new_text("address"))!;
-        expect(Buffer.from(named.as_bytes()!).toString("hex")).toBe(of);
-        expect(of).toContain(verifier.hash().to_hex());
+        expect(Buffer.from(named.as_bytes()!).toString("hex")).toBe(signer);
+        expect(signer).toContain(verifier.hash().to_hex());
       }
       expect(await call(page, "signData", "70" + "ab".repeat(28), payload)).toMatchObject({
         error: "DataSignError",
