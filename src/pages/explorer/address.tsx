@@ -237,9 +237,7 @@ function Account({ id, tab }: { readonly id: string; readonly tab: string }) {
                   ["Stake pool", account.pool_id === null ? "none" : <Ref kind="pool" id={account.pool_id} />],
                   [
                     "Votes through",
-                    account.drep_id === null
-                      ? "no representative"
-                      : <Id value={account.drep_id} name="representative" />,
+                    account.drep_id === null ? "no representative" : <Ref kind="drep" id={account.drep_id} />,
                   ],
                 ]}
               />

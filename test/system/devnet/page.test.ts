@@ -9,7 +9,9 @@ import { EMPTY_ROOT, encodeState } from "#src/cage/datum.ts";
 import { cageScript } from "#src/cage/script.ts";
 import { addressText, hexAddressText, rewardAddress, scriptAddress } from "#src/cardano/address.ts";
 import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
+import { drepId } from "#src/cardano/drepId.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
+import { actionText } from "#src/cardano/governanceId.ts";
 import { blake2b256, hash256 } from "#src/cardano/hash.ts";
 import { publicKey, sign } from "#src/cardano/keys.ts";
 import type { Utxo } from "#src/cardano/output.ts";
@@ -20,7 +22,15 @@ import { type Listener, serve } from "#src/edge/serve.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import { startBrowser } from "../../support/browser.ts";
-import { devnetStore, spend } from "../../support/devnet.ts";
+import {
+  certificates,
+  devnetStore,
+  PROPOSAL_DEPOSIT,
+  proposing,
+  spend,
+  type Spending,
+  voting,
+} from "../../support/devnet.ts";
 import { give, makeBlock, valueOf } from "../../support/devnet_world.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { minting } from "../../support/minting.ts";
@@ -467,8 +477,75 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     }
   });
 
+  let governed: Promise<{ id: string; drep: string }> | undefined;
+  /** A governance action that a representative voted on, twice. */
+  const someAction = () =>
+    governed ??= (async () => {
+      let coin = await give(devnet, alice.base, 300_000n * ada);
+      const make = async (spending: Partial<Spending>) => {
+        const left = coin.output.value.lovelace - ada - (spending.deposit ?? 0n);
+        const outputs = [[alice.base, left]] as const;
+        const made = spend({ from: alice, inputs: [coin], outputs, signers: [alice.stakeSeed], ...spending });
+        expect(await submit(made.cbor)).toBe("accepted");
+        await makeBlock(devnet);
+        coin = made.created[0]!;
+        return made.hash;
+      };
+      await makeBlock(devnet);
+      const { register, registerDrep, delegateVote } = certificates;
+      await make({
+        certificates: [register(alice), registerDrep(alice), delegateVote(alice, alice)],
+        deposit: 502n * ada,
+      });
+      const changes = new Map<number, Encodable>([[0, 45], [30, 7_000_000]]);
+      const fields = [proposing(alice, [[0, null, changes, null]])];
+      const txHash = await make({ fields, deposit: PROPOSAL_DEPOSIT });
+      const ref = { txHash, index: 0 };
+      await make({ fields: [voting(alice, [[ref, 1]])] });
+      await make({ fields: [voting(alice, [[ref, 0]])] });
+      return { id: actionText(ref), drep: drepId({ kind: "key", hash: alice.stake }) };
+    })();
+
+  it("leads from a proposal to its votes, and from a vote to the representative and its delegators", async () => {
+    const { id, drep } = await someAction();
+    const page = await open("/");
+    await page.getByRole("link", { name: "Governance", exact: true }).click();
+    const actions = page.getByRole("table", { name: /^Governance actions/ });
+    await actions.getByText("1 no", { exact: true }).waitFor();
+    await actions.getByRole("link", { name: "Change of parameters" }).click();
+    await heading(page, "Change of parameters");
+    await panel(page, "What it proposes").getByText("min_fee_a").waitFor();
+    await panel(page, "Details").getByText("https://example.com/document").waitFor();
+    const votes = page.getByRole("table", { name: /^Votes on the action/ });
+    await votes.getByText("replaced").waitFor();
+    expect(await votes.locator(".badge.bad").count()).toBe(1);
+    await votes.locator(`a[href="#/representative/${drep}"]`).first().click();
+    await heading(page, "Representative");
+    await panel(page, "About it").getByText("500.000000 ada").waitFor();
+    await page.getByRole("link", { name: "Delegators", exact: true }).click();
+    await page.getByRole("table", { name: "Delegators" }).locator(`a[href^="#/address/stake_test1"]`).first().click();
+    await panel(page, "Delegation").locator(`a[href="#/representative/${drep}"]`).click();
+    await heading(page, "Representative");
+    // from the transactions that proposed and voted, and by search
+    await page.locator(`a[href="#/action/${id}"]`).first().click();
+    await panel(page, "Details").locator('a[href^="#/tx/"]').click();
+    await panel(page, "Proposals").getByRole("link", { name: "Votes on it" }).click();
+    await heading(page, "Change of parameters");
+    const search = page.getByRole("searchbox");
+    for (const [text, name] of [[drep, "Representative"], [id, "Change of parameters"]] as const) {
+      await search.fill(text);
+      await search.press("Enter");
+      await heading(page, name);
+    }
+    await at(page, "/governance?tab=representatives");
+    await page.getByRole("table", { name: /^Representatives/ }).locator(`a[href="#/representative/${drep}"]`).waitFor();
+    await at(page, "/governance?tab=committee");
+    await page.getByText("No committee member has voted.").waitFor();
+  });
+
   it("has no axe violation in either theme, shows the focus, and fits a phone", async () => {
     const [{ hash, unit }, refusal] = await Promise.all([someMint(), someRefusal()]);
+    const { id, drep } = await someAction();
     const views = [
       "/",
       `/tx/${hash}`,
@@ -476,6 +553,9 @@ describe.skipIf(browser === undefined)("the explorer", () => {
       "/block/1",
       `/address/${aliceText}?tab=outputs`,
       `/asset/${unit}`,
+      "/governance",
+      `/action/${id}`,
+      `/representative/${drep}`,
       "/search?q=1",
       "/tools",
       "/developers",

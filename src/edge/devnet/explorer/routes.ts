@@ -15,6 +15,7 @@ import { readNewestTransactions, readTransaction as readIndexed } from "#src/dev
 import { addOperations, blockfrostOperations } from "#src/edge/blockfrost/app.ts";
 import type { Operation } from "#src/edge/blockfrost/operation.ts";
 import { findOutputs } from "#src/edge/devnet/explorer/outputs.ts";
+import { governanceRoutes } from "#src/edge/devnet/explorer/governance.ts";
 import { liveState, liveStates } from "#src/edge/devnet/explorer/live.ts";
 import { search } from "#src/edge/devnet/explorer/search.ts";
 import { findTransaction, type FoundTransaction, readDeparted } from "#src/edge/devnet/explorer/state.ts";
@@ -199,6 +200,8 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
       ),
     };
   });
+
+  governanceRoutes(app, { devnet, sql, requireIndex: () => requireIndex(index) });
 
   let readers = 0;
   endpoint(app, "get", "/live", {
