@@ -2,7 +2,7 @@
 import { present } from "#src/base/present.ts";
 import { readAuxiliaryData } from "#src/cardano/auxiliary.ts";
 import { type ScannedTransaction, withdrawn } from "#src/cardano/block.ts";
-import { as, asInt, asSet, decode, entry, type Item, raw } from "#src/cardano/cbor.ts";
+import { as, asInt, asSet, decode, decodeAll, entry, type Item, raw } from "#src/cardano/cbor.ts";
 import { readBody } from "#src/cardano/conway/body.ts";
 import type { RedeemerPointer } from "#src/cardano/failure.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
@@ -131,7 +131,7 @@ function addWitnesses(
   { transaction, applied }: IndexedTransaction,
   parameters: Parameters,
 ): void {
-  const witnesses = as(decode(transaction.witnesses), "map");
+  const witnesses = as(decodeAll(transaction.witnesses), "map");
   FIELD.scripts.forEach((field, language) => {
     const scripts = entry(witnesses, field);
     if (!scripts) return;

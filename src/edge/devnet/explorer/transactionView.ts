@@ -104,24 +104,9 @@ const NOTHING = {
   metadata: [],
 } as const;
 
-/** Depth to which data has a JSON form: JSON is written and read by recursion. */
-const DEEPEST = 300;
-
-/** Whether data is nested deeper than that. */
-function isDeep(value: unknown): boolean {
-  const rest: (readonly [value: unknown, depth: number])[] = [[value, 0]];
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    const [one, depth] = next;
-    if (typeof one !== "object" || one === null || one instanceof Uint8Array) continue;
-    if (depth >= DEEPEST) return true;
-    for (const inner of Object.values(one)) rest.push([inner, depth + 1]);
-  }
-  return false;
-}
-
 /** Plutus data; without JSON where it is nested too deeply. */
 function dataView(data: Data, cbor: Uint8Array, meaning: Meaning | undefined) {
-  return { hash: hash256(cbor), cbor: toHex(cbor), json: isDeep(data) ? null : dataJson(data), meaning };
+  return { hash: hash256(cbor), cbor: toHex(cbor), json: dataJson(data) ?? null, meaning };
 }
 
 /** As `dataView`, from bytes; undefined where they are no Plutus data. */
@@ -341,7 +326,7 @@ function metadataView(cbor: Uint8Array) {
   }));
 }
 
-/** Whether metadata is nested too deeply for JSON: a decoder with a limit refuses it. */
+/** Whether metadata is nested too deeply to be shown: a decoder with a limit refuses it. */
 function isNested(cbor: Uint8Array): boolean {
   try {
     decode(cbor);

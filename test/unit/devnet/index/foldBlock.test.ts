@@ -302,6 +302,17 @@ describe("foldBlock", () => {
     ]);
   });
 
+  it("reads a witness set with data nested more deeply than a recursive decoder goes", () => {
+    const deep = new Uint8Array([...new Uint8Array(10_000).fill(0x81), 1]);
+    const { rows } = foldBlock(block([
+      transaction([[1, [output(bob.base, 2_000_000)]], [2, 1]], {
+        inputs: [coin(alice.base, 9_000_000n)],
+        witnesses: [[4, new Tagged(258, [new Encoded(deep)])]],
+      }),
+    ]));
+    expect(rows.datum).toEqual([{ hash: hash256(deep), height: 7, cbor: deep }]);
+  });
+
   it("gives proposals and votes rows of their own", () => {
     const anchor = ["https://example.com", new Uint8Array(32)];
     const info = [100_000_000_000n, fromHex("e0" + alice.stake), [6], anchor];
