@@ -116,7 +116,7 @@ function Votes({ id }: { readonly id: string }) {
         {
           title: "Vote",
           cell: ({ vote, counted }) => (
-            <span>
+            <span class="tally">
               <VoteBadge vote={vote} />
               {!counted && <Badge title="The voter has voted again since.">replaced</Badge>}
             </span>

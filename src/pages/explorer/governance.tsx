@@ -11,7 +11,7 @@ import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 import { ACTION_NAMES, pageOf } from "./names.ts";
 
-const TABS = [["", "Actions"], ["representatives", "Representatives"], ["committee", "Committee"]] as const;
+const TABS = [["", "Actions"], ["representatives", "Representatives (DReps)"], ["committee", "Committee"]] as const;
 
 export function GovernanceView({ query }: ViewProps) {
   const tab = query.get("tab") ?? "";
@@ -72,10 +72,10 @@ function Actions() {
               },
               { title: "State", cell: (action) => <ActionState action={action} /> },
               { title: "Votes until", cell: ({ lastEpoch }) => `epoch ${lastEpoch}` },
-              { title: "Representatives", cell: ({ votes }) => <Tally of={votes.drep} /> },
-              { title: "Stake pools", cell: ({ votes }) => <Tally of={votes.pool} /> },
+              { title: "DReps", cell: ({ votes }) => <Tally of={votes.drep} /> },
+              { title: "Pools", cell: ({ votes }) => <Tally of={votes.pool} /> },
               { title: "Committee", cell: ({ votes }) => <Tally of={votes.committee} /> },
-              { title: "Deposit", align: "right", cell: ({ deposit }) => <Ada lovelace={deposit} /> },
+              { title: "Deposit", width: "17%", align: "right", cell: ({ deposit }) => <Ada lovelace={deposit} /> },
             ]}
           />
           {(previous !== undefined || next !== undefined) && (
@@ -117,16 +117,21 @@ function Representatives() {
               {id in ALWAYS
                 ? <a href={hrefOf(pageOf("drep", id)!)}>{ALWAYS[id]}</a>
                 : <Ref kind="drep" id={id} ends={6} />}
-              {retired && <Badge tone="warn">left</Badge>}
+              {retired && (
+                <>
+                  {" "}
+                  <Badge tone="warn">left</Badge>
+                </>
+              )}
             </span>
           ),
         },
-        { title: "Delegated to it", align: "right", cell: ({ amount }) => <Ada lovelace={amount} /> },
         {
           title: "Last active",
           cell: ({ last_active_epoch: epoch }) => epoch === null ? "" : `epoch ${epoch}`,
         },
         { title: "Document", cell: ({ metadata }) => metadata === null ? "" : <bdi class="url">{metadata.url}</bdi> },
+        { title: "Delegated to it", align: "right", cell: ({ amount }) => <Ada lovelace={amount} /> },
       ]}
     />
   );

@@ -24,7 +24,7 @@ mount({
     { name: "Epochs", path: "/epochs" },
     { name: "Governance", path: "/governance" },
     { name: "Tools", path: "/tools" },
-    { name: "For developers", path: "/developers" },
+    { name: "Developers", path: "/developers" },
   ],
   routes: [
     { path: "/", title: "Chain", view: Home },

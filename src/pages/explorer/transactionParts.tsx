@@ -9,7 +9,10 @@ import { ACTION_NAMES, pageOf } from "./names.ts";
 import { Inputs, More, MOST, OutputCard } from "./outputCards.tsx";
 
 /** Lovelace among the members of a certificate or a proposal. */
-const LOVELACE = new Set(["deposit", "refund", "pledge", "cost"]);
+const LOVELACE = new Set([
+  ...["deposit", "refund", "pledge", "cost", "key_deposit", "pool_deposit", "drep_deposit", "gov_action_deposit"],
+  "min_pool_cost",
+]);
 
 /** Members of a certificate or a proposal. */
 export function Members({ of }: { readonly of: Readonly<Record<string, string | number>> }) {
@@ -17,10 +20,10 @@ export function Members({ of }: { readonly of: Readonly<Record<string, string | 
     <Facts
       pairs={Object.entries(of).map(([name, value]) => [
         name.length > 40 ? `${name.slice(0, 16)}…${name.slice(-6)}` : name,
-        typeof value === "string"
-          ? <Linked text={value} />
-          : LOVELACE.has(name) || name.startsWith("stake")
+        LOVELACE.has(name) || (name.startsWith("stake") && typeof value === "number")
           ? <Ada lovelace={value} />
+          : typeof value === "string"
+          ? <Linked text={value} />
           : String(value),
       ])}
     />
