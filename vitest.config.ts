@@ -1,6 +1,12 @@
 import process from "node:process";
 import { defineConfig } from "vitest/config";
 import { ONLY_LONG } from "./test/long/only.ts";
+import { Sequencer } from "./test/support/sequencer.ts";
+import { TOGETHER } from "./test/support/together_files.ts";
+
+const TOGETHER_FILES = Object.values(TOGETHER).flatMap(({ files }) =>
+  files.map((file) => `test/system/${file}.test.ts`)
+);
 
 /**
  * `unit` needs nothing but the source and runs on Deno and on Node; `system` starts PostgreSQL, the NATS endpoint and
@@ -13,6 +19,7 @@ export default defineConfig({
   test: {
     pool: "forks",
     maxWorkers: 3,
+    sequence: { sequencer: Sequencer },
     projects: [
       {
         extends: true,
@@ -23,8 +30,10 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/system/**/*.test.ts"],
-          // where a provider is selected, all chapters run on it
-          exclude: process.env.ARBOR_SCENARIO_PROVIDER ? [] : [...ONLY_LONG],
+          // where a provider is selected, all scenarios run on it, each with a service of its own
+          exclude: process.env.ARBOR_SCENARIO_PROVIDER
+            ? ["test/system/together/*.test.ts"]
+            : [...ONLY_LONG, ...TOGETHER_FILES],
           globalSetup: ["test/support/global.ts"],
           testTimeout: 300_000,
           hookTimeout: 300_000,

@@ -143,6 +143,7 @@ export const live = z.object({
   epoch: z.int(),
   mempool: z.object({ size: z.int(), bytes: z.int() }),
   departed: z.int().describe("Number that changes with each transaction that departs."),
+  changes: z.int().describe("Number that changes with every change of the chain or the mempool, even an undone one."),
 }).meta({ id: "Live", description: "The data of an event `state`." });
 export const liveEvents = z.string().meta({
   description: "Events `state`, at the start and at every block, rollback and change of the mempool.",

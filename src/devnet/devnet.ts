@@ -83,6 +83,8 @@ export interface Devnet {
   /** Milliseconds between blocks; 0: only on request. */
   readonly blockMs: number;
   tip(): Tip;
+  /** A number that differs after every change of the chain or the mempool, even if the change was undone again. */
+  changes(): number;
   /** Whether the chain is open in this process; false while another process holds the lease. */
   runs(): boolean;
   /** The current slot; it need not have a block. */
@@ -162,6 +164,7 @@ export async function startDevnet(
     ignoredOptions: keptSettings(options, genesis),
     blockMs,
     tip: () => lastTip = runner.chain?.tip ?? lastTip,
+    changes: () => runner.chain?.changes ?? 0,
     runs: () => runner.chain !== undefined,
     slot: () => runner.slotOf(genesis),
     query: async (use) => await runner.chain?.read(use),

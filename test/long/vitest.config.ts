@@ -4,9 +4,16 @@ import { ONLY_LONG } from "./only.ts";
 /** Tests of `deno task test` that have more cases here. */
 const LONGER = [
   "test/unit/machines/{submissions,token_model,transaction_model}.test.ts",
+  "test/system/app/docs.test.ts",
   "test/system/cardano-wallet/suite.test.ts",
+  "test/system/chain/index/follower.test.ts",
+  "test/system/cli/arbor.test.ts",
+  "test/system/devnet/page.test.ts",
+  "test/system/node/service.test.ts",
+  "test/system/operator/{pages,pause,webhooks}.test.ts",
   "test/system/scenarios/{sending,snapshots}.test.ts",
   "test/system/signer/suite.test.ts",
+  "test/system/{tokens,wallets}/page.test.ts",
 ];
 const CASES = {
   ALL_PROVIDERS: "1",
@@ -14,6 +21,7 @@ const CASES = {
   DEVNET_STARTS: "200",
   FOLLOWER_RUNS: "10",
   HISTORIES: "3000",
+  LONG_TESTS: "1",
   MODEL_STEPS: "300",
   REPLICA_STEPS: "300",
   SCENARIO_EVERY: "1",

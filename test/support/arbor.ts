@@ -25,6 +25,11 @@ export interface ArborOptions {
   readonly checkout?: string;
 }
 
+/** Options by which services are the same. */
+function textOf({ infra, env = {}, ...rest }: ArborOptions): string {
+  return JSON.stringify([infra.databaseUrl, env, rest.blockMs, rest.checkout, rest.entry, rest.roles]);
+}
+
 export class Arbor {
   private constructor(
     readonly child: ChildProcess,
@@ -35,8 +40,28 @@ export class Arbor {
     private readonly output: () => string,
   ) {}
 
+  /** The service that the files of `together` share, with its options and the number of its users. */
+  private static shared: { readonly arbor: Arbor; readonly options: string; users: number } | undefined;
+
+  /** Starts a process that `start` with the same options gives from now on, until its last user ends it. */
+  static async share(options: ArborOptions): Promise<Arbor> {
+    const arbor = await Arbor.start(options);
+    Arbor.shared = { arbor, options: textOf(options), users: 1 };
+    return arbor;
+  }
+
+  /** Whether `end` would leave the process to its other users. */
+  get hasOtherUsers(): boolean {
+    return Arbor.shared?.arbor === this && Arbor.shared.users > 1;
+  }
+
   /** Starts a process and waits until it reports that it is ready. */
   static async start(options: ArborOptions): Promise<Arbor> {
+    const { shared } = Arbor;
+    if (shared?.options === textOf(options)) {
+      shared.users++;
+      return shared.arbor;
+    }
     const { infra } = options;
     const child = spawn(process.execPath, [
       "run",
@@ -112,8 +137,9 @@ export class Arbor {
     return this.output();
   }
 
-  /** Ends the process with a signal and waits for its exit. */
+  /** Ends the process with a signal and waits for its exit. A shared one stays until its last user has called this. */
   async end(signal: "SIGTERM" | "SIGKILL" | "SIGINT" = "SIGTERM"): Promise<void> {
+    if (Arbor.shared?.arbor === this && --Arbor.shared.users > 0) return;
     await endChild(this.child, signal);
   }
 

@@ -34,8 +34,16 @@ async function startNats(): Promise<Nats> {
   return { url: endpoint.url, token, stop: endpoint.stop };
 }
 
+let given: Infra | undefined;
+
+/** Makes `sharedInfra` give this one, which nothing but its owner stops; undefined: one of its own to each caller again. */
+export function shareInfra(infra: Infra | undefined): void {
+  given = infra && { ...infra, stop: async () => {} };
+}
+
 /** A new database on the run's server and the test file's NATS endpoint (or the servers of DATABASE_URL and NATS_URL). */
 export async function sharedInfra(): Promise<Infra> {
+  if (given) return given;
   const server = inject("databaseUrl");
   const name = `arbor_test_${randomBytes(8).toString("hex")}`;
   const admin = openStore(server, { max: 1 });

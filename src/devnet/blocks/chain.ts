@@ -117,6 +117,8 @@ export class DevnetChain {
   #floor = -1;
   #slotsAhead = 0;
   #next = 0;
+  #writes = 0;
+  #changes = 0;
   /** Whether memory may differ from the rows. */
   #stale = false;
   /** Resolves when the scripts of all submissions so far are evaluated; keeps submissions in order. */
@@ -144,6 +146,11 @@ export class DevnetChain {
     const chain = new DevnetChain(settings);
     await chain.#load();
     return chain;
+  }
+
+  /** A number that grows with every operation that changes the chain or the mempool. */
+  get changes(): number {
+    return this.#changes;
   }
 
   get tip(): Tip {
@@ -481,6 +488,7 @@ export class DevnetChain {
   /** Writes under the lease. Memory counts as stale from here on, until the caller has updated it. */
   async #write<T>(work: (sql: Queries) => Promise<T>): Promise<T> {
     this.#stale = true;
+    this.#writes++;
     return await underLease(this.settings.store, this.settings.epoch, work);
   }
 
@@ -498,6 +506,9 @@ export class DevnetChain {
           this.settings.log.warn("the chain could not be read", { reason: reason(again) })
         );
         throw error;
+      } finally {
+        // not before: whoever sees the change reads memory as well as rows
+        this.#changes = this.#writes;
       }
     });
     this.#running = result.catch(() => {});

@@ -12,7 +12,7 @@ export const live = signal<Live | undefined>(undefined);
 /** Changes with every block, rollback, and change of the mempool, so that views know when to read again. */
 export const moment = computed(() => {
   const state = live.value;
-  return state === undefined ? "" : `${state.tip.hash} ${state.mempool.size} ${state.mempool.bytes} ${state.departed}`;
+  return state === undefined ? "" : `${state.tip.hash} ${state.departed} ${state.changes}`;
 });
 
 /** Transactions in the mempool. */

@@ -11,6 +11,7 @@ import { WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { endChild } from "../../support/child.ts";
 import { arborCommand, runCli, runInTerminal } from "../../support/arbor_cli.ts";
+import { itLong } from "../../support/long.ts";
 import { until } from "../../support/until.ts";
 import { sharedInfra } from "../../support/infra.ts";
 
@@ -147,7 +148,7 @@ describe("tokens", () => {
     expect(await json("token", "history", token, "--status", "open")).toEqual([]);
   });
 
-  it("builds an update again that a retract has overtaken", async () => {
+  itLong("builds an update again that a retract has overtaken", async () => {
     const own = await cli("token", "boot", file("alice"));
     const requests = [await cli("token", "insert", file("bob"), own, "a", "1")];
     requests.push(await cli("token", "insert", file("bob"), own, "b", "2"));
@@ -173,7 +174,7 @@ describe("tokens", () => {
     await cli("token", "end", file("alice"), own);
   });
 
-  it("transfers with both signatures in a pipe, and ends", async () => {
+  itLong("transfers with both signatures in a pipe, and ends", async () => {
     const other = await cli("token", "boot", file("alice"));
     const owned = async () => (await json("token", "list")).tokens.map(({ tokenId }: { tokenId: string }) => tokenId);
     expect(await owned()).toEqual(expect.arrayContaining([token, other]));
@@ -191,7 +192,7 @@ describe("tokens", () => {
     });
   });
 
-  it("are paid by all coins of a wallet, which signs", async () => {
+  itLong("are paid by all coins of a wallet, which signs", async () => {
     const wallets = new WalletClient(arbor.wallets);
     const passphrase = "Secure Passphrase";
     const { id } = await wallets.create({ name: "Payer", mnemonic_sentence: newMnemonic(15), passphrase });

@@ -295,6 +295,12 @@ test("the live stream gives the state at once, and again at every block and chan
   const { value } = await reading.next();
   expect(value).toMatchObject({ tip: { height: made.height, hash: made.hash }, mempool: { size: 0 } });
   expect(api.live.parse(value)).toEqual(value);
+  // undone, mostly before the next look: whoever has read the block must read again
+  await makeBlock(devnet);
+  valueOf(await devnet.rollback({ blocks: 1 }));
+  let { value: undone } = await reading.next();
+  if (undone.tip.height > made.height) ({ value: undone } = await reading.next());
+  expect(undone).toEqual({ ...value, currentSlot: undone.currentSlot, changes: value.changes + 2 });
   await reading.return(undefined);
 });
 

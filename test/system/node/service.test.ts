@@ -8,6 +8,7 @@ import { readClaim } from "#src/store/network.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { itLong } from "../../support/long.ts";
 import { socketPath } from "../../support/node_chain.ts";
 import { until } from "../../support/until.ts";
 import { fund, http, land, User } from "../../support/user.ts";
@@ -86,7 +87,7 @@ describe("tokens on a node", () => {
     expect(JSON.stringify(sent.body)).toContain("MissingVKeyWitnessesUTXOW");
   });
 
-  it("leaves the database unassigned to a network when a start is refused", async () => {
+  itLong("leaves the database unassigned to a network when a start is refused", async () => {
     const infraOfTest = await sharedInfra();
     const begin = (env: Record<string, string>, roles?: string) =>
       Arbor.start({ infra: infraOfTest, ...(roles ? { roles } : {}), env: { ARBOR_BUILDERS: "1", ...env } });

@@ -13,6 +13,7 @@ import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { accountKind, accountMigrations, wire } from "../../support/account.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { itLong } from "../../support/long.ts";
 import { type OperatorClient, startOperator } from "../../support/operator.ts";
 import { readActor } from "../../support/read.ts";
 import { startCluster } from "../../support/runtime.ts";
@@ -260,63 +261,66 @@ describe("one worker in this process", () => {
   });
 });
 
-test("under load, with a worker killed: nothing is lost, nothing is duplicated, nothing is written while paused", async () => {
-  const cluster = await startCluster(await sharedInfra(), { plain: true });
-  await migrate(cluster.store, chainMigrations);
-  const operator = await startOperator(cluster, [accountKind(wire(cluster.store))]);
-  try {
-    const workers = await Promise.all(["l1", "l2", "l3"].map((id) => cluster.start(id)));
-    await cluster.settled(workers);
-    const ENTITIES = 20;
-    const ids = Array.from({ length: ENTITIES }, (_, i) => `load${i}`);
-    for (const id of ids) await cluster.ask.ask(account(id), ADD);
-    let stop = false;
-    let refused = 0;
-    const acked = new Map(ids.map((id) => [id, 1]));
-    const clients = Array.from({ length: 16 }, async (_, client) => {
-      for (let n = 0; !stop; n++) {
-        const id = ids[(client * 7 + n) % ENTITIES]!;
-        for (;;) {
-          const answer = await cluster.ask.ask(account(id), ADD, {
-            commandId: `load-${client}-${n}`,
-            deadlineMs: 20_000,
-          });
-          if (answer.ok) break;
-          // Sent again under the same id until it is applied.
-          expect(["paused", "unavailable"]).toContain(answer.error.code);
-          refused++;
-          await sleep(20);
+itLong(
+  "under load, with a worker killed: nothing is lost, nothing is duplicated, nothing is written while paused",
+  async () => {
+    const cluster = await startCluster(await sharedInfra(), { plain: true });
+    await migrate(cluster.store, chainMigrations);
+    const operator = await startOperator(cluster, [accountKind(wire(cluster.store))]);
+    try {
+      const workers = await Promise.all(["l1", "l2", "l3"].map((id) => cluster.start(id)));
+      await cluster.settled(workers);
+      const ENTITIES = 20;
+      const ids = Array.from({ length: ENTITIES }, (_, i) => `load${i}`);
+      for (const id of ids) await cluster.ask.ask(account(id), ADD);
+      let stop = false;
+      let refused = 0;
+      const acked = new Map(ids.map((id) => [id, 1]));
+      const clients = Array.from({ length: 16 }, async (_, client) => {
+        for (let n = 0; !stop; n++) {
+          const id = ids[(client * 7 + n) % ENTITIES]!;
+          for (;;) {
+            const answer = await cluster.ask.ask(account(id), ADD, {
+              commandId: `load-${client}-${n}`,
+              deadlineMs: 20_000,
+            });
+            if (answer.ok) break;
+            // Sent again under the same id until it is applied.
+            expect(["paused", "unavailable"]).toContain(answer.error.code);
+            refused++;
+            await sleep(20);
+          }
+          acked.set(id, acked.get(id)! + 1);
         }
-        acked.set(id, acked.get(id)! + 1);
+      });
+      let pauses = 0;
+      for (const until = performance.now() + 6_000; performance.now() < until; pauses++) {
+        const id = ids[pauses % ENTITIES]!;
+        const path = `/actors/account/${id}`;
+        expect(await operator.post(`${path}/pause`)).toMatchObject({ status: 200 });
+        const before = await operator.read(path, api.actor);
+        await sleep(30);
+        expect((await operator.read(path, api.actor)).version).toBe(before.version);
+        expect(await operator.post(`${path}/resume`)).toMatchObject({ status: 200 });
+        if (pauses === 20) workers[0]!.signal("SIGKILL");
       }
-    });
-    let pauses = 0;
-    for (const until = performance.now() + 6_000; performance.now() < until; pauses++) {
-      const id = ids[pauses % ENTITIES]!;
-      const path = `/actors/account/${id}`;
-      expect(await operator.post(`${path}/pause`)).toMatchObject({ status: 200 });
-      const before = await operator.read(path, api.actor);
-      await sleep(30);
-      expect((await operator.read(path, api.actor)).version).toBe(before.version);
-      expect(await operator.post(`${path}/resume`)).toMatchObject({ status: 200 });
-      if (pauses === 20) workers[0]!.signal("SIGKILL");
-    }
-    stop = true;
-    await Promise.all(clients);
-    const total = [...acked.values()].reduce((sum, n) => sum + n, 0);
-    console.log(`${pauses} pauses under load, a worker killed: ${total} commands applied once, ${refused} refusals`);
-    expect(refused).toBeGreaterThan(0);
-    for (const id of ids) {
-      const actor = await readActor(cluster.store, account(id));
-      expect(actor).toMatchObject({ version: acked.get(id), context: { balance: acked.get(id) } });
-      const versions = await cluster.store.sql<{ version: bigint }[]>`
+      stop = true;
+      await Promise.all(clients);
+      const total = [...acked.values()].reduce((sum, n) => sum + n, 0);
+      console.log(`${pauses} pauses under load, a worker killed: ${total} commands applied once, ${refused} refusals`);
+      expect(refused).toBeGreaterThan(0);
+      for (const id of ids) {
+        const actor = await readActor(cluster.store, account(id));
+        expect(actor).toMatchObject({ version: acked.get(id), context: { balance: acked.get(id) } });
+        const versions = await cluster.store.sql<{ version: bigint }[]>`
         select version from outbox where kind = 'account' and id = ${id} order by version`;
-      expect(versions.map(({ version }) => Number(version))).toEqual(
-        Array.from({ length: acked.get(id)! }, (_, i) => i + 1),
-      );
+        expect(versions.map(({ version }) => Number(version))).toEqual(
+          Array.from({ length: acked.get(id)! }, (_, i) => i + 1),
+        );
+      }
+    } finally {
+      await operator.stop();
+      await cluster.stop();
     }
-  } finally {
-    await operator.stop();
-    await cluster.stop();
-  }
-});
+  },
+);

@@ -14,6 +14,7 @@ import { endChild, runScript } from "../../support/child.ts";
 import { expectInOrder } from "../../support/events.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { load } from "../../support/load.ts";
+import { itLong } from "../../support/long.ts";
 import { serveParts } from "../../support/parts.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { type Cluster, startCluster } from "../../support/runtime.ts";
@@ -169,7 +170,7 @@ describe("webhooks", () => {
     await until("it gets no more", async () => (await call("GET", path)).status === "disabled");
   });
 
-  test("the sending process is killed repeatedly: nothing is lost, and first deliveries stay in order", async () => {
+  itLong("the sending process is killed repeatedly: nothing is lost, and first deliveries stay in order", async () => {
     await sender.stop();
     const receiver = await receive();
     receiver.refuse = (event, response) => {

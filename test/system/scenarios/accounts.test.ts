@@ -30,7 +30,7 @@ describe("accounts of one mnemonic", () => {
     });
 
   beforeAll(async () => {
-    scenario = await Scenario.start({ blockMs: 0, env: { ARBOR_POOLS: "1" } });
+    scenario = await Scenario.start({ blockMs: 0 });
     ({ client } = scenario);
     await scenario.blocks();
   });
@@ -61,7 +61,8 @@ describe("accounts of one mnemonic", () => {
     // the policy key belongs to the root
     const keys = await Promise.all(created.map(({ id }) => client.policyKey(id)));
     expect(new Set(keys).size).toBe(1);
-    expect(await client.wallets()).toHaveLength(3);
+    const made = created.map(({ id }) => id);
+    expect((await client.wallets()).map(({ id }) => id).filter((id) => made.includes(id))).toEqual(made);
   });
 
   it("hold, pay, sign and lock separately", async () => {

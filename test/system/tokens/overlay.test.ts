@@ -16,7 +16,7 @@ describe("the pending state of wallets and tokens", () => {
   let scenario: Scenario;
   let client: WalletClient;
   beforeAll(async () => {
-    scenario = await Scenario.start({ blockMs: 0, provider: "devnet", env: { ARBOR_POOLS: "1" } });
+    scenario = await Scenario.start({ blockMs: 0, provider: "devnet" });
     ({ client } = scenario);
   });
   afterAll(() => scenario?.stop());

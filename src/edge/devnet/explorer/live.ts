@@ -17,6 +17,8 @@ export function liveState(devnet: Devnet) {
     epoch: epochOf(Math.max(0, tip.slot), devnet.genesis.terms.epochLength),
     mempool: { size: waiting.length, bytes: waiting.reduce((sum, { cbor }) => sum + cbor.length, 0) },
     departed: newest?.at ?? 0,
+    // a block and its rollback between two looks: the rest is as before, but a page may have read the block
+    changes: devnet.changes(),
   };
 }
 

@@ -218,8 +218,8 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
     readers++;
     const ended = new AbortController();
     ended.signal.addEventListener("abort", () => readers--, { once: true });
-    const id = ({ tip, mempool, departed }: ReturnType<typeof liveState>) =>
-      `${tip.height}-${tip.hash.slice(0, 8)}-${mempool.size}-${departed}`;
+    const id = ({ tip, departed, changes }: ReturnType<typeof liveState>) =>
+      `${tip.height}-${tip.hash.slice(0, 8)}-${departed}-${changes}`;
     return eventStream(context, liveStates(devnet, ended.signal), ended, {
       keepAliveMs: KEEP_ALIVE_MS,
       id,

@@ -32,7 +32,7 @@ import { sharedInfra } from "../../../support/infra.ts";
 import { nodeOf } from "../../../support/node_port.ts";
 import { seeded } from "../../../support/random.ts";
 
-const RUNS = Number(process.env.FOLLOWER_RUNS ?? 4);
+const RUNS = Number(process.env.FOLLOWER_RUNS ?? 2);
 const STEPS = 120;
 
 describe("follower", () => {

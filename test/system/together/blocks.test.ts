@@ -1,0 +1,4 @@
+/** Tests of several files on one service, on a devnet that makes blocks. */
+import { together } from "../../support/together.ts";
+
+together("blocks");

@@ -1,0 +1,4 @@
+/** Tests of several files on one service, on a devnet that makes blocks on request. */
+import { together } from "../../support/together.ts";
+
+together("on_request");
