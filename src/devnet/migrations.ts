@@ -228,6 +228,12 @@ export const devnetMigrations: readonly Migration[] = [{
     alter table devnet_index_mint add column fingerprint text;
     create index on devnet_index_mint (fingerprint);
 
+    -- Transactions that were refused, or left the mempool or the chain without a block: the last 500. failures: the ledger's reasons.
+    create table devnet_departure (
+      hash text primary key, position bigserial, cbor bytea not null, kind text not null,
+      why text not null, failures json not null, at bigint not null, slot bigint not null);
+    create index on devnet_departure (position);
+
     -- the index is built again at the next start: its rows lack these
     delete from devnet_index;
     delete from devnet_side_index;`,

@@ -99,7 +99,7 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
 
   endpoint(app, "get", "/transactions/refused", {
     summary: "Transactions that were refused or left without a block, newest first",
-    description: "The last 500 at most, of those that are in no block and not in the mempool. A restart forgets them.",
+    description: "The last 500 at most, of those that are in no block and not in the mempool.",
     query: {
       count: z.coerce.number().int().min(1).max(500).default(50),
       kind: z.enum(["refused", "dropped", "withdrawn"]).optional(),
