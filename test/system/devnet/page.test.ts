@@ -3,8 +3,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
-import { silentLog } from "#src/base/log.ts";
-import { type Builders, createBuilders } from "#src/builders/builders.ts";
 import { EMPTY_ROOT, encodeState } from "#src/cage/datum.ts";
 import { cageScript } from "#src/cage/script.ts";
 import { addressText, hexAddressText, rewardAddress, scriptAddress } from "#src/cardano/address.ts";
@@ -15,24 +13,12 @@ import { actionText } from "#src/cardano/governanceId.ts";
 import { blake2b256, hash256 } from "#src/cardano/hash.ts";
 import { publicKey, sign } from "#src/cardano/keys.ts";
 import type { Utxo } from "#src/cardano/output.ts";
-import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
-import { devnetPort } from "#src/devnet/port.ts";
-import { devnetApp } from "#src/edge/devnet/app.ts";
-import { type Listener, serve } from "#src/edge/serve.ts";
-import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import type { Store } from "#src/store/store.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
+import type { Listener } from "#src/edge/serve.ts";
 import { startBrowser } from "../../support/browser.ts";
-import {
-  certificates,
-  devnetStore,
-  PROPOSAL_DEPOSIT,
-  proposing,
-  spend,
-  type Spending,
-  voting,
-} from "../../support/devnet.ts";
+import { certificates, PROPOSAL_DEPOSIT, proposing, spend, type Spending, voting } from "../../support/devnet.ts";
 import { give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { type ExplorerWorld, startExplorer, urlOf } from "../../support/explorer_world.ts";
 import { minting } from "../../support/minting.ts";
 import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages.ts";
 import { agrees, plutusHash, refusesSaying } from "../../support/scripts.ts";
@@ -49,45 +35,24 @@ const EVIL = `<img src=x onerror="globalThis.taken=1">\u202ereversed`;
 const units = { "mint:0": { memory: 100_000, steps: 40_000_000 } };
 
 describe.skipIf(browser === undefined)("the explorer", () => {
-  let infra: Awaited<ReturnType<typeof sharedInfra>>;
-  let store: Store;
-  let bus: Bus;
-  let builders: Builders;
+  let world: ExplorerWorld;
   let devnet: Devnet;
   let listener: Listener;
   let base: string;
   const pages = browser ? new Pages(browser) : undefined!;
 
-  const appOf = (index: boolean) => {
-    const port = devnetPort({ store, bus, log: silentLog });
-    const explorer = { builders, index, wallet: false };
-    return devnetApp({ devnet, store, port, files: [], health: () => {}, explorer, log: silentLog });
-  };
-  const listen = (index: boolean) => serve(appOf(index), { host: "127.0.0.1", port: 0 });
-  const urlOf = ({ port }: Listener) => `http://127.0.0.1:${port}/`;
-
   beforeAll(async () => {
-    infra = await sharedInfra();
-    store = await devnetStore(infra.databaseUrl);
-    const { natsUrl: url, natsToken: token } = infra;
-    bus = await connectBus({ url, ...(token ? { token } : {}) });
-    builders = createBuilders({ threads: 1, log: silentLog });
-    const options = { slotLength: 20, blockMs: 0, pools: 2, epochLength: 200_000, accounts: 6 };
-    const { evaluate } = builders;
-    devnet = valueOf(await startDevnet({ store, bus, evaluate, log: silentLog, options }));
+    world = await startExplorer({ pools: 2, epochLength: 200_000, accounts: 6 });
+    ({ devnet } = world);
     await makeBlock(devnet);
-    listener = await listen(true);
+    listener = await world.listen(true);
     base = urlOf(listener);
   });
   afterEach(() => pages?.close());
   afterAll(async () => {
     await browser?.close();
     await listener?.stop();
-    await devnet?.stop();
-    await builders?.stop();
-    await bus?.close();
-    await store?.close();
-    await infra?.stop();
+    await world?.stop();
   });
 
   const open = async (path: string, options = {}): Promise<Page> => {
@@ -451,7 +416,7 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     await listener.stop();
     await page.locator("#link[data-state=stale]").waitFor();
     const tip = await makeBlock(devnet);
-    listener = await serve(appOf(true), { host: "127.0.0.1", port });
+    listener = await world.listen(true, port);
     await page.getByRole("table", { name: "Newest blocks" }).getByRole("link", {
       name: String(tip.height),
       exact: true,
@@ -463,7 +428,7 @@ describe.skipIf(browser === undefined)("the explorer", () => {
 
   it("says that the index is off, and shows what needs none", async () => {
     const { hash } = await someMint();
-    const without = await listen(false);
+    const without = await world.listen(false);
     try {
       const page = await pages.open(urlOf(without));
       await page.getByText("The index of this devnet is off.").waitFor();
