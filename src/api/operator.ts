@@ -332,7 +332,7 @@ export const activity = z.object({
     ),
     refused: z.int().describe("Transitions by which the network refused a transaction."),
     deadLetters: z.int().describe("Events that became dead letters and still are."),
-    failedEffects: z.int().describe("Failed attempts of effects, by the workers that run."),
+    failedEffects: z.int().describe("Failed attempts of effects."),
   })).describe("The last 60 minutes, oldest first; the last one is not complete."),
 }).meta({ id: "Activity" });
 

@@ -18,7 +18,6 @@ import { workerSubject } from "#src/runtime/bus/protocol.ts";
 import { contentsOf } from "#src/runtime/events/content.ts";
 import { createPublisher } from "#src/runtime/events/publisher.ts";
 import { createRequestHandler } from "#src/runtime/turns/requests.ts";
-import { type MinuteCount, MinuteCounter } from "#src/runtime/operations/minuteCounter.ts";
 import { RateCounter } from "#src/runtime/operations/rateCounter.ts";
 import { readInputs } from "#src/runtime/effects/openRows.ts";
 import { createSweeper } from "#src/runtime/effects/sweeper.ts";
@@ -68,8 +67,6 @@ export interface WorkerState {
   readonly effects: number;
   /** Events applied per second, over the last minute or since the start. */
   readonly eventsPerSecond: number;
-  /** Failed attempts of effects in the last hour, by minute. */
-  readonly failedAttempts: readonly MinuteCount[];
   /** How far the clock of the worker's machine is ahead of the clock of turns, in milliseconds. */
   readonly clockAheadMs: number;
 }
@@ -114,7 +111,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   let events = 0;
   let fenced = 0;
   const rate = new RateCounter();
-  const failures = new MinuteCounter(() => clock.now());
 
   const turnPool = turnStore(store);
   const load = createLoader(turnPool);
@@ -156,7 +152,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     kinds,
     epochOf,
     deliver: (kind, entity, item, trace) => mailboxes.deliver(kind, entity, item, trace),
-    onFailed: () => failures.add(),
     onStep,
     log,
     ...(options.effectMs === undefined ? {} : { attemptMs: options.effectMs }),
@@ -221,7 +216,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       waiting,
       effects: effects.count(),
       eventsPerSecond: rate.perSecond(),
-      failedAttempts: failures.read(),
       clockAheadMs: Math.round(Date.now() - clock.now()),
     };
   };

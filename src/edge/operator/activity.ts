@@ -2,7 +2,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/operator.ts";
 import { memo } from "#src/edge/memo.ts";
-import type { Places } from "#src/edge/operator/places.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { Activity, readRecentTransitions } from "#src/runtime/operations/activity.ts";
 import type { Store } from "#src/store/store.ts";
@@ -12,18 +11,14 @@ const FRESH_MS = 1_000;
 const SPARED = 10;
 
 /** Adds `/activity` and `/transitions`. */
-export function activityEndpoints(app: OpenAPIHono, { store, places }: { store: Store; places: Places }): void {
+export function activityEndpoints(app: OpenAPIHono, store: Store): void {
   const activity = new Activity(store);
-  const read = memo(FRESH_MS, async () => {
-    const [minutes, failed] = await Promise.all([activity.read(), places.failedAttempts()]);
-    return minutes.map(({ at, transitions, refused, deadLetters }) => ({
+  const read = memo(FRESH_MS, async () =>
+    (await activity.read()).map(({ at, transitions, ...errors }) => ({
       at: new Date(at).toISOString(),
       transitions: Object.fromEntries([...transitions].sort(([a], [b]) => a < b ? -1 : 1)),
-      refused,
-      deadLetters,
-      failedEffects: failed.get(at / 60_000) ?? 0,
-    }));
-  }, SPARED);
+      ...errors,
+    })), SPARED);
 
   endpoint(app, "get", "/activity", {
     summary: "Transitions and errors of the last hour, by minute",

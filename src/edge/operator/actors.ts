@@ -76,8 +76,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
   }, async ({ params: entity, query: { before, limit } }) => {
     // References in events name the version.
     const place = before !== undefined && /^\d{1,15}$/.test(before) ? Number(before) : readCursor(before, versionPlace);
-    await known(entity);
-    const rows = await readHistory(store, entity, place, limit);
+    const [rows] = await Promise.all([readHistory(store, entity, place, limit), known(entity)]);
     const transitions = await describeHistory({ store, kind: kinds.get(entity.kind), index }, entity, rows);
     return { transitions, next: page(rows, limit, ({ version }) => version) };
   });

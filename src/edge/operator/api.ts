@@ -43,7 +43,7 @@ export function operatorApi(
     actorEndpoints(app, { store, kinds: known, control, index });
     searchEndpoint(app, { store, index });
     letterEndpoints(app, letters);
-    activityEndpoints(app, { store, places });
+    activityEndpoints(app, store);
     attentionEndpoint(app, { store, places, letters, paused, sources: attention });
   };
 }

@@ -32,8 +32,6 @@ export interface Places {
   pulse(): Promise<{ readonly alive: number; readonly eventsPerSecond: number }>;
   lags(): Promise<z.input<typeof api.lags>>;
   workers(): Promise<readonly WorkerLine[]>;
-  /** Failed attempts of effects in the last hour, by minute since 1970; those of workers that have stopped are missing. */
-  failedAttempts(): Promise<ReadonlyMap<number, number>>;
 }
 
 type WorkerLine = Omit<z.infer<typeof api.worker>, "seen" | "partitions"> & {
@@ -60,7 +58,7 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
         {};
       const alive = ageMs < aliveMs;
       const line = { ...row, alive, resident, waiting, turns, events, fenced, effects, clockAheadMs };
-      return { eventsPerSecond: state?.eventsPerSecond ?? 0, failedAttempts: state?.failedAttempts ?? [], line };
+      return { eventsPerSecond: state?.eventsPerSecond ?? 0, line };
     });
   });
   const lags = memo(FRESH_MS, async () => {
@@ -124,13 +122,6 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
   return {
     lags,
     workers: async () => (await workers()).map(({ line }) => line),
-    failedAttempts: async () => {
-      const counts = new Map<number, number>();
-      for (const [minute, count] of (await workers()).flatMap(({ failedAttempts }) => failedAttempts)) {
-        counts.set(minute, (counts.get(minute) ?? 0) + count);
-      }
-      return counts;
-    },
     pulse: async () => {
       const all = await workers();
       return {

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** Data of the service in a view: loading, ready, failed, and still shown when a refresh fails. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import { report } from "./connection.ts";
 import { Failure, Loading } from "./states.tsx";
@@ -21,6 +21,28 @@ export interface UseDataOptions {
   readonly everyMs?: number;
   /** Keeps the value on view while data for other dependencies is read, as when a list is paged. */
   readonly keep?: boolean;
+  /**
+   * A name for the data. A view that is opened again within a minute shows the value that it showed last, until the new one
+   * is there. Views that read the same data share the name.
+   */
+  readonly remember?: string;
+}
+
+/** How long a value is remembered, in milliseconds, and how many are. */
+const REMEMBERED = { ms: 60_000, values: 30 };
+const remembered = new Map<string, { readonly value: unknown; readonly at: number }>();
+
+function recall<T>(name: string | undefined): T | undefined {
+  const found = name === undefined ? undefined : remembered.get(name);
+  // what is kept under a name is what was read under it
+  return found !== undefined && Date.now() - found.at < REMEMBERED.ms ? found.value as T : undefined;
+}
+
+function keepValue(name: string, value: unknown): void {
+  remembered.delete(name);
+  remembered.set(name, { value, at: Date.now() });
+  const [oldest] = remembered.keys();
+  if (remembered.size > REMEMBERED.values && oldest !== undefined) remembered.delete(oldest);
 }
 
 /**
@@ -30,21 +52,30 @@ export interface UseDataOptions {
 export function useData<T>(
   load: (signal: AbortSignal) => Promise<T>,
   dependencies: readonly unknown[],
-  { everyMs, keep = false }: UseDataOptions = {},
+  { everyMs, keep = false, remember }: UseDataOptions = {},
 ): Data<T> {
-  const [state, set] = useState<Omit<Data<T>, "reload">>({ value: undefined, error: undefined, loading: true });
+  const [state, set] = useState<Omit<Data<T>, "reload">>(() => ({
+    value: recall<T>(remember),
+    error: undefined,
+    loading: true,
+  }));
   const reload = useRef<() => Promise<void>>(() => Promise.resolve());
   const latest = useRef(load);
   const shows = useRef(false);
   latest.current = load;
-  useEffect(() => {
+  // before the browser draws: the request does not wait for a frame
+  useLayoutEffect(() => {
     const part = Symbol();
     const left = new AbortController();
     const { signal } = left;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let running: Promise<void> | undefined;
     let again = false;
-    set((before) => ({ value: keep ? before.value : undefined, error: undefined, loading: true }));
+    set((before) => ({
+      value: recall<T>(remember) ?? (keep ? before.value : undefined),
+      error: undefined,
+      loading: true,
+    }));
     const read = async () => {
       clearTimeout(timer);
       try {
@@ -52,6 +83,7 @@ export function useData<T>(
         if (signal.aborted) return;
         report(part, "live");
         shows.current = true;
+        if (remember !== undefined) keepValue(remember, value);
         set({ value, error: undefined, loading: false });
       } catch (error) {
         if (signal.aborted) return;

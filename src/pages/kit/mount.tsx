@@ -4,7 +4,7 @@
 import "./theme.css";
 import { type Signal, signal } from "@preact/signals";
 import { Component, type ComponentChildren, type ComponentType, render } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { type Freshness, freshness } from "./connection.ts";
 import { Questions } from "./Dialog.tsx";
 import { here, hrefOf, match, type Route, type RouteMode, startRouter, title, visits } from "./router.ts";
@@ -145,7 +145,8 @@ function View({ page }: { readonly page: PageDefinition }) {
   const gate = page.gate?.();
   const closed = gate !== undefined && gate !== null && gate !== false;
   const found = match(page.routes, path);
-  useEffect(() => {
+  // before the effects of the view, which may set a title of its own
+  useLayoutEffect(() => {
     title.value = found?.route.title ?? "No such page";
   }, [path]);
   useEffect(() => {

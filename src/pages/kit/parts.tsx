@@ -1,6 +1,6 @@
 /** Small parts of views. */
 import type { ComponentChildren, ComponentType, FunctionComponent } from "preact";
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useState } from "preact/hooks";
 import { title } from "./router.ts";
 import { Failure, Loading } from "./states.tsx";
 
@@ -192,12 +192,17 @@ export function Tabs({ label, tabs, current }: {
   );
 }
 
-/** A component whose module is loaded when it first appears. */
-export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): FunctionComponent<P> {
+/** A component whose module is loaded when it first appears; with `soon`, once the browser has nothing else to do. */
+export function lazy<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  { soon = false }: { readonly soon?: boolean } = {},
+): FunctionComponent<P> {
   let loaded: ComponentType<P> | undefined;
+  // a failure is shown when the component appears
+  if (soon) whenIdle(() => load().then((component) => loaded ??= component, () => {}));
   return function Lazy(props: P) {
     const [state, set] = useState<{ error?: unknown; tries: number }>({ tries: 0 });
-    useEffect(() => {
+    useLayoutEffect(() => {
       if (loaded !== undefined) return;
       let wanted = true;
       load().then((component) => {
@@ -215,4 +220,12 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): F
     const retry = () => set((before) => ({ tries: before.tries + 1 }));
     return state.error === undefined ? <Loading /> : <Failure error={state.error} retry={retry} />;
   };
+}
+
+/** Calls when the page is idle, a second after its start or later, so that it does not delay the first data. */
+function whenIdle(call: () => unknown): void {
+  setTimeout(() => {
+    if (typeof requestIdleCallback === "function") requestIdleCallback(call);
+    else call();
+  }, 1_000);
 }

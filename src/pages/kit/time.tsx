@@ -34,9 +34,12 @@ export function Clock({ at, ms = false }: { readonly at: Moment; readonly ms?: b
   return <time dateTime={date.toISOString()} title={date.toLocaleString()}>{text}</time>;
 }
 
+/** Made once: each use of `toLocaleString` with options makes a formatter. */
+const toTheMinute = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
 /** A date with the time to the minute. */
 export function DateTime({ at }: { readonly at: Moment }) {
   const date = dateOf(at);
-  const text = date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  const text = toTheMinute.format(date);
   return <time dateTime={date.toISOString()} title={date.toLocaleString()}>{text}</time>;
 }

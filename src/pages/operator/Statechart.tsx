@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** A statechart as SVG: the current state and the way that the actor took are lit. */
-import { useId, useMemo } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import { type Arrow, eventName, layoutChart, leavesOf, NOTE_LINE, takenOf } from "./chartLayout.ts";
 import { Step } from "./shared.tsx";
 import type { Machine } from "./types.ts";
@@ -30,6 +30,16 @@ export function Statechart({ machine, state, taken }: {
   const [last] = taken;
   const now = last && takenOf(layout, last.from, last.to);
   const before = new Set(taken.slice(1).map(({ from, to }) => takenOf(layout, from, to)));
+  const holder = useRef<HTMLDivElement>(null);
+  const lit = [...active].join(" ");
+  useEffect(() => {
+    // On a narrow screen the chart is wider than its panel: the state that is lit has to be in view.
+    const state = holder.current?.querySelector(".state.lit")?.getBoundingClientRect();
+    const panel = holder.current?.getBoundingClientRect();
+    if (state === undefined || panel === undefined) return;
+    if (state.left < panel.left) holder.current?.scrollBy({ left: state.left - panel.left - EDGE });
+    else if (state.right > panel.right) holder.current?.scrollBy({ left: state.right - panel.right + EDGE });
+  }, [layout, lit]);
   // What is lit is drawn over what is not.
   const rank = (arrow: Arrow) => arrow === now ? 3 : before.has(arrow) ? 2 : arrow.usual ? 1 : 0;
   const arrows = [...layout.arrows].sort((a, b) => rank(a) - rank(b));
@@ -39,7 +49,7 @@ export function Statechart({ machine, state, taken }: {
   const enters = layout.boxes.some(({ notes }) => notes.some((note) => note.startsWith("⇥")));
   return (
     <div class={[...active].some((id) => WRONG.has(id)) ? "statechart wrong" : "statechart"}>
-      <div class="statechart-scroll" tabIndex={0} role="group" aria-label="Statechart">
+      <div ref={holder} class="statechart-scroll" tabIndex={0} role="group" aria-label="Statechart">
         <svg
           role="img"
           aria-label={`Statechart of the machine ${machine.kind}; ${

@@ -34,7 +34,9 @@ export function ActorView({ params: { kind = "", id = "" }, query }: ViewProps) 
   const at = `/actors${pathOf(kind, id)}`;
   const wanted = Number(query.get("version") ?? NaN);
   const version = Number.isSafeInteger(wanted) && wanted > 0 ? wanted : undefined;
-  const machine = useData((signal) => get<Machine>(`/kinds${pathOf(kind)}/machine`, signal), [kind]);
+  const machine = useData((signal) => get<Machine>(`/kinds${pathOf(kind)}/machine`, signal), [kind], {
+    remember: `machine ${kind}`,
+  });
   const actor = useData((signal) => get<Actor>(at, signal), [at], { everyMs: 5_000 });
   const lags = useData(
     async (signal) => kind === "transaction" ? await get<Lags>("/lags", signal) : undefined,
@@ -113,11 +115,7 @@ const TONES = { bad: "bad", warning: "warn", waits: "quiet", good: "good" } as c
 function Why({ reasons }: { readonly reasons: readonly Reason[] }) {
   if (reasons.length === 0) return null;
   const has = (...tones: Reason["tone"][]) => reasons.some(({ tone }) => tones.includes(tone));
-  const title = has("bad", "warning")
-    ? "Why it does not go on"
-    : has("waits")
-    ? "What it waits for"
-    : "Where it stands";
+  const title = has("bad", "warning") ? "Why it is stuck" : has("waits") ? "What it waits for" : "Where it stands";
   return (
     <Panel title={title} class="why">
       <ul>
@@ -143,7 +141,7 @@ const NextAttempt = ({ at }: { readonly at: string }) => (
   </>
 );
 
-const NAMES = { bad: "Problem", warning: "Look at this", waits: "Waits", good: "Done" } as const;
+const NAMES = { bad: "Error", warning: "Warning", waits: "Waits", good: "Done" } as const;
 
 /** The statechart, which shows transitions one after the other, at a pace that an eye can follow. */
 function MovingChart({ machine, actor, history, past }: {
@@ -153,13 +151,15 @@ function MovingChart({ machine, actor, history, past }: {
   readonly past: ReturnType<typeof usePast>["value"];
 }) {
   const newest = Math.max(history.entries[0]?.version ?? 0, actor?.version ?? 0);
-  const [shown, show] = useState(newest);
+  const [last, show] = useState(newest);
+  // The first one is shown at once, so that nothing moves on the page after it has appeared.
+  const shown = last === 0 || newest < last || newest - last > BURST ? newest : last;
   useEffect(() => {
+    if (shown !== last) return show(shown);
     if (shown === newest) return;
-    if (shown === 0 || newest < shown || newest - shown > BURST) return show(newest);
     const timer = setTimeout(() => show(shown + 1), MOVE_MS);
     return () => clearTimeout(timer);
-  }, [shown, newest]);
+  }, [last, shown, newest]);
   if (past !== undefined) return <Statechart machine={machine} state={past.state.state} taken={past.transitions} />;
   const taken = history.entries.filter(({ version }) => version <= shown);
   const state = taken[0]?.version === shown ? taken[0].to : actor?.state;
@@ -349,7 +349,11 @@ function Pending({ actor, at, after }: {
               {"effect: "}
               {attempts > 0 && `failed ${count(attempts)}×, `}next attempt <Ago at={nextAttempt} />
             </span>
-            {error !== null && <p class="error">{error}</p>}
+            {error !== null && (
+              <div class="reason error">
+                <LongText text={error} />
+              </div>
+            )}
           </li>
         ))}
       </ul>

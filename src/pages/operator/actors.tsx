@@ -35,15 +35,17 @@ export function ActorsView({ query }: ViewProps) {
   const of = (name: string) => query.get(name) ?? "";
   const filter: Filter = { kind: of("kind"), state: of("state"), paused: of("paused"), q: of("q") };
   const after = of("after");
-  const kinds = useData((signal) => get<Kinds>("/kinds", signal), [], { everyMs: 30_000 });
+  const kinds = useData((signal) => get<Kinds>("/kinds", signal), [], { everyMs: 30_000, remember: "kinds" });
   const list = useData(
     (signal) => get<Actors>("/actors", signal, { ...wanted(filter), limit: LIMIT, after: after || undefined }),
     [JSON.stringify(filter), after],
-    { everyMs: 3_000, keep: true },
+    { everyMs: 3_000, keep: true, remember: `actors ${JSON.stringify([filter, after])}` },
   );
   const open = (changes: Partial<Filter>) => {
     const next = { ...filter, ...changes };
-    if (JSON.stringify(next) !== JSON.stringify(filter) || after !== "") go(addressOf(next));
+    // Typing on is one step for the back button.
+    const typed = filter.q !== "" && changes.q !== undefined;
+    if (JSON.stringify(next) !== JSON.stringify(filter) || after !== "") go(addressOf(next), typed);
   };
   const all = kinds.value?.kinds ?? [];
   const states = new Set(
@@ -52,7 +54,7 @@ export function ActorsView({ query }: ViewProps) {
     ),
   );
   return (
-    <Settled data={[kinds, list]}>
+    <Settled data={[list]}>
       <Heading title="Actors">Actors</Heading>
       <div class="filter">
         <SelectField
@@ -73,9 +75,9 @@ export function ActorsView({ query }: ViewProps) {
           options={[["", "either"], ["true", "paused"], ["false", "not paused"]]}
           onChange={(paused) => open({ paused })}
         />
-        <Search label="Beginning of the id" value={filter.q} delayMs={300} onSearch={(q) => open({ q })} />
+        <Search label="Beginning of the id" value={filter.q} delayMs={100} onSearch={(q) => open({ q })} />
       </div>
-      <div class="panel">
+      <div class="panel actors">
         <Loaded data={list} rows={8}>
           {({ actors, next }) => (
             <>

@@ -10,7 +10,7 @@ import { ActorLink, Settled } from "./shared.tsx";
 import type { Attention, AttentionItem } from "./types.ts";
 
 const TONES = { bad: "bad", warning: "warn", notice: "quiet" } as const;
-const WORDS = { bad: "Does not work", warning: "Warning", notice: "Notice" } as const;
+const WORDS = { bad: "Error", warning: "Warning", notice: "Notice" } as const;
 const LINKS: Readonly<Record<AttentionItem["category"], string>> = {
   check: "See the workers",
   clock: "See the workers",
@@ -25,7 +25,10 @@ const LINKS: Readonly<Record<AttentionItem["category"], string>> = {
 };
 
 export function AttentionView() {
-  const data = useData((signal) => get<Attention>("/attention", signal), [], { everyMs: 3_000 });
+  const data = useData((signal) => get<Attention>("/attention", signal), [], {
+    everyMs: 3_000,
+    remember: "attention",
+  });
   return (
     <Settled data={[data]}>
       <Heading title="Attention">What needs attention</Heading>

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** An actor's transitions, the newest first: read in pages from the rows, and added to as they come. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Loaded, useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
 import { Panel } from "../kit/parts.tsx";
@@ -69,7 +69,8 @@ export function useHistory(actor: string, machine: Machine | undefined): History
       failed(error);
     }
   };
-  useEffect(() => {
+  // before the browser draws: the request does not wait for a frame
+  useLayoutEffect(() => {
     left.current = new AbortController();
     set(EMPTY);
     void reload();

@@ -8,7 +8,7 @@ import { Empty } from "../kit/states.tsx";
 import { Ago } from "../kit/time.tsx";
 import { JsonTree, LongText } from "../kit/values.tsx";
 import { get, send } from "./service.ts";
-import { ActorLink, Asking, Settled } from "./shared.tsx";
+import { ActorLink, Decisions, Settled } from "./shared.tsx";
 import type { DeadLetter, DeadLetters } from "./types.ts";
 
 const SOURCES: Readonly<Record<DeadLetter["source"], string>> = {
@@ -59,7 +59,6 @@ export function LettersView({ query }: ViewProps) {
 
 function Letter({ letter, after }: { readonly letter: DeadLetter; readonly after: () => Promise<void> }) {
   const { n, kind, id, event, error, source, cause, at } = letter;
-  const what = `${event.type} of ${kind} ${id}`;
   return (
     <li class="letter panel">
       <div class="row">
@@ -81,31 +80,27 @@ function Letter({ letter, after }: { readonly letter: DeadLetter; readonly after
         <summary>The event</summary>
         <JsonTree value={event} />
       </details>
-      <div class="buttons">
-        <Asking
-          name="Retry"
-          label={`Retry ${what}`}
-          done="Applied."
-          after={after}
-          question={{
+      <Decisions
+        about={`${event.type} of ${kind} ${id}`}
+        after={after}
+        decisions={[
+          {
+            name: "Retry",
+            done: "Applied.",
             title: "Retry this event?",
             text: `${event.type} is applied to the ${kind} as it is now. If it fails again, it comes back here.`,
             run: () => send("POST", `/dead-letters/${n}/retry`),
-          }}
-        />
-        <Asking
-          name="Drop"
-          label={`Drop ${what}`}
-          done="Dropped."
-          after={after}
-          question={{
+          },
+          {
+            name: "Drop",
+            done: "Dropped.",
             title: "Drop this event?",
             text: "It is deleted and cannot be retried.",
             danger: true,
             run: () => send("DELETE", `/dead-letters/${n}`),
-          }}
-        />
-      </div>
+          },
+        ]}
+      />
     </li>
   );
 }

@@ -70,10 +70,10 @@ function Login() {
   );
 }
 
-const ActorView = lazy(() => import("./actor.tsx").then((module) => module.ActorView));
-const WorkersView = lazy(() => import("./workers.tsx").then((module) => module.WorkersView));
-const LettersView = lazy(() => import("./letters.tsx").then((module) => module.LettersView));
-const WebhooksView = lazy(() => import("./webhooks.tsx").then((module) => module.WebhooksView));
+const ActorView = lazy(() => import("./actor.tsx").then((module) => module.ActorView), { soon: true });
+const WorkersView = lazy(() => import("./workers.tsx").then((module) => module.WorkersView), { soon: true });
+const LettersView = lazy(() => import("./letters.tsx").then((module) => module.LettersView), { soon: true });
+const WebhooksView = lazy(() => import("./webhooks.tsx").then((module) => module.WebhooksView), { soon: true });
 
 mount({
   service: "Operator",

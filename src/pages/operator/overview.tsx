@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** The overview: the last hour, actors by state, workers, backlogs, and each transition as it happens. */
-import { useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { count } from "../kit/amounts.tsx";
 import { Bars } from "../kit/charts.tsx";
 import { type Data, Loaded, useData } from "../kit/data.tsx";
@@ -16,10 +16,21 @@ import type { Activity, Attention, KindCounts, Lags, Overview, RecentTransitions
 const RECENT = 50;
 
 export function OverviewView() {
-  const overview = useData((signal) => get<Overview>("/overview", signal), [], { everyMs: 5_000 });
-  const activity = useData((signal) => get<Activity>("/activity", signal), [], { everyMs: 5_000 });
-  const attention = useData((signal) => get<Attention>("/attention", signal), [], { everyMs: 5_000 });
-  const recent = useData((signal) => get<RecentTransitions>("/transitions", signal, { limit: RECENT }), []);
+  const overview = useData((signal) => get<Overview>("/overview", signal), [], {
+    everyMs: 5_000,
+    remember: "overview",
+  });
+  const activity = useData((signal) => get<Activity>("/activity", signal), [], {
+    everyMs: 5_000,
+    remember: "activity",
+  });
+  const attention = useData((signal) => get<Attention>("/attention", signal), [], {
+    everyMs: 5_000,
+    remember: "attention",
+  });
+  const recent = useData((signal) => get<RecentTransitions>("/transitions", signal, { limit: RECENT }), [], {
+    remember: "transitions",
+  });
   const feed = useFeed(recent.value?.transitions);
   const soon = useAtMostEvery(() => {
     void overview.reload();
@@ -104,66 +115,70 @@ const ERRORS = [
   ["Dead letters", "deadLetters"],
 ] as const;
 
-/** Transitions and errors by minute. Kinds keep their colours as long as the page is open. */
+/** Made once: each use of `toLocaleTimeString` with options makes a formatter. */
+const minuteOfDay = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
 function LastHour({ data }: { readonly data: Data<Activity> }) {
-  const known = useRef<string[]>([]);
   return (
     <Panel title="The last hour">
-      <Loaded data={data} rows={6}>
-        {({ minutes }) => {
-          const kinds = new Set(minutes.flatMap(({ transitions }) => Object.keys(transitions)));
-          known.current.push(...[...kinds].filter((kind) => !known.current.includes(kind)).sort());
-          const labels = minutes.map(({ at }) =>
-            new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })
-          );
-          const total = minutes.reduce(
-            (sum, { transitions }) => Object.values(transitions).reduce((a, b) => a + b, sum),
-            0,
-          );
-          const errors = ERRORS.map(([name, key]) => ({ name, values: minutes.map((minute) => minute[key]) }));
-          const failed = errors.reduce((sum, { values }) => values.reduce((a, b) => a + b, sum), 0);
-          const since = labels[0] ?? "";
-          return (
-            <>
-              <h3>
-                {count(total)} {total === 1 ? "transition" : "transitions"} since {since}
-              </h3>
-              <Bars
-                label={`Transitions per minute by kind: ${count(total)} since ${since}.`}
-                series={known.current.map((kind) => ({
-                  name: kind,
-                  values: minutes.map(({ transitions }) => transitions[kind] ?? 0),
-                }))}
-                labels={labels}
-                height={120}
-                unit="transitions"
-              />
-              <h3 class={failed > 0 ? "failed" : ""}>
-                {failed === 0 ? "No errors" : `${count(failed)} ${failed === 1 ? "error" : "errors"}`} since {since}
-              </h3>
-              {failed > 0 && (
-                <div class="errors">
-                  <Bars
-                    label={`Errors per minute: ${count(failed)} since ${since}.`}
-                    series={errors.filter(({ values }) => values.some((value) => value > 0))}
-                    labels={labels}
-                    height={80}
-                    unit="errors"
-                  />
-                </div>
-              )}
-            </>
-          );
-        }}
-      </Loaded>
+      <Loaded data={data} rows={6}>{({ minutes }) => <Hour minutes={minutes} />}</Loaded>
     </Panel>
   );
+}
+
+/** Transitions and errors by minute. Kinds keep their colours as long as the page is open. */
+function Hour({ minutes }: Activity) {
+  const known = useRef<string[]>([]);
+  // Not drawn again with each transition of the list at its side.
+  return useMemo(() => {
+    const kinds = new Set(minutes.flatMap(({ transitions }) => Object.keys(transitions)));
+    known.current.push(...[...kinds].filter((kind) => !known.current.includes(kind)).sort());
+    const labels = minutes.map(({ at }) => minuteOfDay.format(new Date(at)));
+    const total = minutes.reduce(
+      (sum, { transitions }) => Object.values(transitions).reduce((a, b) => a + b, sum),
+      0,
+    );
+    const errors = ERRORS.map(([name, key]) => ({ name, values: minutes.map((minute) => minute[key]) }));
+    const failed = errors.reduce((sum, { values }) => values.reduce((a, b) => a + b, sum), 0);
+    const since = labels[0] ?? "";
+    return (
+      <>
+        <h3>
+          {count(total)} {total === 1 ? "transition" : "transitions"} since {since}
+        </h3>
+        <Bars
+          label={`Transitions per minute by kind: ${count(total)} since ${since}.`}
+          series={known.current.map((kind) => ({
+            name: kind,
+            values: minutes.map(({ transitions }) => transitions[kind] ?? 0),
+          }))}
+          labels={labels}
+          height={120}
+          unit="transitions"
+        />
+        <h3 class={failed > 0 ? "failed" : ""}>
+          {failed === 0 ? "No errors" : `${count(failed)} ${failed === 1 ? "error" : "errors"}`} since {since}
+        </h3>
+        {failed > 0 && (
+          <div class="errors">
+            <Bars
+              label={`Errors per minute: ${count(failed)} since ${since}.`}
+              series={errors.filter(({ values }) => values.some((value) => value > 0))}
+              labels={labels}
+              height={80}
+              unit="errors"
+            />
+          </div>
+        )}
+      </>
+    );
+  }, [minutes]);
 }
 
 /** Each kind with its states, in the order in which the page met them, so that none changes its place or colour. */
 function Kinds({ kinds }: { readonly kinds: readonly KindCounts[] }) {
   const places = useRef(new Map<string, readonly string[]>()).current;
-  return (
+  return useMemo(() => (
     <div class="kinds">
       {kinds.filter(({ kind, actors }) => actors > 0 || places.has(kind)).map(({ kind, actors, states }) => {
         const known = places.get(kind) ?? [];
@@ -204,7 +219,7 @@ function Kinds({ kinds }: { readonly kinds: readonly KindCounts[] }) {
       })}
       <NoActors kinds={kinds.filter(({ kind, actors }) => actors === 0 && !places.has(kind))} />
     </div>
-  );
+  ), [kinds]);
 }
 
 /** Kinds of which there is no actor yet. */

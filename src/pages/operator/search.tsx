@@ -14,8 +14,8 @@ import type { Search as Found } from "./types.ts";
 type Result = Found["results"][number];
 
 const WHY: Readonly<Record<Result["why"], string>> = {
-  id: "its id begins so",
-  name: "its name has this",
+  id: "its id begins with the text",
+  name: "its name contains the text",
   owner: "its owner has this address",
   transaction: "this transaction touched it",
   address: "this address is its own",
@@ -50,6 +50,7 @@ export function SearchView({ query }: ViewProps) {
         <Search
           label="Id, hash, address or wallet name"
           value={q}
+          delayMs={100}
           onSearch={(text) => text !== q && go(`/ui/search?q=${encodeURIComponent(text)}`, true)}
         />
       </div>

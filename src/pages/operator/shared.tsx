@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** What several views show: actors, steps between states, and a view that appears when its first answers are there. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Data } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
 import { pathOf, visits } from "../kit/router.ts";
@@ -47,13 +47,15 @@ export function Settled({ data, children }: {
   readonly children: ComponentChildren;
 }) {
   const ready = data.every(({ value, error }) => value !== undefined || error !== undefined);
-  const [shown, show] = useState(ready);
+  const [late, setLate] = useState(false);
+  // once shown it stays
+  const was = useRef(false);
+  const shown = was.current ||= ready || late;
   useEffect(() => {
     if (shown) return;
-    if (ready) return show(true);
-    const timer = setTimeout(() => show(true), PATIENCE_MS);
+    const timer = setTimeout(() => setLate(true), PATIENCE_MS);
     return () => clearTimeout(timer);
-  }, [ready, shown]);
+  }, [shown]);
   useEffect(() => {
     // What is hidden cannot have the focus, which the heading of a view gets that the reader has opened.
     if (!shown || visits.peek() === 0 || document.activeElement !== document.body) return;
@@ -86,5 +88,27 @@ export function Asking({ name, label, small = false, done, after, question }: {
     >
       {name}
     </button>
+  );
+}
+
+/** What an operator may decide about an entry of a list. */
+export interface Decision extends Omit<Question, "verb"> {
+  readonly name: string;
+  /** Said when it was done. */
+  readonly done: string;
+}
+
+/** A button for each decision about an entry; `about` says which entry, for screen readers. */
+export function Decisions({ about, after, decisions }: {
+  readonly about: string;
+  readonly after: () => unknown;
+  readonly decisions: readonly Decision[];
+}) {
+  return (
+    <div class="buttons">
+      {decisions.map(({ name, done, ...question }) => (
+        <Asking key={name} name={name} label={`${name} ${about}`} done={done} after={after} question={question} />
+      ))}
+    </div>
   );
 }

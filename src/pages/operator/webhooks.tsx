@@ -10,9 +10,10 @@ import { Badge, Heading, Panel } from "../kit/parts.tsx";
 import { pathOf } from "../kit/router.ts";
 import { Empty } from "../kit/states.tsx";
 import { Ago } from "../kit/time.tsx";
+import { LongText } from "../kit/values.tsx";
 import { kebab } from "./kebab.ts";
 import { get, lessThanWanted, send } from "./service.ts";
-import { Asking, Settled } from "./shared.tsx";
+import { Decisions, Settled } from "./shared.tsx";
 import type { Deliveries, Kinds, Webhook, WebhookMade, Webhooks } from "./types.ts";
 
 const TONES = { active: "good", failing: "warn", disabled: "bad" } as const;
@@ -152,7 +153,6 @@ function Row({ hook, after }: { readonly hook: Webhook; readonly after: () => Pr
   const at = `/webhooks${pathOf(id)}`;
   const wanted = Object.values(filter).filter((one) => one !== null);
   const [open, setOpen] = useState(false);
-  const label = (name: string) => `${name} the webhook ${url}`;
   return (
     <li class="panel">
       <div class="row">
@@ -164,18 +164,22 @@ function Row({ hook, after }: { readonly hook: Webhook; readonly after: () => Pr
         {` · ${count(pending)} waiting · since `}
         <Ago at={created} />
       </p>
-      {reason !== null && <p class="error">{reason}</p>}
+      {reason !== null && (
+        <div class="reason error">
+          <LongText text={reason} />
+        </div>
+      )}
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Last deliveries</summary>
         {open && <LastDeliveries at={at} />}
       </details>
-      <div class="buttons">
-        <Asking
-          name="Test"
-          label={label("Test")}
-          done="The test was delivered."
-          after={after}
-          question={{
+      <Decisions
+        about={`the webhook ${url}`}
+        after={after}
+        decisions={[
+          {
+            name: "Test",
+            done: "The test was delivered.",
             title: "Send a test event now?",
             text: `It is sent to ${url} once.`,
             run: async () => {
@@ -184,34 +188,24 @@ function Row({ hook, after }: { readonly hook: Webhook; readonly after: () => Pr
               >("POST", `${at}/test`);
               if (!delivered) throw lessThanWanted(error ?? `The response was ${code}.`);
             },
-          }}
-        />
-        {status !== "active" && (
-          <Asking
-            name="Resume"
-            label={label("Resume")}
-            done="Resumed."
-            after={after}
-            question={{
-              title: "Attempt pending deliveries now?",
-              text: "Deliveries continue where they stopped.",
-              run: () => send("POST", `${at}/resume`),
-            }}
-          />
-        )}
-        <Asking
-          name="Remove"
-          label={label("Remove")}
-          done="Removed."
-          after={after}
-          question={{
+          },
+          ...status === "active" ? [] : [{
+            name: "Resume",
+            done: "Resumed.",
+            title: "Attempt pending deliveries now?",
+            text: "Deliveries continue where they stopped.",
+            run: () => send("POST", `${at}/resume`),
+          }],
+          {
+            name: "Remove",
+            done: "Removed.",
             title: "Remove this webhook?",
             text: "Its pending deliveries are deleted too.",
             danger: true,
             run: () => send("DELETE", at),
-          }}
-        />
-      </div>
+          },
+        ]}
+      />
     </li>
   );
 }

@@ -1,4 +1,4 @@
-/** Why an actor does not go on: what it waits for, in sentences, from what the service knows of it. Pure. */
+/** Why an actor is stuck: what it waits for, in sentences, from what the service knows of it. Pure. */
 import type { Actor, Lags } from "./types.ts";
 
 /** One thing that an actor waits for. */

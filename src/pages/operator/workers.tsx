@@ -30,7 +30,7 @@ export function WorkersView() {
       return { workers, partitions, leases };
     },
     [],
-    { everyMs: 2_000 },
+    { everyMs: 2_000, remember: "workers" },
   );
   // Number of an owner on this page, the same as long as it is open.
   const numbers = useRef(new Map<string, number>()).current;
@@ -59,7 +59,7 @@ export function WorkersView() {
               <Panel title="Partitions">
                 <PartitionMap partitions={partitions} numberOf={numberOf} onMove={move} />
               </Panel>
-              <Panel title="Work of one process at a time">
+              <Panel title="Tasks that run in one process at a time">
                 <ul class="rows">
                   {leases.map(({ name, owner, epoch, expiresInMs }) => (
                     <li key={name}>

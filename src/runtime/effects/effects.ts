@@ -37,8 +37,6 @@ export interface EffectsOptions {
     item: TurnItem | EffectEnd,
     trace: TraceRef | undefined,
   ) => Promise<boolean>;
-  /** Called after each failed attempt. */
-  readonly onFailed?: () => void;
   readonly onStep?: ((step: WorkerStage) => void | Promise<void>) | undefined;
   readonly log: Log;
   /** Timeout of one attempt, in milliseconds; 30,000 by default. */
@@ -160,7 +158,6 @@ export function createEffects(options: EffectsOptions): Effects {
 
   const retryLater = async (effect: OpenEffect, epoch: number, why: string) => {
     const { entity, name, n, attempts } = effect;
-    options.onFailed?.();
     log.warn("an effect failed and will be retried", {
       entity: entityKey(entity),
       effect: name,

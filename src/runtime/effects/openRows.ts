@@ -75,7 +75,7 @@ export async function readDueEffects(
 
 /**
  * Sets the next attempt of an effect in `ms` milliseconds, unless another worker owns the partition: after a failure
- * with its `error`, after a slice without one.
+ * with its `error`, after a slice without one. Failures are counted by the minute.
  */
 export async function postponeEffect(
   { sql }: Store,
@@ -85,10 +85,15 @@ export async function postponeEffect(
   error: string | null,
 ): Promise<void> {
   await sql`
-    update effect set attempts = case when ${error}::text is null then 0 else attempts + 1 end, error = ${error},
-      next_attempt = now() + ${ms} * interval '1 ms'
-    where kind = ${entity.kind} and id = ${entity.id} and n = ${n} and not done
-      and exists (select 1 from partition where id = ${partition} and epoch = ${epoch})`;
+    with postponed as (
+      update effect set attempts = case when ${error}::text is null then 0 else attempts + 1 end, error = ${error},
+        next_attempt = now() + ${ms} * interval '1 ms'
+      where kind = ${entity.kind} and id = ${entity.id} and n = ${n} and not done
+        and exists (select 1 from partition where id = ${partition} and epoch = ${epoch})
+      returning partition)
+    insert into effect_failure as f (minute, partition, failures)
+    select floor(extract(epoch from now()) / 60)::int, partition, 1 from postponed where ${error}::text is not null
+    on conflict (minute, partition) do update set failures = f.failures + 1`;
 }
 
 /** Some entities of some partitions that have unread inputs. */

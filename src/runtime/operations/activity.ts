@@ -1,5 +1,5 @@
 /**
- * Transitions of the last hour by minute and kind, counted from the rows of `outbox`.
+ * Transitions of the last hour by minute and kind, counted from the rows of `outbox`, and errors by minute.
  *
  * Rows of ended transactions never change, so each is read once per process: later readings continue after the last
  * one, by the index over transactions. Rows of transactions that may still be open are counted at each reading.
@@ -30,6 +30,8 @@ export interface ActivityMinute {
   readonly refused: number;
   /** Events that became dead letters and are not dropped or retried. */
   readonly deadLetters: number;
+  /** Failed attempts of effects. */
+  readonly failedEffects: number;
 }
 
 interface Counted {
@@ -71,14 +73,23 @@ export class Activity {
     for (const minute of this.counted.keys()) if (minute < first) this.counted.delete(minute);
     const open: Minutes = new Map();
     add(open, await count(store.sql, from, undefined));
-    const letters = await deadLettersSince(store, first * MINUTE_MS);
+    const [letters, failures] = await Promise.all([
+      deadLettersSince(store, first * MINUTE_MS),
+      failuresSince(store, first),
+    ]);
     return Array.from({ length: ACTIVITY_MINUTES }, (_, i) => {
       const minute = first + i;
       const [done, more] = [this.counted.get(minute), open.get(minute)];
       const transitions = new Map(done?.transitions);
       for (const [kind, n] of more?.transitions ?? []) transitions.set(kind, (transitions.get(kind) ?? 0) + n);
       const refused = (done?.refused ?? 0) + (more?.refused ?? 0);
-      return { at: minute * MINUTE_MS, transitions, refused, deadLetters: letters.get(minute) ?? 0 };
+      return {
+        at: minute * MINUTE_MS,
+        transitions,
+        refused,
+        deadLetters: letters.get(minute) ?? 0,
+        failedEffects: failures.get(minute) ?? 0,
+      };
     });
   }
 }
@@ -142,6 +153,12 @@ async function deadLettersSince({ sql }: Store, time: number): Promise<ReadonlyM
     from (select created from dead_letter order by n desc limit ${LETTERS}) x
     where created >= to_timestamp(${time / 1_000}::float8) group by minute`;
   return new Map(rows.map(({ minute, letters }) => [minute, letters]));
+}
+
+async function failuresSince({ sql }: Store, first: number): Promise<ReadonlyMap<number, number>> {
+  const rows = await sql<{ minute: number; failures: number }[]>`
+    select minute, sum(failures)::int as failures from effect_failure where minute >= ${first} group by minute`;
+  return new Map(rows.map(({ minute, failures }) => [minute, failures]));
 }
 
 /** A transition of any actor. */

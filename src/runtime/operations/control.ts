@@ -40,8 +40,7 @@ const workerStateSchema = z.object({
   waiting: z.number(),
   effects: z.number(),
   eventsPerSecond: z.number(),
-  // Workers of earlier releases do not report these.
-  failedAttempts: z.array(z.tuple([z.number(), z.number()])).default([]),
+  // Workers of earlier releases do not report it.
   clockAheadMs: z.number().default(0),
 }) satisfies z.ZodType<WorkerState>;
 const mailboxViewSchema = z.object({

@@ -149,7 +149,7 @@ const MOST = 200;
 /** Reads one actor; `undefined` when no event was ever applied to it. */
 export async function inspectActor(store: Store, { kind, id }: EntityRef): Promise<ActorDetail | undefined> {
   const { sql } = store;
-  const [row] = await sql<{
+  const actor = sql<{
     machine_version: number;
     snapshot: { value: Json; context: Json; status: string };
     version: bigint;
@@ -165,14 +165,15 @@ export async function inspectActor(store: Store, { kind, id }: EntityRef): Promi
       (select count(*)::int from input_log i
         where not i.read and i.partition = a.partition and i.kind = a.kind and i.id = a.id) as unread
     from actor a left join partition p on p.id = a.partition where a.kind = ${kind} and a.id = ${id}`;
-  if (row === undefined) return undefined;
-  const [reminders, effects] = await Promise.all([
+  const [[row], reminders, effects] = await Promise.all([
+    actor,
     sql<{ name: string; at: Date; event: string }[]>`
       select name, at, event->>'type' as event from reminder where kind = ${kind} and id = ${id} order by at limit ${MOST}`,
     sql<{ n: bigint; name: string; attempts: number; next_attempt: Date; error: string | null }[]>`
       select n, name, attempts, next_attempt, error from effect
       where kind = ${kind} and id = ${id} and not done order by n limit ${MOST}`,
   ]);
+  if (row === undefined) return undefined;
   const { value, context, status } = row.snapshot;
   return {
     machineVersion: row.machine_version,

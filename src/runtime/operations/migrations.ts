@@ -46,4 +46,15 @@ create table actor_snapshot (
 create index actor_ended on actor (changed, id)
   where kind = 'transaction' and state in ('in_ledger', 'expired', 'refused', 'forgotten');
 `,
+}, {
+  id: "operator-3",
+  sql: `
+-- Failed attempts of effects in the last hour, by minute since 1970. The owner of the partition writes.
+create table effect_failure (
+  minute int not null,
+  partition int not null,
+  failures int not null,
+  primary key (minute, partition)
+) with (fillfactor = 50);
+`,
 }];

@@ -10,6 +10,7 @@
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import { onlyOf } from "#src/base/present.ts";
+import { ACTIVITY_MINUTES } from "#src/runtime/operations/activity.ts";
 import { holdLease, type Lease } from "#src/runtime/placement/namedLease.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
@@ -120,6 +121,7 @@ export async function prune(
       await sleep(PAUSE_MS, signal);
     }
   }
+  await sql`delete from effect_failure where minute < floor(extract(epoch from now()) / 60) - ${ACTIVITY_MINUTES}`;
   await sql`
     delete from worker w where seen < ${before(WORKER_HOURS)}
       and not exists (select 1 from partition p where p.owner = w.id and p.expires > now())`;

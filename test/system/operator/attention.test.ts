@@ -34,6 +34,8 @@ afterAll(async () => {
 const ask = (id: string, event: { type: string; [member: string]: unknown }, commandId?: string) =>
   cluster.ask.ask({ kind: "account", id }, event, commandId === undefined ? {} : { commandId });
 const attention = () => operator.read("/attention", api.attention);
+const failedAttempts = (minutes: readonly { readonly failedEffects: number }[]) =>
+  minutes.reduce((sum, { failedEffects }) => sum + failedEffects, 0);
 const item = async (id: RegExp) => (await attention()).items.find((one) => id.test(one.id));
 
 describe("the last hour", () => {
@@ -144,7 +146,7 @@ describe("what needs attention", () => {
     expect(Math.abs(Date.parse(found.nextAttempt!) - Date.now())).toBeLessThan(60_000);
     await until("the attempts", async () => {
       const { minutes } = await operator.read("/activity", api.activity);
-      return minutes.reduce((sum, { failedEffects }) => sum + failedEffects, 0) >= 5;
+      return failedAttempts(minutes) >= 5;
     });
     await cluster.store.sql`update effect set done = true where id = 'stuck'`;
     await until("it is gone", async () => (await item(/^effect/)) === undefined);
@@ -183,7 +185,7 @@ describe("what needs attention", () => {
     await sql`delete from input_log where id = 'held'`;
   });
 
-  test("a worker that is gone, and its partitions", async () => {
+  test("a worker that is gone, its partitions, and the failed attempts that it made", async () => {
     worker.signal("SIGKILL");
     await worker.exited;
     await until("the items", async () => (await attention()).items.some(({ category }) => category === "partition"));
@@ -193,6 +195,8 @@ describe("what needs attention", () => {
       count: 16,
     });
     expect(await item(/^worker skewed$/)).toMatchObject({ title: "The worker skewed is gone." });
+    const { minutes } = await operator.read("/activity", api.activity);
+    expect(failedAttempts(minutes)).toBeGreaterThanOrEqual(5);
   });
 });
 

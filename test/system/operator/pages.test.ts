@@ -3,6 +3,9 @@
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { WalletClient } from "#src/client/wallets.ts";
+import { appendInputs } from "#src/runtime/turns/inputLog.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { startBrowser } from "../../support/browser.ts";
@@ -207,7 +210,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       await page.keyboard.insertText(` ${hash.toUpperCase()} `);
       await page.keyboard.press("Enter");
       await page.waitForURL(`${arbor.operator}/ui/actors/transaction/${hash}`);
-      const why = page.locator(".why", { hasText: "Why it does not go on" });
+      const why = page.locator(".why", { hasText: "Why it is stuck" });
       await why.locator("li.bad", { hasText: "The effect submit #1 failed 12 times. Next attempt in 2 h." }).waitFor();
       await why.getByText("the node does not answer").waitFor();
       await page.goBack();
@@ -359,8 +362,12 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect(await page.getByRole("searchbox", { name: "Beginning of the id" }).inputValue()).toBe(token.slice(0, 12));
     await page.goBack();
     await page.goBack();
+    // What the overview showed is there before its data has been read again.
+    await page.route(/\/(overview|activity|attention|transitions)\b/, () => {});
     await page.goBack();
     await page.locator("h1", { hasText: "Overview" }).waitFor();
+    await page.locator(".kind-row", { hasText: "token" }).waitFor();
+    await page.locator(".feed li").first().waitFor();
     expect(await isTheSame(page)).toBe(true);
   });
 
@@ -383,6 +390,49 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await hit.first().waitFor();
   });
 
+  it("finds a wallet by a part of its name", async () => {
+    const { id } = await new WalletClient(arbor.wallets).create({
+      name: "Holiday savings",
+      mnemonic_sentence: newMnemonic(15),
+      passphrase: "correct horse",
+    });
+    const page = await open("/");
+    await page.getByRole("searchbox", { name: "Find an actor" }).fill("day SAV");
+    await page.keyboard.press("Enter");
+    const hit = page.locator("tbody tr", { hasText: "Holiday savings" });
+    await hit.getByText("its name contains the text").waitFor();
+    await hit.getByRole("link").press("Enter");
+    await page.locator("h1", { hasText: id }).waitFor();
+    expect(await isTheSame(page)).toBe(true);
+  });
+
+  it("releases a quarantined token, from what needs attention on", async () => {
+    const token = await booted();
+    const { body: { transitions } } = await http(arbor.operator, "GET", `/actors/token/${token}/history`);
+    const [{ slot, height, hash: block }] = transitions[0].causes;
+    const store = openStore(infra.databaseUrl, { max: 1 });
+    try {
+      // As the follower writes it. The requests explain the token's state, so that a replay ends it.
+      await store.sql.begin(async (sql) => {
+        await sql`insert into token_quarantine (token, reason, from_slot) values (${token}, 'An unknown datum.', ${slot})`;
+        const event = { type: "QUARANTINED", slot, height, block, reason: "An unknown datum." };
+        await appendInputs(sql, [{ entity: { kind: "token", id: token }, event }]);
+      });
+    } finally {
+      await store.close();
+    }
+    const page = await open("/ui/attention");
+    const item = page.locator(".attention > li", { hasText: "An unknown datum." });
+    await item.getByRole("link", { name: "Open the token" }).press("Enter");
+    await page.locator(".badges", { hasText: "quarantined" }).waitFor();
+    await page.getByRole("button", { name: "Release" }).press("Enter");
+    await page.locator("dialog button[type=submit]").press("Enter");
+    await page.locator(".timeline li", { hasText: "RELEASED" }).waitFor();
+    await page.locator(".badges", { hasText: "live" }).waitFor();
+    await page.getByRole("button", { name: "Release" }).waitFor({ state: "detached" });
+    expect((await http(arbor.tokens, "GET", `/token/${token}`)).body.status).toBe("live");
+  });
+
   it("fits a phone, and does not shift as responses arrive", async () => {
     const token = await someToken();
     const page = await open("/", PHONE);
@@ -394,6 +444,17 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       // The limit of the Web Vitals for good; 0.5 was observed where panels fill one after the other.
       expect([path, shifts < 0.1]).toEqual([path, true]);
     }
+    // The chart of a transaction is wider than the phone; its state is in view all the same.
+    const { body } = await http(arbor.operator, "GET", "/actors?kind=transaction&state=in_ledger&limit=1");
+    await page.goto(`${arbor.operator}/ui/actors/transaction/${body.actors[0].id}`);
+    await page.locator(".statechart .lit").waitFor();
+    const chart = page.locator(".statechart-scroll");
+    expect(await chart.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true);
+    await until("the state is in view", () =>
+      chart.evaluate((one) => {
+        const [state, panel] = [one.querySelector(".lit")!, one].map((part) => part.getBoundingClientRect());
+        return state!.left >= panel!.left && state!.right <= panel!.right;
+      }));
   });
 
   it("shows each statechart whole at 1280 pixels", async () => {

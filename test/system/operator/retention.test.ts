@@ -99,6 +99,8 @@ test("answers, history, effects, inputs and dead letters are deleted after their
     deadLetters: 0,
     actors: 0,
   });
+  await store.sql`insert into effect_failure (minute, partition, failures)
+    select floor(extract(epoch from now()) / 60)::int - ago, 1, 3 from unnest('{50, 70}'::int[]) ago`;
   await age(25);
   expect(await prune(store, KEEP)).toEqual({
     results: 3,
@@ -108,6 +110,7 @@ test("answers, history, effects, inputs and dead letters are deleted after their
     deadLetters: 0,
     actors: 0,
   });
+  expect(await store.sql`select failures from effect_failure`).toHaveLength(1);
   // An id whose answer was deleted is a new command.
   expect(await ask.ask(account("a"), { type: "ADD", amount: 10 }, { commandId: "a-add" })).toMatchObject({
     ok: true,
