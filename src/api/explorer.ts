@@ -149,8 +149,43 @@ export const liveEvents = z.string().meta({
   description: "Events `state`, at the start and at every block, rollback and change of the mempool.",
 });
 
+const tally = z.object({ yes: z.int(), no: z.int(), abstain: z.int() });
+export const governanceAction = z.object({
+  id: z.string().describe("`gov_action1…`"),
+  ...outputRef,
+  height: z.int().describe("Height of its block."),
+  time,
+  epoch: z.int().describe("Epoch in which it was proposed."),
+  lastEpoch: z.int().describe("Last epoch for votes by the parameters. The devnet ends no action."),
+  kind: z.enum(["parameters", "hard fork", "treasury", "no confidence", "committee", "constitution", "info"]),
+  deposit: lovelace,
+  account: z.string().describe("Stake address that the deposit belongs to."),
+  members,
+  anchor: z.object({ url: z.string(), hash }).describe("The document about it. The devnet does not read it."),
+  votes: z.object({ committee: tally, drep: tally, pool: tally }).describe(
+    "Number of voters by their last votes, by role.",
+  ),
+}).meta({ id: "GovernanceAction" });
+export const governanceActions = z.object({
+  actions: z.array(governanceAction).describe("Newest first."),
+  next: z.int().optional().describe("The value of `page` for the next page; absent on the last one."),
+}).meta({ id: "GovernanceActions" });
+
 export const searchHit = z.object({
-  kind: z.enum(["block", "transaction", "address", "account", "asset", "policy", "pool", "epoch", "script", "datum"]),
+  kind: z.enum([
+    "block",
+    "transaction",
+    "address",
+    "account",
+    "asset",
+    "policy",
+    "pool",
+    "epoch",
+    "script",
+    "datum",
+    "drep",
+    "action",
+  ]),
   id: z.string().describe("The id by which the explorer and the API know it."),
   note: z.string().describe("A short description of the result."),
 }).meta({ id: "SearchHit" });

@@ -57,6 +57,8 @@ export interface ScannedTransaction {
   readonly certificates: readonly Certificate[];
   /** Lovelace by reward account (bytes in hexadecimal); `withdrawn` gives those that count. */
   readonly withdrawals: ReadonlyMap<string, bigint>;
+  /** Whether it proposes governance actions or votes on some; a reader of bodies says which. */
+  readonly governs?: boolean;
   /** Key hashes whose signatures scripts ask for. */
   readonly requiredSigners: readonly string[];
   /** Bytes of the body, of which `hash` is the hash. */

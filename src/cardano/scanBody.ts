@@ -22,6 +22,8 @@ const FIELD = {
   collateralReturn: 16,
   totalCollateral: 17,
   references: 18,
+  votes: 19,
+  proposals: 20,
 } as const;
 const LAST_FIELD = 22;
 
@@ -115,6 +117,10 @@ export class BodyTransaction implements ScannedTransaction {
 
   get withdrawals(): ReadonlyMap<string, bigint> {
     return this.#withdrawals ??= withdrawals(this.#field(FIELD.withdrawals));
+  }
+
+  get governs(): boolean {
+    return this.#field(FIELD.votes) !== undefined || this.#field(FIELD.proposals) !== undefined;
   }
 
   get requiredSigners(): readonly string[] {

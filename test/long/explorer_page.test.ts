@@ -1,18 +1,11 @@
 /** The explorer with much data: it shows a page of each list, and answers to a click within a frame or a few. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { silentLog } from "#src/base/log.ts";
-import { type Builders, createBuilders } from "#src/builders/builders.ts";
 import { hexAddressText } from "#src/cardano/address.ts";
-import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
-import { devnetPort } from "#src/devnet/port.ts";
-import { devnetApp } from "#src/edge/devnet/app.ts";
-import { type Listener, serve } from "#src/edge/serve.ts";
-import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import type { Store } from "#src/store/store.ts";
+import type { Listener } from "#src/edge/serve.ts";
 import { startBrowser } from "../support/browser.ts";
-import { devnetStore, spend } from "../support/devnet.ts";
+import { spend } from "../support/devnet.ts";
 import { give, makeBlock, valueOf } from "../support/devnet_world.ts";
-import { sharedInfra } from "../support/infra.ts";
+import { type ExplorerWorld, startExplorer, urlOf } from "../support/explorer_world.ts";
 import { interactionMs, Pages } from "../support/pages.ts";
 import { person } from "../support/wallet.ts";
 
@@ -25,22 +18,13 @@ const [OUTPUTS, WAITING, REFUSED, BLOCKS] = [1_000, 1_000, 600, 5_000];
 const MEDIAN_MS = 100;
 
 describe.skipIf(browser === undefined)("the explorer of a long chain", () => {
-  let infra: Awaited<ReturnType<typeof sharedInfra>>;
-  let store: Store;
-  let bus: Bus;
-  let builders: Builders;
-  let devnet: Devnet;
+  let world: ExplorerWorld;
   let listener: Listener;
   const pages = browser ? new Pages(browser) : undefined!;
 
   beforeAll(async () => {
-    infra = await sharedInfra();
-    store = await devnetStore(infra.databaseUrl);
-    const { natsUrl: url, natsToken: token } = infra;
-    bus = await connectBus({ url, ...(token ? { token } : {}) });
-    builders = createBuilders({ threads: 1, log: silentLog });
-    const options = { slotLength: 20, blockMs: 0, epochLength: 2 * BLOCKS };
-    devnet = valueOf(await startDevnet({ store, bus, evaluate: builders.evaluate, log: silentLog, options }));
+    world = await startExplorer({ epochLength: 2 * BLOCKS });
+    const { devnet } = world;
     const coin = await give(devnet, alice.base, 100n * ada);
     for (let i = 1; i < OUTPUTS; i++) await give(devnet, alice.base, 2n * ada);
     valueOf(await devnet.enterNextEpoch(BLOCKS));
@@ -50,24 +34,17 @@ describe.skipIf(browser === undefined)("the explorer of a long chain", () => {
     for (let i = 0; i < REFUSED; i++) await devnet.submit(spending(10n * ada + BigInt(i)).cbor);
     await makeBlock(devnet);
     for (let i = 0; i < WAITING; i++) await give(devnet, bob.base, 2n * ada);
-    const port = devnetPort({ store, bus, log: silentLog });
-    const explorer = { builders, index: true, wallet: false };
-    const app = devnetApp({ devnet, store, port, files: [], health: () => {}, explorer, log: silentLog });
-    listener = await serve(app, { host: "127.0.0.1", port: 0 });
+    listener = await world.listen(true);
   }, 600_000);
   afterEach(() => pages?.close());
   afterAll(async () => {
     await browser?.close();
     await listener?.stop();
-    await devnet?.stop();
-    await builders?.stop();
-    await bus?.close();
-    await store?.close();
-    await infra?.stop();
+    await world?.stop();
   });
 
   it("answers to clicks at once", async () => {
-    const page = await pages.open(`http://127.0.0.1:${listener.port}/`);
+    const page = await pages.open(urlOf(listener));
     await page.getByRole("table", { name: "Newest blocks" }).waitFor();
     const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
     const measured: [name: string, ms: number][] = [];

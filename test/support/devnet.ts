@@ -39,6 +39,8 @@ export interface Spending {
   readonly certificates?: readonly Encodable[];
   /** Lovelace by reward account (bytes in hexadecimal). */
   readonly withdrawals?: readonly (readonly [account: string, lovelace: bigint])[];
+  /** Further fields of the body. */
+  readonly fields?: readonly (readonly [number, Encodable])[];
   /** Additional signing keys. */
   readonly signers?: readonly SigningKey[];
 }
@@ -68,7 +70,8 @@ export function spend(spending: Spending): Made {
   if (certificates) fields.push([4, new Tagged(258, certificates)]);
   if (withdrawals) fields.push([5, new Map(withdrawals.map(([account, lovelace]) => [fromHex(account), lovelace]))]);
   if (validFrom !== undefined) fields.push([8, validFrom]);
-  const body = encode(new Map(fields));
+  fields.push(...(spending.fields ?? []).map(([field, value]): [number, Encodable] => [field, value]));
+  const body = encode(new Map(fields.sort(([a], [b]) => a - b)));
   const hash = hash256(body);
   const witnesses = [from.seed, ...spending.signers ?? []].map((key) => [publicKey(key), sign(key, blake2b256(body))]);
   return {
@@ -77,6 +80,29 @@ export function spend(spending: Spending): Made {
     created: made.map((output, index) => ({ ref: { txHash: hash, index }, output: readOutput(decode(output)) })),
   };
 }
+
+/** A document that nobody reads. */
+export const ANCHOR: Encodable = ["https://example.com/document", new Uint8Array(32).fill(7)];
+/** Lovelace that a proposal deposits. */
+export const PROPOSAL_DEPOSIT = 100_000_000_000n;
+
+/** Fields of a body that propose actions (in the form of the grammar); the deposit returns to a person. */
+export const proposing = ({ stake }: Person, actions: readonly Encodable[]): [number, Encodable] => [
+  20,
+  new Tagged(258, actions.map((action) => [PROPOSAL_DEPOSIT, fromHex("e0" + stake), action, ANCHOR])),
+];
+
+/** The field of a body with the votes of a person as a representative: 0 no, 1 yes, 2 abstain. */
+export const voting = (
+  { stake }: Person,
+  votes: readonly (readonly [action: OutRef, vote: 0 | 1 | 2])[],
+): [number, Encodable] => [
+  19,
+  new Map([[
+    [2, fromHex(stake)],
+    new Map(votes.map(([{ txHash, index }, vote]) => [[fromHex(txHash), index] as Encodable, [vote, null]])),
+  ]]),
+];
 
 /** Content of the rows of a devnet. */
 export interface DevnetRows {
@@ -218,4 +244,9 @@ export const certificates = {
     null,
   ],
   retire: (pool: string, epoch: number) => [4, fromHex(pool), epoch],
+  /** The person's stake key becomes a representative. */
+  registerDrep: ({ stake }: Person) => [16, [0, fromHex(stake)], 500_000_000, ANCHOR],
+  unregisterDrep: ({ stake }: Person) => [17, [0, fromHex(stake)], 500_000_000],
+  updateDrep: ({ stake }: Person) => [18, [0, fromHex(stake)], null],
+  delegateVote: ({ stake }: Person, drep: Person) => [9, [0, fromHex(stake)], [0, fromHex(drep.stake)]],
 } satisfies Record<string, (...of: never[]) => Encodable>;

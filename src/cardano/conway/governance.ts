@@ -1,5 +1,6 @@
 /** Votes and proposals. Sets and maps stand in the ledger's order. */
 import type { Credential } from "#src/cardano/address.ts";
+import type { Anchor } from "#src/cardano/certificates.ts";
 import { asSet, CborError, type Item } from "#src/cardano/cbor.ts";
 import { compareRefs, type OutRef } from "#src/cardano/output.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
@@ -23,11 +24,18 @@ import {
 /** A governance action: the transaction that proposes it, and its index there. */
 export type ActionId = OutRef;
 
+/** A vote; the anchor is the document that gives its reasons. */
+export interface Vote {
+  readonly action: ActionId;
+  readonly vote: "no" | "yes" | "abstain";
+  readonly anchor?: Anchor;
+}
+
 /** Who votes, and how. */
 export interface Voter {
   readonly role: "committee" | "drep" | "pool";
   readonly credential: Credential;
-  readonly votes: readonly { readonly action: ActionId; readonly vote: "no" | "yes" | "abstain" }[];
+  readonly votes: readonly Vote[];
 }
 
 /**
@@ -62,14 +70,20 @@ export type Action =
     readonly quorum: Ratio;
   }
   /** `script` is the guardrails script of the new constitution. */
-  | { readonly kind: "constitution"; readonly previous?: ActionId; readonly script?: string }
+  | {
+    readonly kind: "constitution";
+    readonly previous?: ActionId;
+    readonly script?: string;
+    readonly anchor: Anchor;
+  }
   | { readonly kind: "info" };
 
-/** A proposal: its deposit in lovelace, the account that the deposit returns to, and the action. */
+/** A proposal: its deposit in lovelace, the account that the deposit returns to, the action, and the document about it. */
 export interface Proposal {
   readonly deposit: bigint;
   readonly account: RewardAccount;
   readonly action: Action;
+  readonly anchor: Anchor;
 }
 
 /** The script that must agree to an action, if there is one. */
@@ -106,11 +120,10 @@ function readVoter(item: Item): Omit<Voter, "votes"> {
 function readVotesOf(item: Item): Voter["votes"] {
   const votes = entries(item, "votes", readActionId, (procedure) => {
     const [vote, anchor] = tuple(procedure, "vote", 2);
-    anchorOrNil(anchor);
-    return choice(vote, "vote", VOTES);
+    return { ...given("anchor", anchorOrNil(anchor)), vote: choice(vote, "vote", VOTES) };
   });
   if (votes.length === 0) throw new CborError("a voter has no vote");
-  return votes.map(([action, vote]) => ({ action, vote })).sort((a, b) => compareRefs(a.action, b.action));
+  return votes.map(([action, vote]) => ({ action, ...vote })).sort((a, b) => compareRefs(a.action, b.action));
 }
 
 function readActionId(item: Item): ActionId {
@@ -120,10 +133,10 @@ function readActionId(item: Item): ActionId {
 
 /** Reads `proposal_procedure`. */
 export function readProposal(item: Item): Proposal {
-  const [deposit, account, action, anchor] = tuple(item, "proposal", 4);
-  if (anchor?.type === "null") throw new CborError("a proposal has no anchor");
-  anchorOrNil(anchor);
-  return { deposit: uint(deposit, "deposit"), account: rewardAccount(account), action: readAction(action) };
+  const [deposit, account, action, document] = tuple(item, "proposal", 4);
+  const anchor = anchorOrNil(document);
+  if (!anchor) throw new CborError("a proposal has no anchor");
+  return { deposit: uint(deposit, "deposit"), account: rewardAccount(account), action: readAction(action), anchor };
 }
 
 function readAction(item: Item | undefined): Action {
@@ -156,9 +169,10 @@ function readAction(item: Item | undefined): Action {
         quorum: ratio(fourth, "quorum", true),
       };
     case 5: {
-      const [anchor, script] = tuple(second, "constitution", 2);
-      anchorOrNil(anchor);
-      return { kind: "constitution", ...previous(first), ...named(script) };
+      const [document, script] = tuple(second, "constitution", 2);
+      const anchor = anchorOrNil(document);
+      if (!anchor) throw new CborError("a constitution has no anchor");
+      return { kind: "constitution", ...previous(first), ...named(script), anchor };
     }
     default:
       return { kind: "info" };

@@ -6,6 +6,7 @@ import { byteAt, toHex } from "#src/base/bytes.ts";
 import { type Address, type Credential, readAddress } from "#src/cardano/address.ts";
 import { as, asInt, asSet, CborError, type Item, raw } from "#src/cardano/cbor.ts";
 import { type Data, readData } from "#src/cardano/data.ts";
+import type { Anchor } from "#src/cardano/certificates.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 
 const MAX_WORD64 = (1n << 64n) - 1n;
@@ -187,11 +188,10 @@ function text(item: Item | undefined, what: string, max: number): string {
 }
 
 /** `anchor / nil`: a URL of up to 128 bytes and a hash. */
-export function anchorOrNil(item: Item | undefined): void {
-  if (item?.type === "null") return;
+export function anchorOrNil(item: Item | undefined): Anchor | undefined {
+  if (item?.type === "null") return undefined;
   const [url, of] = tuple(item, "anchor", 2);
-  text(url, "anchor", 128);
-  hash(of, "anchor", 32);
+  return { url: text(url, "anchor", 128), hash: hash(of, "anchor", 32) };
 }
 
 /** A fraction of non-negative integers, the lower one positive; at most one when `unit`. */

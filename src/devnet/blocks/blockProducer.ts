@@ -6,7 +6,7 @@
  */
 import { concat, toHex } from "#src/base/bytes.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { as, asSet, decode, entry } from "#src/cardano/cbor.ts";
+import { as, asSet, decodeAll, entry } from "#src/cardano/cbor.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { keyHash } from "#src/cardano/keys.ts";
 import type { Applied } from "#src/ledger/delta.ts";
@@ -64,7 +64,7 @@ export function coldKeysIn(
   { pools }: Pick<Applied, "pools">,
 ): Map<string, Uint8Array> {
   const wanted = new Set(pools.map(({ key }) => key));
-  const signed = wanted.size === 0 ? undefined : entry(decode(witnesses), 0);
+  const signed = wanted.size === 0 ? undefined : entry(decodeAll(witnesses), 0);
   if (!signed) return new Map();
   return new Map(
     asSet(signed).flatMap((witness) => {

@@ -16,6 +16,7 @@ import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import { GroupCommit } from "#src/devnet/blocks/groupCommit.ts";
 import { isInLedger, readTip } from "#src/devnet/blocks/rows.ts";
+import { DepartureWriter, readDepartures, writeDepartures } from "#src/devnet/blocks/departureRows.ts";
 import { type Departure, Departures } from "#src/devnet/blocks/departures.ts";
 import {
   appendBlock,
@@ -125,6 +126,10 @@ export class DevnetChain {
   #evaluated: Promise<unknown> = Promise.resolve();
   readonly #coins: FaucetCoins;
   readonly #departures = new Departures();
+  readonly #departureWriter = new DepartureWriter(
+    (departures) => underLease(this.settings.store, this.settings.epoch, (sql) => writeDepartures(sql, departures)),
+    (error) => this.settings.log.info("refused transactions were not written", { reason: reason(error) }),
+  );
   /** Resolves when the operation begun last has ended, whatever its result. */
   #running: Promise<unknown> = Promise.resolve();
   readonly #submissions = new GroupCommit<SubmittedTransaction>(
@@ -144,6 +149,7 @@ export class DevnetChain {
   static async open(settings: ChainSettings): Promise<DevnetChain> {
     if (settings.index) await completeIndex(settings);
     const chain = new DevnetChain(settings);
+    for (const departure of await readDepartures(settings.store.sql)) chain.#departures.add(departure);
     await chain.#load();
     return chain;
   }
@@ -404,9 +410,10 @@ export class DevnetChain {
     return this.#run(async () => use(this.#state, this.#tip));
   }
 
-  /** Waits for the running operation. */
+  /** Waits for the running operation, and writes what only a restart needs. */
   async idle(): Promise<void> {
     await this.#running;
+    await this.#departureWriter.end();
   }
 
   /**
@@ -568,7 +575,9 @@ export class DevnetChain {
   }
 
   #depart(departure: Omit<Departure, "at" | "slot">): void {
-    this.#departures.add({ ...departure, at: this.settings.now(), slot: this.#slot() });
+    const whole = { ...departure, at: this.settings.now(), slot: this.#slot() };
+    this.#departures.add(whole);
+    this.#departureWriter.add(whole);
   }
 
   #dropped(dropped: readonly DroppedTransaction[], why: string): void {

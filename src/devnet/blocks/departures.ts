@@ -1,6 +1,6 @@
 /**
  * The last transactions that the devnet refused, or that left the mempool or the chain without a block, with the
- * reasons. They are in the memory of the process that has the chain: a restart forgets them.
+ * reasons. They are in the memory of the process that has the chain, which also writes them (`departureRows.ts`).
  *
  * Assumptions: a transaction may be submitted again and then be in a block; who reads the record looks there first.
  */
@@ -30,7 +30,7 @@ export interface Departure {
 }
 
 /** Most departures and most bytes of their transactions that are remembered. */
-const MOST = 500;
+export const MOST_DEPARTURES = 500;
 const MOST_BYTES = 8_000_000;
 
 export class Departures {
@@ -39,7 +39,7 @@ export class Departures {
   #bytes = 0;
 
   /** `most` and `mostBytes`: the limits; the oldest are forgotten first. */
-  constructor(private readonly most = MOST, private readonly mostBytes = MOST_BYTES) {}
+  constructor(private readonly most = MOST_DEPARTURES, private readonly mostBytes = MOST_BYTES) {}
 
   /** Remembers a departure; it replaces an earlier one of the same transaction. */
   add(departure: Departure): void {

@@ -74,6 +74,8 @@ function partsOf(
       return [{ kind: "drep_register", drep: credentialKey(certificate.credential), deposit: certificate.deposit }];
     case "unregister drep":
       return [{ kind: "drep_deregister", drep: credentialKey(certificate.credential), deposit: -certificate.refund }];
+    case "update drep":
+      return [{ kind: "drep_update", drep: credentialKey(certificate.credential) }];
     default:
       return [];
   }

@@ -1,5 +1,6 @@
 /** Rows of the index of the chain (`devnet_index_*`), with the names of their columns. */
 import type { Json } from "#src/base/json.ts";
+import type { Action, Vote, Voter } from "#src/cardano/conway/governance.ts";
 
 /** The transaction that a row comes from: the height of its block (-1: the genesis) and its position in it. */
 export interface TransactionPlace {
@@ -29,6 +30,7 @@ export interface CertificateRow extends TransactionPlace {
     | "pool"
     | "retire"
     | "drep_register"
+    | "drep_update"
     | "drep_deregister";
   readonly credential?: string;
   readonly pool?: string;
@@ -36,6 +38,30 @@ export interface CertificateRow extends TransactionPlace {
   readonly epoch?: number;
   readonly deposit?: bigint;
   readonly cbor: Uint8Array;
+}
+
+/** A proposal of a governance action. */
+export interface ProposalRow extends TransactionPlace {
+  /** Its place among the proposals of the transaction. */
+  readonly index: number;
+  readonly kind: Action["kind"];
+  /** Epoch in which it was made. */
+  readonly epoch: number;
+  readonly cbor: Uint8Array;
+}
+
+/** A vote on a governance action. */
+export interface VoteRow extends TransactionPlace {
+  /** Its place among the votes of the transaction. */
+  readonly vote_index: number;
+  readonly role: Voter["role"];
+  /** Key of the voter's credential. */
+  readonly voter: string;
+  readonly action_tx: string;
+  readonly action_index: number;
+  readonly vote: Vote["vote"];
+  readonly url?: string;
+  readonly url_hash?: string;
 }
 
 /** Rows to insert, by table without `devnet_index_`. Columns that are left out are null. */
@@ -78,7 +104,8 @@ export interface IndexRows {
   readonly address:
     (TransactionPlace & { readonly address: string; readonly payment?: string; readonly stake?: string })[];
   readonly asset_tx: (TransactionPlace & { readonly unit: string })[];
-  readonly mint: (TransactionPlace & { readonly unit: string; readonly quantity: bigint })[];
+  readonly mint:
+    (TransactionPlace & { readonly unit: string; readonly quantity: bigint; readonly fingerprint: string })[];
   readonly metadata: (TransactionPlace & { readonly label: bigint; readonly cbor: Uint8Array })[];
   readonly script: {
     readonly hash: string;
@@ -98,6 +125,8 @@ export interface IndexRows {
     readonly fee: bigint;
   })[];
   readonly certificate: CertificateRow[];
+  readonly proposal: ProposalRow[];
+  readonly vote: VoteRow[];
   readonly withdrawal: (TransactionPlace & { readonly credential: string; readonly amount: bigint })[];
   readonly epoch: {
     readonly epoch: number;
@@ -151,6 +180,8 @@ export function noChanges(): IndexChanges {
     datum: [],
     redeemer: [],
     certificate: [],
+    proposal: [],
+    vote: [],
     withdrawal: [],
     epoch: [],
     stake: [],

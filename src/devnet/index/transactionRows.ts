@@ -2,9 +2,10 @@
 import { present } from "#src/base/present.ts";
 import { readAuxiliaryData } from "#src/cardano/auxiliary.ts";
 import { type ScannedTransaction, withdrawn } from "#src/cardano/block.ts";
-import { as, asInt, asSet, decode, entry, type Item, raw } from "#src/cardano/cbor.ts";
+import { as, asInt, asSet, decode, decodeAll, entry, type Item, raw } from "#src/cardano/cbor.ts";
 import { readBody } from "#src/cardano/conway/body.ts";
 import type { RedeemerPointer } from "#src/cardano/failure.ts";
+import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { transactionCbor } from "#src/devnet/blocks/mempool.ts";
@@ -12,6 +13,7 @@ import { certificateRows } from "#src/devnet/index/certificateRows.ts";
 import { addDatum, addOutput, addScript, credentialsOf } from "#src/devnet/index/outputRows.ts";
 import type { IndexChanges, TransactionPlace } from "#src/devnet/index/rows.ts";
 import type { Applied } from "#src/ledger/delta.ts";
+import { credentialKey } from "#src/ledger/state.ts";
 import { allTargets, scriptHashOf } from "#src/plutus/context/purpose.ts";
 import { unitsFee } from "#src/transaction/fee.ts";
 
@@ -29,8 +31,8 @@ interface TransactionTerms {
   readonly parameters: Parameters;
 }
 
-/** Fields of the witness set: native scripts, Plutus scripts by language, datums, redeemers. */
-const FIELD = { scripts: [1, 3, 6, 7], datums: 4, redeemers: 5 } as const;
+/** Fields of the witness set (native scripts, Plutus scripts by language, datums, redeemers) and of the body. */
+const FIELD = { scripts: [1, 3, 6, 7], datums: 4, redeemers: 5, proposals: 20 } as const;
 /** Purposes of redeemers by their tags. */
 const PURPOSES = ["spend", "mint", "cert", "reward", "vote", "propose"] as const;
 
@@ -66,15 +68,53 @@ export function addTransaction(
     rows.asset_tx.push({ ...place, unit });
   }
   if (!valid) return;
-  for (const [unit, quantity] of transaction.mint) rows.mint.push({ ...place, unit, quantity });
+  for (const [unit, quantity] of transaction.mint) {
+    rows.mint.push({ ...place, unit, quantity, fingerprint: fingerprint(unit) });
+  }
   for (const [account, amount] of withdrawn(transaction)) {
     // a reward address: bit 4 of its header says that the credential is a script
     const credential = (account.startsWith("f") ? "s" : "k") + account.slice(2);
     rows.withdrawal.push({ ...place, credential, amount });
   }
   rows.certificate.push(...certificateRows(body, transaction.certificates, applied, place, terms));
+  if (transaction.governs) addGovernance(changes, place, body, terms);
   if (auxiliaryData) addAuxiliaryData(changes, place, auxiliaryData);
   addWitnesses(changes, place, { transaction, applied }, terms.parameters);
+}
+
+/** Adds the proposals and the votes of a body. */
+function addGovernance(
+  { rows }: IndexChanges,
+  place: TransactionPlace,
+  bytes: Uint8Array,
+  { epoch }: Pick<TransactionTerms, "epoch">,
+): void {
+  const body = decode(bytes);
+  const { voters, proposals } = readBody(body);
+  const listed = entry(as(body, "map"), FIELD.proposals);
+  const cbor = listed ? asSet(listed).map(raw) : [];
+  proposals.forEach(({ action: { kind } }, index) =>
+    rows.proposal.push({
+      ...place,
+      index,
+      kind,
+      epoch,
+      cbor: present(cbor[index], "the bytes of a proposal"),
+    })
+  );
+  voters.flatMap(({ role, credential, votes }) => votes.map((vote) => ({ role, credential, ...vote })))
+    .forEach(({ role, credential, action, vote, anchor }, vote_index) =>
+      rows.vote.push({
+        ...place,
+        vote_index,
+        role,
+        voter: credentialKey(credential),
+        action_tx: action.txHash,
+        action_index: action.index,
+        vote,
+        ...(anchor ? { url: anchor.url, url_hash: anchor.hash } : {}),
+      })
+    );
 }
 
 function addAuxiliaryData(changes: IndexChanges, place: TransactionPlace, bytes: Uint8Array): void {
@@ -91,7 +131,7 @@ function addWitnesses(
   { transaction, applied }: IndexedTransaction,
   parameters: Parameters,
 ): void {
-  const witnesses = as(decode(transaction.witnesses), "map");
+  const witnesses = as(decodeAll(transaction.witnesses), "map");
   FIELD.scripts.forEach((field, language) => {
     const scripts = entry(witnesses, field);
     if (!scripts) return;

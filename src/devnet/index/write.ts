@@ -29,6 +29,8 @@ const TABLES_BY_HEIGHT: readonly TableName[] = [
   "datum",
   "redeemer",
   "certificate",
+  "proposal",
+  "vote",
   "withdrawal",
   "epoch",
   "stake",

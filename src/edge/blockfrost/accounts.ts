@@ -2,7 +2,6 @@
  * Operations of the group Accounts. Nothing on a devnet moves lovelace from reserves or treasury to accounts: there are no
  * such certificates in Conway, and no proposal is enacted.
  */
-import { drepId } from "#src/cardano/drepId.ts";
 import {
   isAccount,
   readAccount,
@@ -26,11 +25,11 @@ import {
   textOfAccount,
   textOfAddress,
   textOfPool,
+  textOfRepresentative,
 } from "#src/edge/blockfrost/documents.ts";
 import { readStakeAddress } from "#src/edge/blockfrost/ids.ts";
 import { get, list, type Operation } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
-import { parseCredentialKey } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** Lists of an account that have a page and an order. */
@@ -92,7 +91,7 @@ export function accountOperations({ devnet: { genesis }, store }: BlockfrostServ
         treasury_sum: "0",
         withdrawable_amount: String(rewards - withdrawn),
         pool_id: pool === null ? null : textOfPool(pool),
-        drep_id: drep === null ? null : drepText(drep),
+        drep_id: drep === null ? null : textOfRepresentative(drep),
       };
     }),
     rows("rewards", readRewards, ({ earned, amount, pool, kind }) => ({
@@ -161,10 +160,4 @@ export function accountOperations({ devnet: { genesis }, store }: BlockfrostServ
       );
     }),
   ];
-}
-
-/** Text of a representative, as db-sync and Blockfrost write the two that always exist. */
-function drepText(key: string): string {
-  if (key === "abstain") return "drep_always_abstain";
-  return key === "no confidence" ? "drep_always_no_confidence" : drepId(parseCredentialKey(key));
 }

@@ -16,6 +16,7 @@ import { accountOperations } from "#src/edge/blockfrost/accounts.ts";
 import { blockfrostDocument } from "#src/edge/blockfrost/document.ts";
 import { epochOperations } from "#src/edge/blockfrost/epochs.ts";
 import { evaluateOperations } from "#src/edge/blockfrost/evaluate.ts";
+import { governanceOperations } from "#src/edge/blockfrost/governance.ts";
 import { healthOperations } from "#src/edge/blockfrost/health.ts";
 import { mempoolOperations } from "#src/edge/blockfrost/mempool.ts";
 import { metadataOperations } from "#src/edge/blockfrost/metadata.ts";
@@ -41,6 +42,7 @@ export function blockfrostOperations(service: BlockfrostService): Operation[] {
     ...accountOperations(service),
     ...epochOperations(service),
     ...evaluateOperations(service),
+    ...governanceOperations(service),
     ...healthOperations(),
     ...mempoolOperations(service),
     ...poolOperations(service),

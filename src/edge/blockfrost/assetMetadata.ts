@@ -4,7 +4,7 @@
  */
 import { concat, fromUtf8, toHex } from "#src/base/bytes.ts";
 import { isObject, type Json } from "#src/base/json.ts";
-import { asInt, CborError, decode, type Item, raw } from "#src/cardano/cbor.ts";
+import { asInt, CborError, decodeAll, type Item, raw } from "#src/cardano/cbor.ts";
 import { constructorOf } from "#src/cardano/data.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import type { AssetMetadataSources } from "#src/devnet/index/reads/assets.ts";
@@ -54,7 +54,7 @@ const NEWEST_VERSION = 3n;
 
 /** Metadata in the datum of a reference token: a constructor with a map, a version, and further data. */
 function readReference(datum: Uint8Array, fields: Fields): OnchainMetadata | undefined {
-  const [, items] = constructorOf(decode(datum)) ?? [];
+  const [, items] = constructorOf(decodeAll(datum)) ?? [];
   const [map, version, extra] = items?.type === "array" ? items.value : [];
   if (map?.type !== "map" || !version || !isInteger(version)) return undefined;
   const number = asInt(version);

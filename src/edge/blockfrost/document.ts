@@ -43,7 +43,7 @@ export function blockfrostDocument(app: OpenAPIHono, operations: readonly Operat
   return { ...document, paths };
 }
 
-function described({ path, list, method }: Operation): Described {
+function described({ path, list, method, filters = {} }: Operation): Described {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]): Parameter => ({
     name,
     in: "path",
@@ -51,7 +51,11 @@ function described({ path, list, method }: Operation): Described {
     schema: { type: INTEGERS.some((one) => one === name) ? "integer" : "string" },
   }));
   return {
-    parameters: [...inPath, ...(list === undefined ? [] : QUERY[list])],
+    parameters: [
+      ...inPath,
+      ...(list === undefined ? [] : QUERY[list]),
+      ...Object.entries(filters).map(([name, values]) => query(name, { type: "string", enum: [...values] })),
+    ],
     ...(method === "POST" ? { requestBody: { required: true, content: { [bodyType(path)]: {} } } } : {}),
     responses: { 200: { description: "As Blockfrost describes it.", content: { "application/json": {} } } },
   };

@@ -2,11 +2,12 @@
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { addressText, hexAddressText, type NetworkId, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
+import { drepId, parseDrepId } from "#src/cardano/drepId.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import type { IndexedAsset, IndexedOutput } from "#src/devnet/index/reads/outputs.ts";
-import { parseCredentialKey } from "#src/ledger/state.ts";
+import { drepKey, parseCredentialKey } from "#src/ledger/state.ts";
 
 /** An amount of a unit; `lovelace`, or policy and name in hexadecimal. */
 export interface Amount {
@@ -35,6 +36,24 @@ export function textOfAccount(network: NetworkId, credential: string): string {
 /** Text of a pool's id. */
 export function textOfPool(pool: string): string {
   return toBech32("pool", fromHex(pool));
+}
+
+/** Representatives that always exist, as db-sync and Blockfrost write them, by the index's names. */
+const ALWAYS: ReadonlyMap<string, string> = new Map([
+  ["abstain", "drep_always_abstain"],
+  ["no confidence", "drep_always_no_confidence"],
+]);
+
+/** Text of a representative, from the index's key. */
+export function textOfRepresentative(key: string): string {
+  return ALWAYS.get(key) ?? drepId(parseCredentialKey(key));
+}
+
+/** The index's key of a representative; undefined where the text is none. */
+export function representativeOf(text: string): string | undefined {
+  const always = [...ALWAYS].find(([, name]) => name === text);
+  const drep = always || text === "abstain" || text === "no_confidence" ? undefined : parseDrepId(text);
+  return always?.[0] ?? (drep && drepKey(drep));
 }
 
 /** When a slot begins, in seconds since 1970, rounded down. */

@@ -9,7 +9,7 @@ import type { ChainPlace, Page, PlaceRange } from "#src/devnet/index/reads/page.
 import { badRequest, malformed } from "#src/edge/blockfrost/failures.ts";
 
 /** Path parameters that are integers wherever they occur. */
-export const INTEGERS = ["number", "epoch_number", "slot_number", "role", "index"] as const;
+export const INTEGERS = ["number", "epoch_number", "slot_number", "role", "index", "cert_index"] as const;
 type IntegerName = (typeof INTEGERS)[number];
 
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -40,12 +40,17 @@ type Handler<Path extends string, More> = (
   more: More & { readonly context: Context },
 ) => Promise<unknown>;
 
+/** Parameters of a query that choose from a list, with their values. */
+export type Filters = Readonly<Record<string, readonly string[]>>;
+
 /** A declared operation. */
 export interface Operation {
   readonly method: "GET" | "POST";
   /** Its path in Blockfrost's description. */
   readonly path: string;
   readonly list?: ListKind;
+  /** Further parameters of the query, with the values that each may have. */
+  readonly filters?: Filters;
   /** Reads the parameters and computes the answer. @throws {HttpFailure} 400 for malformed parameters */
   readonly answer: (context: Context) => Promise<unknown>;
 }
@@ -59,15 +64,21 @@ export function get<Path extends string>(path: Path, handler: Handler<Path, unkn
 export function list<Path extends string>(
   path: Path,
   kind: ListKind,
-  handler: Handler<Path, { readonly page: ListQuery }>,
+  handler: Handler<Path, { readonly page: ListQuery; readonly chosen: Readonly<Record<string, string | undefined>> }>,
+  filters: Filters = {},
 ): Operation {
   return {
     method: "GET",
     path,
     list: kind,
+    filters,
     answer: async (context) => {
       const params = readPath(path, context);
-      return await handler(params, { context, page: readList(kind, context) });
+      const page = readList(kind, context);
+      const chosen = Object.fromEntries(
+        Object.entries(filters).map(([name, values]) => [name, oneOf(context.req.queries(name), name, values)]),
+      );
+      return await handler(params, { context, page, chosen });
     },
   };
 }
@@ -91,7 +102,7 @@ function readPath<Path extends string>(path: Path, { req }: Context): PathParame
 function readList(kind: ListKind, { req }: Context): ListQuery {
   const count = bounded(req.queries("count"), "count", 100, 100);
   const page = bounded(req.queries("page"), "page", 1, 21_474_836);
-  const order = kind === "paged" ? "asc" : readOrder(req.queries("order"));
+  const order = kind !== "paged" && oneOf(req.queries("order"), "order", ["asc", "desc"]) === "desc" ? "desc" : "asc";
   const [from, to] = (["from", "to"] as const).map((name) => {
     const values = kind === "ranged" ? req.queries(name) ?? [] : [];
     if (values.length > 1) throw badRequest(`querystring/${name} must be string`);
@@ -115,12 +126,12 @@ function bounded(given: readonly string[] | undefined, name: string, usual: numb
   return value;
 }
 
-function readOrder(given: readonly string[] | undefined): "asc" | "desc" {
-  if (given === undefined) return "asc";
-  const [order] = given;
-  if (given.length !== 1) throw badRequest("querystring/order must be string");
-  if (order === "asc" || order === "desc") return order;
-  throw badRequest("querystring/order must be equal to one of the allowed values");
+function oneOf(given: readonly string[] | undefined, name: string, values: readonly string[]): string | undefined {
+  if (given === undefined) return undefined;
+  const [value = ""] = given;
+  if (given.length !== 1) throw badRequest(`querystring/${name} must be string`);
+  if (values.includes(value)) return value;
+  throw badRequest(`querystring/${name} must be equal to one of the allowed values`);
 }
 
 const MOST = 2 ** 31 - 1;

@@ -1,8 +1,9 @@
-/** Operations of the group Pools. Votes of pools are not kept by a devnet, so the list of them is empty. */
+/** Operations of the group Pools. */
 import { addressText, rewardAddress } from "#src/cardano/address.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { readBlockHashes } from "#src/devnet/index/reads/epochs.ts";
+import { readVotes } from "#src/devnet/index/reads/governance.ts";
 import { atOneState } from "#src/devnet/index/reads/page.ts";
 import {
   type PoolEpochRow,
@@ -120,7 +121,13 @@ export function poolOperations({ devnet: { genesis }, store }: BlockfrostService
             })),
         ),
     ),
-    list("/pools/{pool_id}/votes", "ordered", ({ pool_id }) => ofPool(pool_id, async () => [])),
+    list("/pools/{pool_id}/votes", "ordered", ({ pool_id }, { page }) =>
+      ofPool(
+        pool_id,
+        async (sql, pool) =>
+          (await readVotes(sql, { role: "pool", voter: `k${pool}` }, page))
+            .map(({ action_tx, action_index, vote }) => ({ tx_hash: action_tx, cert_index: action_index, vote })),
+      )),
   ];
 }
 

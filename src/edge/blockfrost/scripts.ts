@@ -14,10 +14,12 @@ import {
 } from "#src/devnet/index/reads/scripts.ts";
 import { dataJson } from "#src/edge/blockfrost/dataJson.ts";
 import { genesisBlock, outputMembers } from "#src/edge/blockfrost/documents.ts";
+import { badRequest } from "#src/edge/blockfrost/failures.ts";
 import { get, list, type Operation } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
 
 const TIMELOCK = "timelock";
+const TOO_DEEP = "The datum is nested too deeply for JSON.";
 
 /** The operations. */
 export function scriptOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
@@ -81,7 +83,12 @@ export function scriptOperations({ devnet: { genesis }, store }: BlockfrostServi
       })),
     get(
       "/scripts/datum/{datum_hash}",
-      ({ datum_hash }) => ofDatum(datum_hash, (cbor) => ({ json_value: dataJson(decodeData(cbor)) })),
+      ({ datum_hash }) =>
+        ofDatum(datum_hash, (cbor) => {
+          const json_value = dataJson(decodeData(cbor));
+          if (json_value === undefined) throw badRequest(`${TOO_DEEP} Read /scripts/datum/${datum_hash}/cbor.`);
+          return { json_value };
+        }),
     ),
     get("/scripts/datum/{datum_hash}/cbor", ({ datum_hash }) => ofDatum(datum_hash, (cbor) => ({ cbor: toHex(cbor) }))),
   ];

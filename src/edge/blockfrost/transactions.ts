@@ -5,7 +5,7 @@
  * stands for an output of the genesis has that output.
  */
 import { toHex } from "#src/base/bytes.ts";
-import { as, decode, type Item } from "#src/cardano/cbor.ts";
+import { as, decodeAll, type Item } from "#src/cardano/cbor.ts";
 import { type Body, readBody } from "#src/cardano/conway/body.ts";
 import { referenceScriptHash } from "#src/cardano/conway/script.ts";
 import { hash256 } from "#src/cardano/hash.ts";
@@ -240,7 +240,7 @@ export function transactionOperations({ devnet: { genesis }, store }: Blockfrost
 /** The body; undefined for the genesis. */
 function bodyOf({ cbor }: reads.IndexedTransaction): Body | undefined {
   if (!cbor) return undefined;
-  const [body]: readonly Item[] = as(decode(new Uint8Array(cbor)), "array").value;
+  const [body]: readonly Item[] = as(decodeAll(new Uint8Array(cbor)), "array").value;
   return readBody(body);
 }
 

@@ -52,7 +52,14 @@ function Address({ id, tab }: { readonly id: string; readonly tab: string }) {
         {({ amount, stake_address: stake, script, type }) => (
           <>
             <Stats>
-              <Stat name="Balance" note={amount.length > 1 ? `and ${amount.length - 1} assets` : undefined}>
+              <Stat
+                name="Balance"
+                note={amount.length === 1
+                  ? undefined
+                  : amount.length === 2
+                  ? "and one asset"
+                  : `and ${amount.length - 1} assets`}
+              >
                 <Ada lovelace={lovelaceIn(amount)} />
               </Stat>
               <Stat name="Transactions">{total.value === undefined ? "…" : count(total.value.tx_count)}</Stat>
@@ -237,9 +244,7 @@ function Account({ id, tab }: { readonly id: string; readonly tab: string }) {
                   ["Stake pool", account.pool_id === null ? "none" : <Ref kind="pool" id={account.pool_id} />],
                   [
                     "Votes through",
-                    account.drep_id === null
-                      ? "no representative"
-                      : <Id value={account.drep_id} name="representative" />,
+                    account.drep_id === null ? "no representative" : <Ref kind="drep" id={account.drep_id} />,
                   ],
                 ]}
               />

@@ -190,13 +190,13 @@ export function BlockTable({ rows, caption = "Newest blocks" }: {
         columns={[
           {
             title: "Height",
-            width: "19%",
+            width: "15%",
             cell: ({ height, hash }) => (
               <a href={hrefOf(pageOf("block", hash)!)}>{height === null ? "genesis" : count(height)}</a>
             ),
           },
-          { title: "Age", width: "24%", cell: ({ time }) => <Ago at={time * 1_000} /> },
-          { title: "Slot", width: "19%", cell: ({ slot }) => slot === null ? "" : count(slot) },
+          { title: "Age", width: "22%", cell: ({ time }) => <Ago at={time * 1_000} /> },
+          { title: "Slot", width: "16%", cell: ({ slot }) => slot === null ? "" : count(slot) },
           {
             title: "Made by",
             cell: ({ slot_leader: leader }) =>
@@ -204,7 +204,7 @@ export function BlockTable({ rows, caption = "Newest blocks" }: {
           },
           {
             title: "Transactions",
-            width: "22%",
+            width: "19%",
             align: "right",
             cell: ({ tx_count: n }) => n === 0 ? <span class="note">0</span> : n,
           },

@@ -1,19 +1,37 @@
 /** Links to what ids name, and amounts of assets. */
 import { hrefOf } from "../kit/router.ts";
 import { Ada, adaText, Amount, count } from "../kit/amounts.tsx";
+import { Badge } from "../kit/parts.tsx";
 import { Id } from "../kit/Id.tsx";
 import type { Amount as Quantity } from "./api.ts";
 import { assetParts, pageOf, pageOfText, sentenceParts } from "./names.ts";
 
 /** An id as a link to its page. */
 export function Ref({ kind, id, full = false, ends }: {
-  readonly kind: "block" | "transaction" | "address" | "account" | "asset" | "policy" | "pool" | "script" | "datum";
+  readonly kind:
+    | "block"
+    | "transaction"
+    | "address"
+    | "account"
+    | "asset"
+    | "policy"
+    | "pool"
+    | "script"
+    | "datum"
+    | "drep"
+    | "action";
   readonly id: string;
   readonly full?: boolean;
   readonly ends?: number;
 }) {
   const page = pageOf(kind, id);
-  const names = { transaction: "transaction hash", block: "block hash", script: "script hash" };
+  const names = {
+    transaction: "transaction hash",
+    block: "block hash",
+    script: "script hash",
+    drep: "representative",
+    action: "governance action",
+  };
   const name = kind in names ? names[kind as keyof typeof names] : kind;
   return (
     <Id
@@ -25,6 +43,11 @@ export function Ref({ kind, id, full = false, ends }: {
     />
   );
 }
+
+/** A vote. */
+export const VoteBadge = ({ vote }: { readonly vote: string }) => (
+  <Badge tone={vote === "yes" ? "good" : vote === "no" ? "bad" : "quiet"}>{vote}</Badge>
+);
 
 /** A text that may be an id with a page of its own. */
 export function Linked({ text }: { readonly text: string }) {

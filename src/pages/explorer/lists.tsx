@@ -56,7 +56,8 @@ export function Thing<T>({ data, what, rows, children }: {
   const { error, value } = data;
   if (value === undefined && error instanceof ApiError) {
     if (error.code === "index_off") return <IndexOff />;
-    if (error.status === 404) {
+    // an id of another form is refused before it is looked for
+    if (error.status === 404 || error.status === 400) {
       return (
         <Empty title={`This devnet has no such ${what}.`}>
           It may belong to another network, or a rollback or a reset removed it. Check the id, or search for another one

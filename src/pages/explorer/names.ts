@@ -48,6 +48,8 @@ export function pageOf(kind: string, id: string): string | undefined {
     epoch: "epoch",
     script: "script",
     datum: "datum",
+    drep: "representative",
+    action: "action",
   };
   const page = pages[kind];
   return page === undefined ? undefined : `/${page}/${encodeURIComponent(id)}`;
@@ -57,9 +59,25 @@ export function pageOf(kind: string, id: string): string | undefined {
 export function pageOfText(text: string): string | undefined {
   if (/^(addr|addr_test|stake|stake_test)1[0-9a-z]+$/.test(text)) return pageOf("address", text);
   if (/^pool1[0-9a-z]+$/.test(text)) return pageOf("pool", text);
+  if (/^drep(1|_always_)[0-9a-z_]+$/.test(text)) return pageOf("drep", text);
+  if (/^gov_action1[0-9a-z]+$/.test(text)) return pageOf("action", text);
   const [, hash] = /^([0-9a-f]{64})#\d+$/.exec(text) ?? [];
   return hash === undefined ? undefined : pageOf("transaction", hash);
 }
+
+/** Names of governance actions by their kinds. */
+export const ACTION_NAMES: Readonly<Record<string, string>> = {
+  parameters: "Change of parameters",
+  "hard fork": "Hard fork",
+  treasury: "Treasury withdrawal",
+  "no confidence": "No confidence",
+  committee: "New committee",
+  constitution: "New constitution",
+  info: "Info",
+};
+
+/** Names of those who vote, by role. */
+export const ROLE_NAMES = { committee: "Committee", drep: "Representatives", pool: "Stake pools" } as const;
 
 /** A part of a sentence of the ledger: words, an id (of an output with its index), or an amount of lovelace. */
 export type SentencePart =

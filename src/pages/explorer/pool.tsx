@@ -1,7 +1,7 @@
 /** Stake pools: all of them, and one with its epochs, delegators and blocks. */
 import { Ada, count } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
-import { Id } from "../kit/Id.tsx";
+import { Id, shortId } from "../kit/Id.tsx";
 import { Badge, Facts, Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { Table } from "../kit/Table.tsx";
@@ -37,7 +37,7 @@ export function PoolsView() {
                   cell: (pool) => (
                     <span>
                       <a href={hrefOf(pageOf("pool", pool.id)!)}>
-                        <bdi>{pool.name ?? pool.id.slice(0, 16)}</bdi>
+                        <bdi>{pool.name ?? shortId(pool.id)}</bdi>
                       </a>
                       {pool.ticker !== undefined && (
                         <span class="note">

@@ -1,4 +1,5 @@
 /** Scripts and datums by their hashes. */
+import { ApiError } from "#src/client/http.ts";
 import { Ada, count } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
@@ -132,10 +133,16 @@ function Holders({ path }: { readonly path: string }) {
   );
 }
 
+/** A datum that is nested too deeply has bytes only. */
+function tooDeep(error: unknown): { json_value: null } {
+  if (error instanceof ApiError && error.status === 400) return { json_value: null };
+  throw error;
+}
+
 export function DatumView({ params: { hash = "" } }: ViewProps) {
   const data = useData(async (signal) => {
     const [{ json_value: json }, { cbor }] = await Promise.all([
-      index<{ json_value: unknown }>(`/scripts/datum/${part(hash)}`, signal),
+      index<{ json_value: unknown }>(`/scripts/datum/${part(hash)}`, signal).catch(tooDeep),
       index<{ cbor: string }>(`/scripts/datum/${part(hash)}/cbor`, signal),
     ]);
     return { json, cbor };

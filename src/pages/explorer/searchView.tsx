@@ -24,7 +24,8 @@ export function SearchView({ query }: ViewProps) {
                 <Empty title="This devnet has nothing of this name.">
                   {understood === "" ? "" : `It looks like ${understood}. `}
                   You can search for the hash of a transaction, block, datum or script, a height, slot or epoch ("slot
-                  500"), an address, a stake address, a pool's id or name, and an asset by its id, fingerprint or name.
+                  500"), an address, a stake address, a pool's id or name, a representative, a governance action, and an
+                  asset by its id, fingerprint or name.
                 </Empty>
               )
               : (

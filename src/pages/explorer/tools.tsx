@@ -91,47 +91,57 @@ function CountField({ label, value, onInput, most, hint }: {
   );
 }
 
-function Blocks() {
+/** A form that asks for a number of things and does something so often. */
+function CountForm({ title, verb, label, hint, run }: {
+  readonly title: string;
+  readonly verb: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly run: (count: number) => Promise<void>;
+}) {
   const [n, setN] = useState("1");
-  const make = async () => {
-    const { made, tip } = await send<{ made: number; tip: Tip }>("POST", "/blocks", { count: whole(n, 1_000) });
-    toast(`${made === 1 ? "One block was" : `${made} blocks were`} made; the newest is ${count(tip.height)}`);
-  };
+  const times = whole(n, MOST_TIMES);
   return (
-    <Panel title="Make blocks">
-      <Form verb="Make blocks" run={make} disabled={whole(n, 1_000) === undefined}>
-        <CountField
-          label="How many"
-          value={n}
-          onInput={setN}
-          most={1_000}
-          hint="Each takes a slot of its own, so many blocks take some time."
-        />
+    <Panel title={title}>
+      <Form
+        verb={verb}
+        run={async () => times === undefined ? undefined : await run(times)}
+        disabled={times === undefined}
+      >
+        <CountField label={label} value={n} onInput={setN} most={MOST_TIMES} hint={hint} />
       </Form>
     </Panel>
   );
 }
 
-function Epochs() {
-  const [n, setN] = useState("1");
-  const enter = async () => {
-    const { epoch } = await send<{ epoch: number }>("POST", "/epochs", { count: whole(n, 1_000) });
-    toast(`The devnet is in epoch ${epoch}`);
-  };
-  return (
-    <Panel title="Go to the next epoch">
-      <Form verb="Enter the next epoch" run={enter} disabled={whole(n, 1_000) === undefined}>
-        <CountField
-          label="Epochs to enter"
-          value={n}
-          onInput={setN}
-          most={1_000}
-          hint="Rewards are paid and delegations begin to count. The devnet's clock then runs ahead of yours."
-        />
-      </Form>
-    </Panel>
-  );
-}
+/** Most blocks and epochs of one request. */
+const MOST_TIMES = 1_000;
+
+const Blocks = () => (
+  <CountForm
+    title="Make blocks"
+    verb="Make blocks"
+    label="How many"
+    hint="Each takes a slot of its own, so many blocks take some time."
+    run={async (blocks) => {
+      const { made, tip } = await send<{ made: number; tip: Tip }>("POST", "/blocks", { count: blocks });
+      toast(`${made === 1 ? "One block was" : `${made} blocks were`} made; the newest is ${count(tip.height)}`);
+    }}
+  />
+);
+
+const Epochs = () => (
+  <CountForm
+    title="Go to the next epoch"
+    verb="Enter the next epoch"
+    label="Epochs to enter"
+    hint="Rewards are paid and delegations begin to count. The devnet's clock then runs ahead of yours."
+    run={async (epochs) => {
+      const { epoch } = await send<{ epoch: number }>("POST", "/epochs", { count: epochs });
+      toast(`The devnet is in epoch ${epoch}`);
+    }}
+  />
+);
 
 function Rollback() {
   const [n, setN] = useState("1");

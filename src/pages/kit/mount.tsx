@@ -82,6 +82,10 @@ export function mount(page: PageDefinition): void {
 function Frame({ page }: { readonly page: PageDefinition }) {
   const { path } = here.value;
   const Aside = page.aside;
+  // on a narrow screen the sections scroll sideways
+  useEffect(() => {
+    document.querySelector(".bar nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [path]);
   return (
     <>
       <a class="skip" href="#main" onClick={skip}>Skip to the content</a>

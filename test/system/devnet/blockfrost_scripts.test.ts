@@ -6,7 +6,8 @@ import { parseJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
 import { addressText, hexAddressText, rewardAddress, scriptAddress } from "#src/cardano/address.ts";
 import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
-import { hash256 } from "#src/cardano/hash.ts";
+import { blake2b256, hash256 } from "#src/cardano/hash.ts";
+import { publicKey, sign } from "#src/cardano/keys.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
@@ -497,4 +498,58 @@ test("an address below an account key is that of other libraries", async () => {
     [`${path}/0/stonks`, [400, "params/index must be integer"]],
   ];
   for (const [url, answer] of table) expect([url, ...await api.refused(url)]).toEqual([url, ...answer]);
+});
+
+test("data nested 10,000 deep, inline and in a witness set, goes into a block and the index; its bytes can be read", async () => {
+  const devnet = await start();
+  const api = apiOf(devnet);
+  const nested = (end: number) => new Uint8Array([...new Uint8Array(10_000).fill(0x81), end]);
+  /** A transaction with such data, and the datums of its witness set. */
+  const send = async (datum: Encodable, datums?: Uint8Array, metadata?: Uint8Array) => {
+    const coin = await give(devnet, alice.base, 100n * ada);
+    await makeBlock(devnet);
+    const output = [[0, fromHex(alice.base)], [1, 98n * ada], [2, datum]] as const;
+    const body = encode(
+      new Map<number, Encodable>([
+        [0, new Tagged(258, [[fromHex(coin.ref.txHash), coin.ref.index]])],
+        [1, [new Map<number, Encodable>(output)]],
+        [2, 2n * ada],
+        ...(metadata ? [[7, blake2b256(metadata)] as const] : []),
+        // no redeemers and no languages
+        ...(datums ? [[11, blake2b256(Uint8Array.of(0xa0, ...datums, 0xa0))] as const] : []),
+      ]),
+    );
+    const key = [publicKey(alice.seed), sign(alice.seed, blake2b256(body))];
+    const witnesses = new Map<number, Encodable>([[0, new Tagged(258, [key])]]);
+    if (datums) witnesses.set(4, new Encoded(datums));
+    const { status, text } = await submit(
+      api,
+      encode([new Encoded(body), witnesses, true, metadata ? new Encoded(metadata) : null]),
+    );
+    expect([status, text]).toEqual([200, JSON.stringify(hash256(body))]);
+    await makeBlock(devnet);
+  };
+  const [inline, witness] = [nested(1), nested(2)];
+  await send([1, new Tagged(24, inline)]);
+  await send([0, blake2b256(witness)], encode(new Tagged(258, [new Encoded(witness)])));
+  expect(devnet.mempool()).toEqual([]);
+  for (const bytes of [inline, witness]) {
+    const hash = hash256(bytes);
+    const path = `/scripts/datum/${hash}`;
+    expect(await api.get(`${path}/cbor`)).toEqual({ cbor: toHex(bytes) });
+    expect(await api.refused(path)).toEqual([
+      400,
+      `The datum is nested too deeply for JSON. Read ${path}/cbor.`,
+    ]);
+  }
+  // metadata, and what else is read from such transactions
+  await send([0, blake2b256(inline)], undefined, encode(new Map([[7n, new Encoded(inline)]])));
+  const hashes = (await api.get<Row[]>(`/addresses/${hexAddressText(alice.base)}/transactions?count=10`))
+    .map(({ tx_hash }) => tx_hash as string);
+  for (const hash of hashes) {
+    for (const part of ["", "/utxos", "/redeemers", "/required_signers", "/metadata", "/withdrawals", "/cbor"]) {
+      await api.get(`/txs/${hash}${part}`);
+    }
+  }
+  expect(await api.get("/metadata/txs/labels/7/cbor")).toMatchObject([{ metadata: `a107${toHex(inline)}` }]);
 });

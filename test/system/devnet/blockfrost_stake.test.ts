@@ -2,6 +2,9 @@
 import { expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
+import type { Encodable } from "#src/cardano/cbor.ts";
+import { drepId } from "#src/cardano/drepId.ts";
+import type { OutRef } from "#src/cardano/output.ts";
 import { addressText, hexAddressText, rewardAddress } from "#src/cardano/address.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
@@ -11,7 +14,15 @@ import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
 import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
 import { BlockfrostApi } from "../../support/blockfrost_api.ts";
-import { certificates, type Made, spend, type Spending } from "../../support/devnet.ts";
+import {
+  certificates,
+  type Made,
+  PROPOSAL_DEPOSIT,
+  proposing,
+  spend,
+  type Spending,
+  voting,
+} from "../../support/devnet.ts";
 import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
 import { type Person, person } from "../../support/wallet.ts";
 
@@ -429,4 +440,120 @@ test("malformed ids are refused as Blockfrost does", async () => {
     [`/epochs/0/stakes/${unknown}`, NOT_FOUND],
   ];
   for (const [path, answer] of table) expect([path, ...await api.refused(path)]).toEqual([path, ...answer]);
+});
+
+test("representatives, governance actions and votes are those of the chain, and a rollback undoes them", async () => {
+  const devnet = await world.start({ epochLength: EPOCH, pools: 1 });
+  const api = apiOf(devnet);
+  const lists = ["/governance/dreps", "/governance/proposals", "/governance/committee/votes"];
+  for (const list of lists) expect(await api.get(list)).toEqual([]);
+  expect(await api.get("/governance/committee")).toMatchObject({ members: [] });
+  await give(devnet, alice.base, 1_000_000n * ada);
+  const before = await makeBlock(devnet);
+  const registering = await transact(devnet, alice, {
+    certificates: [certificates.register(alice), certificates.registerDrep(alice)],
+    deposit: 502n * ada,
+  });
+  const id = drepId({ kind: "key", hash: alice.stake });
+  const path = `/governance/dreps/${id}`;
+  expect(await api.get(path)).toMatchObject({ drep_id: id, amount: "0", active: true, retired: false });
+  await transact(devnet, alice, { certificates: [certificates.delegateVote(alice, alice)] });
+  const held = await devnet.query((state) => stakeOf(state, [`k${alice.stake}`]).get(`k${alice.stake}`));
+  expect(await api.get(`${path}/delegators`)).toEqual([{ address: stakeText(alice), amount: String(held) }]);
+  // the older form of the id names the same one
+  const older = toBech32("drep", fromHex(alice.stake));
+  expect(await api.get(`/governance/dreps/${older}`)).toMatchObject({ drep_id: id, amount: String(held) });
+  const url = "https://example.com/document";
+  expect(await api.get(`${path}/metadata`)).toMatchObject({ url, hash: "07".repeat(32), json_metadata: null });
+
+  const proposal = await transact(devnet, alice, {
+    fields: [proposing(alice, [
+      [6],
+      [0, null, new Map<number, Encodable>([[0, 45], [20, [7, 8]]]), null],
+      [2, new Map([[fromHex("e0" + alice.stake), 9n]]), null],
+    ])],
+    deposit: 3n * PROPOSAL_DEPOSIT,
+  });
+  const epoch = Math.floor(devnet.tip().slot / EPOCH);
+  const actions = await api.get<Row[]>("/governance/proposals");
+  expect(actions.map(({ governance_type, cert_index }) => [governance_type, cert_index])).toEqual([
+    ["info_action", 0],
+    ["parameter_change", 1],
+    ["treasury_withdrawals", 2],
+  ]);
+  expect(await api.get("/governance/proposals?order=desc&count=1")).toEqual(actions.slice(2));
+  const action = (index: number) => `/governance/proposals/${proposal.hash}/${index}`;
+  expect(await api.get(action(0))).toEqual({
+    ...actions[0],
+    governance_description: { tag: "InfoAction" },
+    deposit: String(PROPOSAL_DEPOSIT),
+    return_address: stakeText(alice),
+    ratified_epoch: null,
+    enacted_epoch: null,
+    dropped_epoch: null,
+    expired_epoch: null,
+    expiration: epoch + 6,
+  });
+  expect(await api.get(`${action(1)}/parameters`)).toMatchObject({
+    parameters: { min_fee_a: 45, max_tx_ex_mem: "7", max_tx_ex_steps: "8", e_max: null },
+  });
+  expect(await api.refused(`${action(0)}/parameters`)).toEqual(NOT_FOUND);
+  expect(await api.get(`${action(2)}/withdrawals`)).toEqual([{ stake_address: stakeText(alice), amount: "9" }]);
+  expect(await api.get(`${action(0)}/metadata`)).toMatchObject({ url, hash: "07".repeat(32) });
+
+  const refs = [0, 1].map((index) => ({ txHash: proposal.hash, index })) as [OutRef, OutRef];
+  const first = await transact(devnet, alice, { fields: [voting(alice, [[refs[0], 1], [refs[1], 2]])] });
+  await until(devnet, epoch + 1);
+  const second = await transact(devnet, alice, { fields: [voting(alice, [[refs[0], 0]])] });
+  const cast = (made: Made, vote: string, counted: boolean) => ({
+    tx_hash: made.hash,
+    cert_index: 0,
+    voter_role: "drep",
+    voter: id,
+    vote,
+    counted,
+  });
+  const votes = [cast(first, "yes", false), cast(second, "no", true)];
+  expect(await api.get(`${action(0)}/votes`)).toEqual(votes);
+  const [of] = actions as [Row];
+  for (const part of ["", "/votes", "/withdrawals"]) {
+    expect(await api.get(`/governance/proposals/${of.id}${part}`)).toEqual(await api.get(action(0) + part));
+  }
+  expect(await api.get(`/governance/proposals/${of.id}/metadata`)).toMatchObject({ url, error: {} });
+  expect((await api.get<Row[]>(`${path}/votes`)).map(({ vote }) => vote)).toEqual(["yes", "abstain", "no"]);
+  expect(await api.get(path)).toMatchObject({
+    active_epoch: Math.floor((before.slot + 1) / EPOCH),
+    last_active_epoch: Math.floor(devnet.tip().slot / EPOCH),
+  });
+
+  // the order by delegated lovelace, those that left, and the votes that need no representative
+  await give(devnet, bob.base, 2_000_000n * ada);
+  await makeBlock(devnet);
+  await transact(devnet, bob, {
+    certificates: [certificates.register(bob), certificates.registerDrep(bob), certificates.abstain(bob)],
+    deposit: 502n * ada,
+  });
+  await transact(devnet, bob, { certificates: [certificates.unregisterDrep(bob)], deposit: -500n * ada });
+  const ids = async (query: string) =>
+    (await api.get<Row[]>(`/governance/dreps${query}`)).map(({ drep_id }) => drep_id);
+  const left = drepId({ kind: "key", hash: bob.stake });
+  expect(await ids("")).toEqual([id, left, "drep_always_abstain"]);
+  expect(await ids("?order_by=amount&order=desc")).toEqual(["drep_always_abstain", id, left]);
+  expect(await ids("?retired=true")).toEqual([left]);
+  expect(await ids("?expired=true")).toEqual([]);
+  expect(await api.refused("/governance/dreps?retired=maybe")).toEqual([
+    400,
+    "querystring/retired must be equal to one of the allowed values",
+  ]);
+  const update = await transact(devnet, alice, { certificates: [certificates.updateDrep(alice)] });
+  expect(await api.get(`${path}/updates`)).toEqual([
+    { tx_hash: registering.hash, cert_index: 1, action: "registered", deposit: "500000000" },
+    { tx_hash: update.hash, cert_index: 0, action: "updated", deposit: null },
+  ]);
+  expect(await api.refused(`${path}/metadata`)).toEqual(NOT_FOUND);
+  expect(await api.refused("/governance/dreps/drep1nothing")).toEqual([400, "Invalid or malformed drep id."]);
+
+  await devnet.rollback({ blocks: devnet.tip().height - before.height }, { drop: true });
+  for (const list of lists) expect(await api.get(list)).toEqual([]);
+  expect(await api.refused(path)).toEqual(NOT_FOUND);
 });

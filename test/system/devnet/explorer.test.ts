@@ -106,7 +106,7 @@ test("a transaction is shown in the mempool and in a block, with its outputs and
   expect(await transaction(genesis)).toMatchObject({ status: "genesis", outputs: [{ spentBy: expect.any(String) }] });
 });
 
-test("refused, expired and withdrawn transactions are remembered with the ledger's reasons", async () => {
+test("refused, expired and withdrawn transactions are remembered with the ledger's reasons, through a restart", async () => {
   const { devnet, read, transaction, get } = await start();
   const [first, second, third] = [
     await give(devnet, alice.base, 50n * ada),
@@ -163,6 +163,13 @@ test("refused, expired and withdrawn transactions are remembered with the ledger
   valueOf(await devnet.reset());
   expect(await transaction(undone.hash)).toMatchObject({ departure: { why: expect.stringMatching(/reset/) } });
   await checkRows(world.store);
+
+  // a restart still knows why, and the newest of them is the newest
+  const known = await read("/transactions/refused", api.departures);
+  await devnet.stop();
+  const restarted = await start();
+  expect(await restarted.read("/transactions/refused", api.departures)).toEqual(known);
+  expect(await restarted.transaction(again.hash)).toMatchObject({ departure: refused.departure });
 });
 
 test("scripts are run again: units spent and their limit, and what a failing one says", async () => {

@@ -3,26 +3,22 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
-import { silentLog } from "#src/base/log.ts";
-import { type Builders, createBuilders } from "#src/builders/builders.ts";
 import { EMPTY_ROOT, encodeState } from "#src/cage/datum.ts";
 import { cageScript } from "#src/cage/script.ts";
 import { addressText, hexAddressText, rewardAddress, scriptAddress } from "#src/cardano/address.ts";
 import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
+import { drepId } from "#src/cardano/drepId.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
+import { actionText } from "#src/cardano/governanceId.ts";
 import { blake2b256, hash256 } from "#src/cardano/hash.ts";
 import { publicKey, sign } from "#src/cardano/keys.ts";
 import type { Utxo } from "#src/cardano/output.ts";
-import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
-import { devnetPort } from "#src/devnet/port.ts";
-import { devnetApp } from "#src/edge/devnet/app.ts";
-import { type Listener, serve } from "#src/edge/serve.ts";
-import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import type { Store } from "#src/store/store.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
+import type { Listener } from "#src/edge/serve.ts";
 import { startBrowser } from "../../support/browser.ts";
-import { devnetStore, spend } from "../../support/devnet.ts";
+import { certificates, PROPOSAL_DEPOSIT, proposing, spend, type Spending, voting } from "../../support/devnet.ts";
 import { give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { type ExplorerWorld, startExplorer, urlOf } from "../../support/explorer_world.ts";
 import { minting } from "../../support/minting.ts";
 import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages.ts";
 import { agrees, plutusHash, refusesSaying } from "../../support/scripts.ts";
@@ -39,45 +35,24 @@ const EVIL = `<img src=x onerror="globalThis.taken=1">\u202ereversed`;
 const units = { "mint:0": { memory: 100_000, steps: 40_000_000 } };
 
 describe.skipIf(browser === undefined)("the explorer", () => {
-  let infra: Awaited<ReturnType<typeof sharedInfra>>;
-  let store: Store;
-  let bus: Bus;
-  let builders: Builders;
+  let world: ExplorerWorld;
   let devnet: Devnet;
   let listener: Listener;
   let base: string;
   const pages = browser ? new Pages(browser) : undefined!;
 
-  const appOf = (index: boolean) => {
-    const port = devnetPort({ store, bus, log: silentLog });
-    const explorer = { builders, index, wallet: false };
-    return devnetApp({ devnet, store, port, files: [], health: () => {}, explorer, log: silentLog });
-  };
-  const listen = (index: boolean) => serve(appOf(index), { host: "127.0.0.1", port: 0 });
-  const urlOf = ({ port }: Listener) => `http://127.0.0.1:${port}/`;
-
   beforeAll(async () => {
-    infra = await sharedInfra();
-    store = await devnetStore(infra.databaseUrl);
-    const { natsUrl: url, natsToken: token } = infra;
-    bus = await connectBus({ url, ...(token ? { token } : {}) });
-    builders = createBuilders({ threads: 1, log: silentLog });
-    const options = { slotLength: 20, blockMs: 0, pools: 2, epochLength: 200_000, accounts: 6 };
-    const { evaluate } = builders;
-    devnet = valueOf(await startDevnet({ store, bus, evaluate, log: silentLog, options }));
+    world = await startExplorer({ pools: 2, epochLength: 200_000, accounts: 6 });
+    ({ devnet } = world);
     await makeBlock(devnet);
-    listener = await listen(true);
+    listener = await world.listen(true);
     base = urlOf(listener);
   });
   afterEach(() => pages?.close());
   afterAll(async () => {
     await browser?.close();
     await listener?.stop();
-    await devnet?.stop();
-    await builders?.stop();
-    await bus?.close();
-    await store?.close();
-    await infra?.stop();
+    await world?.stop();
   });
 
   const open = async (path: string, options = {}): Promise<Page> => {
@@ -441,7 +416,7 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     await listener.stop();
     await page.locator("#link[data-state=stale]").waitFor();
     const tip = await makeBlock(devnet);
-    listener = await serve(appOf(true), { host: "127.0.0.1", port });
+    listener = await world.listen(true, port);
     await page.getByRole("table", { name: "Newest blocks" }).getByRole("link", {
       name: String(tip.height),
       exact: true,
@@ -453,7 +428,7 @@ describe.skipIf(browser === undefined)("the explorer", () => {
 
   it("says that the index is off, and shows what needs none", async () => {
     const { hash } = await someMint();
-    const without = await listen(false);
+    const without = await world.listen(false);
     try {
       const page = await pages.open(urlOf(without));
       await page.getByText("The index of this devnet is off.").waitFor();
@@ -467,8 +442,75 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     }
   });
 
+  let governed: Promise<{ id: string; drep: string }> | undefined;
+  /** A governance action that a representative voted on, twice. */
+  const someAction = () =>
+    governed ??= (async () => {
+      let coin = await give(devnet, alice.base, 300_000n * ada);
+      const make = async (spending: Partial<Spending>) => {
+        const left = coin.output.value.lovelace - ada - (spending.deposit ?? 0n);
+        const outputs = [[alice.base, left]] as const;
+        const made = spend({ from: alice, inputs: [coin], outputs, signers: [alice.stakeSeed], ...spending });
+        expect(await submit(made.cbor)).toBe("accepted");
+        await makeBlock(devnet);
+        coin = made.created[0]!;
+        return made.hash;
+      };
+      await makeBlock(devnet);
+      const { register, registerDrep, delegateVote } = certificates;
+      await make({
+        certificates: [register(alice), registerDrep(alice), delegateVote(alice, alice)],
+        deposit: 502n * ada,
+      });
+      const changes = new Map<number, Encodable>([[0, 45], [30, 7_000_000]]);
+      const fields = [proposing(alice, [[0, null, changes, null]])];
+      const txHash = await make({ fields, deposit: PROPOSAL_DEPOSIT });
+      const ref = { txHash, index: 0 };
+      await make({ fields: [voting(alice, [[ref, 1]])] });
+      await make({ fields: [voting(alice, [[ref, 0]])] });
+      return { id: actionText(ref), drep: drepId({ kind: "key", hash: alice.stake }) };
+    })();
+
+  it("leads from a proposal to its votes, and from a vote to the representative and its delegators", async () => {
+    const { id, drep } = await someAction();
+    const page = await open("/");
+    await page.getByRole("link", { name: "Governance", exact: true }).click();
+    const actions = page.getByRole("table", { name: /^Governance actions/ });
+    await actions.getByText("1 no", { exact: true }).waitFor();
+    await actions.getByRole("link", { name: "Change of parameters" }).click();
+    await heading(page, "Change of parameters");
+    await panel(page, "What it proposes").getByText("min_fee_a").waitFor();
+    await panel(page, "Details").getByText("https://example.com/document").waitFor();
+    const votes = page.getByRole("table", { name: /^Votes on the action/ });
+    await votes.getByText("replaced").waitFor();
+    expect(await votes.locator(".badge.bad").count()).toBe(1);
+    await votes.locator(`a[href="#/representative/${drep}"]`).first().click();
+    await heading(page, "Representative");
+    await panel(page, "About it").getByText("500.000000 ada").waitFor();
+    await page.getByRole("link", { name: "Delegators", exact: true }).click();
+    await page.getByRole("table", { name: "Delegators" }).locator(`a[href^="#/address/stake_test1"]`).first().click();
+    await panel(page, "Delegation").locator(`a[href="#/representative/${drep}"]`).click();
+    await heading(page, "Representative");
+    // from the transactions that proposed and voted, and by search
+    await page.locator(`a[href="#/action/${id}"]`).first().click();
+    await panel(page, "Details").locator('a[href^="#/tx/"]').click();
+    await panel(page, "Proposals").getByRole("link", { name: "Votes on it" }).click();
+    await heading(page, "Change of parameters");
+    const search = page.getByRole("searchbox");
+    for (const [text, name] of [[drep, "Representative"], [id, "Change of parameters"]] as const) {
+      await search.fill(text);
+      await search.press("Enter");
+      await heading(page, name);
+    }
+    await at(page, "/governance?tab=representatives");
+    await page.getByRole("table", { name: /^Representatives/ }).locator(`a[href="#/representative/${drep}"]`).waitFor();
+    await at(page, "/governance?tab=committee");
+    await page.getByText("No committee member has voted.").waitFor();
+  });
+
   it("has no axe violation in either theme, shows the focus, and fits a phone", async () => {
     const [{ hash, unit }, refusal] = await Promise.all([someMint(), someRefusal()]);
+    const { id, drep } = await someAction();
     const views = [
       "/",
       `/tx/${hash}`,
@@ -476,6 +518,9 @@ describe.skipIf(browser === undefined)("the explorer", () => {
       "/block/1",
       `/address/${aliceText}?tab=outputs`,
       `/asset/${unit}`,
+      "/governance",
+      `/action/${id}`,
+      `/representative/${drep}`,
       "/search?q=1",
       "/tools",
       "/developers",

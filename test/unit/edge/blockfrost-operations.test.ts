@@ -8,18 +8,19 @@ const network = { id: 0 };
 const service = { devnet: { network, genesis: { network, terms: {} } }, store: {} } as unknown as BlockfrostService;
 const operations = blockfrostOperations(service);
 
-it("serves every operation that is described, except governance, IPFS, NutLink and metrics", () => {
-  const described = describedOperations().filter((one) => !/\/(governance|ipfs|nutlink|metrics)/.test(one));
+it("serves every operation that is described, except IPFS, NutLink and metrics", () => {
+  const described = describedOperations().filter((one) => !/\/(ipfs|nutlink|metrics)/.test(one));
   expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(described.sort());
-  expect(operations).toHaveLength(97);
+  expect(operations).toHaveLength(117);
 });
 
 it("takes the parameters of lists that are described", () => {
   const parameters = { paged: ["count", "page"], ordered: ["count", "order", "page"] };
   const ranged = ["count", "from", "order", "page", "to"];
-  for (const { method, path, list } of operations) {
+  for (const { method, path, list, filters = {} } of operations) {
     if (method !== "GET") continue;
-    const expected = list === undefined ? [] : list === "ranged" ? ranged : parameters[list];
+    const paging = list === undefined ? [] : list === "ranged" ? ranged : parameters[list];
+    const expected = [...paging, ...Object.keys(filters)].sort();
     expect([path, describedQuery(path).sort()]).toEqual([path, expected]);
   }
 });

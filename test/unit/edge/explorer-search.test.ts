@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { searchTerms } from "#src/edge/devnet/explorer/searchTerms.ts";
 import { addressText, enterpriseAddress, rewardAddress } from "#src/cardano/address.ts";
+import { drepId } from "#src/cardano/drepId.ts";
+import { actionText } from "#src/cardano/governanceId.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
 import { fromHex } from "#src/base/bytes.ts";
@@ -20,7 +22,9 @@ describe("a text that is searched for", () => {
     ["slot:7", ["slot"]],
     [hash, ["transaction", "block", "datum", "asset name"]],
     [` ${hash.toUpperCase()} `, ["transaction", "block", "datum", "asset name"]],
-    [`${hash}#12`, ["transaction"]],
+    [`${hash}#12`, ["transaction", "action"]],
+    [`${hash}#99999`, ["transaction"]],
+    [actionText({ txHash: hash, index: 12 }), ["action"]],
     [short, ["pool", "policy", "script", "address"]],
     [`${short}746f6b656e`, ["unit"]],
     [fingerprint(`${short}746f6b656e`), ["fingerprint"]],
@@ -29,7 +33,9 @@ describe("a text that is searched for", () => {
     [enterpriseAddress(0, credential).hex, ["address", "unit"]],
     [toBech32("pool", fromHex(short)), ["pool"]],
     [toBech32("script", fromHex(short)), ["script", "address"]],
-    [toBech32("drep", fromHex(short)), []],
+    [toBech32("drep", fromHex(short)), ["drep"]],
+    [drepId(credential), ["drep"]],
+    [toBech32("cc_hot", fromHex(short)), []],
     [addressText(enterpriseAddress(1, credential)), []],
     ["token", ["asset name", "pool name"]],
     ["ef", ["asset name"]],

@@ -14,7 +14,8 @@ const hash = "cd".repeat(32);
 const credential = { kind: "key", hash: key } as const;
 const account = rewardAddress(0, credential);
 const address = enterpriseAddress(0, credential);
-const anchor = ["https://example.com", fromHex("ab".repeat(32))];
+const url = "https://example.com";
+const anchor = [url, fromHex("ab".repeat(32))];
 const nothing = { outputs: new Map(), spentBy: new Map() };
 
 function transaction(
@@ -67,6 +68,12 @@ describe("the parts of a transaction", () => {
         new Tagged(258, [
           [100n, fromHex(account.hex), [2, new Map([[fromHex(account.hex), 9n]]), null], anchor],
           [100n, fromHex(account.hex), [6], anchor],
+          [100n, fromHex(account.hex), [
+            0,
+            null,
+            new Map<number, Encodable>([[0, 45], [20, [7, 8]]]),
+            null,
+          ], anchor],
         ]),
       ],
     ]));
@@ -75,8 +82,19 @@ describe("the parts of a transaction", () => {
       { role: "drep", voter: drepId(credential), action: { txHash: hash, index: 3 }, vote: "yes" },
     ]);
     expect(shown.proposals).toEqual([
-      { kind: "treasury", deposit: 100n, account: addressText(account), members: { [addressText(account)]: 9n } },
-      { kind: "info", deposit: 100n, account: addressText(account), members: {} },
+      {
+        kind: "treasury",
+        deposit: 100n,
+        account: addressText(account),
+        members: { [addressText(account)]: 9n, anchor: url },
+      },
+      { kind: "info", deposit: 100n, account: addressText(account), members: { anchor: url } },
+      {
+        kind: "parameters",
+        deposit: 100n,
+        account: addressText(account),
+        members: { min_fee_a: 45, max_tx_ex_mem: "7", max_tx_ex_steps: "8", anchor: url },
+      },
     ]);
   });
 

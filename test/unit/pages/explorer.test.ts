@@ -37,6 +37,9 @@ describe("pages of ids", () => {
     [`${hash}#3`, `/tx/${hash}`],
     ["stake_test1uqevw2xnsc0pvn9t9r9c7qryfqfeerchgrlm3ea2nefr9hqp8n5xl", /^\/address\/stake/],
     ["pool1abc", "/pool/pool1abc"],
+    ["drep1abc", "/representative/drep1abc"],
+    ["drep_always_abstain", "/representative/drep_always_abstain"],
+    ["gov_action1abc", "/action/gov_action1abc"],
     ["addr1 or so", undefined],
     [hash, undefined],
   ])("%s", (text, page) => {

@@ -70,6 +70,24 @@ export function accountStates(sql: Queries, chosen: Fragment): Fragment {
       on vote.credential = state.credential and state.kind = 'register' and vote.place > state.place`;
 }
 
+/** Rows as `accountStates`, and `lovelace`: what each registered account holds now. */
+export function accountStakes(sql: Queries): Fragment {
+  return sql`
+    select account.*,
+      coalesce(held.lovelace, 0) + coalesce(earned.lovelace, 0) - coalesce(withdrawn.lovelace, 0) as lovelace
+    from (${accountStates(sql, sql`true`)}) account
+    left join (
+      select stake, sum(lovelace) as lovelace from devnet_index_output
+      where spent_height is null and stake is not null group by stake) held on held.stake = account.credential
+    left join (
+      select credential, sum(amount) as lovelace from devnet_index_reward where paid group by credential) earned
+      on earned.credential = account.credential
+    left join (
+      select credential, sum(amount) as lovelace from devnet_index_withdrawal group by credential) withdrawn
+      on withdrawn.credential = account.credential
+    where account.registered`;
+}
+
 interface AccountRow {
   readonly known: boolean;
   readonly registered: boolean | null;

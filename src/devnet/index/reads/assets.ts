@@ -131,6 +131,13 @@ export async function readOutputsWith(
     order by o.height ${towards}, o.tx_index ${towards}, o.index ${towards} ${limits(sql, page)}`;
 }
 
+/** Units of the assets with a fingerprint, by unit: one, unless two have the same 160 bits. */
+export async function readAssetsPrinted(sql: Queries, fingerprint: string): Promise<string[]> {
+  const rows = await sql<{ unit: string }[]>`
+    select distinct unit from devnet_index_mint where fingerprint = ${fingerprint} order by unit`;
+  return rows.map(({ unit }) => unit);
+}
+
 /** Units of the assets with a name (hexadecimal), of any policy, by unit. */
 export async function readAssetsNamed(sql: Queries, name: string, limit: number): Promise<string[]> {
   const rows = await sql<{ unit: string }[]>`

@@ -4,7 +4,7 @@
  * Live stake is what the accounts that delegate to a pool hold now, whether or not it counts for block production already. A
  * pool counts as registered until the epoch of its retirement begins.
  */
-import { accountStates } from "#src/devnet/index/reads/accounts.ts";
+import { accountStakes } from "#src/devnet/index/reads/accounts.ts";
 import { direction, limits, type Page } from "#src/devnet/index/reads/page.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 
@@ -25,23 +25,11 @@ function poolStates(sql: Queries): Fragment {
     left join (${certificates(sql`'retire'`, sql`desc`)}) retirement on retirement.pool = last.pool`;
 }
 
-/** Rows `(pool, credential, place, lovelace)`: what each registered account delegates. */
-function liveStakes(sql: Queries): Fragment {
-  return sql`
-    select account.pool, account.credential, account.delegation_place as place,
-      coalesce(held.lovelace, 0) + coalesce(earned.lovelace, 0) - coalesce(withdrawn.lovelace, 0) as lovelace
-    from (${accountStates(sql, sql`true`)}) account
-    left join (
-      select stake, sum(lovelace) as lovelace from devnet_index_output
-      where spent_height is null and stake is not null group by stake) held on held.stake = account.credential
-    left join (
-      select credential, sum(amount) as lovelace from devnet_index_reward where paid group by credential) earned
-      on earned.credential = account.credential
-    left join (
-      select credential, sum(amount) as lovelace from devnet_index_withdrawal group by credential) withdrawn
-      on withdrawn.credential = account.credential
-    where account.registered and account.pool is not null`;
-}
+/** Rows `(pool, credential, place, lovelace)`: what each registered account delegates to a pool. */
+const liveStakes = (sql: Queries): Fragment =>
+  sql`select pool, credential, delegation_place as place, lovelace from (${
+    accountStakes(sql)
+  }) of where pool is not null`;
 
 /** Whether a certificate on the chain names a pool. */
 export async function poolExists(sql: Queries, pool: string): Promise<boolean> {

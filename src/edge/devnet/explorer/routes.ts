@@ -15,6 +15,7 @@ import { readNewestTransactions, readTransaction as readIndexed } from "#src/dev
 import { addOperations, blockfrostOperations } from "#src/edge/blockfrost/app.ts";
 import type { Operation } from "#src/edge/blockfrost/operation.ts";
 import { findOutputs } from "#src/edge/devnet/explorer/outputs.ts";
+import { governanceRoutes } from "#src/edge/devnet/explorer/governance.ts";
 import { liveState, liveStates } from "#src/edge/devnet/explorer/live.ts";
 import { search } from "#src/edge/devnet/explorer/search.ts";
 import { findTransaction, type FoundTransaction, readDeparted } from "#src/edge/devnet/explorer/state.ts";
@@ -98,7 +99,7 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
 
   endpoint(app, "get", "/transactions/refused", {
     summary: "Transactions that were refused or left without a block, newest first",
-    description: "The last 500 at most, of those that are in no block and not in the mempool. A restart forgets them.",
+    description: "The last 500 at most, of those that are in no block and not in the mempool.",
     query: {
       count: z.coerce.number().int().min(1).max(500).default(50),
       kind: z.enum(["refused", "dropped", "withdrawn"]).optional(),
@@ -199,6 +200,8 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
       ),
     };
   });
+
+  governanceRoutes(app, { devnet, sql, requireIndex: () => requireIndex(index) });
 
   let readers = 0;
   endpoint(app, "get", "/live", {

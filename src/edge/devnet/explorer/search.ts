@@ -4,18 +4,24 @@ import { isObject, parseJson } from "#src/base/json.ts";
 import type { searchHit } from "#src/api/explorer.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { addressText, rewardAddress } from "#src/cardano/address.ts";
-import { fingerprint } from "#src/cardano/fingerprint.ts";
+import { actionText } from "#src/cardano/governanceId.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { isAccount } from "#src/devnet/index/reads/accounts.ts";
 import { isUsed } from "#src/devnet/index/reads/addresses.ts";
-import { readAssetsNamed, readMintedAsset, readMintedAssets } from "#src/devnet/index/reads/assets.ts";
+import {
+  readAssetsNamed,
+  readAssetsPrinted,
+  readMintedAsset,
+  readMintedAssets,
+} from "#src/devnet/index/reads/assets.ts";
 import { epochExists } from "#src/devnet/index/reads/epochs.ts";
+import { readAction, readRepresentative } from "#src/devnet/index/reads/governance.ts";
 import { poolExists } from "#src/devnet/index/reads/pools.ts";
 import { readDatum, readScriptRow } from "#src/devnet/index/reads/scripts.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
 import { readBlocks, readHeightAt, readNewest } from "#src/devnet/blocks/rows.ts";
 import { readHolder } from "#src/edge/blockfrost/addresses.ts";
-import { textOfPool } from "#src/edge/blockfrost/documents.ts";
+import { textOfPool, textOfRepresentative } from "#src/edge/blockfrost/documents.ts";
 import { findTransaction } from "#src/edge/devnet/explorer/state.ts";
 import { type SearchTerm, searchTerms } from "#src/edge/devnet/explorer/searchTerms.ts";
 import { credentialKey } from "#src/ledger/state.ts";
@@ -28,8 +34,8 @@ interface SearchContext {
   readonly devnet: Devnet;
 }
 
-/** Most assets of which fingerprints are compared, and that are listed by name. */
-const [MOST_ASSETS, LISTED] = [10_000, 20];
+/** Most assets that are listed by name. */
+const LISTED = 20;
 
 /** What is there of all that a text may name. */
 export async function search(context: SearchContext, text: string) {
@@ -95,10 +101,15 @@ async function find({ sql, devnet }: SearchContext, term: SearchTerm): Promise<H
     }
     case "unit":
       return await readMintedAsset(sql, term.unit) ? [{ kind: "asset", id: term.unit, note: "Asset" }] : [];
-    case "fingerprint": {
-      const all = await readMintedAssets(sql, { limit: MOST_ASSETS, offset: 0, order: "desc" });
-      return all.filter(({ unit }) => fingerprint(unit) === term.text)
-        .map(({ unit }) => ({ kind: "asset", id: unit, note: "Asset" }));
+    case "fingerprint":
+      return (await readAssetsPrinted(sql, term.text)).map((unit) => ({ kind: "asset", id: unit, note: "Asset" }));
+    case "drep": {
+      const found = await readRepresentative(sql, term.key);
+      return found ? [{ kind: "drep", id: textOfRepresentative(term.key), note: "Representative (DRep)" }] : [];
+    }
+    case "action": {
+      const found = await readAction(sql, term.action);
+      return found ? [{ kind: "action", id: actionText(term.action), note: "Governance action" }] : [];
     }
     case "asset name":
       return (await readAssetsNamed(sql, term.name, LISTED))

@@ -1,6 +1,10 @@
 /** What a text that somebody searches for may be. */
 import { fromHex, isHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { hexAddressText, type NetworkId, parseAddress } from "#src/cardano/address.ts";
+import type { ActionId } from "#src/cardano/conway/governance.ts";
+import { parseDrepId } from "#src/cardano/drepId.ts";
+import { parseActionText } from "#src/cardano/governanceId.ts";
+import { drepKey } from "#src/ledger/state.ts";
 import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
 
 /** Something that a text may name. Hashes are hexadecimal in lower case, addresses are texts. */
@@ -10,6 +14,8 @@ export type SearchTerm =
   | { readonly kind: "address" | "account"; readonly text: string }
   | { readonly kind: "unit"; readonly unit: string }
   | { readonly kind: "fingerprint"; readonly text: string }
+  | { readonly kind: "drep"; readonly key: string }
+  | { readonly kind: "action"; readonly action: ActionId }
   /** A name in hexadecimal. */
   | { readonly kind: "asset name"; readonly name: string }
   | { readonly kind: "pool name"; readonly text: string };
@@ -21,6 +27,8 @@ export interface SearchTerms {
 }
 
 const MOST = 2 ** 31 - 1;
+/** Greatest index of an output or an action. */
+const MOST_INDEX = 65_535;
 const NUMBERS = { block: "height", height: "height", slot: "slot", epoch: "epoch" } as const;
 
 /** Reads a text. `terms` is empty where it can name nothing on this network. */
@@ -30,8 +38,12 @@ export function searchTerms(given: string, network: NetworkId): SearchTerms {
   const [, word, digits] = /^(?:(block|height|slot|epoch)\s*[#:]?\s*)?#?(\d{1,10})$/.exec(lower.replace(/,/g, "")) ??
     [];
   if (digits !== undefined && Number(digits) <= MOST) return numbers(Number(digits), word);
-  const [, hash] = /^([0-9a-f]{64})#\d+$/.exec(lower) ?? [];
-  if (hash !== undefined) return { understood: "an output of a transaction", terms: [{ kind: "transaction", hash }] };
+  const [, hash, index] = /^([0-9a-f]{64})#(\d{1,10})$/.exec(lower) ?? [];
+  if (hash !== undefined) {
+    const terms: SearchTerm[] = [{ kind: "transaction", hash }];
+    if (Number(index) <= MOST_INDEX) terms.push({ kind: "action", action: { txHash: hash, index: Number(index) } });
+    return { understood: "an output of a transaction, or a governance action", terms };
+  }
   if (isHex(lower) && lower.length > 0) return hexadecimal(lower, network);
   return bech32(text, lower, network) ?? named(text);
 }
@@ -86,6 +98,10 @@ function bech32(text: string, lower: string, network: NetworkId): SearchTerms | 
   const read = fromBech32(lower);
   if (!read) return undefined;
   const hash = toHex(read.bytes);
+  const drep = parseDrepId(lower);
+  if (drep !== undefined) return { understood: "a representative", terms: [{ kind: "drep", key: drepKey(drep) }] };
+  const action = parseActionText(lower);
+  if (action !== undefined) return { understood: "a governance action", terms: [{ kind: "action", action }] };
   switch (read.prefix) {
     case "pool":
       return { understood: "a pool", terms: [{ kind: "pool", hash }] };

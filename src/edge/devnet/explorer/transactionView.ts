@@ -1,23 +1,23 @@
 /** A transaction in full, as the explorer shows it: decoded, with the outputs that it refers to. */
-import { fromHex, toHex } from "#src/base/bytes.ts";
+import { toHex } from "#src/base/bytes.ts";
 import { messaged, toJson } from "#src/base/json.ts";
 import { addressText, type Credential, type NetworkId, rewardAddress } from "#src/cardano/address.ts";
 import { readAuxiliaryData } from "#src/cardano/auxiliary.ts";
-import { toBech32 } from "#src/cardano/bech32.ts";
 import { asSet, CborError, decode, decodeAll, raw } from "#src/cardano/cbor.ts";
 import type { Certificate } from "#src/cardano/conway/certificate.ts";
 import type { Proposal, Voter } from "#src/cardano/conway/governance.ts";
-import type { ParameterValue } from "#src/cardano/conway/parameterChanges.ts";
 import { readScript, type Script } from "#src/cardano/conway/script.ts";
 import type { RewardAccount } from "#src/cardano/conway/strict.ts";
 import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
 import { type Data, decodeData } from "#src/cardano/data.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
+import { committeeText } from "#src/cardano/governanceId.ts";
 import { hash224, hash256 } from "#src/cardano/hash.ts";
 import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import { redeemerItems } from "#src/cage/redeemer.ts";
 import { dataJson } from "#src/edge/blockfrost/dataJson.ts";
+import { changedParameters } from "#src/edge/blockfrost/proposalDocuments.ts";
 import { textOfAddress, textOfPool } from "#src/edge/blockfrost/documents.ts";
 import { jsonOfMetadata } from "#src/edge/blockfrost/metadataValue.ts";
 import { contractName, datumMeaning, type Meaning, redeemerMeaning } from "#src/edge/devnet/explorer/meaning.ts";
@@ -104,24 +104,9 @@ const NOTHING = {
   metadata: [],
 } as const;
 
-/** Depth to which data has a JSON form: JSON is written and read by recursion. */
-const DEEPEST = 300;
-
-/** Whether data is nested deeper than that. */
-function isDeep(value: unknown): boolean {
-  const rest: (readonly [value: unknown, depth: number])[] = [[value, 0]];
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    const [one, depth] = next;
-    if (typeof one !== "object" || one === null || one instanceof Uint8Array) continue;
-    if (depth >= DEEPEST) return true;
-    for (const inner of Object.values(one)) rest.push([inner, depth + 1]);
-  }
-  return false;
-}
-
 /** Plutus data; without JSON where it is nested too deeply. */
 function dataView(data: Data, cbor: Uint8Array, meaning: Meaning | undefined) {
-  return { hash: hash256(cbor), cbor: toHex(cbor), json: isDeep(data) ? null : dataJson(data), meaning };
+  return { hash: hash256(cbor), cbor: toHex(cbor), json: dataJson(data) ?? null, meaning };
 }
 
 /** As `dataView`, from bytes; undefined where they are no Plutus data. */
@@ -246,7 +231,7 @@ const accountText = ({ network, credential }: RewardAccount) => addressText(rewa
 function voterText({ role, credential }: Pick<Voter, "role" | "credential">): string {
   if (role === "pool") return textOfPool(credential.hash);
   if (role === "drep") return drepId(credential);
-  return toBech32("cc_hot", Uint8Array.of(credential.kind === "key" ? 0x02 : 0x03, ...fromHex(credential.hash)));
+  return committeeText("hot", credential);
 }
 
 type Members = Record<string, string | number | bigint>;
@@ -300,13 +285,16 @@ function certificateView(certificate: Certificate, network: NetworkId): { kind: 
   return { kind, members };
 }
 
-function proposalView({ deposit, account, action }: Proposal) {
+/** A proposal: its kind, its deposit, and what it proposes. */
+export function proposalView({ deposit, account, action, anchor }: Proposal) {
   const members: Members = {};
   if ("previous" in action && action.previous) members.previous = refKey(action.previous);
   if ("policy" in action && action.policy !== undefined) members.guardrails = action.policy;
   switch (action.kind) {
     case "parameters":
-      for (const [number, value] of action.changes) members[`parameter ${number}`] = valueText(value);
+      for (const [name, value] of Object.entries(changedParameters(action.changes))) {
+        members[name] = typeof value === "number" || typeof value === "string" ? value : toJson(messaged(value));
+      }
       break;
     case "hard fork":
       members.version = `${action.version.major}.${action.version.minor}`;
@@ -321,13 +309,12 @@ function proposalView({ deposit, account, action }: Proposal) {
       break;
     case "constitution":
       if (action.script !== undefined) members.guardrails = action.script;
+      members.constitution = action.anchor.url;
       break;
   }
+  members.anchor = anchor.url;
   return { kind: action.kind, deposit, account: accountText(account), members };
 }
-
-/** A parameter's value as text. */
-const valueText = (value: ParameterValue): string => toJson(messaged<unknown>(value));
 
 function metadataView(cbor: Uint8Array) {
   const item = decodeAll(cbor);
@@ -339,7 +326,7 @@ function metadataView(cbor: Uint8Array) {
   }));
 }
 
-/** Whether metadata is nested too deeply for JSON: a decoder with a limit refuses it. */
+/** Whether metadata is nested too deeply to be shown: a decoder with a limit refuses it. */
 function isNested(cbor: Uint8Array): boolean {
   try {
     decode(cbor);

@@ -4,6 +4,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
 import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { scriptHash } from "#src/cardano/conway/script.ts";
+import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -239,7 +240,12 @@ describe("foldBlock", () => {
         { purpose: "reward", script_hash: policy, data_hash: argument, memory: 1n, steps: 1n, fee: 1n },
         { purpose: "cert", script_hash: v3, data_hash: argument, memory: 0n, steps: 0n, fee: 0n },
       ].map((row) => ({ ...place, index: 0, ...row })));
-      expect(rows.mint).toEqual([{ ...place, unit: policy + "01", quantity: -2n }]);
+      expect(rows.mint).toEqual([{
+        ...place,
+        unit: policy + "01",
+        quantity: -2n,
+        fingerprint: fingerprint(policy + "01"),
+      }]);
       expect(rows.metadata).toEqual([
         { ...place, label: 721n, cbor: encode("x") },
         { ...place, label: 1n, cbor: encode([1, 2]) },
@@ -292,7 +298,67 @@ describe("foldBlock", () => {
       { cert_index: 7, part: 0, kind: "retire", pool: otherPool, epoch: 9 },
       { cert_index: 8, part: 0, kind: "drep_register", drep: "s" + drep, deposit: 500_000_000n },
       { cert_index: 9, part: 0, kind: "drep_deregister", drep: "s" + drep, deposit: -500_000_000n },
+      { cert_index: 10, part: 0, kind: "drep_update", drep: "s" + drep },
     ]);
+  });
+
+  it("reads a witness set with data nested more deeply than a recursive decoder goes", () => {
+    const deep = new Uint8Array([...new Uint8Array(10_000).fill(0x81), 1]);
+    const { rows } = foldBlock(block([
+      transaction([[1, [output(bob.base, 2_000_000)]], [2, 1]], {
+        inputs: [coin(alice.base, 9_000_000n)],
+        witnesses: [[4, new Tagged(258, [new Encoded(deep)])]],
+      }),
+    ]));
+    expect(rows.datum).toEqual([{ hash: hash256(deep), height: 7, cbor: deep }]);
+  });
+
+  it("gives proposals and votes rows of their own", () => {
+    const anchor = ["https://example.com", new Uint8Array(32)];
+    const info = [100_000_000_000n, fromHex("e0" + alice.stake), [6], anchor];
+    const payments = [2, new Map([[fromHex("e0" + bob.stake), 7]]), null];
+    const action = [fromHex("ab".repeat(32)), 3];
+    const other = [fromHex("ac".repeat(32)), 0];
+    const governs = (valid: boolean) =>
+      foldBlock(block([
+        transaction([
+          [1, [output(bob.base, 2_000_000)]],
+          [2, 1],
+          [13, new Tagged(258, [[fromHex("cd".repeat(32)), 0]])],
+          [
+            19,
+            new Map<Encodable, Encodable>([
+              [[4, fromHex(pool)], new Map([[action, [0, null]]])],
+              [[2, fromHex(alice.stake)], new Map([[other, [2, anchor]], [action, [1, null]]])],
+            ]),
+          ],
+          [20, new Tagged(258, [info, [100_000_000_000n, fromHex("e0" + alice.stake), payments, anchor]])],
+        ], { inputs: [coin(alice.base, 9_000_000n)], valid }),
+      ])).rows;
+    const { proposal, vote } = governs(true);
+    const place = { height: 7, tx_index: 0, tx_hash: proposal[0]!.tx_hash };
+    expect(proposal).toEqual([
+      { ...place, index: 0, kind: "info", epoch: 3, cbor: encode(info) },
+      { ...place, index: 1, kind: "treasury", epoch: 3, cbor: encode([...info.slice(0, 2), payments, anchor]) },
+    ]);
+    // in the ledger's order: representatives before pools, actions by their ids
+    const cast = { ...place, action_tx: "ab".repeat(32), action_index: 3 };
+    expect(vote).toEqual([
+      { ...cast, vote_index: 0, role: "drep", voter: account, vote: "yes" },
+      {
+        ...cast,
+        vote_index: 1,
+        role: "drep",
+        voter: account,
+        action_tx: "ac".repeat(32),
+        action_index: 0,
+        vote: "abstain",
+        url: "https://example.com",
+        url_hash: "00".repeat(32),
+      },
+      { ...cast, vote_index: 2, role: "pool", voter: "k" + pool, vote: "no" },
+    ]);
+    expect(governs(false)).toMatchObject({ proposal: [], vote: [] });
   });
 
   it("gives a transaction that failed in phase 2 only what its collateral did", () => {
