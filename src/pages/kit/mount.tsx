@@ -4,7 +4,7 @@
 import "./theme.css";
 import { type Signal, signal } from "@preact/signals";
 import { Component, type ComponentChildren, type ComponentType, render } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { type Freshness, freshness } from "./connection.ts";
 import { Questions } from "./Dialog.tsx";
 import { here, hrefOf, match, type Route, type RouteMode, startRouter, title, visits } from "./router.ts";
@@ -144,7 +144,8 @@ function View({ page }: { readonly page: PageDefinition }) {
   useEffect(() => {
     title.value = found?.route.title ?? "No such page";
   }, [path]);
-  useEffect(() => {
+  // not `useEffect`: a key that is pressed before it runs would have no target
+  useLayoutEffect(() => {
     if (visited === first.current) return;
     document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
   }, [visited]);
