@@ -74,12 +74,6 @@ export function RequestsPanel({ tokenId, owner, version }: {
       <Loaded data={data} rows={2}>
         {() => (
           <>
-            {requests.some(({ outlook }) => outlook) && (
-              <p class="note">
-                Each request is compared with the facts and with older requests for its key. The contract itself runs,
-                with a transaction's limits, when the owner applies requests.
-              </p>
-            )}
             {requests.length === 0
               ? <Empty title="No open requests" />
               : (
@@ -100,6 +94,12 @@ export function RequestsPanel({ tokenId, owner, version }: {
                   ))}
                 </ul>
               )}
+            {requests.some(({ outlook }) => outlook) && (
+              <p class="note compared">
+                Each request is compared with the facts and with older requests for its key. The contract itself runs,
+                with a transaction's limits, when the owner applies requests.
+              </p>
+            )}
             {total > PAGE && (
               <Pager
                 label="Open requests"
