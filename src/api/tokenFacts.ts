@@ -25,6 +25,10 @@ export const factsQuery = {
   contains: z.string().max(1_024).optional().describe(
     "Only facts with these bytes in the key or in the value, sorted by key. Not together with `since`.",
   ),
+  ignoreCase: flag.optional().meta({
+    type: "boolean",
+    description: "Whether `contains` finds letters in upper and in lower case alike. Default: false.",
+  }),
   since: z.string().regex(
     /^(-1|0|[1-9]\d{0,14})$|^[0-9a-fA-F]{64}[-#](0|[1-9]\d{0,4})$/,
     "expected a slot or a state output",
@@ -73,7 +77,7 @@ const historyPage = {
 const at = z.object({
   slot,
   txHash: z.string().nullable().describe(
-    "Null if unknown: the request was closed before the index recorded the transaction.",
+    "Null if unknown: the request was closed, or the token ended, before the index recorded the transaction.",
   ),
 });
 const status = z.enum(["live", "quarantined", "ended"]).describe("Status of the token.");
@@ -155,8 +159,8 @@ export const openRequest = request.extend({
       "The older request for the same key that would be applied before it or, if it would not be applied, in its place.",
     ),
   }).optional().describe(
-    "What would happen to the request if the owner applied all open requests now, the oldest first. Whether a transaction has " +
-      "room for it is left to the dry run of an update. Absent if a pending transaction spends the request, or if the token is not live.",
+    "What would happen to the request if the owner applied all open requests now, the oldest first: it is compared with the facts and " +
+      "the older requests. The contract is not run, and whether a transaction has room for it is left to the dry run of an update. Absent if a pending transaction spends the request, or if the token is not live.",
   ),
 }).meta({ id: "OpenRequest" });
 

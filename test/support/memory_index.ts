@@ -11,6 +11,7 @@ const UNIQUE: Readonly<Record<string, readonly string[]>> = {
   token_state: ["ref"],
   token_request: ["ref"],
   token_request_end: ["ref"],
+  token_end: ["token"],
   token_quarantine: ["token", "from_slot"],
   token_bucket: ["token", "bucket", "from_slot"],
   fact: ["entry", "from_slot"],

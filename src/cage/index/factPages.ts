@@ -8,6 +8,7 @@
  * - A caller that reads several pages checks with each page that the state still exists.
  */
 import { concat } from "#src/base/bytes.ts";
+import { foldedBytes } from "#src/cage/index/foldedBytes.ts";
 import type { Row } from "#src/cardano/projection.ts";
 import { bigint, bytes, maybeSlot, number, text } from "#src/cage/index/rows.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
@@ -50,6 +51,8 @@ export interface FactQuery {
   readonly prefix?: Uint8Array | undefined;
   /** Bytes that the key or the value contains; only with `order: "key"`. */
   readonly contains?: Uint8Array | undefined;
+  /** Whether `contains` finds letters in any case. */
+  readonly ignoreCase?: boolean;
   /** Only what changed after this slot, in the order of the changes. */
   readonly since?: number | undefined;
   /** By key, or by digest, which is faster. Ignored with `since`. */
@@ -136,7 +139,7 @@ async function rowsByDigest(sql: Queries, { token, slot }: FactQuery, after: str
 
 async function rowsByKey(
   sql: Queries,
-  { token, slot, prefix = new Uint8Array(), contains }: FactQuery,
+  { token, slot, prefix = new Uint8Array(), contains, ignoreCase = false }: FactQuery,
   after: string | undefined,
   limit: number,
 ) {
@@ -150,7 +153,10 @@ async function rowsByKey(
       : []),
   ];
   if (contains !== undefined && contains.length > 0) {
-    bounds.push(sql`(position(${contains} in f.key) > 0 or position(${contains} in f.value) > 0)`);
+    const within = ignoreCase
+      ? inAnyCase(sql, contains)
+      : (column: Fragment) => sql`position(${contains} in ${column}) > 0`;
+    bounds.push(sql`(${within(sql`f.key`)} or ${within(sql`f.value`)})`);
   }
   if (after !== undefined) {
     const [row] = await sql<Row[]>`
@@ -161,6 +167,20 @@ async function rowsByKey(
   return await sql<Row[]>`select f.path as place, f.key, f.value, f.from_slot from fact f
     where f.token = ${token} and ${bounds.reduce((all, one) => sql`${all} and ${one}`)} and ${heldAt(sql, "f", slot)}
     order by substr(f.key, 1, 512), f.path limit ${limit}`;
+}
+
+/**
+ * SQL condition: a column has some bytes, with letters in any case. The expression alone takes ten times as long as a
+ * comparison of bytes; only rows that have a part of the bytes are compared with it.
+ */
+function inAnyCase(sql: Queries, bytes: Uint8Array): (column: Fragment) => Fragment {
+  const { expression, part } = foldedBytes(bytes);
+  const matches = (column: Fragment) => sql`encode(${column}, 'hex') ~ ${expression}`;
+  if (part === "") return matches;
+  return (column) =>
+    sql`case when position(${part} in lower(encode(${column}, 'escape') collate "C")) > 0 then ${
+      matches(column)
+    } else false end`;
 }
 
 /** The smallest byte string after all those with a prefix; undefined if there is none. */

@@ -110,4 +110,12 @@ export const cageMigrations: readonly Migration[] = [{
   sql: `
     -- requests that an update refused, from version 3.0.0 of the contract on
     create index on token_request_end (token, from_slot, position) where status = 'refused';`,
+}, {
+  id: "cage-5",
+  sql: `
+    -- the transactions that ended tokens; of tokens that ended before this table was kept the transaction is unknown. No row ever ends: a
+    -- rollback deletes it
+    create table token_end (token text primary key, tx text not null, from_slot bigint not null, to_slot bigint);
+    create index on token_end (from_slot);
+    create index on token_end (to_slot) where to_slot is not null;`,
 }];

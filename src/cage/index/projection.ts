@@ -55,7 +55,15 @@ export function cageProjection(options: CageProjectionOptions): Projection {
   const scripts = new Set(options.scripts);
   return {
     name: "cage",
-    tables: ["token_state", "token_quarantine", "token_request", "token_request_end", "fact", "token_bucket"],
+    tables: [
+      "token_state",
+      "token_quarantine",
+      "token_request",
+      "token_request_end",
+      "token_end",
+      "fact",
+      "token_bucket",
+    ],
     keys(block): RowQuery[] {
       const refs = block.transactions.flatMap((transaction) => spent(transaction).map(refKey));
       return [
@@ -249,7 +257,10 @@ class BlockFold {
       next.delete(asset);
       const queries = after ? this.updateToken(row, after, applied.get(token) ?? [], transaction) : [];
       if (queries.length > 0) return queries;
-      if (!after) this.notify(token, { type: "ENDED", ...this.placeOf(transaction) });
+      if (!after) {
+        this.insert("token_end", { token, tx: transaction.hash, to_slot: null });
+        this.notify(token, { type: "ENDED", ...this.placeOf(transaction) });
+      }
     }
     const bootedStates = this.bootedStates(next);
     if (bootedStates.queries.length > 0) return bootedStates.queries;

@@ -142,8 +142,10 @@ async function readStateEntries(sql: Queries, token: string, low: number, high: 
   const [firsts, lasts, transfers] = await Promise.all([
     sql<Row[]>`select ref, owner, from_slot as slot from token_state where token = ${token}
       order by from_slot, to_slot nulls last limit 1`,
-    sql<Row[]>`select ref, owner, to_slot as slot from token_state where token = ${token}
-      order by from_slot desc, to_slot desc nulls first limit 1`,
+    sql<
+      Row[]
+    >`select s.ref, s.owner, s.to_slot as slot, e.tx from token_state s left join token_end e on e.token = s.token
+      where s.token = ${token} order by s.from_slot desc, s.to_slot desc nulls first limit 1`,
     sql<Row[]>`select s.ref, s.owner, s.from_slot as slot from token_state s
       cross join lateral (select p.owner from token_state p
         where p.token = s.token and p.to_slot = s.from_slot and p.ref <> s.ref and p.from_slot <= s.from_slot
@@ -154,7 +156,7 @@ async function readStateEntries(sql: Queries, token: string, low: number, high: 
   const booted = first && text(first, "ref");
   const placed = (row: Row, type: "booted" | "transferred" | "ended", position: number): Placed => {
     const [ref, slot] = [text(row, "ref"), number(row, "slot")];
-    const tx = type === "ended" ? undefined : txOf(ref);
+    const tx = type === "ended" ? maybeText(row, "tx") : txOf(ref);
     return { place: { slot, position, ref }, entry: { type, slot, tx, owner: text(row, "owner") } };
   };
   return [

@@ -108,7 +108,7 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
       now.status,
       `${slots} ${query.encoding} ${query.limit} ${query.since} ${cursor?.place} ${prefix && toHex(prefix)} ${
         contains && toHex(contains)
-      }`,
+      } ${query.ignoreCase ?? false}`,
       // a rollback may move the same states into other blocks, which only slots show
       slots || since !== undefined ? `${state.slot} ${await blockHashAt(sql, state.slot)}` : "",
     );
@@ -117,6 +117,7 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
       slot: state.slot,
       prefix,
       contains,
+      ignoreCase: query.ignoreCase ?? false,
       since,
       order: prefix !== undefined || contains !== undefined || query.limit !== undefined || cursor ? "key" : "digest",
     };

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** A field that filters as the reader types. */
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** A search field; `onSearch` is called some milliseconds after the last key, or at once on Enter. */
 export function Search({ label, value, onSearch, placeholder, delayMs = 200, onEnter }: {
@@ -16,14 +16,15 @@ export function Search({ label, value, onSearch, placeholder, delayMs = 200, onE
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const sent = useRef(value);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // the address changed, not the reader
     if (value !== sent.current) {
       sent.current = value;
       setText(value);
     }
   }, [value]);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  // not `useEffect`: its cleanup is late, and the search would go to the view that follows
+  useLayoutEffect(() => () => clearTimeout(timer.current), []);
   const send = (next: string, search: (text: string) => void) => {
     clearTimeout(timer.current);
     sent.current = next;

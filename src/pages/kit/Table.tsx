@@ -75,7 +75,7 @@ export function Table<Row>({ caption, rows, keyOf, columns, pageSize = PAGE, emp
                       onClick={() => setSorting({ column: i, down: sorting?.column === i && !sorting.down })}
                     >
                       {column.title}
-                      <span aria-hidden="true">{sorting?.column === i ? sorting.down ? " ↓" : " ↑" : ""}</span>
+                      {sorting?.column === i && <span aria-hidden="true">{sorting.down ? "↓" : "↑"}</span>}
                     </button>
                   )}
                 </th>

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** Data of the service in a view: loading, ready, failed, and still shown when a refresh fails. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import { report } from "./connection.ts";
 import { Failure, Loading } from "./states.tsx";
@@ -63,7 +63,7 @@ export function useData<T>(
   const latest = useRef(load);
   const shows = useRef(false);
   latest.current = load;
-  // before the browser draws: the request does not wait for a frame
+  // not `useEffect`, which runs a frame later: the request would wait for it, and be aborted as late
   useLayoutEffect(() => {
     const part = Symbol();
     const left = new AbortController();
@@ -170,7 +170,9 @@ export function usePages<T>(
   const key = JSON.stringify(dependencies.map(String));
   const shown = useRef(key);
   const current = shown.current === key ? cursors : [undefined];
-  useEffect(() => {
+  // not `useEffect`: the page that a reader opens before it runs would be lost
+  useLayoutEffect(() => {
+    if (shown.current === key) return;
     shown.current = key;
     setCursors([undefined]);
   }, [key]);

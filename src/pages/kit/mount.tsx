@@ -149,7 +149,8 @@ function View({ page }: { readonly page: PageDefinition }) {
   useLayoutEffect(() => {
     title.value = found?.route.title ?? "No such page";
   }, [path]);
-  useEffect(() => {
+  // not `useEffect`: a key that is pressed before it runs would have no target
+  useLayoutEffect(() => {
     if (visited === first.current) return;
     document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
   }, [visited]);

@@ -105,9 +105,14 @@ export interface TimelineItem {
 }
 
 /** Events in their order, one below the other. */
-export function Timeline({ items, label }: { readonly items: readonly TimelineItem[]; readonly label: string }) {
+export function Timeline({ items, label, busy = false }: {
+  readonly items: readonly TimelineItem[];
+  readonly label: string;
+  /** Whether others are read in their place. */
+  readonly busy?: boolean;
+}) {
   return (
-    <ol class="timeline" aria-label={label}>
+    <ol class="timeline" aria-label={label} aria-busy={busy}>
       {items.map(({ key, title: text, time, tone, body }) => (
         <li key={key} class={tone ?? ""}>
           <div class="timeline-head">

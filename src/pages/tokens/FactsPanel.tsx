@@ -14,7 +14,7 @@ import { fromHex, fromUtf8, toHex } from "#src/base/bytes.ts";
 import { entered } from "./actions.tsx";
 import { checkProof, type Verdict } from "./proof.ts";
 import { SlotAgo } from "./parts.tsx";
-import { getPage, type ListPage, type Token, typedHex } from "./service.ts";
+import { getPage, isBytes, type ListPage, type Token, typedHex } from "./service.ts";
 import type { Draft } from "./SidePanels.tsx";
 import { plain, textOf, Visible } from "./visible.tsx";
 
@@ -47,7 +47,9 @@ export function FactsPanel({ token, version, query, onDraft }: {
   const [root, setRoot] = useState(token.root);
   const list = usePages<ListPage<FactsAnswer>>(
     (cursor, signal) => {
-      const filter = wanted === "" ? "" : `&${begins ? "prefix" : "contains"}=${wanted}`;
+      // of text both cases are found, of bytes those that were typed
+      const contains = isBytes(search) ? "contains" : "ignoreCase=true&contains";
+      const filter = wanted === "" ? "" : `&${begins ? "prefix" : contains}=${wanted}`;
       const first = `/token/${tokenId}/facts?slots=true&encoding=hex&limit=${PAGE}${filter}`;
       return getPage<FactsAnswer>(cursor ?? first, signal);
     },
@@ -95,8 +97,8 @@ export function FactsPanel({ token, version, query, onDraft }: {
               return (
                 <>
                   {facts.length === 0
-                    ? <NoFacts isSearch={search !== ""} />
-                    : <FactList key={root} token={token} facts={facts} onDraft={onDraft} />}
+                    ? <NoFacts isSearch={search !== ""} isExact={begins || isBytes(search)} />
+                    : <FactList key={root} token={token} facts={facts} busy={data.loading} onDraft={onDraft} />}
                   {(list.previous ?? list.next) && (
                     <Pager
                       label="Facts"
@@ -117,9 +119,15 @@ export function FactsPanel({ token, version, query, onDraft }: {
   );
 }
 
-function NoFacts({ isSearch }: { readonly isSearch: boolean }) {
+function NoFacts({ isSearch, isExact }: { readonly isSearch: boolean; readonly isExact: boolean }) {
   return isSearch
-    ? <Empty title="No fact matches">The search compares bytes: upper and lower case differ.</Empty>
+    ? (
+      <Empty title="No fact matches">
+        {isExact
+          ? "This search compares bytes: upper and lower case differ."
+          : "Upper and lower case are the same here."}
+      </Empty>
+    )
     : (
       <Empty title="No facts yet">
         Request one with “Request a change”; it is a fact once the owner applies the request.
@@ -127,9 +135,11 @@ function NoFacts({ isSearch }: { readonly isSearch: boolean }) {
     );
 }
 
-function FactList({ token, facts, onDraft }: {
+function FactList({ token, facts, busy, onDraft }: {
   readonly token: Token;
   readonly facts: readonly Fact[];
+  /** Whether others are read in their place. */
+  readonly busy: boolean;
   readonly onDraft: (draft: Draft) => void;
 }) {
   const [verdicts, setVerdicts] = useState<ReadonlyMap<string, Verdict | "checking">>(new Map());
@@ -156,7 +166,7 @@ function FactList({ token, facts, onDraft }: {
         </p>
         <Action small run={checkAll}>{facts.length === 1 ? "Verify it" : `Verify all ${facts.length}`}</Action>
       </div>
-      <ul class="fact-list">
+      <ul class="fact-list" aria-busy={busy}>
         {facts.map((fact) => (
           <FactRow
             key={fact.key}

@@ -166,7 +166,13 @@ function Entries({ tokenId, filter, keyHex: key, version }: {
                 title={key === undefined ? "Nothing of this kind has happened" : "The key never had a value"}
               />
             )
-            : <TimelineList label="History" items={grouped(entries).map((group) => itemOf(group, key))} />}
+            : (
+              <TimelineList
+                label="History"
+                busy={data.loading}
+                items={grouped(entries).map((group) => itemOf(group, key))}
+              />
+            )}
           <Pager
             label="History"
             previous={list.previous}

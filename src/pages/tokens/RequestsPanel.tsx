@@ -74,23 +74,31 @@ export function RequestsPanel({ tokenId, owner, version }: {
       <Loaded data={data} rows={2}>
         {() => (
           <>
-            {requests.length === 0 ? <Empty title="No open requests" /> : (
-              <ul class="request-list">
-                {requests.map((one) => (
-                  <Request
-                    key={one.outputRefId}
-                    request={one}
-                    mine={one.owner === key}
-                    {...(isOwner
-                      ? {
-                        picked: chosen.includes(one.outputRefId),
-                        onPick: (on: boolean) => pick(one.outputRefId, on),
-                        onRefuse: () => void refuse(tokenId, [one.outputRefId]),
-                      }
-                      : {})}
-                  />
-                ))}
-              </ul>
+            {requests.length === 0
+              ? <Empty title="No open requests" />
+              : (
+                <ul class="request-list" aria-busy={data.loading}>
+                  {requests.map((one) => (
+                    <Request
+                      key={one.outputRefId}
+                      request={one}
+                      mine={one.owner === key}
+                      {...(isOwner
+                        ? {
+                          picked: chosen.includes(one.outputRefId),
+                          onPick: (on: boolean) => pick(one.outputRefId, on),
+                          onRefuse: () => void refuse(tokenId, [one.outputRefId]),
+                        }
+                        : {})}
+                    />
+                  ))}
+                </ul>
+              )}
+            {requests.some(({ outlook }) => outlook) && (
+              <p class="note compared">
+                Each request is compared with the facts and with older requests for its key. The contract itself runs,
+                with a transaction's limits, when the owner applies requests.
+              </p>
             )}
             {total > PAGE && (
               <Pager
@@ -211,6 +219,10 @@ function Outlook({ request: { pending, outlook } }: { readonly request: OpenRequ
   if (pending !== undefined) return <Badge tone="quiet">waits for a block</Badge>;
   if (outlook === undefined) return null;
   return outlook.applies
-    ? <Badge tone="good" title={outlook.message}>can be applied now</Badge>
+    ? (
+      <Badge tone="good" title={`${outlook.message} Compared with the facts and older requests.`}>
+        can be applied now
+      </Badge>
+    )
     : <Badge tone="warn" title={outlook.message}>would not be applied</Badge>;
 }

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** The actions on a token: requests, for anybody; applying, transferring and ending, for its owner; what ends it is last. */
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { fromHex, fromUtf8, toHex } from "#src/base/bytes.ts";
 import { ApiError } from "#src/client/http.ts";
 import type { UpdateDryRun } from "#src/client/tokens.ts";
@@ -84,7 +84,7 @@ function RequestForm({ tokenId, draft }: { readonly tokenId: string; readonly dr
   const [before, setBefore] = useState("");
   const [after, setAfter] = useState("");
   const [hex, setHex] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!draft) return;
     const inHex = [draft.key, draft.value].some((one) => fromUtf8(fromHex(one)) === undefined);
     setType(draft.type);

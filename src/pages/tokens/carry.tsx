@@ -4,7 +4,7 @@
  * and passes only a transaction that does exactly what is intended to the wallet.
  */
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import type { Intent, Resolve, Summary } from "#src/client/summary.ts";
 import type { TokenClient } from "#src/client/tokens.ts";
@@ -149,7 +149,8 @@ function Steps({ job: one }: { readonly job: Job }) {
       setStage("failed");
     });
   }, []);
-  useEffect(() => button.current?.focus(), [stage]);
+  // not `useEffect`: a key that is pressed before it runs would have no target
+  useLayoutEffect(() => button.current?.focus(), [stage]);
 
   const sign = async () => {
     setError(undefined);

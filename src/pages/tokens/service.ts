@@ -112,6 +112,9 @@ export const explorerAddress = (address: string): string | undefined => explorer
 /** Where the devnet's page pays test ada. */
 export const faucetPage = (): string | undefined => explorerAt("/tools");
 
+/** Whether the reader typed bytes, after `0x`. */
+export const isBytes = (text: string): boolean => /^0x/i.test(text.trim());
+
 /** A key that the reader typed, as bytes in hexadecimal: text, or bytes after `0x`. Undefined for `0x` and no hexadecimal. */
 export function typedHex(text: string): string | undefined {
   const digits = /^0x(.*)$/i.exec(text.trim())?.[1];

@@ -16,7 +16,13 @@ function steps({ valid, tokens, requests, retracts, refunds }: Summary): Compone
     ...(valid ? [] : ["The transaction is marked as failing and forfeits its collateral."]),
     ...tokens.flatMap((one): ComponentChildren[] => {
       const { tokenId, booted, ended, owner, root, applies, skips, refuses = [] } = one;
-      if (booted) return [<span key="boot">Boots the token {token(tokenId)}.</span>];
+      if (booted) {
+        return [
+          <span key="boot">
+            Boots the token {token(tokenId)}. The ada that it locks returns to its owner at its end.
+          </span>,
+        ];
+      }
       if (ended) return [<span key="end">Ends the token {token(tokenId)}.</span>];
       return [
         ...applies.map(({ change, outputRef }) => (
@@ -99,7 +105,7 @@ export function SummaryView({ summary }: { readonly summary: Summary }) {
       <Facts
         pairs={Object.entries({
           Fee: <Ada lovelace={fee} />,
-          "For you": net === null ? "not known" : <Value amount={net} signed />,
+          "Your balance": net === null ? "not known" : <Value amount={net} signed />,
           "At risk": collateral === null
             ? "nothing"
             : collateral.atRisk === null

@@ -19,6 +19,7 @@ import { startBrowser } from "../../support/browser.ts";
 import { certificates, PROPOSAL_DEPOSIT, proposing, spend, type Spending, voting } from "../../support/devnet.ts";
 import { give, makeBlock, valueOf } from "../../support/devnet_world.ts";
 import { type ExplorerWorld, startExplorer, urlOf } from "../../support/explorer_world.ts";
+import { itLong } from "../../support/long.ts";
 import { minting } from "../../support/minting.ts";
 import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages.ts";
 import { agrees, plutusHash, refusesSaying } from "../../support/scripts.ts";
@@ -409,7 +410,7 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     await panel(page, "Inputs (1)").waitFor();
   });
 
-  it("follows the devnet again after a break", async () => {
+  itLong("follows the devnet again after a break", async () => {
     const page = await open("/");
     await page.locator("#link[data-state=live]").waitFor();
     const { port } = listener;
@@ -426,7 +427,7 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     expect(await page.evaluate(() => "here" in globalThis)).toBe(true);
   });
 
-  it("says that the index is off, and shows what needs none", async () => {
+  itLong("says that the index is off, and shows what needs none", async () => {
     const { hash } = await someMint();
     const without = await world.listen(false);
     try {

@@ -10,6 +10,7 @@ import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { startBrowser } from "../../support/browser.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { itLong } from "../../support/long.ts";
 import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages.ts";
 import { fund, http, land, User } from "../../support/user.ts";
 import { until } from "../../support/until.ts";
@@ -118,7 +119,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await chart.locator("td", { hasText: /^1$/ }).first().waitFor();
   });
 
-  it("updates the statechart of a watched actor, from before its creation on", async () => {
+  itLong("updates the statechart of a watched actor, from before its creation on", async () => {
     const { token, signed, hash } = await bootToken();
     const [watched, sent] = await Promise.all([
       open(`/ui/actors/token/${token}`),
@@ -160,7 +161,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect([await isTheSame(watched), await isTheSame(sent)]).toEqual([true, true]);
   });
 
-  it("shows the state at any version by keyboard, with what it changed, at an address that can be kept", async () => {
+  itLong("shows the state at any version by keyboard, with what it changed, at an address that can be kept", async () => {
     const token = await someToken();
     const built = await http(arbor.tokens, "POST", `/transaction/${user.address}/request-insert/${token}`, {
       key: "a",
@@ -264,7 +265,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.locator(".context li", { hasText: "root" }).first().waitFor();
   });
 
-  it("keeps its rows while one of them has the focus, and keeps folded parts folded", async () => {
+  itLong("keeps its rows while one of them has the focus, and keeps folded parts folded", async () => {
     const token = await booted();
     const page = await open("/");
     const watched = await open(`/ui/actors/token/${token}`);
@@ -342,7 +343,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.keyboard.press("Escape");
   });
 
-  it("follows links, filters and the back button without a reload", async () => {
+  itLong("follows links, filters and the back button without a reload", async () => {
     const token = await someToken();
     const page = await open("/");
     await page.getByRole("link", { name: "Actors", exact: true }).click();
@@ -371,7 +372,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect(await isTheSame(page)).toBe(true);
   });
 
-  it("shows what an event concerns, and finds a token by its owner's address", async () => {
+  itLong("shows what an event concerns, and finds a token by its owner's address", async () => {
     const token = await someToken();
     const page = await open(`/ui/actors/token/${token}`, PHONE);
     const first = page.locator(".timeline > li", { hasText: "BOOTED" });
@@ -457,7 +458,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       }));
   });
 
-  it("shows each statechart whole at 1280 pixels", async () => {
+  itLong("shows each statechart whole at 1280 pixels", async () => {
     const page = await open(`/ui/actors/token/${await someToken()}`, { viewport: { width: 1280, height: 900 } });
     for (const kind of ["token", "transaction", "wallet", "shared-wallet", "delegation"]) {
       await page.goto(`${arbor.operator}/ui/actors/${kind}/${kind === "token" ? await someToken() : "none"}`);
@@ -487,7 +488,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await expectAccessible(page, "a dialog");
   });
 
-  it("adds a webhook, shows its secret once, keeps opened parts open, and removes it", async () => {
+  itLong("adds a webhook, shows its secret once, keeps opened parts open, and removes it", async () => {
     const page = await open("/ui/webhooks");
     await live(page);
     await page.getByRole("button", { name: "Add a webhook" }).press("Enter");

@@ -334,13 +334,14 @@ describe("histories", () => {
       [],
     ]);
     expect(await found("contains=6172&encoding=hex", "limit=5")).toEqual([toHex(utf8("planet"))]);
+    expect([await found("contains=LAneT"), await found("contains=LAneT&ignoreCase=true")]).toEqual([[], ["planet"]]);
     expect((await http(arbor.tokens, "GET", `/token/${mine}/facts?contains=a&since=0`)).status).toBe(400);
     const handed = await client.transfer(owner.address, mine, other.address);
     const transfer = await land(arbor.tokens, other.sign(owner.sign(handed.unsignedTransaction)));
-    await landed(other, (await client.end(other.address, mine)).unsignedTransaction);
+    const end = await landed(other, (await client.end(other.address, mine)).unsignedTransaction);
     const entries = await pagesOf(`/token/${mine}/timeline?limit=2`, (page) => page.entries);
     expect(entries.map(({ type, txHash, outputRefId }) => [type, txHash, outputRefId])).toEqual([
-      ["ended", null, undefined],
+      ["ended", end, undefined],
       ["transferred", transfer, undefined],
       ["retracted", retract, third],
       ...built.applied[0]! < built.refused[0]!

@@ -10,6 +10,7 @@ import { startBrowser } from "../../support/browser.ts";
 import { type BrowserWallet, installWallet, witnessSet } from "../../support/browser_wallet.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { type FalsifyingProxy, startFalsifyingProxy } from "../../support/falsifying_proxy.ts";
+import { itLong } from "../../support/long.ts";
 import { expectAccessible, expectFits, expectFocusVisible, PHONE } from "../../support/pages.ts";
 import { fund, http, land, User } from "../../support/user.ts";
 
@@ -206,7 +207,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await expectAccessible(page, "the list of tokens");
   });
 
-  it("retracts a request, applies and refuses selected ones, transfers a token and ends it", async () => {
+  itLong("retracts a request, applies and refuses selected ones, transfers a token and ends it", async () => {
     const token = await tokenWith("k", "v");
     const { page } = await open(owner, `#/token/${token}?tab=requests`);
     await connected(page);
@@ -337,7 +338,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     expect(wallet.signRequests.length).toBe(4);
   });
 
-  it("shows if a fact does not match the state output", async () => {
+  itLong("shows if a fact does not match the state output", async () => {
     const token = await tokenWith("k", "v");
     const [key, forged] = [toHex(utf8("k")), toHex(utf8("forged"))];
     proxy.falsify = ({ path }, answer) => {
@@ -403,7 +404,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await panel(page, "History of a key").getByText("insert \\xff\\x00 =").waitFor();
   });
 
-  it("lists tokens with their counts, in an order and under labels that stay", async () => {
+  itLong("lists tokens with their counts, in an order and under labels that stay", async () => {
     const [first, second] = [await tokenWith("a", "1"), await tokenWith("b", "2")];
     const page = await newPage(arbor.tokens);
     await page.goto(`${arbor.tokens}/#/token/${first}`);

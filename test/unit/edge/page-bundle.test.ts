@@ -1,4 +1,5 @@
 /** Pages that are bundled from TSX: their documents, their policy, their size, and what happens where none can be bundled. */
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
@@ -41,18 +42,28 @@ const refusing =
   (() => Promise.resolve(fail("bundle_unavailable", "no", { reason: "secret path" }))) as unknown as Builders["run"];
 
 describe("a page", () => {
-  it("is a document that names its styles and modules, entry last and chunks on demand not at all", async () => {
+  it("is a document that names its styles and modules, the entry first and chunks on demand not at all", async () => {
     const answer = await appOf(bundling).request("/ui/actors/token/ab");
     const text = await answer.text();
     expect([answer.status, answer.headers.get("content-type"), answer.headers.get("cache-control")])
       .toEqual([200, "text/html; charset=utf-8", "no-cache"]);
     expect([...text.matchAll(/(?:href|src)="(\/page[^"]*)"/g)].map(([, url]) => url)).toEqual([
       "/page/operator/main-C.css",
-      "/page/operator/chunk-B.js",
       "/page/operator/main-A.js",
+      "/page/operator/chunk-B.js",
     ]);
     expect(text).toContain("<title>Some &lt;page&gt; · Arbor</title>");
-    expect(text).not.toMatch(/<script>|style=|onload=/);
+    expect(text).not.toMatch(/style=|onload=/);
+  });
+
+  it("has one script of its own, whose hash the policy has, before the styles that it would wait for", async () => {
+    const answer = await appOf(bundling).request("/");
+    const text = await answer.text();
+    const [script, ...more] = [...text.matchAll(/<script[^>]*>([^]*?)<\/script>/g)];
+    expect(more).toEqual([]);
+    const hash = createHash("sha256").update(script![1]!).digest("base64");
+    expect(answer.headers.get("content-security-policy")).toContain(`script-src 'self' 'sha256-${hash}';`);
+    expect(script!.index).toBeLessThan(text.indexOf("stylesheet"));
   });
 
   it("is revalidated, while its files are kept for good", async () => {
@@ -71,13 +82,15 @@ describe("a page", () => {
     const policyOf = async (settings: PageSettings) =>
       (await appOf(bundling, settings).request("/")).headers.get("content-security-policy")!.split("; ");
     const strict = await policyOf({});
-    expect(strict).toEqual(expect.arrayContaining(["default-src 'none'", "script-src 'self'", "connect-src 'self'"]));
+    expect(strict).toEqual(expect.arrayContaining(["default-src 'none'", "connect-src 'self'"]));
+    const scripts = strict.find((part) => part.startsWith("script-src"))!;
+    expect(scripts).toMatch(/^script-src 'self' 'sha256-[\w+/]{43}='$/);
     const wider = await policyOf({
       scripts: ["http://127.0.0.1:4000/wallet-sdk.js"],
       connect: ["http://127.0.0.1:5000"],
     });
     expect(wider.filter((part) => !strict.includes(part))).toEqual([
-      "script-src 'self' http://127.0.0.1:4000",
+      `${scripts} http://127.0.0.1:4000`,
       "connect-src 'self' http://127.0.0.1:4000 http://127.0.0.1:5000",
     ]);
   });

@@ -52,7 +52,7 @@ describe("follower", () => {
   it.each(Array.from({ length: RUNS }, (_, i) => i + 1))("comes out exact, run %i", async (seed) => {
     await store
       .sql`truncate chain_block, chain_transaction, chain_watch, chain_utxo, submission, submission_open, submission_status, submission_wallet, token_state,
-      token_quarantine, token_request, token_request_end, fact, token_bucket, told restart identity`;
+      token_quarantine, token_request, token_request_end, token_end, fact, token_bucket, told restart identity`;
     await store.sql`update chain_cursor set slot = -1, hash = '', height = 0, tip_slot = -1, tip_height = 0`;
     const random = seeded(seed);
     const chain = new MemoryChain();
