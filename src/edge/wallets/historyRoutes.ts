@@ -132,7 +132,17 @@ async function historyQueryOf(service: WalletService, query: HistoryParameters):
   const to = end === undefined ? undefined : lastSlotUntil(eras, end);
   if (to !== undefined && to < 0) return undefined;
   const after = afterIn(query.after, HISTORY_PLACE);
-  return { from, to, order, limit: query.limit ?? query.max_count, minWithdrawal, address: address?.hex, direction, status, after };
+  return {
+    from,
+    to,
+    order,
+    limit: query.limit ?? query.max_count,
+    minWithdrawal,
+    address: address?.hex,
+    direction,
+    status,
+    after,
+  };
 }
 
 type HistoryParameters = SchemaOutputs<typeof api.historyQuery & typeof page>;

@@ -161,35 +161,38 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     expect([await isTheSame(watched), await isTheSame(sent)]).toEqual([true, true]);
   });
 
-  itLong("shows the state at any version by keyboard, with what it changed, at an address that can be kept", async () => {
-    const token = await someToken();
-    const built = await http(arbor.tokens, "POST", `/transaction/${user.address}/request-insert/${token}`, {
-      key: "a",
-      value: "b",
-    });
-    await land(arbor.tokens, user.sign(built.body.unsignedTransaction));
-    await until("version 2", async () => (await actor("token", token)).body.version >= 2);
-    const { body: { version, context } } = await actor("token", token);
-    const first = (await http(arbor.operator, "GET", `/actors/token/${token}/at?version=1`)).body;
-    expect(first.context.slot).toBeLessThan(context.slot);
-    const page = await open(`/ui/actors/token/${token}`);
-    const slider = page.getByRole("slider", { name: "Version" });
-    await slider.focus();
-    await page.keyboard.press("Home");
-    await page.waitForURL(/\?version=1$/);
-    await page.locator(".context li", { hasText: `slot:${first.context.slot}` }).waitFor();
-    expect(await slider.getAttribute("aria-valuetext")).toBe(`version 1 of ${version}`);
-    await page.locator(".statechart .last", { hasText: "Version 1: BOOTED" }).waitFor();
-    await page.locator(".timeline li.chosen", { hasText: "BOOTED" }).waitFor();
-    await page.keyboard.press("ArrowRight");
-    if (version > 2) await page.locator(".changes", { hasText: "slot" }).waitFor();
-    await page.goto(`${arbor.operator}/ui/actors/token/${token}?version=1`);
-    await page.locator(".context li", { hasText: `slot:${first.context.slot}` }).waitFor();
-    await page.getByRole("button", { name: "Back to the newest" }).press("Enter");
-    await page.locator(".context li", { hasText: `slot:${context.slot}` }).waitFor();
-    await page.goto(`${arbor.operator}/ui/actors/token/${token}?version=99999`);
-    await page.getByRole("alert").filter({ hasText: `versions up to ${version}` }).waitFor();
-  });
+  itLong(
+    "shows the state at any version by keyboard, with what it changed, at an address that can be kept",
+    async () => {
+      const token = await someToken();
+      const built = await http(arbor.tokens, "POST", `/transaction/${user.address}/request-insert/${token}`, {
+        key: "a",
+        value: "b",
+      });
+      await land(arbor.tokens, user.sign(built.body.unsignedTransaction));
+      await until("version 2", async () => (await actor("token", token)).body.version >= 2);
+      const { body: { version, context } } = await actor("token", token);
+      const first = (await http(arbor.operator, "GET", `/actors/token/${token}/at?version=1`)).body;
+      expect(first.context.slot).toBeLessThan(context.slot);
+      const page = await open(`/ui/actors/token/${token}`);
+      const slider = page.getByRole("slider", { name: "Version" });
+      await slider.focus();
+      await page.keyboard.press("Home");
+      await page.waitForURL(/\?version=1$/);
+      await page.locator(".context li", { hasText: `slot:${first.context.slot}` }).waitFor();
+      expect(await slider.getAttribute("aria-valuetext")).toBe(`version 1 of ${version}`);
+      await page.locator(".statechart .last", { hasText: "Version 1: BOOTED" }).waitFor();
+      await page.locator(".timeline li.chosen", { hasText: "BOOTED" }).waitFor();
+      await page.keyboard.press("ArrowRight");
+      if (version > 2) await page.locator(".changes", { hasText: "slot" }).waitFor();
+      await page.goto(`${arbor.operator}/ui/actors/token/${token}?version=1`);
+      await page.locator(".context li", { hasText: `slot:${first.context.slot}` }).waitFor();
+      await page.getByRole("button", { name: "Back to the newest" }).press("Enter");
+      await page.locator(".context li", { hasText: `slot:${context.slot}` }).waitFor();
+      await page.goto(`${arbor.operator}/ui/actors/token/${token}?version=99999`);
+      await page.getByRole("alert").filter({ hasText: `versions up to ${version}` }).waitFor();
+    },
+  );
 
   it("finds why a transaction hangs from its hash: the effect, its error and its next attempt", async () => {
     const hash = "5c".repeat(32);
