@@ -25,7 +25,7 @@ describe("ids of governance", () => {
   it.each(["key", "script"] as const)("reads back committee credentials of a %s", (kind) => {
     const credential = { kind, hash: "0a".repeat(28) };
     for (const role of ["hot", "cold"] as const) {
-      expect(parseCommitteeText(committeeText(role, credential))).toEqual({ role, credential });
+      expect(parseCommitteeText(committeeText(role, credential))).toEqual({ of: role, credential });
     }
     expect(parseCommitteeText(toBech32("cc_hot", new Uint8Array(29)))).toBeUndefined();
     expect(parseCommitteeText(toBech32("drep", new Uint8Array(29)))).toBeUndefined();
