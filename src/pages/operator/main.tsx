@@ -2,7 +2,7 @@
 /** The operator pages: what every actor does, what needs attention, and what an operator can do about it. */
 import "./operator.css";
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { TextField } from "../kit/forms.tsx";
 import { mount } from "../kit/mount.tsx";
 import { go, title } from "../kit/router.ts";
@@ -47,7 +47,7 @@ function SearchField() {
 function Login() {
   const [token, setToken] = useState("");
   const rejected = locked.value === "rejected";
-  useEffect(() => {
+  useLayoutEffect(() => {
     title.value = "Token";
     document.querySelector<HTMLInputElement>(".login input")?.focus();
   }, []);

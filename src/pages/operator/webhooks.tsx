@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** Webhooks: their transitions, their delivery state, their last messages, and adding one. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { count } from "../kit/amounts.tsx";
 import { Loaded, useData } from "../kit/data.tsx";
 import { Dialog } from "../kit/Dialog.tsx";
@@ -120,7 +120,7 @@ function Add({ close, after }: { readonly close: () => void; readonly after: (ma
 /** Shows a new webhook's secret until it is confirmed. */
 function Secret({ made: { url, secret }, stored }: { readonly made: WebhookMade; readonly stored: () => void }) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   return (
     <Panel title="Store this secret: it is not shown again" class="fresh">
       <p class="note">

@@ -2,7 +2,7 @@
  * A new wallet: its phrase is made in the browser, shown once, and three of its words must then be entered. It lives in the
  * memory of this view alone, and goes to the service once, with the passphrase.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Form, TextField } from "../kit/forms.tsx";
 import { Heading, Panel } from "../kit/parts.tsx";
 import { go } from "../kit/router.ts";
@@ -19,7 +19,7 @@ export function NewPhrase({ done }: { readonly done: (words: readonly string[]) 
   const [typed, setTyped] = useState<Readonly<Record<number, string>>>({});
   const [wrong, setWrong] = useState<ReadonlySet<number>>(new Set());
   const top = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (places) top.current?.querySelector("input")?.focus();
   }, [places]);
   if (places === undefined) {

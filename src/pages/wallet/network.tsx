@@ -69,7 +69,8 @@ export function NetworkStatus() {
   return (
     <p class="network" title={`Block ${tip.height.quantity}, slot ${tip.absolute_slot_number}`}>
       <b class={magic === 764824073 ? "" : "test"}>{networkName(magic)}</b>
-      {` epoch ${tip.epoch_number}${behind}`}
+      <span class="epoch">{` epoch ${tip.epoch_number}`}</span>
+      {behind}
     </p>
   );
 }

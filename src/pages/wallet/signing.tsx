@@ -5,7 +5,7 @@
  * or passed on, where other owners or other programs have to sign.
  */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import type { Constructed, Decoded, NetworkInformation } from "#src/client/wallets.ts";
 import { Ada, count } from "../kit/amounts.tsx";
@@ -160,7 +160,7 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
   const book = useAssets(wallet);
   const top = useRef<HTMLDivElement>(null);
   // the button that led here is gone, and with it the focus
-  useEffect(() => top.current?.focus(), []);
+  useLayoutEffect(() => top.current?.focus(), []);
   if (sent !== undefined) return <Sent wallet={wallet} hash={sent} back={finish} landed={done} />;
   const submit = async (signed: string, hash: string) => {
     await send("POST", `/${wallet.prefix}/${wallet.id}/transactions-submit`, { transaction: signed }, hash);
@@ -506,7 +506,7 @@ export function Sent({ wallet, hash, back, landed }: {
     [hash],
     { everyMs: 1_500 },
   );
-  useEffect(() => document.querySelector<HTMLElement>("#sent")?.focus(), []);
+  useLayoutEffect(() => document.querySelector<HTMLElement>("#sent")?.focus(), []);
   const book = useAssets(wallet);
   const status = data.value?.status ?? "pending";
   useEffect(() => {
