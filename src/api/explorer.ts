@@ -211,3 +211,17 @@ export const transactionList = z.object({
   transactions: z.array(transactionSummary).describe("Newest first."),
   next: z.string().optional().describe("The value of `before` for the page behind this one; absent on the last one."),
 }).meta({ id: "TransactionList" });
+
+export const addressTransaction = z.object({
+  hash: txHash,
+  height: z.int().optional().describe("Height of its block; absent where the output is of the genesis."),
+  time,
+  lovelace: z.int().describe("Lovelace that came, negative where some left."),
+  assets: z.record(z.string(), z.int()).describe(
+    "Quantities that came or left, by the concatenation of policy id and asset name.",
+  ),
+}).meta({ id: "AddressTransaction" });
+export const addressTransactions = z.object({
+  transactions: z.array(addressTransaction).describe("Newest first."),
+  next: z.string().optional().describe("The value of `before` for the page behind this one; absent on the last one."),
+}).meta({ id: "AddressTransactions" });

@@ -150,7 +150,7 @@ export function readHolder(text: string, network: NetworkId): NamedHolder {
 }
 
 /** A payment credential: hash of a key, key, or hash of a script in bech32 (CIP-5). */
-function readCredential(text: string): Pick<NamedHolder, "holder" | "text"> | undefined {
+export function readCredential(text: string): Pick<NamedHolder, "holder" | "text"> | undefined {
   const { prefix, bytes } = fromBech32(text) ?? {};
   if (!bytes) return undefined;
   const named = (kind: "key" | "script", hash: string, prefix: string) => ({

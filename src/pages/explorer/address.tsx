@@ -1,13 +1,14 @@
 /** An address with its outputs and transactions; of a stake address its account. */
 import { Ada, count } from "../kit/amounts.tsx";
-import { useData } from "../kit/data.tsx";
+import { queryText } from "#src/client/http.ts";
+import { useData, usePages } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
 import { Badge, Facts, Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { Table } from "../kit/Table.tsx";
 import { Ago } from "../kit/time.tsx";
-import { type Amount, type HeldOutput, index, part, type Place } from "./api.ts";
-import { Amounts, AssetLink, Ref } from "./links.tsx";
+import { type AddressTransactions, type Amount, get, type HeldOutput, index, part } from "./api.ts";
+import { Amounts, AssetLink, assetsIn, Holding, Ref } from "./links.tsx";
 import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 import { pageOf } from "./names.ts";
@@ -84,7 +85,7 @@ function Address({ id, tab }: { readonly id: string; readonly tab: string }) {
                 ? <Outputs path={path} />
                 : tab === "assets"
                 ? <Assets of={amount} />
-                : <Transactions path={path} />}
+                : <Transactions of={id} />}
             </Parts>
           </>
         )}
@@ -114,26 +115,39 @@ export function AssetTable({ rows }: { readonly rows: readonly Amount[] }) {
   );
 }
 
-/** Transactions of an address or an asset, newest first. */
-export function Transactions({ path }: { readonly path: string }) {
-  const pages = useIndexPages<Place>(`${path}/transactions`, [moment.value], { order: "desc" });
+/** Transactions of an address or an account, newest first, with what each changed there. */
+function Transactions({ of }: { readonly of: string }) {
+  const pages = usePages<{ readonly rows: AddressTransactions["transactions"]; readonly next: string | undefined }>(
+    async (before, signal) => {
+      const query = queryText({ before });
+      const { transactions, next } = await get<AddressTransactions>(
+        `/addresses/${part(of)}/transactions${query}`,
+        signal,
+      );
+      return { rows: transactions, next };
+    },
+    ({ next }) => next,
+    [of, moment.value],
+  );
   return (
     <IndexTable
       pages={pages}
       caption="Transactions, newest first"
-      keyOf={({ tx_hash }) => tx_hash}
+      keyOf={({ hash }) => hash}
       empty="No transaction."
       columns={[
+        { title: "Transaction", width: "32%", cell: ({ hash }) => <Ref kind="transaction" id={hash} ends={6} /> },
         {
-          title: "Transaction",
-          width: "55%",
-          cell: ({ tx_hash: hash }) => <Ref kind="transaction" id={hash} ends={10} />,
+          title: "Change",
+          cell: ({ lovelace, assets }) => <Holding lovelace={lovelace} assets={assetsIn(assets)} signed />,
         },
         {
           title: "Block",
-          cell: ({ block_height: height }) => <a href={hrefOf(`/block/${height}`)}>{count(height)}</a>,
+          width: "14%",
+          cell: ({ height }) =>
+            height === undefined ? "genesis" : <a href={hrefOf(`/block/${height}`)}>{count(height)}</a>,
         },
-        { title: "Age", width: "20%", cell: ({ block_time: time }) => <Ago at={time * 1_000} /> },
+        { title: "Age", width: "16%", cell: ({ time }) => <Ago at={time} /> },
       ]}
     />
   );
@@ -251,7 +265,7 @@ function Account({ id, tab }: { readonly id: string; readonly tab: string }) {
             </Panel>
             <div class="tabs-below">
               <Parts label="Parts of the account" at={at} tab={tab} tabs={tabs}>
-                <AccountPart path={path} tab={tab} />
+                <AccountPart id={id} path={path} tab={tab} />
               </Parts>
             </div>
           </>
@@ -261,7 +275,7 @@ function Account({ id, tab }: { readonly id: string; readonly tab: string }) {
   );
 }
 
-function AccountPart({ path, tab }: { readonly path: string; readonly tab: string }) {
+function AccountPart({ id, path, tab }: { readonly id: string; readonly path: string; readonly tab: string }) {
   switch (tab) {
     case "stake":
       return <StakeHistory path={path} />;
@@ -270,7 +284,7 @@ function AccountPart({ path, tab }: { readonly path: string; readonly tab: strin
     case "assets":
       return <AccountAssets path={path} />;
     case "transactions":
-      return <Transactions path={path} />;
+      return <Transactions of={id} />;
     default:
       return <Rewards path={path} />;
   }

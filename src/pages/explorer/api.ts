@@ -9,6 +9,7 @@ import { call, type Query, queryText } from "#src/client/http.ts";
 export type Live = z.infer<typeof api.live>;
 export type Transaction = z.infer<typeof api.transaction>;
 export type TransactionSummary = z.infer<typeof api.transactionSummary>;
+export type AddressTransactions = z.infer<typeof api.addressTransactions>;
 export type TransactionList = z.infer<typeof api.transactionList>;
 export type Output = z.infer<typeof api.explorerOutput>;
 export type Input = Transaction["inputs"][number];

@@ -4,9 +4,9 @@ import { useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
 import { Badge, Facts, Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
+import { Ago } from "../kit/time.tsx";
 import { JsonTree } from "../kit/values.tsx";
-import { index, part } from "./api.ts";
-import { Transactions } from "./address.tsx";
+import { index, part, type Place } from "./api.ts";
 import { AssetLink, Ref } from "./links.tsx";
 import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { moment } from "./live.ts";
@@ -174,6 +174,31 @@ function History({ path }: { readonly path: string }) {
         },
         { title: "Action", cell: ({ action }) => action },
         { title: "Quantity", align: "right", cell: ({ amount }) => <Amount amount={amount} signed /> },
+      ]}
+    />
+  );
+}
+
+/** Transactions with an output that holds the asset, newest first. */
+function Transactions({ path }: { readonly path: string }) {
+  const pages = useIndexPages<Place>(`${path}/transactions`, [moment.value], { order: "desc" });
+  return (
+    <IndexTable
+      pages={pages}
+      caption="Transactions, newest first"
+      keyOf={({ tx_hash }) => tx_hash}
+      empty="No transaction."
+      columns={[
+        {
+          title: "Transaction",
+          width: "55%",
+          cell: ({ tx_hash: hash }) => <Ref kind="transaction" id={hash} ends={10} />,
+        },
+        {
+          title: "Block",
+          cell: ({ block_height: height }) => <a href={hrefOf(`/block/${height}`)}>{count(height)}</a>,
+        },
+        { title: "Age", width: "20%", cell: ({ block_time: time }) => <Ago at={time * 1_000} /> },
       ]}
     />
   );

@@ -69,16 +69,17 @@ export function AssetLink({ unit }: { readonly unit: string }) {
   );
 }
 
-/** Lovelace and assets, each on a line of its own; many assets are folded. */
-export function Holding({ lovelace, assets }: {
+/** Lovelace and assets, each on a line of its own; many assets are folded. `signed`: with a plus where they are positive. */
+export function Holding({ lovelace, assets, signed = false }: {
   readonly lovelace: bigint | number | string;
   readonly assets: readonly Quantity[];
+  readonly signed?: boolean;
 }) {
   const list = (some: readonly Quantity[]) => (
     <ul class="assets">
       {some.map(({ unit, quantity }) => (
         <li key={unit}>
-          <Amount amount={quantity} /> <AssetLink unit={unit} />
+          <Amount amount={quantity} signed={signed} /> <AssetLink unit={unit} />
         </li>
       ))}
     </ul>
@@ -86,7 +87,7 @@ export function Holding({ lovelace, assets }: {
   const shown = 4;
   return (
     <div class="holding">
-      <Ada lovelace={lovelace} />
+      <Ada lovelace={lovelace} signed={signed} />
       {assets.length > 0 && list(assets.slice(0, shown))}
       {assets.length > shown && (
         <details>

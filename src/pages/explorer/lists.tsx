@@ -90,9 +90,9 @@ export function useIndexPages<T>(
   );
 }
 
-/** A table of such a list. */
+/** A table of a list that is read by pages. */
 export function IndexTable<T>({ pages, caption, columns, keyOf, empty, reversed = false }: {
-  readonly pages: Pages<NumberedPage<T>>;
+  readonly pages: Pages<{ readonly rows: readonly T[] }>;
   readonly caption: string;
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;

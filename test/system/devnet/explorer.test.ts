@@ -1,10 +1,12 @@
 /** What the devnet's explorer page reads: transactions in full, refusals, script runs, search, the live state. */
 import { expect, test } from "vitest";
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { fromHex, toHex } from "#src/base/bytes.ts";
 import { parseJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
 import * as api from "#src/api/explorer.ts";
-import { hexAddressText } from "#src/cardano/address.ts";
+import { addressText, hexAddressText, rewardAddress } from "#src/cardano/address.ts";
+import { toBech32 } from "#src/cardano/bech32.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
 import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
 import { genesisOutputs } from "#src/devnet/genesis/genesis.ts";
@@ -13,7 +15,7 @@ import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
 import { checkRows, spend } from "../../support/devnet.ts";
 import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { minting } from "../../support/minting.ts";
+import { minting, NAME } from "../../support/minting.ts";
 import { agrees, plutusHash, refusesSaying } from "../../support/scripts.ts";
 import { person } from "../../support/wallet.ts";
 
@@ -277,6 +279,71 @@ test("search finds by every id, and the index answers in the devnet's form of re
   expect(await get("/explorer/v0/nothing")).toMatchObject({ status: 404, body: { code: "not_found" } });
 });
 
+test("an address's transactions say what each changed there; the changes add up to what it holds", async () => {
+  const { devnet, get, read } = await start();
+  const coin = await give(devnet, alice.base, 50n * ada);
+  await makeBlock(devnet);
+  const complete = { parameters: devnet.genesis.parameters, fee: ada };
+  const units = { "mint:0": { memory: 100_000, steps: 40_000_000 } };
+  const mint = minting({
+    input: coin.ref,
+    lovelace: 50n * ada,
+    scripts: [undefined, undefined, agrees],
+    units,
+    complete,
+  });
+  expect(await submit(devnet, mint)).toBe("accepted");
+  await makeBlock(devnet);
+  const other = await give(devnet, alice.base, 50n * ada);
+  await makeBlock(devnet);
+  const { cbor, hash } = payment(other);
+  expect(await submit(devnet, cbor)).toBe("accepted");
+  await makeBlock(devnet);
+
+  /** All transactions of a holder, by pages of two. */
+  const changesOf = async (holder: string): Promise<Body[]> => {
+    const all: Body[] = [];
+    for (let before = "";;) {
+      const page = await read(`/addresses/${holder}/transactions?count=2${before}`, api.addressTransactions);
+      all.push(...page.transactions);
+      if (page.next === undefined) return all;
+      expect(page.transactions).toHaveLength(2);
+      before = `&before=${page.next}`;
+    }
+  };
+  const address = hexAddressText(alice.base)!;
+  const [paid, funded, minted, first, ...none] = await changesOf(address);
+  expect(none).toEqual([]);
+  expect(paid).toMatchObject({ hash, height: devnet.tip().height, lovelace: -11_000_000, assets: {} });
+  expect(funded).toMatchObject({ hash: other.ref.txHash, lovelace: 50_000_000 });
+  const unit = `${plutusHash(3, agrees)}${toHex(NAME)}`;
+  expect(minted).toMatchObject({ lovelace: -1_000_000, assets: { [unit]: 1 } });
+  expect(first).toMatchObject({ hash: coin.ref.txHash, lovelace: 50_000_000, assets: {}, time: expect.any(Number) });
+  const [received] = await changesOf(hexAddressText(bob.base)!);
+  expect(received).toMatchObject({ hash, lovelace: 10_000_000 });
+
+  // the same by the payment credential and by the stake account
+  const four = [paid, funded, minted, first];
+  expect(await changesOf(toBech32("addr_vkh", fromHex(alice.key)))).toEqual(four);
+  expect(await changesOf(addressText(rewardAddress(0, { kind: "key", hash: alice.stake })))).toEqual(four);
+
+  // what the genesis gave and the faucet paid: a long list, some of it of the genesis
+  const faucet = hexAddressText(genesisOutputs(devnet.genesis)[0]!.output.address)!;
+  const changes = await changesOf(faucet);
+  expect(changes.at(-1)).not.toHaveProperty("height");
+  const { body: { amount } } = await get(`/explorer/v0/addresses/${faucet}`);
+  expect(changes.reduce((sum, { lovelace }) => sum + BigInt(lovelace), 0n)).toBe(BigInt(amount[0].quantity));
+
+  expect(await changesOf(hexAddressText(person("nobody").base)!)).toEqual([]);
+  const refused = await get("/addresses/addr_test1nonsense/transactions");
+  expect(refused).toMatchObject({ status: 400, body: { code: "bad_address" } });
+  expect(await get(`/addresses/${address}/transactions?before=soon`)).toMatchObject({ status: 400 });
+
+  // as it was before the block
+  valueOf(await devnet.rollback({ height: devnet.tip().height - 1 }, { drop: true }));
+  expect(await changesOf(address)).toEqual([funded, minted, first]);
+});
+
 test("without an index it is said, and transactions are shown all the same", async () => {
   const { devnet, get, transaction, search } = await start({ index: false });
   const coin = await give(devnet, alice.base, 50n * ada);
@@ -285,7 +352,9 @@ test("without an index it is said, and transactions are shown all the same", asy
     status: 404,
     body: { code: "index_off", error: expect.stringMatching(/--devnet-without index/) },
   });
-  expect(await get("/transactions")).toMatchObject({ status: 404, body: { code: "index_off" } });
+  for (const path of ["/transactions", `/addresses/${hexAddressText(alice.base)}/transactions`]) {
+    expect(await get(path)).toMatchObject({ status: 404, body: { code: "index_off" } });
+  }
   expect(await get("/explorer/v0/mempool")).toMatchObject({ status: 200, body: [] });
   expect(await transaction(coin.ref.txHash)).toMatchObject({ status: "in_block", block: { hash: tip.hash } });
   expect(await search(String(tip.height))).toContain(`block ${tip.hash}`);

@@ -279,7 +279,8 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     const { hash, unit } = await someMint();
     const account = addressText(rewardAddress(0, { kind: "key", hash: alice.stake }));
     const page = await open(`/address/${aliceText}`);
-    await page.locator(`a[href="#/tx/${hash}"]`).waitFor();
+    const row = page.getByRole("row").filter({ has: page.locator(`a[href="#/tx/${hash}"]`) });
+    expect(await row.innerText()).toMatch(/\+1 token/);
     await page.getByRole("link", { name: "Unspent outputs" }).click();
     await panel(page, "Unspent outputs").locator(`a[href="#/asset/${unit}"]`).waitFor();
     await page.getByRole("link", { name: "Assets" }).last().click();
@@ -288,6 +289,8 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     await page.getByText("not registered").waitFor();
     await page.getByRole("link", { name: "Addresses" }).click();
     await page.locator(`a[href="#/address/${aliceText}"]`).waitFor();
+    await page.getByRole("link", { name: "Transactions" }).click();
+    await row.waitFor();
     await at(page, "/assets");
     await page.locator(`a[href="#/asset/${unit}"]`).click();
     await panel(page, "Holders").locator(`a[href="#/address/${aliceText}"]`).waitFor();

@@ -7,10 +7,14 @@ import type { Fragment, Queries } from "#src/store/store.ts";
 /** Outputs at an address (bytes in hexadecimal), or at all addresses with a payment credential (its key). */
 export type Holder = { readonly address: string } | { readonly payment: string };
 
-/** Also outputs at all addresses with the stake of an account (its key), or those that hold a reference script (its hash). */
-export type OutputFilter = Holder | { readonly stake: string } | { readonly script: string };
+/** Also outputs at all addresses with the stake of an account (its key). */
+export type TransactionHolder = Holder | { readonly stake: string };
 
-function heldBy(sql: Queries, filter: OutputFilter): Fragment {
+/** Also outputs that hold a reference script (its hash). */
+export type OutputFilter = TransactionHolder | { readonly script: string };
+
+/** Condition on the outputs called `o`. */
+export function heldBy(sql: Queries, filter: OutputFilter): Fragment {
   if ("address" in filter) return sql`o.address = ${filter.address}`;
   if ("payment" in filter) return sql`o.payment = ${filter.payment}`;
   return "stake" in filter ? sql`o.stake = ${filter.stake}` : sql`o.script_hash = ${filter.script}`;
@@ -89,13 +93,13 @@ export interface TransactionPlace {
 }
 
 /** Transactions that stand for outputs of the genesis. */
-const genesisOf = (sql: Queries, holder: Holder): Fragment =>
+const genesisOf = (sql: Queries, holder: TransactionHolder): Fragment =>
   sql`select o.height, o.tx_index, o.tx_hash from devnet_index_output o where ${heldBy(sql, holder)} and o.height = -1`;
 
 /** A page of the transactions that spent or created outputs of the holder, within a range, in the order of the chain. */
 export async function readTransactionsOf(
   sql: Queries,
-  holder: Holder,
+  holder: TransactionHolder,
   page: Page,
   range: PlaceRange = {},
 ): Promise<TransactionPlace[]> {
@@ -112,6 +116,17 @@ export async function readTransactionsOf(
       order by o.height ${towards}, o.tx_index ${towards} ${limits(sql, page)}) p
     left join devnet_block b on b.height = p.height
     order by p.height ${towards}, p.tx_index ${towards}`;
+}
+
+/** The outputs of a holder that some transactions created. */
+export async function readOutputsCreated(
+  sql: Queries,
+  holder: TransactionHolder,
+  hashes: readonly string[],
+): Promise<IndexedOutput[]> {
+  return await sql<IndexedOutput[]>`
+    select ${outputColumns(sql)} from devnet_index_output o
+    where o.tx_hash = any(${sql.array([...hashes])}) and ${heldBy(sql, holder)}`;
 }
 
 /** Number of transactions of a holder. */

@@ -1,4 +1,5 @@
 /** Transactions in the index. */
+import { heldBy, type OutputFilter } from "#src/devnet/index/reads/addresses.ts";
 import type { IndexedOutput } from "#src/devnet/index/reads/outputs.ts";
 import { outputColumns } from "#src/devnet/index/reads/outputs.ts";
 import type { ChainPlace } from "#src/devnet/index/reads/page.ts";
@@ -42,15 +43,20 @@ export async function readOutputsOf(sql: Queries, hash: string): Promise<Indexed
     select ${outputColumns(sql)} from devnet_index_output o where o.tx_hash = ${hash} order by o.index`;
 }
 
-/** Some outputs, in the order of the references. */
-export async function readOutputs(sql: Queries, refs: readonly OutRef[]): Promise<IndexedOutput[]> {
+/** Some outputs, in the order of the references; only those of a holder, where one is given. */
+export async function readOutputs(
+  sql: Queries,
+  refs: readonly OutRef[],
+  holder?: OutputFilter,
+): Promise<IndexedOutput[]> {
   if (refs.length === 0) return [];
   return await sql<IndexedOutput[]>`
     select ${outputColumns(sql)}
     from unnest(${sql.array(refs.map(({ txHash }) => txHash))}::text[], ${
     sql.array(refs.map(({ index }) => index))
   }::int[]) with ordinality as ref (tx_hash, index, place)
-    join devnet_index_output o on o.tx_hash = ref.tx_hash and o.index = ref.index order by ref.place`;
+    join devnet_index_output o on o.tx_hash = ref.tx_hash and o.index = ref.index
+    where ${holder === undefined ? sql`true` : heldBy(sql, holder)} order by ref.place`;
 }
 
 /** A part of a certificate that took effect. */

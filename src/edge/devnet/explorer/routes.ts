@@ -14,6 +14,7 @@ import { genesisOutputs } from "#src/devnet/genesis/genesis.ts";
 import { readNewestTransactions, readTransaction as readIndexed } from "#src/devnet/index/reads/transactions.ts";
 import { addOperations, blockfrostOperations } from "#src/edge/blockfrost/app.ts";
 import type { Operation } from "#src/edge/blockfrost/operation.ts";
+import { addressTransactionRoutes } from "#src/edge/devnet/explorer/addressTransactions.ts";
 import { findOutputs } from "#src/edge/devnet/explorer/outputs.ts";
 import { governanceRoutes } from "#src/edge/devnet/explorer/governance.ts";
 import { liveState, liveStates } from "#src/edge/devnet/explorer/live.ts";
@@ -202,6 +203,7 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
   });
 
   governanceRoutes(app, { devnet, sql, requireIndex: () => requireIndex(index) });
+  addressTransactionRoutes(app, { devnet, store: options.store, requireIndex: () => requireIndex(index) });
 
   let readers = 0;
   endpoint(app, "get", "/live", {
