@@ -216,7 +216,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await page.getByText("This wallet has no policy key yet.").waitFor();
     await secret(page).fill("not the passphrase");
     await press(page, "Make the policy key");
-    await page.getByRole("alert").filter({ hasText: "Enter the passphrase of this wallet." }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "This is not the passphrase of this wallet." }).waitFor();
     await secret(page).fill(PASSPHRASE);
     await press(page, "Make the policy key");
     await field(page, "Name of the token").fill("Twig");

@@ -116,7 +116,7 @@ export function ByronSend({ wallet, plan: { payments, chosen, coins, fee }, back
         keyOf={({ key }) => key}
         pageSize={20}
         columns={[
-          { title: "Recipient", cell: ({ address }) => <Id value={address} name="address" full /> },
+          { title: "Recipient", cell: ({ address }) => <Id value={address} name="address" whole /> },
           {
             title: "Gets",
             align: "right",

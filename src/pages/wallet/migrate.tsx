@@ -7,6 +7,7 @@ import type { Messaged } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { Ada, count } from "../kit/amounts.tsx";
 import { Form, TextField } from "../kit/forms.tsx";
+import { shortId } from "../kit/Id.tsx";
 import { Facts, Panel } from "../kit/parts.tsx";
 import { hrefOf } from "../kit/router.ts";
 import { networkId } from "./network.tsx";
@@ -132,7 +133,7 @@ export function Migrate({ wallet, reload }: WalletTab) {
           value={text}
           onInput={setText}
           hint="One is enough. Several, one a line, are used in turn."
-          error={wrong.length > 0 ? `${wrong[0]!.slice(0, 24)}… is no payment address of this network.` : undefined}
+          error={wrong.length > 0 ? `${shortId(wrong[0]!, 12)} is no payment address of this network.` : undefined}
         />
       </Form>
     </Panel>

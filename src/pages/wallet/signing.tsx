@@ -13,12 +13,12 @@ import { type Data, Loaded, useData } from "../kit/data.tsx";
 import { Form } from "../kit/forms.tsx";
 import { copyText, Id } from "../kit/Id.tsx";
 import { Badge, Facts, Panel } from "../kit/parts.tsx";
-import { hrefOf } from "../kit/router.ts";
+import { hrefOf, useBackStep } from "../kit/router.ts";
 import { Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
 import { AssetAmount, type AssetBook, useAssets } from "./assets.tsx";
 import { Change, TransactionStatus } from "./historyTable.tsx";
-import { slotTime } from "./network.tsx";
+import { pendingText, slotTime } from "./network.tsx";
 import type { OwnKeys } from "./ownKeys.ts";
 import { walletPath } from "./paths.ts";
 import type { Requested, Review, ReviewedAsset } from "./review.ts";
@@ -161,6 +161,7 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
   const top = useRef<HTMLDivElement>(null);
   // the button that led here is gone, and with it the focus
   useLayoutEffect(() => top.current?.focus(), []);
+  useBackStep(sent === undefined ? back : finish);
   if (sent !== undefined) return <Sent wallet={wallet} hash={sent} back={finish} landed={done} />;
   const submit = async (signed: string, hash: string) => {
     await send("POST", `/${wallet.prefix}/${wallet.id}/transactions-submit`, { transaction: signed }, hash);
@@ -420,7 +421,7 @@ export function ReviewView({ review, book }: { readonly review: Review; readonly
               title: "Recipient",
               cell: ({ address, own }) => (
                 <span class="wallet-name">
-                  <Id value={address} name="address" full />
+                  <Id value={address} name="address" whole />
                   {own && <span class="note">an address of this wallet</span>}
                 </span>
               ),
@@ -519,7 +520,7 @@ export function Sent({ wallet, hash, back, landed }: {
           ? <p class="alert info">It is in the ledger.</p>
           : status === "expired"
           ? <p class="alert">It expired before a block had it. Nothing was spent.</p>
-          : <p class="alert info">The network has it. A block takes it within a minute, usually.</p>}
+          : <p class="alert info">{pendingText()}</p>}
       </div>
       {data.value && (
         <p class="result">
