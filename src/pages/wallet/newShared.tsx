@@ -250,7 +250,7 @@ function Finish({ plan, words }: { readonly plan: Plan; readonly words: readonly
         run={create}
         disabled={name.trim() === "" || passphrase.value === undefined}
       >
-        <TextField label="Name" value={name} onInput={setName} maxLength={255} />
+        <TextField label="Name" value={name} onInput={setName} maxLength={255} autofocus />
         {passphrase.fields}
       </Form>
     </Panel>

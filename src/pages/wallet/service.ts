@@ -57,6 +57,7 @@ const WORDS: Readonly<Record<string, string>> = {
   cannot_cover_fee: "The fee does not fit: send a little less.",
   utxo_too_small: "A recipient gets less ada than the ledger allows. Increase it.",
   no_utxos_available: "This wallet has nothing to spend yet: receive some ada first.",
+  wallet_already_exists: "This wallet is in the list already: its id comes from the recovery phrase or key.",
   paused: "An operator of this service has paused the wallet. Nothing is lost; try again when it is resumed.",
 };
 
@@ -66,7 +67,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   inputs_depleted:
     "Wait until pending transactions are in the ledger, or set the coin selection to Round-robin under Settings.",
   no_root_key: "This wallet only watches: its transactions are signed where its keys are.",
-  wallet_already_exists: "The wallet of this recovery phrase is in the list already.",
   withdrawal_not_possible_without_vote: "Delegate the vote first, under Voting; Abstain is enough.",
   spending_limit_exceeded: "The limit of this wallet is under Settings.",
   transaction_is_too_big: "Send to fewer recipients, or with fewer tokens at a time.",

@@ -24,7 +24,7 @@ import { walletPath } from "./paths.ts";
 import type { Requested, Review, ReviewedAsset } from "./review.ts";
 import { isSatisfied, ownerName, ownersIn } from "./scripts.ts";
 import { PassphraseForm } from "./secrets.tsx";
-import { read, send, type Transaction, type WalletSummary } from "./service.ts";
+import { read, readPage, send, type Transaction, type WalletSummary } from "./service.ts";
 import { purposeOf } from "./transactions.ts";
 import type { WalletTab } from "./wallet.tsx";
 
@@ -92,16 +92,16 @@ export interface Reviewed {
 
 /** Reads a transaction in the browser; the service only names the paths of addresses, which are derived again here. */
 export async function reviewOf(wallet: WalletSummary, { transaction, requested }: Draft): Promise<Reviewed> {
-  const [{ reviewTransaction, transactionBytes, CborError }, { signersAmong }, own, decoded] = await Promise.all([
-    import("./review.ts"),
-    import("./ownKeys.ts"),
-    ownKeysOf(wallet),
-    send<Decoded>("POST", `/${wallet.prefix}/${wallet.id}/transactions-decode`, { transaction }),
-  ]);
+  const { reviewTransaction, transactionBytes, CborError } = await import("./review.ts");
   const bytes = transactionBytes(transaction);
   if (bytes === undefined) {
     throw new ApiError(400, "bad_request", "This is no transaction: it is neither base64 nor hexadecimal.");
   }
+  const [{ signersAmong }, own, decoded] = await Promise.all([
+    import("./ownKeys.ts"),
+    ownKeysOf(wallet),
+    send<Decoded>("POST", `/${wallet.prefix}/${wallet.id}/transactions-decode`, { transaction }),
+  ]);
   const paths = new Map(
     [...decoded.outputs, ...decoded.inputs].flatMap(({ address, derivation_path: path }) =>
       address && path ? [[address, path] as const] : []
@@ -195,6 +195,10 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
                     transaction={text}
                     replace={setText}
                     submit={submit}
+                    sentByOther={() => {
+                      done?.();
+                      setSent(review.hash);
+                    }}
                   />
                 )
                 : wallet.signs
@@ -254,17 +258,37 @@ function OwnSigning({ wallet, review, transaction, verb, submit, back }: {
 }
 
 /** What each owner has done, and what is next. */
-function SharedSigning({ wallet, review, signers, transaction, replace, submit }: {
+function SharedSigning({ wallet, review, signers, transaction, replace, submit, sentByOther }: {
   readonly wallet: WalletSummary;
   readonly review: Review;
   readonly signers: ReadonlySet<string>;
   readonly transaction: string;
   readonly replace: (transaction: string) => void;
   readonly submit: (signed: string, hash: string) => Promise<void>;
+  /** Called when the history has the transaction, because another owner has sent it. */
+  readonly sentByOther: () => void;
 }) {
   const template = wallet.payment!.template as never;
   const owners = ownersIn(template);
   const enough = isSatisfied(template, signers, review);
+  const path = `/${wallet.prefix}/${wallet.id}`;
+  const key = useData((signal) => read<string>(`${path}/keys`, { format: "extended" }, signal), [path]);
+  const self = owners.find((owner) => wallet.payment!.cosigners[owner] === key.value);
+  const hasSigned = self !== undefined && signers.has(self);
+  const passedOn = signers.size > 0;
+  const latest = useData(
+    async (signal) =>
+      passedOn ? (await readPage<Transaction>(`${path}/transactions`, { limit: 10 }, signal)).entries : [],
+    [path, passedOn],
+    { everyMs: 3_000 },
+  );
+  const isSent = latest.value?.some(({ id }) => id === review.hash) ?? false;
+  useEffect(() => {
+    if (isSent) sentByOther();
+  }, [isSent]);
+  const done = useRef<HTMLParagraphElement>(null);
+  // the form with the focus is gone
+  useLayoutEffect(() => done.current?.focus(), [hasSigned]);
   return (
     <>
       <h3>Signatures</h3>
@@ -283,6 +307,12 @@ function SharedSigning({ wallet, review, signers, transaction, replace, submit }
             <Form verb="Send to the network" run={() => submit(transaction, review.hash)}>{null}</Form>
           </>
         )
+        : hasSigned
+        ? (
+          <p ref={done} tabIndex={-1} class="alert info focused" role="status">
+            You have signed. The other owners have to sign as well.
+          </p>
+        )
         : (
           <PassphraseForm
             verb="Sign"
@@ -293,7 +323,7 @@ function SharedSigning({ wallet, review, signers, transaction, replace, submit }
         <PassOn
           transaction={transaction}
           hash={review.hash}
-          text="Pass it on to an owner who has not signed yet: they open this wallet on their page, and paste it under Sign."
+          text="Pass it on to an owner who has not signed yet: they open this wallet on their page, and paste it under Sign. This page says when it is sent."
         />
       )}
     </>
