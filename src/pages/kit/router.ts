@@ -124,6 +124,20 @@ export function startRouter(routeMode: RouteMode, routes: readonly Route[]): voi
   });
 }
 
+/** `go` of a view, for what takes a while: it does nothing once the reader has left the view. */
+export function useGo(): typeof go {
+  const shown = useRef(true);
+  useLayoutEffect(() => {
+    shown.current = true;
+    return () => {
+      shown.current = false;
+    };
+  }, []);
+  return (path, replace) => {
+    if (shown.current) go(path, replace);
+  };
+}
+
 let steps = 0;
 
 /** While a view is in a step behind its first one, the browser's Back calls `back` and stays at the address. */
