@@ -75,6 +75,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   shared_wallet_cannot_update_key: "Keys cannot be changed any more.",
   shared_wallet_key_already_exists: "Each owner has another key: copy the one of the owner who is missing.",
   missing_witnesses_in_transaction: "Pass it on to an owner who has not signed yet.",
+  created_invalid_transaction:
+    "Nothing was sent. Go back and review it again: another page or program may have spent its coins meanwhile.",
   network_unreachable: "The node of this service is away; try again when it is back.",
 };
 
