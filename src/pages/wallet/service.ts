@@ -1,6 +1,7 @@
 /** The wallet service as the page calls it: from its own origin, and with advice beside the service's sentences. */
 import type { z } from "zod";
 import type * as sharedApi from "#src/api/wallets/shared.ts";
+import { toHex } from "#src/base/bytes.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { answer, ApiError, type Query, queryText } from "#src/client/http.ts";
 import type { ByronWallet, Transaction, Wallet, WalletAddress } from "#src/client/wallets.ts";
@@ -60,6 +61,9 @@ const WORDS: Readonly<Record<string, string>> = {
   wallet_already_exists: "This wallet is in the list already: its id comes from the recovery phrase or key.",
   paused: "An operator of this service has paused the wallet. Nothing is lost; try again when it is resumed.",
 };
+
+/** A key for `send`. `crypto.randomUUID` needs a secure context, which a page over http from another machine is not. */
+export const newKey = (): string => toHex(crypto.getRandomValues(new Uint8Array(16)));
 
 /** What can be done about a refusal, by its code. */
 const ADVICE: Readonly<Record<string, string>> = {

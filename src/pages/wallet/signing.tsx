@@ -142,6 +142,15 @@ async function derive({ prefix, id, payment, staking }: WalletSummary): Promise<
   return singleOwner(await read<string>(`/${prefix}/${id}/keys`, { format: "extended" }), network);
 }
 
+/** A step behind a form, in its place: it has the focus, and the browser's Back returns to the form. */
+export function Step({ back, children }: { readonly back: () => void; readonly children: ComponentChildren }) {
+  const top = useRef<HTMLDivElement>(null);
+  // the button that led here is gone, and with it the focus
+  useLayoutEffect(() => top.current?.focus(), []);
+  useBackStep(back);
+  return <div ref={top} tabIndex={-1} class="focused">{children}</div>;
+}
+
 /** Shows a draft, and takes it to the ledger. `back` returns to the form. */
 function Signing({ wallet, draft, verb, back, finish, done }: {
   readonly wallet: WalletSummary;

@@ -204,7 +204,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await page.getByRole("alert").filter({ hasText: "More than this wallet has available." }).waitFor();
     await field(page, "Ada").fill("20");
     await press(page, "Review");
-    await page.getByRole("alert").filter({ hasText: "send less, or receive more ada first." }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "The fee does not fit: send a little less." }).waitFor();
     await field(page, "Ada").fill("5");
     await press(page, "Review");
     await secret(page).fill("not the passphrase");
@@ -297,9 +297,11 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await field(page, "Addresses to move to").fill(await scenario.address(other.id));
     await press(page, "Make a plan");
     await panel(page, "The plan").getByText("33.000000 ada").waitFor();
+    await page.goBack();
+    await press(page, "Make a plan");
     await secret(page).fill(next);
     await press(page, "Sign and move everything");
-    await page.getByText("1 transaction was sent.").waitFor();
+    await panel(page, "Sent").getByText("It is in the ledger.").waitFor();
     await until("all has arrived", async () => await scenario.available(other.id) > 32n * ADA);
     await tab(page, "Settings");
     await press(page, "Delete…");
