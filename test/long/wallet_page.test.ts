@@ -216,7 +216,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await page.getByText("This wallet has no policy key yet.").waitFor();
     await secret(page).fill("not the passphrase");
     await press(page, "Make the policy key");
-    await page.getByRole("alert").filter({ hasText: "Enter the passphrase of this wallet." }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "This is not the passphrase of this wallet." }).waitFor();
     await secret(page).fill(PASSPHRASE);
     await press(page, "Make the policy key");
     await field(page, "Name of the token").fill("Twig");
@@ -288,8 +288,14 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await secret(first).fill(PASSPHRASE);
     await press(first, "Sign");
     await first.locator(".signers li", { hasText: "Owner 1" }).getByText("Signed").waitFor();
+    await first.getByText("You have signed.").waitFor();
+    expect(await secret(first).count()).toBe(0);
     const passed = await first.getByLabel("The transaction as text").inputValue();
     await tab(second, "Sign");
+    await field(second, "Transaction").fill("no transaction");
+    await press(second, "Read it");
+    await second.getByRole("alert").filter({ hasText: "neither base64 nor hexadecimal" }).waitFor();
+    await press(second, "Back");
     await field(second, "Transaction").fill(passed);
     await press(second, "Read it");
     await second.locator(".signers li", { hasText: "Owner 1" }).getByText("Signed").waitFor();
@@ -298,6 +304,8 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await second.getByText("Enough owners have signed.").waitFor();
     await press(second, "Send to the network");
     await panel(second, "Sent").getByText("It is in the ledger.").waitFor();
+    // the first owner's page learns of it
+    await panel(first, "Sent").getByText("It is in the ledger.").waitFor();
     await tab(first, "History");
     await panel(first, "Transactions").getByText("Sent to itself").waitFor();
   });

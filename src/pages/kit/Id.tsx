@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Ids, hashes and addresses: they never wrap, are shortened in the middle, and copy whole. */
+/** Ids, hashes and addresses: they are shortened in the middle, do not wrap unless a view says so, and copy whole. */
 import { toast } from "./toast.tsx";
 
 /** An id shortened in the middle: the first and last characters that people compare. */
@@ -25,23 +25,24 @@ export async function copyText(text: string, what = "Copied"): Promise<void> {
 }
 
 /**
- * An id with a button that copies it. `href` makes it a link; `full` shows as much of it as there is room for; `name` says
- * what is copied.
+ * An id with a button that copies it. `href` makes it a link; `full` shows as much of it as there is room for; `whole` shows
+ * all of it, in several lines where one is too short; `name` says what is copied.
  */
-export function Id({ value, href, full = false, name = "id", ends, external = false }: {
+export function Id({ value, href, full = false, whole = false, name = "id", ends, external = false }: {
   readonly value: string;
   readonly href?: string | undefined;
   readonly full?: boolean;
+  readonly whole?: boolean;
   readonly name?: string;
   /** Characters of each end that are shown. */
   readonly ends?: number;
   /** Whether the link leads to another service's page, which opens in a tab of its own. */
   readonly external?: boolean;
 }) {
-  const text = full ? value : shortId(value, ends);
+  const text = full || whole ? value : shortId(value, ends);
   const outside = external ? { target: "_blank", rel: "noopener" } : {};
   return (
-    <span class={full ? "id full" : "id"}>
+    <span class={whole ? "id whole" : full ? "id full" : "id"}>
       {href === undefined
         ? <bdi class="id-text" title={value}>{text}</bdi>
         : (

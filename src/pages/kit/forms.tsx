@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** Forms: fields with labels, hints and errors, and a button that is disabled while the form is sent. */
 import type { ComponentChildren } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Alert } from "./states.tsx";
 
 interface Labelled {
@@ -122,7 +122,10 @@ export function CheckField({ label, checked, onChange, disabled = false }: {
   );
 }
 
-/** A form that sends what was entered: it shows the error of `run`, and is disabled while it runs. */
+/**
+ * A form that sends what was entered: it shows the error of `run`, and is disabled while it runs. After that the focus goes
+ * to the first field that is wrong.
+ */
 export function Form({ verb, run, danger = false, disabled = false, cancel, children, error: outer }: {
   /** Name of the button. */
   readonly verb: string;
@@ -136,6 +139,11 @@ export function Form({ verb, run, danger = false, disabled = false, cancel, chil
 }) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
+  const [attempts, setAttempts] = useState(0);
+  const form = useRef<HTMLFormElement>(null);
+  useLayoutEffect(() => {
+    if (attempts > 0) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [attempts]);
   const submit = async (event: Event) => {
     event.preventDefault();
     if (busy || disabled) return;
@@ -147,10 +155,11 @@ export function Form({ verb, run, danger = false, disabled = false, cancel, chil
       setError(failure);
     } finally {
       setBusy(false);
+      setAttempts((all) => all + 1);
     }
   };
   return (
-    <form class="form" onSubmit={submit} noValidate>
+    <form ref={form} class="form" onSubmit={submit} noValidate>
       {children}
       <Alert error={error ?? outer} />
       <div class="buttons">

@@ -6,6 +6,7 @@
  */
 import { computed, effect, signal } from "@preact/signals";
 import type { ComponentType } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export type RouteMode = "hash" | "path";
 
@@ -121,6 +122,40 @@ export function startRouter(routeMode: RouteMode, routes: readonly Route[]): voi
     event.preventDefault();
     go(anchor.pathname + anchor.search);
   });
+}
+
+/** `go` of a view, for what takes a while: it does nothing once the reader has left the view. */
+export function useGo(): typeof go {
+  const shown = useRef(true);
+  useLayoutEffect(() => {
+    shown.current = true;
+    return () => {
+      shown.current = false;
+    };
+  }, []);
+  return (path, replace) => {
+    if (shown.current) go(path, replace);
+  };
+}
+
+let steps = 0;
+
+/** While a view is in a step behind its first one, the browser's Back calls `back` and stays at the address. */
+export function useBackStep(back: () => void): void {
+  const newest = useRef(back);
+  newest.current = back;
+  useLayoutEffect(() => {
+    // an entry from before a reload is another step
+    const step = `${performance.timeOrigin} ${++steps}`;
+    const isHere = () => (history.state as { readonly step?: string } | null)?.step === step;
+    history.pushState({ step }, "");
+    const left = () => !isHere() && newest.current();
+    addEventListener("popstate", left);
+    return () => {
+      removeEventListener("popstate", left);
+      if (isHere()) history.back();
+    };
+  }, []);
 }
 
 /** Sets the title of the document while the address is shown. */

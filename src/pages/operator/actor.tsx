@@ -6,7 +6,7 @@
  * read is dropped. What a transition does not contain (context, reminders, effects) is read again soon after it, and from
  * time to time.
  */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import { count } from "../kit/amounts.tsx";
 import { Loaded, useData } from "../kit/data.tsx";
@@ -43,6 +43,7 @@ export function ActorView({ params: { kind = "", id = "" }, query }: ViewProps) 
     [kind],
     { everyMs: 5_000 },
   );
+  const quietMs = useUnchanged(lags.value?.follower.tipSlot);
   const history = useHistory(at, machine.value);
   const past = usePast(at, version);
   const soon = useAtMostEvery(() => void actor.reload(), 400);
@@ -74,13 +75,14 @@ export function ActorView({ params: { kind = "", id = "" }, query }: ViewProps) 
           <>
             <Chip>{actor.value.state}</Chip>
             {actor.value.paused && <Badge tone="warn">paused</Badge>}
+            <NameOf actor={actor.value} />
           </>
         )}
       </p>
       {actor.error !== undefined && !unknown && (
         <Failure error={actor.error} retry={actor.reload} stale={actor.value !== undefined} />
       )}
-      {actor.value && <Why reasons={reasonsOf(actor.value, lags.value)} />}
+      {actor.value && <Why reasons={reasonsOf(actor.value, lags.value, lags.error === undefined ? quietMs : 0)} />}
       <div class="actor">
         <div class="column">
           <Panel title="Statechart">
@@ -359,4 +361,17 @@ function Pending({ actor, at, after }: {
       </ul>
     </Panel>
   );
+}
+
+/** The name that its owner gave to a wallet. */
+function NameOf({ actor: { context } }: { readonly actor: Actor }) {
+  const { name } = (context.record ?? {}) as { readonly name?: unknown };
+  return typeof name === "string" && name !== "" ? <bdi class="given-name">{name}</bdi> : null;
+}
+
+/** Milliseconds since a value was last seen to change, while the view is open. */
+function useUnchanged(value: unknown): number {
+  const seen = useRef({ value, at: Date.now() });
+  if (seen.current.value !== value) seen.current = { value, at: Date.now() };
+  return Date.now() - seen.current.at;
 }

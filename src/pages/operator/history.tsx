@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /** An actor's transitions, the newest first: read in pages from the rows, and added to as they come. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ApiError } from "#src/client/http.ts";
 import { Loaded, useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
 import { Panel } from "../kit/parts.tsx";
@@ -138,11 +139,13 @@ export function HistoryPanel({ history, actor, entity, chosen, choose }: {
       setBusy(false);
     }
   };
-  const unknown = error !== undefined && entries.length === 0;
+  const unknown = error instanceof ApiError && error.status === 404;
   return (
     <Panel title="History" class="history">
       {!unknown && <Alert error={error} />}
-      {entries.length === 0 && <p class="nothing">{loaded ? "No transitions yet." : "Loading"}</p>}
+      {entries.length === 0 && (error === undefined || unknown) && (
+        <p class="nothing">{loaded ? "No transitions yet." : "Loading"}</p>
+      )}
       <ol class="timeline" aria-label="Transitions, newest first">
         {entries.map((entry) => (
           <Row

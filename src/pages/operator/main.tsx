@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { TextField } from "../kit/forms.tsx";
 import { mount } from "../kit/mount.tsx";
-import { go, title } from "../kit/router.ts";
+import { go, title, visits } from "../kit/router.ts";
 import { Search } from "../kit/Search.tsx";
 import { lazy } from "../kit/parts.tsx";
 import { ActorsView } from "./actors.tsx";
@@ -34,6 +34,8 @@ function SearchField() {
   return (
     <div class="find">
       <Search
+        // what was searched for is not left beside another view
+        key={visits.value}
         label="Find an actor"
         placeholder="Id, hash, address or name"
         value=""

@@ -73,21 +73,34 @@ function Numbers({ overview, attention }: { readonly overview: Data<Overview>; r
   const [actors, paused] = [sum((kind) => kind.actors), sum((kind) => kind.paused)];
   const [worst] = attention.value?.items ?? [];
   const urgent = attention.value?.count;
+  const notices = (attention.value?.items.length ?? 0) - (urgent ?? 0);
   return (
     <Stats>
       <Stat
         name="Needs attention"
-        note={<a href="/ui/attention">{urgent ? "see what to do" : "all checks"}</a>}
+        note={
+          <a href="/ui/attention">
+            {urgent
+              ? "see what to do"
+              : notices === 0
+              ? "all checks"
+              : notices === 1
+              ? "1 notice"
+              : `${count(notices)} notices`}
+          </a>
+        }
         {...(urgent ? { tone: worst?.severity === "bad" ? "bad" as const : "warn" as const } : {})}
       >
-        {urgent === undefined ? "–" : urgent === 0 ? "Nothing" : count(urgent)}
+        {urgent === undefined ? "–" : urgent > 0 ? count(urgent) : notices > 0 ? "Nothing urgent" : "Nothing"}
       </Stat>
       <Stat name="Transitions per second" note="over the last minute">
         {perSecond === undefined ? "–" : perSecond >= 100 ? count(Math.round(perSecond)) : perSecond.toFixed(1)}
       </Stat>
       <Stat
         name="Actors"
-        note={paused ? <a href="/ui/actors?paused=true">{`${count(paused)} paused`}</a> : "none paused"}
+        note={paused
+          ? <a href="/ui/actors?paused=true">{`${count(paused)} paused`}</a>
+          : <a href="/ui/actors">none paused</a>}
       >
         {actors === undefined ? "–" : count(actors)}
       </Stat>

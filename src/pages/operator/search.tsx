@@ -21,6 +21,9 @@ const WHY: Readonly<Record<Result["why"], string>> = {
   address: "this address is its own",
 };
 
+/** Characters of a query that the service takes; no id, address or name of a wallet that is found is longer. */
+const LONGEST = 200;
+
 const columns: readonly Column<Result>[] = [
   {
     title: "What",
@@ -31,7 +34,7 @@ const columns: readonly Column<Result>[] = [
 ];
 
 export function SearchView({ query }: ViewProps) {
-  const q = (query.get("q") ?? "").trim();
+  const q = (query.get("q") ?? "").trim().slice(0, LONGEST);
   const long = [...q].length > 1;
   const data = useData(
     async (signal) => long ? await get<Found>("/search", signal, { q }) : { results: [], more: false },

@@ -14,8 +14,12 @@ export const locked = signal<"no" | "required" | "rejected">("no");
 const part = Symbol();
 effect(() => report(part, locked.value === "no" ? undefined : "locked"));
 
-/** Keeps a token for this tab, and lets the page read with it. */
+/** Keeps a token for this tab, and lets the page read with it. A header cannot carry what is not ASCII. */
 export function keepToken(token: string): void {
+  if (!/^[ -~]+$/.test(token)) {
+    locked.value = "rejected";
+    return;
+  }
   sessionStorage.setItem(TOKEN, token);
   locked.value = "no";
 }

@@ -1,4 +1,5 @@
 /** Why an actor is stuck: what it waits for, in sentences, from what the service knows of it. Pure. */
+import { span } from "../kit/span.ts";
 import type { Actor, Lags } from "./types.ts";
 
 /** One thing that an actor waits for. */
@@ -16,12 +17,18 @@ export interface Reason {
 /** Failed attempts of an effect from which somebody should look at it. */
 const MANY = 5;
 
-/** Why an actor waits, the most important first. An actor that waits for nothing has no reason. */
-export function reasonsOf(actor: Actor, lags: Lags | undefined): Reason[] {
+/** From how long without a block on it is a reason of its own, in milliseconds: rare where a block comes every 20 s. */
+const QUIET_MS = 90_000;
+
+/**
+ * Why an actor waits, the most important first. An actor that waits for nothing has no reason. `quietMs`: how long no block
+ * has come, as far as it is known.
+ */
+export function reasonsOf(actor: Actor, lags: Lags | undefined, quietMs = 0): Reason[] {
   return [
     ...stopped(actor),
     ...effects(actor),
-    ...(actor.entity.kind === "transaction" ? transaction(actor, lags) : []),
+    ...(actor.entity.kind === "transaction" ? [...quiet(actor, quietMs), ...transaction(actor, lags)] : []),
     ...unread(actor),
   ];
 }
@@ -61,6 +68,16 @@ function effects({ effects }: Actor): Reason[] {
       ...(error === null ? {} : { detail: error }),
     }
   );
+}
+
+/** No block comes that could have the transaction. */
+function quiet({ state }: Actor, quietMs: number): Reason[] {
+  return state !== "pending" || quietMs < QUIET_MS ? [] : [{
+    tone: "warning",
+    text: `No block has come for ${span(quietMs)}, so no transaction gets into the ledger.`,
+    advice:
+      "Look at the network's provider: its node may be away or not in sync. A devnet makes a block on its page under Tools.",
+  }];
 }
 
 /** What the state of a transaction means, and what is next. */

@@ -18,8 +18,8 @@ import { AssetAmount, useAssets } from "./assets.tsx";
 import { paymentBodies } from "./payments.ts";
 import type { RequestedPayment } from "./review.ts";
 import { PassphraseForm } from "./secrets.tsx";
-import { send, type Transaction, type WalletSummary } from "./service.ts";
-import { Sent } from "./signing.tsx";
+import { newKey, send, type Transaction, type WalletSummary } from "./service.ts";
+import { Sent, Step } from "./signing.tsx";
 
 type CoinSelection = Messaged<z.output<typeof transactionsApi.coinSelection>>;
 
@@ -85,7 +85,7 @@ export function ByronSend({ wallet, plan: { payments, chosen, coins, fee }, back
 }) {
   const [sent, setSent] = useState<{ readonly hash: string; readonly fee: bigint }>();
   // one key for one review: a repeated press pays once
-  const [key] = useState(() => crypto.randomUUID());
+  const [key] = useState(newKey);
   const book = useAssets(wallet);
   if (sent !== undefined) {
     const isOther = coins !== undefined && sent.fee !== fee.most;
@@ -108,63 +108,65 @@ export function ByronSend({ wallet, plan: { payments, chosen, coins, fee }, back
       </span>
     );
   return (
-    <Panel title="Check before you sign" aside={<button type="button" class="small" onClick={back}>Back</button>}>
-      <Table
-        caption="Recipients"
-        showCaption
-        rows={payments.map((one, i) => ({ ...one, key: String(i) }))}
-        keyOf={({ key }) => key}
-        pageSize={20}
-        columns={[
-          { title: "Recipient", cell: ({ address }) => <Id value={address} name="address" full /> },
-          {
-            title: "Gets",
-            align: "right",
-            cell: ({ lovelace, assets }) => (
-              <span class="changes">
-                <Ada lovelace={lovelace} />
-                {[...assets].map(([asset, quantity]) => (
-                  <AssetAmount
-                    key={asset}
-                    book={book.value}
-                    policy={asset.slice(0, 56)}
-                    name={asset.slice(56)}
-                    quantity={quantity}
-                  />
-                ))}
-              </span>
-            ),
-          },
-        ]}
-      />
-      <Facts
-        pairs={[
-          ["Spends", coins && `${count(coins.number)} ${coins.number === 1 ? "coin" : "coins"} of this wallet`],
-          [coins ? "Fee" : "Fee, estimated", range(fee)],
-          ["Change, back to this wallet", coins && <Ada lovelace={coins.change} />],
-          [
-            coins ? "Leaves this wallet" : "Leaves this wallet, about",
-            <b>{range({ least: total + fee.least, most: total + fee.most })}</b>,
-          ],
-        ]}
-      />
-      <p class="note">
-        {coins
-          ? "The service builds, signs and sends a payment of a Byron wallet in one step, so this page cannot read the " +
-            "transaction before. It may spend these coins alone; the numbers are the service's."
-          : "This wallet has made no address yet. The payment makes one for the change, which needs the passphrase: the " +
-            "exact fee is known only then, and shown in the result."}
-      </p>
-      <PassphraseForm
-        verb="Sign and send"
-        optional
-        cancel={back}
-        run={async (passphrase) => {
-          const body = { passphrase, payments: paymentBodies(payments), ...chosen };
-          const made = await send<Transaction>("POST", `/byron-wallets/${wallet.id}/transactions`, body, key);
-          setSent({ hash: made.id, fee: BigInt(made.fee.quantity) });
-        }}
-      />
-    </Panel>
+    <Step back={back}>
+      <Panel title="Check before you sign" aside={<button type="button" class="small" onClick={back}>Back</button>}>
+        <Table
+          caption="Recipients"
+          showCaption
+          rows={payments.map((one, i) => ({ ...one, key: String(i) }))}
+          keyOf={({ key }) => key}
+          pageSize={20}
+          columns={[
+            { title: "Recipient", cell: ({ address }) => <Id value={address} name="address" whole /> },
+            {
+              title: "Gets",
+              align: "right",
+              cell: ({ lovelace, assets }) => (
+                <span class="changes">
+                  <Ada lovelace={lovelace} />
+                  {[...assets].map(([asset, quantity]) => (
+                    <AssetAmount
+                      key={asset}
+                      book={book.value}
+                      policy={asset.slice(0, 56)}
+                      name={asset.slice(56)}
+                      quantity={quantity}
+                    />
+                  ))}
+                </span>
+              ),
+            },
+          ]}
+        />
+        <Facts
+          pairs={[
+            ["Spends", coins && `${count(coins.number)} ${coins.number === 1 ? "coin" : "coins"} of this wallet`],
+            [coins ? "Fee" : "Fee, estimated", range(fee)],
+            ["Change, back to this wallet", coins && <Ada lovelace={coins.change} />],
+            [
+              coins ? "Leaves this wallet" : "Leaves this wallet, about",
+              <b>{range({ least: total + fee.least, most: total + fee.most })}</b>,
+            ],
+          ]}
+        />
+        <p class="note">
+          {coins
+            ? "The service builds, signs and sends a payment of a Byron wallet in one step, so this page cannot read the " +
+              "transaction before. It may spend these coins alone; the numbers are the service's."
+            : "This wallet has made no address yet. The payment makes one for the change, which needs the passphrase: the " +
+              "exact fee is known only then, and shown in the result."}
+        </p>
+        <PassphraseForm
+          verb="Sign and send"
+          optional
+          cancel={back}
+          run={async (passphrase) => {
+            const body = { passphrase, payments: paymentBodies(payments), ...chosen };
+            const made = await send<Transaction>("POST", `/byron-wallets/${wallet.id}/transactions`, body, key);
+            setSent({ hash: made.id, fee: BigInt(made.fee.quantity) });
+          }}
+        />
+      </Panel>
+    </Step>
   );
 }

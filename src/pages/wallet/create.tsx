@@ -5,7 +5,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Form, TextField } from "../kit/forms.tsx";
 import { Heading, Panel } from "../kit/parts.tsx";
-import { go } from "../kit/router.ts";
+import { useGo } from "../kit/router.ts";
 import { toast } from "../kit/toast.tsx";
 import { walletPath } from "./paths.ts";
 import { newPhrase, threePlaces } from "./phrase.ts";
@@ -112,6 +112,7 @@ export function CreateWallet() {
 function NameAndPassphrase({ words }: { readonly words: readonly string[] }) {
   const [name, setName] = useState("");
   const passphrase = useNewPassphrase();
+  const go = useGo();
   const create = async () => {
     const { id } = await send<{ id: string }>("POST", "/wallets", {
       name: name.trim(),

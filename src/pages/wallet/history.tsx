@@ -19,10 +19,10 @@ import { JsonTree } from "../kit/values.tsx";
 import { AssetAmount, type AssetBook, useAssets } from "./assets.tsx";
 import { explorerAddress, explorerTx } from "./devnet.ts";
 import { Change, TransactionStatus, TransactionTable } from "./historyTable.tsx";
-import { networkId } from "./network.tsx";
+import { networkId, pendingText } from "./network.tsx";
 import { walletPath } from "./paths.ts";
 import { read, readPage, send, type Transaction, type WalletSummary } from "./service.ts";
-import { matchingPage, PAGE, purposeOf } from "./transactions.ts";
+import { matchingPage, messageOf, PAGE, purposeOf } from "./transactions.ts";
 import type { WalletTab } from "./wallet.tsx";
 
 const EVERY_MS = 3_000;
@@ -228,6 +228,7 @@ function Details({ transaction: one, wallet, book }: {
   const sum = (amounts: readonly { readonly amount: { readonly quantity: number | bigint } }[]) =>
     amounts.reduce((total, { amount }) => total + BigInt(amount.quantity), 0n);
   const isOpen = status !== "in_ledger";
+  const message = messageOf(one.metadata);
   const canRepeat = status === "expired" && one.direction === "outgoing" &&
     one.outputs.some(({ derivation_path: own }) => !own);
   const forget = () =>
@@ -275,6 +276,10 @@ function Details({ transaction: one, wallet, book }: {
           ["Deposit paid", BigInt(taken.quantity) > 0n ? <Ada lovelace={taken.quantity} /> : undefined],
           ["Deposit returned", BigInt(returned.quantity) > 0n ? <Ada lovelace={returned.quantity} /> : undefined],
           ["Rewards withdrawn", withdrawals.length > 0 ? <Ada lovelace={sum(withdrawals)} /> : undefined],
+          [
+            "Message",
+            message && <bdi class="message">{message.join("\n")}</bdi>,
+          ],
           ["Valid until", isOpen && one.expires_at ? <DateTime at={one.expires_at.time} /> : undefined],
         ]}
       />
@@ -288,7 +293,7 @@ function Details({ transaction: one, wallet, book }: {
         <Sides title="From" entries={one.inputs} book={book} unknown="an output of another wallet" />
         <Sides title="To" entries={one.outputs} book={book} unknown="" />
       </div>
-      {one.metadata !== undefined && one.metadata !== null && (
+      {one.metadata !== undefined && one.metadata !== null && message === undefined && (
         <>
           <h3>Metadata</h3>
           <JsonTree value={one.metadata} />
@@ -309,7 +314,7 @@ function Details({ transaction: one, wallet, book }: {
 function StatusNote({ transaction: { status } }: { readonly transaction: Transaction }) {
   if (status === "expired") return <span class="note">It can no longer get into a block. Nothing was spent.</span>;
   if (status === "in_ledger") return null;
-  return <span class="note">Sent to the network; the next blocks decide.</span>;
+  return <span class="note">{pendingText()}</span>;
 }
 
 interface Side {

@@ -84,7 +84,7 @@ function Wallets({ wallets, wanted }: { readonly wallets: readonly WalletSummary
         aside={
           <Search
             label="Search wallets"
-            placeholder="Name or beginning of the id"
+            placeholder="Name or id"
             value={wanted}
             onSearch={(q) => setQuery({ q })}
           />

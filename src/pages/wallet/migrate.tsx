@@ -7,12 +7,14 @@ import type { Messaged } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { Ada, count } from "../kit/amounts.tsx";
 import { Form, TextField } from "../kit/forms.tsx";
+import { shortId } from "../kit/Id.tsx";
 import { Facts, Panel } from "../kit/parts.tsx";
 import { hrefOf } from "../kit/router.ts";
 import { networkId } from "./network.tsx";
 import { walletPath } from "./paths.ts";
 import { PassphraseForm } from "./secrets.tsx";
-import { send, type Transaction } from "./service.ts";
+import { newKey, send, type Transaction } from "./service.ts";
+import { Sent, Step } from "./signing.tsx";
 import type { WalletTab } from "./wallet.tsx";
 
 type Plan = Messaged<z.output<typeof selections.migrationPlan>>;
@@ -29,16 +31,23 @@ export function addressesIn(text: string, network: 0 | 1 | undefined) {
 
 export function Migrate({ wallet, reload }: WalletTab) {
   const [text, setText] = useState("");
-  const [plan, setPlan] = useState<{ readonly plan: Plan; readonly addresses: readonly string[] }>();
+  const [plan, setPlan] = useState<
+    // one key for one plan: a repeated press moves once
+    { readonly plan: Plan; readonly addresses: readonly string[]; readonly key: string }
+  >();
   const [moved, setMoved] = useState<readonly Transaction[]>();
-  const [key] = useState(() => crypto.randomUUID());
   const path = `/${wallet.prefix}/${wallet.id}/migrations`;
+  const begin = () => {
+    setMoved(undefined);
+    setPlan(undefined);
+  };
+  if (moved?.length === 1) {
+    return <Sent wallet={wallet} hash={moved[0]!.id} back={begin} landed={() => void reload()} />;
+  }
   if (moved) {
     return (
       <Panel title="On its way">
-        <p class="alert info">
-          {`${count(moved.length)} ${moved.length === 1 ? "transaction was" : "transactions were"} sent.`}
-        </p>
+        <p class="alert info" role="status">{`${count(moved.length)} transactions were sent.`}</p>
         <p>
           <a href={hrefOf(walletPath(wallet, "history"))}>Follow them in the history</a>
         </p>
@@ -48,67 +57,72 @@ export function Migrate({ wallet, reload }: WalletTab) {
   if (plan) {
     const { selections: all, total_fee: fee, balance_leftover: left, balance_selected: taken } = plan.plan;
     return (
-      <Panel
-        title="The plan"
-        aside={
-          <button
-            type="button"
-            class="small"
-            onClick={() => setPlan(undefined)}
-          >
-            Back
-          </button>
-        }
-      >
-        <Facts
-          pairs={[
-            ["Transactions", count(all.length)],
-            [
-              "Moves",
-              <span>
-                <Ada lovelace={taken.ada.quantity} />
-                {taken.assets.length > 0 && ` and ${count(taken.assets.length)} tokens`}
-              </span>,
-            ],
-            ["Fees together", <Ada lovelace={fee.quantity} />],
-            [
-              "Arrives",
-              <b>
-                <Ada lovelace={BigInt(taken.ada.quantity) - BigInt(fee.quantity)} />
-              </b>,
-            ],
-            [
-              "Stays behind",
-              BigInt(left.ada.quantity) > 0n
-                ? (
-                  <span>
-                    <Ada lovelace={left.ada.quantity} /> (moving it costs more than it is worth)
-                  </span>
-                )
-                : undefined,
-            ],
-            [
-              "To",
-              <span class="wallet-name">{plan.addresses.map((one) => <bdi key={one} class="mono">{one}</bdi>)}</span>,
-            ],
-          ]}
-        />
-        <p class="alert warn">All of it leaves this wallet. Make sure that the addresses are yours.</p>
-        {wallet.signs || wallet.prefix === "byron-wallets"
-          ? (
-            <PassphraseForm
-              verb="Sign and move everything"
-              danger
-              optional={wallet.prefix !== "wallets"}
-              cancel={() => setPlan(undefined)}
-              run={async (passphrase) => {
-                setMoved(await send<Transaction[]>("POST", path, { addresses: plan.addresses, passphrase }, key));
-                await reload();
-              }}
-            />
-          )
-          : <p class="note">This wallet only watches: it cannot sign.</p>}
-      </Panel>
+      <Step back={() => setPlan(undefined)}>
+        <Panel
+          title="The plan"
+          aside={
+            <button
+              type="button"
+              class="small"
+              onClick={() => setPlan(undefined)}
+            >
+              Back
+            </button>
+          }
+        >
+          <Facts
+            pairs={[
+              ["Transactions", count(all.length)],
+              [
+                "Moves",
+                <span>
+                  <Ada lovelace={taken.ada.quantity} />
+                  {taken.assets.length > 0 &&
+                    ` and ${count(taken.assets.length)} ${taken.assets.length === 1 ? "kind" : "kinds"} of tokens`}
+                </span>,
+              ],
+              ["Fees together", <Ada lovelace={fee.quantity} />],
+              [
+                "Arrives",
+                <b>
+                  <Ada lovelace={BigInt(taken.ada.quantity) - BigInt(fee.quantity)} />
+                </b>,
+              ],
+              [
+                "Stays behind",
+                BigInt(left.ada.quantity) > 0n
+                  ? (
+                    <span>
+                      <Ada lovelace={left.ada.quantity} /> (moving it costs more than it is worth)
+                    </span>
+                  )
+                  : undefined,
+              ],
+              [
+                "To",
+                <span class="wallet-name">{plan.addresses.map((one) => <bdi key={one} class="mono">{one}</bdi>)}</span>,
+              ],
+            ]}
+          />
+          <p class="alert warn">All of it leaves this wallet. Make sure that the addresses are yours.</p>
+          {wallet.signs || wallet.prefix === "byron-wallets"
+            ? (
+              <PassphraseForm
+                verb="Sign and move everything"
+                danger
+                optional={wallet.prefix !== "wallets"}
+                cancel={() => setPlan(undefined)}
+                run={async (passphrase) => {
+                  setMoved(
+                    await send<Transaction[]>("POST", path, { addresses: plan.addresses, passphrase }, plan.key),
+                  );
+                  await reload();
+                }}
+              />
+            )
+            : <p class="note">This wallet only watches: it cannot sign.</p>}
+        </Panel>
+      </Step>
     );
   }
   const { addresses, wrong } = addressesIn(text, networkId());
@@ -122,7 +136,7 @@ export function Migrate({ wallet, reload }: WalletTab) {
         verb="Make a plan"
         disabled={addresses.length === 0 || wrong.length > 0}
         run={async () => {
-          setPlan({ plan: await send<Plan>("POST", `${path}/plan`, { addresses }), addresses });
+          setPlan({ plan: await send<Plan>("POST", `${path}/plan`, { addresses }), addresses, key: newKey() });
         }}
       >
         <TextField
@@ -132,7 +146,7 @@ export function Migrate({ wallet, reload }: WalletTab) {
           value={text}
           onInput={setText}
           hint="One is enough. Several, one a line, are used in turn."
-          error={wrong.length > 0 ? `${wrong[0]!.slice(0, 24)}… is no payment address of this network.` : undefined}
+          error={wrong.length > 0 ? `${shortId(wrong[0]!, 12)} is no payment address of this network.` : undefined}
         />
       </Form>
     </Panel>

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import type * as networkApi from "#src/api/wallets/network.ts";
 import type { NetworkInformation } from "#src/client/wallets.ts";
 import { useData } from "../kit/data.tsx";
+import { now, span } from "../kit/time.tsx";
 import { read } from "./service.ts";
 
 type NetworkParameters = z.output<typeof networkApi.networkParameters>;
@@ -49,6 +50,18 @@ export function slotAt(ms: number): number | undefined {
   const seconds = slotSeconds.value;
   const first = slotTime(0);
   return first === undefined || !seconds ? undefined : Math.ceil((ms - first) / (seconds * 1_000));
+}
+
+/** From how long without a block on it is said, in milliseconds: rare where a block comes every 20 s. */
+const QUIET_MS = 120_000;
+
+/** What a transaction waits for that the network has accepted. */
+export function pendingText(): string {
+  const tip = network.value?.node_tip.time;
+  const quiet = tip === undefined ? 0 : now.value - Date.parse(tip);
+  return quiet > QUIET_MS
+    ? `The network has it, but its newest block is ${span(quiet)} old. It waits for the next one.`
+    : "The network has it. A block takes it within a minute, usually.";
 }
 
 /** The network, in the header. */

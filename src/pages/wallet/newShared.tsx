@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { CheckField, Form, SelectField, TextField } from "../kit/forms.tsx";
 import { Choice, Heading, Panel } from "../kit/parts.tsx";
-import { go } from "../kit/router.ts";
+import { useGo } from "../kit/router.ts";
 import { toast } from "../kit/toast.tsx";
 import { NewPhrase } from "./create.tsx";
 import { type Invitation, readInvitation, templateOf } from "./invitation.ts";
@@ -229,6 +229,7 @@ function OwnKeysOf({ plan, back }: { readonly plan: Plan; readonly back: () => v
 function Finish({ plan, words }: { readonly plan: Plan; readonly words: readonly string[] }) {
   const [name, setName] = useState(plan.name);
   const passphrase = useNewPassphrase();
+  const go = useGo();
   const create = async () => {
     const template = templateOf(plan.rule, { ...plan.keys, [plan.self]: "self" });
     const { id } = await send<{ id: string }>("POST", "/shared-wallets", {
@@ -250,7 +251,7 @@ function Finish({ plan, words }: { readonly plan: Plan; readonly words: readonly
         run={create}
         disabled={name.trim() === "" || passphrase.value === undefined}
       >
-        <TextField label="Name" value={name} onInput={setName} maxLength={255} />
+        <TextField label="Name" value={name} onInput={setName} maxLength={255} autofocus />
         {passphrase.fields}
       </Form>
     </Panel>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Form, SelectField, TextField } from "../kit/forms.tsx";
 import { Heading, Panel } from "../kit/parts.tsx";
-import { go } from "../kit/router.ts";
+import { useGo } from "../kit/router.ts";
 import { toast } from "../kit/toast.tsx";
 import { walletPath } from "./paths.ts";
 import { wordsIn } from "./phrase.ts";
@@ -27,6 +27,7 @@ export function RestoreWallet() {
   const [chosen, setChosen] = useState<Style>();
   const [account, setAccount] = useState("0");
   const passphrase = useNewPassphrase("New passphrase");
+  const go = useGo();
   // twelve words are of the first era in the service's API
   const twelve = wordsIn(text).length === 12;
   const style = chosen ?? (twelve ? "random" : "shelley");

@@ -73,7 +73,8 @@ export interface NewPassphrase {
 export function useNewPassphrase(label = "Passphrase"): NewPassphrase {
   const [first, setFirst] = useState("");
   const [second, setSecond] = useState("");
-  const short = [...first].length < SHORTEST;
+  const missing = SHORTEST - [...first].length;
+  const short = missing > 0;
   const differs = second !== first;
   return {
     value: short || differs ? undefined : first,
@@ -88,7 +89,9 @@ export function useNewPassphrase(label = "Passphrase"): NewPassphrase {
           value={first}
           onInput={setFirst}
           hint={`At least ${SHORTEST} characters. It encrypts the keys, and every signature needs it.`}
-          error={first !== "" && short ? `${SHORTEST - [...first].length} more characters, please.` : undefined}
+          error={first !== "" && short
+            ? `${missing} more ${missing === 1 ? "character" : "characters"}, please.`
+            : undefined}
         />
         <SecretField
           label={`${label}, again`}

@@ -1,5 +1,5 @@
 /** Payments to one or several recipients, with tokens and a message. */
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { z } from "zod";
 import type * as walletsApi from "#src/api/wallets/wallets.ts";
 import type { Messaged } from "#src/base/json.ts";
@@ -44,6 +44,7 @@ const blank = (asset?: string): Recipient => ({
 const MOST = 50;
 /** Bytes of a line of a message (CIP-20). */
 const LINE = 64;
+const MORE_THAN_AVAILABLE = "More than this wallet has available.";
 
 export function Send({ wallet, query, reload }: WalletTab) {
   const again = query.get("again");
@@ -98,10 +99,29 @@ interface ReadForm {
   readonly problems: ReadonlyMap<string, string>;
 }
 
+/** Ada of a recipient that the ledger refuses as too little. */
+interface TooLittle {
+  readonly key: number;
+  /** What was typed. */
+  readonly ada: string;
+  readonly least: bigint;
+}
+
+/** Which payment the service refused as too small; undefined for another error. */
+function tooLittle(error: unknown, recipients: readonly Recipient[]): TooLittle | undefined {
+  if (!(error instanceof ApiError) || error.code !== "utxo_too_small") return undefined;
+  const { tx_output_index: index, tx_output_lovelace_required_minimum: least } = (error.details ?? {}) as {
+    readonly tx_output_index?: number;
+    readonly tx_output_lovelace_required_minimum?: { readonly quantity: number | bigint };
+  };
+  const recipient = index === undefined ? undefined : recipients[index];
+  return recipient && least && { key: recipient.key, ada: recipient.ada, least: BigInt(least.quantity) };
+}
+
 /** Reads the form. A recipient of tokens without an amount of ada gets the least that the ledger allows. */
 export function readForm(
   recipients: readonly Recipient[],
-  { availableAssets }: Pick<WalletSummary, "availableAssets">,
+  { available, availableAssets }: Pick<WalletSummary, "available" | "availableAssets">,
   decimals: (asset: string) => number,
   network: 0 | 1 | undefined,
 ): ReadForm {
@@ -117,13 +137,14 @@ export function readForm(
     const lovelace = ada.trim() === "" && assets.length > 0 ? { ok: true as const, value: 0n } : readAda(ada);
     if (!lovelace.ok) problems.set(`${key} ada`, lovelace.problem);
     else if (lovelace.value === 0n && assets.length === 0) problems.set(`${key} ada`, "Enter more than 0.");
+    else if (lovelace.value > available) problems.set(`${key} ada`, MORE_THAN_AVAILABLE);
     const quantities = new Map<string, bigint>();
     for (const [i, { asset, text }] of assets.entries()) {
       const read = readUnits(text, decimals(asset));
       if (!read.ok) problems.set(`${key} asset ${i}`, read.problem);
       else if (read.value === 0n) problems.set(`${key} asset ${i}`, "Enter more than 0.");
       else if (read.value > (held.get(asset) ?? 0n)) {
-        problems.set(`${key} asset ${i}`, "More than this wallet has available.");
+        problems.set(`${key} asset ${i}`, MORE_THAN_AVAILABLE);
       } else quantities.set(asset, (quantities.get(asset) ?? 0n) + read.value);
     }
     return { address: address.trim(), lovelace: lovelace.ok ? lovelace.value : 0n, assets: quantities };
@@ -161,6 +182,12 @@ function SendForm({ wallet, book, initial, reload }: {
   const [message, setMessage] = useState("");
   const [tried, setTried] = useState(false);
   const [plan, setPlan] = useState<ByronPlan>();
+  const [refused, setRefused] = useState<TooLittle>();
+  const fields = useRef<HTMLDivElement>(null);
+  // recipients that were added or removed take the button that did it with them, or move it
+  useLayoutEffect(() => {
+    if (recipients !== initial) fields.current?.querySelector<HTMLElement>("fieldset:last-of-type input")?.focus();
+  }, [recipients.length]);
   const decimals = (asset: string) => decimalsOf(book, asset.slice(0, 56), asset.slice(56));
   const { payments, problems } = readForm(recipients, wallet, decimals, networkId());
   const change = (key: number, changed: Partial<Recipient>) =>
@@ -189,6 +216,15 @@ function SendForm({ wallet, book, initial, reload }: {
   const review = async () => {
     setTried(true);
     if (payments === undefined) return;
+    try {
+      await build(payments);
+    } catch (error) {
+      const found = tooLittle(error, recipients);
+      if (found === undefined) throw error;
+      setRefused(found);
+    }
+  };
+  const build = async (payments: readonly RequestedPayment[]) => {
     const enough = await withLeastAda(wallet, payments);
     const lines = message.trim() === "" ? undefined : messageLines(message.trim());
     const metadata = lines && { metadata: messageMetadata(lines) };
@@ -203,11 +239,16 @@ function SendForm({ wallet, book, initial, reload }: {
       }),
     );
   };
-  const problem = (name: string) => tried ? problems.get(name) : undefined;
+  const problem = ({ key, ada }: Recipient, field: string) => {
+    if (field === "ada" && refused?.key === key && refused.ada === ada) {
+      return `At least ${adaText(refused.least)} ada: the ledger takes no smaller payment.`;
+    }
+    return tried ? problems.get(`${key} ${field}`) : undefined;
+  };
   const total = payments?.reduce((sum, { lovelace }) => sum + lovelace, 0n);
   return (
     <div class="aside">
-      <div>
+      <div ref={fields}>
         <Panel title="Send">
           <Form verb="Review" run={review}>
             {recipients.map((one, i) => (
@@ -217,7 +258,7 @@ function SendForm({ wallet, book, initial, reload }: {
                 title={recipients.length > 1 ? `Recipient ${i + 1}` : "Recipient"}
                 wallet={wallet}
                 book={book}
-                problem={(field) => problem(`${one.key} ${field}`)}
+                problem={(field) => problem(one, field)}
                 onChange={(changed) => change(one.key, changed)}
                 remove={recipients.length > 1
                   ? () => setRecipients((all) => all.filter(({ key }) => key !== one.key))

@@ -1,6 +1,7 @@
 /** The wallet service as the page calls it: from its own origin, and with advice beside the service's sentences. */
 import type { z } from "zod";
 import type * as sharedApi from "#src/api/wallets/shared.ts";
+import { toHex } from "#src/base/bytes.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { answer, ApiError, type Query, queryText } from "#src/client/http.ts";
 import type { ByronWallet, Transaction, Wallet, WalletAddress } from "#src/client/wallets.ts";
@@ -48,19 +49,28 @@ export async function send<T = unknown>(
   }
 }
 
+/** Words for a refusal in place of the service's, which are for programmers. */
+const WORDS: Readonly<Record<string, string>> = {
+  wrong_encryption_passphrase:
+    "This is not the passphrase of this wallet. After five wrong ones in a row it waits longer each time.",
+  not_enough_money: "The wallet does not have enough for this and the fee: send less, or receive more ada first. " +
+    "Each recipient also needs a little ada to hold tokens.",
+  cannot_cover_fee: "The fee does not fit: send a little less.",
+  utxo_too_small: "A recipient gets less ada than the ledger allows. Increase it.",
+  no_utxos_available: "This wallet has nothing to spend yet: receive some ada first.",
+  wallet_already_exists: "This wallet is in the list already: its id comes from the recovery phrase or key.",
+  paused: "An operator of this service has paused the wallet. Nothing is lost; try again when it is resumed.",
+};
+
+/** A key for `send`. `crypto.randomUUID` needs a secure context, which a page over http from another machine is not. */
+export const newKey = (): string => toHex(crypto.getRandomValues(new Uint8Array(16)));
+
 /** What can be done about a refusal, by its code. */
 const ADVICE: Readonly<Record<string, string>> = {
-  wrong_encryption_passphrase:
-    "Enter the passphrase of this wallet. After five wrong ones in a row it waits longer each time.",
   too_many_wrong_passphrases: "Wait until then, or set a new passphrase with the recovery phrase under Settings.",
-  not_enough_money: "Send less, or receive more ada first. Each recipient also needs a little ada to hold tokens.",
-  cannot_cover_fee: "Send a little less, so that the fee can be paid as well.",
-  utxo_too_small: "Increase the ada of this recipient.",
-  no_utxos_available: "This wallet has nothing to spend yet: receive some ada first.",
   inputs_depleted:
     "Wait until pending transactions are in the ledger, or set the coin selection to Round-robin under Settings.",
   no_root_key: "This wallet only watches: its transactions are signed where its keys are.",
-  wallet_already_exists: "The wallet of this recovery phrase is in the list already.",
   withdrawal_not_possible_without_vote: "Delegate the vote first, under Voting; Abstain is enough.",
   spending_limit_exceeded: "The limit of this wallet is under Settings.",
   transaction_is_too_big: "Send to fewer recipients, or with fewer tokens at a time.",
@@ -69,14 +79,18 @@ const ADVICE: Readonly<Record<string, string>> = {
   shared_wallet_cannot_update_key: "Keys cannot be changed any more.",
   shared_wallet_key_already_exists: "Each owner has another key: copy the one of the owner who is missing.",
   missing_witnesses_in_transaction: "Pass it on to an owner who has not signed yet.",
+  created_invalid_transaction:
+    "Nothing was sent. Go back and review it again: another page or program may have spent its coins meanwhile.",
   network_unreachable: "The node of this service is away; try again when it is back.",
 };
 
-/** An error with advice behind its sentence, where there is some. */
+/** An error in the page's words, or with advice behind its sentence, where there are some. */
 export function advised(error: unknown): unknown {
-  const advice = error instanceof ApiError ? ADVICE[error.code] : undefined;
-  if (!(error instanceof ApiError) || advice === undefined) return error;
-  return new ApiError(error.status, error.code, `${error.message.replace(/[.\s]*$/, ".")} ${advice}`, error.details);
+  if (!(error instanceof ApiError)) return error;
+  const [words, advice] = [WORDS[error.code], ADVICE[error.code]];
+  if (words === undefined && advice === undefined) return error;
+  const message = words ?? `${error.message.replace(/[.\s]*$/, ".")} ${advice}`;
+  return new ApiError(error.status, error.code, message, error.details);
 }
 
 /** A quantity of an asset. */

@@ -13,18 +13,18 @@ import { type Data, Loaded, useData } from "../kit/data.tsx";
 import { Form } from "../kit/forms.tsx";
 import { copyText, Id } from "../kit/Id.tsx";
 import { Badge, Facts, Panel } from "../kit/parts.tsx";
-import { hrefOf } from "../kit/router.ts";
+import { hrefOf, useBackStep } from "../kit/router.ts";
 import { Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
 import { AssetAmount, type AssetBook, useAssets } from "./assets.tsx";
 import { Change, TransactionStatus } from "./historyTable.tsx";
-import { slotTime } from "./network.tsx";
+import { pendingText, slotTime } from "./network.tsx";
 import type { OwnKeys } from "./ownKeys.ts";
 import { walletPath } from "./paths.ts";
 import type { Requested, Review, ReviewedAsset } from "./review.ts";
 import { isSatisfied, ownerName, ownersIn } from "./scripts.ts";
 import { PassphraseForm } from "./secrets.tsx";
-import { read, send, type Transaction, type WalletSummary } from "./service.ts";
+import { read, readPage, send, type Transaction, type WalletSummary } from "./service.ts";
 import { purposeOf } from "./transactions.ts";
 import type { WalletTab } from "./wallet.tsx";
 
@@ -92,16 +92,16 @@ export interface Reviewed {
 
 /** Reads a transaction in the browser; the service only names the paths of addresses, which are derived again here. */
 export async function reviewOf(wallet: WalletSummary, { transaction, requested }: Draft): Promise<Reviewed> {
-  const [{ reviewTransaction, transactionBytes, CborError }, { signersAmong }, own, decoded] = await Promise.all([
-    import("./review.ts"),
-    import("./ownKeys.ts"),
-    ownKeysOf(wallet),
-    send<Decoded>("POST", `/${wallet.prefix}/${wallet.id}/transactions-decode`, { transaction }),
-  ]);
+  const { reviewTransaction, transactionBytes, CborError } = await import("./review.ts");
   const bytes = transactionBytes(transaction);
   if (bytes === undefined) {
     throw new ApiError(400, "bad_request", "This is no transaction: it is neither base64 nor hexadecimal.");
   }
+  const [{ signersAmong }, own, decoded] = await Promise.all([
+    import("./ownKeys.ts"),
+    ownKeysOf(wallet),
+    send<Decoded>("POST", `/${wallet.prefix}/${wallet.id}/transactions-decode`, { transaction }),
+  ]);
   const paths = new Map(
     [...decoded.outputs, ...decoded.inputs].flatMap(({ address, derivation_path: path }) =>
       address && path ? [[address, path] as const] : []
@@ -142,6 +142,15 @@ async function derive({ prefix, id, payment, staking }: WalletSummary): Promise<
   return singleOwner(await read<string>(`/${prefix}/${id}/keys`, { format: "extended" }), network);
 }
 
+/** A step behind a form, in its place: it has the focus, and the browser's Back returns to the form. */
+export function Step({ back, children }: { readonly back: () => void; readonly children: ComponentChildren }) {
+  const top = useRef<HTMLDivElement>(null);
+  // the button that led here is gone, and with it the focus
+  useLayoutEffect(() => top.current?.focus(), []);
+  useBackStep(back);
+  return <div ref={top} tabIndex={-1} class="focused">{children}</div>;
+}
+
 /** Shows a draft, and takes it to the ledger. `back` returns to the form. */
 function Signing({ wallet, draft, verb, back, finish, done }: {
   readonly wallet: WalletSummary;
@@ -161,6 +170,7 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
   const top = useRef<HTMLDivElement>(null);
   // the button that led here is gone, and with it the focus
   useLayoutEffect(() => top.current?.focus(), []);
+  useBackStep(sent === undefined ? back : finish);
   if (sent !== undefined) return <Sent wallet={wallet} hash={sent} back={finish} landed={done} />;
   const submit = async (signed: string, hash: string) => {
     await send("POST", `/${wallet.prefix}/${wallet.id}/transactions-submit`, { transaction: signed }, hash);
@@ -194,6 +204,10 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
                     transaction={text}
                     replace={setText}
                     submit={submit}
+                    sentByOther={() => {
+                      done?.();
+                      setSent(review.hash);
+                    }}
                   />
                 )
                 : wallet.signs
@@ -253,17 +267,37 @@ function OwnSigning({ wallet, review, transaction, verb, submit, back }: {
 }
 
 /** What each owner has done, and what is next. */
-function SharedSigning({ wallet, review, signers, transaction, replace, submit }: {
+function SharedSigning({ wallet, review, signers, transaction, replace, submit, sentByOther }: {
   readonly wallet: WalletSummary;
   readonly review: Review;
   readonly signers: ReadonlySet<string>;
   readonly transaction: string;
   readonly replace: (transaction: string) => void;
   readonly submit: (signed: string, hash: string) => Promise<void>;
+  /** Called when the history has the transaction, because another owner has sent it. */
+  readonly sentByOther: () => void;
 }) {
   const template = wallet.payment!.template as never;
   const owners = ownersIn(template);
   const enough = isSatisfied(template, signers, review);
+  const path = `/${wallet.prefix}/${wallet.id}`;
+  const key = useData((signal) => read<string>(`${path}/keys`, { format: "extended" }, signal), [path]);
+  const self = owners.find((owner) => wallet.payment!.cosigners[owner] === key.value);
+  const hasSigned = self !== undefined && signers.has(self);
+  const passedOn = signers.size > 0;
+  const latest = useData(
+    async (signal) =>
+      passedOn ? (await readPage<Transaction>(`${path}/transactions`, { limit: 10 }, signal)).entries : [],
+    [path, passedOn],
+    { everyMs: 3_000 },
+  );
+  const isSent = latest.value?.some(({ id }) => id === review.hash) ?? false;
+  useEffect(() => {
+    if (isSent) sentByOther();
+  }, [isSent]);
+  const done = useRef<HTMLParagraphElement>(null);
+  // the form with the focus is gone
+  useLayoutEffect(() => done.current?.focus(), [hasSigned]);
   return (
     <>
       <h3>Signatures</h3>
@@ -282,6 +316,12 @@ function SharedSigning({ wallet, review, signers, transaction, replace, submit }
             <Form verb="Send to the network" run={() => submit(transaction, review.hash)}>{null}</Form>
           </>
         )
+        : hasSigned
+        ? (
+          <p ref={done} tabIndex={-1} class="alert info focused" role="status">
+            You have signed. The other owners have to sign as well.
+          </p>
+        )
         : (
           <PassphraseForm
             verb="Sign"
@@ -292,7 +332,7 @@ function SharedSigning({ wallet, review, signers, transaction, replace, submit }
         <PassOn
           transaction={transaction}
           hash={review.hash}
-          text="Pass it on to an owner who has not signed yet: they open this wallet on their page, and paste it under Sign."
+          text="Pass it on to an owner who has not signed yet: they open this wallet on their page, and paste it under Sign. This page says when it is sent."
         />
       )}
     </>
@@ -420,7 +460,7 @@ export function ReviewView({ review, book }: { readonly review: Review; readonly
               title: "Recipient",
               cell: ({ address, own }) => (
                 <span class="wallet-name">
-                  <Id value={address} name="address" full />
+                  <Id value={address} name="address" whole />
                   {own && <span class="note">an address of this wallet</span>}
                 </span>
               ),
@@ -519,7 +559,7 @@ export function Sent({ wallet, hash, back, landed }: {
           ? <p class="alert info">It is in the ledger.</p>
           : status === "expired"
           ? <p class="alert">It expired before a block had it. Nothing was spent.</p>
-          : <p class="alert info">The network has it. A block takes it within a minute, usually.</p>}
+          : <p class="alert info">{pendingText()}</p>}
       </div>
       {data.value && (
         <p class="result">

@@ -41,6 +41,8 @@ export function Staking({ wallet, reload }: WalletTab) {
         <p class="note">
           A pool makes blocks with the stake of those who join it, and shares the rewards. Your ada stays in the wallet
           and can be spent at any time. Joining for the first time takes a deposit, which comes back.
+          {votesOf(wallet) === undefined &&
+            " It also delegates your vote to Abstain, without which rewards cannot be withdrawn; change it under Voting."}
         </p>
         <Loaded data={pools} rows={8}>
           {(list) => <Pools pools={list} stake={stake} joined={target} join={join} canJoin={wallet.available > 0n} />}

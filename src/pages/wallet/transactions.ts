@@ -33,6 +33,15 @@ export function purposeOf(transaction: Transaction): string {
     : "Sent";
 }
 
+/** The lines of a message (CIP-20) in simple metadata; undefined where there is none, or more than one. */
+export function messageOf(metadata: unknown): readonly string[] | undefined {
+  const [only, ...others] = Object.entries(metadata ?? {});
+  if (only === undefined || others.length > 0 || only[0] !== "674") return undefined;
+  const { msg, ...more } = (only[1] ?? {}) as { readonly msg?: unknown };
+  if (!Array.isArray(msg) || Object.keys(more).length > 0) return undefined;
+  return msg.every((line) => typeof line === "string") ? msg : undefined;
+}
+
 /** The words for a status, and how it is coloured. */
 export const STATUSES: Readonly<Record<Transaction["status"], readonly [string, "good" | "warn" | "bad"]>> = {
   pending: ["Pending", "warn"],

@@ -177,6 +177,12 @@ function OneWallet({ prefix, id, tab, item, query }: {
         tabs={tabs.map(({ id, name }) => ({ id, name, href: hrefOf(walletPath(wallet, id)) }))}
       />
       {data.error !== undefined && <Failure error={data.error} retry={data.reload} stale />}
+      {wallet.status === "not_responding" && (
+        <p class="alert warn" role="status">
+          This wallet does not respond: an operator of the service has paused it, or its worker is away. What you see
+          may be out of date, and it signs nothing until it responds again.
+        </p>
+      )}
       <div class="column">
         {Shown
           ? <Shown key={`${current.id} ${visits}`} wallet={wallet} reload={data.reload} item={item} query={query} />

@@ -4,7 +4,7 @@ import { toHex } from "#src/base/bytes.ts";
 import { fromBech32 } from "#src/cardano/bech32.ts";
 import { Form, TextField } from "../kit/forms.tsx";
 import { Heading, Panel } from "../kit/parts.tsx";
-import { go } from "../kit/router.ts";
+import { useGo } from "../kit/router.ts";
 import { walletPath } from "./paths.ts";
 import { send } from "./service.ts";
 
@@ -20,6 +20,7 @@ export function WatchWallet() {
   const [name, setName] = useState("");
   const [text, setText] = useState("");
   const key = accountKeyIn(text);
+  const go = useGo();
   const watch = async () => {
     const { id } = await send<{ id: string }>("POST", "/wallets", { name: name.trim(), account_public_key: key });
     go(walletPath({ prefix: "wallets", id }), true);

@@ -128,10 +128,22 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     ) {
       expect(shown).toContain(text);
     }
+    // the browser's Back leaves the review, and keeps what was typed
+    await page.goBack();
+    expect(await field(page, "Ada").nth(1).inputValue()).toBe("3");
+    await field(page, "Ada").nth(1).fill("0.5");
+    await press(page, "Review");
+    await page.getByText(/At least \d\.\d+ ada: the ledger takes no smaller payment\./).waitFor();
+    await until(
+      "the focus is there",
+      async () => await field(page, "Ada").nth(1).evaluate((element) => element === document.activeElement),
+    );
+    await field(page, "Ada").nth(1).fill("3");
+    await press(page, "Review");
     await sign(page, "Sign and send");
     await expectNoSecret(page, PASSPHRASE);
     await page.getByRole("link", { name: "Show the transaction" }).click();
-    await page.getByText('"Thanks"').waitFor();
+    await page.locator("main dl").getByText("Thanks", { exact: true }).waitFor();
     await until("the recipient has it", async () => await scenario.available(other.id) === 15_500_000n);
     await tab(page, "History");
     await panel(page, "Transactions").locator("tbody tr").nth(1).waitFor();
@@ -189,12 +201,15 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await field(page, "Address").fill(await scenario.address(id));
     await field(page, "Ada").fill("500");
     await press(page, "Review");
-    await page.getByRole("alert").filter({ hasText: "Send less, or receive more ada first." }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "More than this wallet has available." }).waitFor();
+    await field(page, "Ada").fill("20");
+    await press(page, "Review");
+    await page.getByRole("alert").filter({ hasText: "The fee does not fit: send a little less." }).waitFor();
     await field(page, "Ada").fill("5");
     await press(page, "Review");
     await secret(page).fill("not the passphrase");
     await press(page, "Sign and send");
-    await page.getByRole("alert").filter({ hasText: "Enter the passphrase of this wallet." }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "This is not the passphrase of this wallet." }).waitFor();
     expect(await secret(page).inputValue()).toBe("");
     await page.route("**/v2/**", (route) => route.abort());
     await secret(page).fill(PASSPHRASE);
@@ -282,9 +297,11 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await field(page, "Addresses to move to").fill(await scenario.address(other.id));
     await press(page, "Make a plan");
     await panel(page, "The plan").getByText("33.000000 ada").waitFor();
+    await page.goBack();
+    await press(page, "Make a plan");
     await secret(page).fill(next);
     await press(page, "Sign and move everything");
-    await page.getByText("1 transaction was sent.").waitFor();
+    await panel(page, "Sent").getByText("It is in the ledger.").waitFor();
     await until("all has arrived", async () => await scenario.available(other.id) > 32n * ADA);
     await tab(page, "Settings");
     await press(page, "Delete…");

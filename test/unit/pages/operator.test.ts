@@ -197,6 +197,15 @@ describe("why an actor waits", () => {
     expect(why(changes)[0]).toEqual([tone, expect.stringMatching(text)]);
   });
 
+  it("says that no block comes, to a transaction that waits for one", () => {
+    expect(reasonsOf(actor, lags, 300_000)[0]).toMatchObject({
+      tone: "warning",
+      text: "No block has come for 5 min, so no transaction gets into the ledger.",
+    });
+    expect(reasonsOf(actor, lags, 20_000)[0]!.tone).toBe("waits");
+    expect(reasonsOf({ ...actor, state: "expired" }, lags, 300_000)[0]!.tone).toBe("bad");
+  });
+
   it("has the ledger's reasons for a refusal", () => {
     const failures = [{ name: "BadInputsUTxO", message: "The input is spent." }];
     expect(reasonsOf({ ...actor, state: "refused", context: { failures } }, lags)[0]).toMatchObject({

@@ -5,7 +5,15 @@ import { newSeed, publicKey } from "#src/cardano/keys.ts";
 import type { Transaction } from "#src/client/wallets.ts";
 import { invitationText, isAccountKey, readInvitation } from "#src/pages/wallet/invitation.ts";
 import { isSatisfied, ownersIn, ruleOf, scriptWords, timedRule } from "#src/pages/wallet/scripts.ts";
-import { assetChanges, hasText, matchingPage, PAGE, paymentsOf, purposeOf } from "#src/pages/wallet/transactions.ts";
+import {
+  assetChanges,
+  hasText,
+  matchingPage,
+  messageOf,
+  PAGE,
+  paymentsOf,
+  purposeOf,
+} from "#src/pages/wallet/transactions.ts";
 
 const path = ["1852H", "1815H", "0H", "0", "0"];
 const amount = { quantity: 1, unit: "lovelace" as const };
@@ -24,6 +32,18 @@ const transaction = (more: object): Transaction => ({
 } as unknown as Transaction);
 
 describe("a transaction of the history", () => {
+  it.each([
+    [{ 674: { msg: ["Thanks", "again"] } }, ["Thanks", "again"]],
+    [{ 674: { msg: "Thanks" } }, undefined],
+    [{ 674: { msg: [1] } }, undefined],
+    [{ 674: { msg: ["Thanks"], enc: "basic" } }, undefined],
+    [{ 674: { msg: ["Thanks"] }, 1: "more" }, undefined],
+    [{ 674: null }, undefined],
+    [null, undefined],
+  ])("has a message where that is all of its metadata: %j", (metadata, lines) => {
+    expect(messageOf(metadata)).toEqual(lines);
+  });
+
   it("says what the wallet gained and lost of its tokens", () => {
     const key = "aa".repeat(28) + "01";
     const changes = (inputs: number, outputs: number) =>
