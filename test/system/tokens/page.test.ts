@@ -466,6 +466,26 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await focused("Add a label").waitFor();
+    // a key that was forgotten
+    await reach("Request");
+    await page.keyboard.press("Enter");
+    await page.getByText("Enter a key.").waitFor();
+    // what opened the dialog is gone after it; a long value can be read whole before
+    await request(page, "insert", "long", { new: "word ".repeat(100) });
+    await sign(page);
+    await tab(page, "Open requests 1");
+    await page.getByText("The whole change").press("Enter");
+    await page.locator(".whole-change pre").filter({ hasText: "word ".repeat(100).trim() }).waitFor();
+    await page.getByRole("button", { name: "Refuse the request to insert long" }).press("Enter");
+    await sign(page);
+    await page.locator("h2:focus", { hasText: "Open requests" }).waitFor();
+    // a reload keeps the wallet, until the reader disconnects it
+    await page.reload();
+    await page.getByText("yours", { exact: true }).waitFor();
+    await press(page, /^Wallet:/);
+    await press(page, "Disconnect");
+    await page.reload();
+    await page.getByRole("button", { name: "Connect wallet" }).waitFor();
   });
 
   it("never says that there is nothing while it waits, and keeps what it has while the service is away", async () => {
