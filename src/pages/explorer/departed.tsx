@@ -15,6 +15,10 @@ export const STATUS: Readonly<Record<string, readonly [name: string, tone: Tone]
   genesis: ["genesis", "quiet"],
 };
 
+/** Reasons with missing inputs first: what else is refused mostly follows from them. */
+export const causesFirst = (reasons: Departed["reasons"]): Departed["reasons"] =>
+  [...reasons].sort((a, b) => Number(b.name === "BadInputsUTxO") - Number(a.name === "BadInputsUTxO"));
+
 export function DepartedTable({ rows }: { readonly rows: readonly Departed[] }) {
   return (
     <Table
@@ -29,7 +33,7 @@ export function DepartedTable({ rows }: { readonly rows: readonly Departed[] }) 
           cell: ({ kind, why, reasons }) => (
             <div>
               <Badge tone={STATUS[kind]![1]}>{STATUS[kind]![0]}</Badge>{" "}
-              <Sentence text={reasons[0]?.text ?? `${why}.`} />
+              <Sentence text={causesFirst(reasons)[0]?.text ?? `${why}.`} />
               {reasons.length > 1 && <span class="note">{` and ${reasons.length - 1} more`}</span>}
             </div>
           ),
