@@ -4,6 +4,7 @@ import { Table } from "../kit/Table.tsx";
 import { Ago } from "../kit/time.tsx";
 import type { Departed } from "./api.ts";
 import { Ref, Sentence } from "./links.tsx";
+import { causesFirst } from "./names.ts";
 
 /** Names and tones of where a transaction is. */
 export const STATUS: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
@@ -14,10 +15,6 @@ export const STATUS: Readonly<Record<string, readonly [name: string, tone: Tone]
   withdrawn: ["withdrawn", "warn"],
   genesis: ["genesis", "quiet"],
 };
-
-/** Reasons with missing inputs first: what else is refused mostly follows from them. */
-export const causesFirst = (reasons: Departed["reasons"]): Departed["reasons"] =>
-  [...reasons].sort((a, b) => Number(b.name === "BadInputsUTxO") - Number(a.name === "BadInputsUTxO"));
 
 export function DepartedTable({ rows }: { readonly rows: readonly Departed[] }) {
   return (
