@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** The actions on a token: requests, for anybody; applying, transferring and ending, for its owner; what ends it is last. */
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { fromHex, fromUtf8, toHex } from "#src/base/bytes.ts";
 import { ApiError } from "#src/client/http.ts";
 import type { UpdateDryRun } from "#src/client/tokens.ts";
@@ -94,8 +94,15 @@ function RequestForm({ tokenId, draft }: { readonly tokenId: string; readonly dr
     setKey(shown(draft.key, inHex));
     setBefore(shown(draft.value, inHex));
     setAfter(draft.type === "update" ? shown(draft.value, inHex) : "");
-    document.querySelector<HTMLElement>("#request-change form select")?.focus();
   }, [draft]);
+  const begun = useRef<Draft | undefined>(undefined);
+  useLayoutEffect(() => {
+    // once the form has the fields of the draft
+    if (!draft || draft === begun.current || draft.type !== type) return;
+    begun.current = draft;
+    const field = draft.type === "update" ? ".field:has(textarea) + .field textarea" : "select";
+    document.querySelector<HTMLElement>(`#request-change form ${field}`)?.focus();
+  }, [draft, type]);
   const wrong = (text: string) =>
     hex && !/^([0-9a-f]{2})*$/i.test(text.trim()) ? "Hexadecimal digits in pairs" : undefined;
   // an empty key is a key, but rarely what a reader means
