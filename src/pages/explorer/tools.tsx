@@ -6,7 +6,7 @@ import { Loaded, useData } from "../kit/data.tsx";
 import { confirm } from "../kit/Dialog.tsx";
 import { CheckField, Form, TextField } from "../kit/forms.tsx";
 import { Action, Heading, Panel } from "../kit/parts.tsx";
-import { hrefOf } from "../kit/router.ts";
+import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { sentenceOf } from "../kit/states.tsx";
 import { Table } from "../kit/Table.tsx";
 import { Ago } from "../kit/time.tsx";
@@ -16,13 +16,13 @@ import { Ref } from "./links.tsx";
 import { live } from "./live.ts";
 import { sentenceParts } from "./names.ts";
 
-export function ToolsView() {
+export function ToolsView({ query }: ViewProps) {
   return (
     <>
       <Heading title="Tools">Tools</Heading>
       <div class="columns">
         <div>
-          <Faucet />
+          <Faucet to={query.get("to") ?? ""} />
           <Snapshots />
         </div>
         <div>
@@ -43,8 +43,9 @@ function inAda(error: unknown): unknown {
   return new ApiError(error.status, error.code, words.join(""));
 }
 
-function Faucet() {
-  const [address, setAddress] = useState("");
+/** `to`: the address that a link names. */
+function Faucet({ to }: { readonly to: string }) {
+  const [address, setAddress] = useState(to);
   const [ada, setAda] = useState("100");
   const [paid, setPaid] = useState<{ readonly txHash: string; readonly address: string }>();
   const lovelace = lovelaceOf(ada);

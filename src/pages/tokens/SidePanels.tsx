@@ -11,7 +11,7 @@ import { Action, Facts, Panel } from "../kit/parts.tsx";
 import { Alert } from "../kit/states.tsx";
 import { apply, type ChangeType, end, entered, requestChange, transfer } from "./actions.tsx";
 import { SlotAgo } from "./parts.tsx";
-import { client, explorerTx, LOCAL, type Token } from "./service.ts";
+import { client, explorerTx, LOCAL, type Token, withReasons } from "./service.ts";
 import { wallet, walletNow } from "./wallet.tsx";
 
 /** A change that the reader began at a fact; key and value in hexadecimal. */
@@ -193,7 +193,7 @@ function ApplyPanel({ token: { tokenId, root, counts: { requests: open } } }: { 
         <Action run={tryOut} disabled={open === 0}>Dry run</Action>
       </div>
       <div role="status">{found?.outcome && <DryRun outcome={found.outcome} />}</div>
-      <Alert error={found?.error} />
+      <Alert error={withReasons(found?.error)} />
     </Panel>
   );
 }

@@ -193,7 +193,7 @@ function Offers() {
 }
 
 function Connected({ wallet: one }: { readonly wallet: Wallet }) {
-  const faucet = one.browser.id === DEVELOPMENT ? faucetPage() : undefined;
+  const faucet = one.browser.id === DEVELOPMENT ? faucetPage(one.address) : undefined;
   const [error, setError] = useState<unknown>();
   const select = (id: string) => {
     setError(undefined);

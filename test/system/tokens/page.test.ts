@@ -231,6 +231,13 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await page.getByRole("checkbox", { name: "Select the request to delete k" }).check();
     await press(page, "Apply selected");
     await sign(page);
+    await request(page, "update", "absent", { old: "v", new: "w" });
+    await landed(page);
+    await page.getByRole("checkbox", { name: "Select the request to update absent" }).check();
+    await press(page, "Apply selected");
+    expect(await refusal(page)).toMatch(/^A request cannot be applied\. [0-9a-f]{6}….*: the key is not in the trie\.$/);
+    await press(page, "Take back the request to update absent");
+    await sign(page);
     await press(page, "Refuse the request to insert other");
     await page.locator("dialog .effects", { hasText: "Refuses the request" }).waitFor();
     await sign(page);
@@ -266,10 +273,10 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await paste.fill(handed);
     await press(next.page, "Review and sign");
     await says(next.page, "transfers the token to you");
-    await landed(next.page);
+    await press(next.page, "Sign with Test wallet");
+    await next.page.getByRole("link", { name: "Open the token" }).click();
     expect(next.wallet.signRequests).toEqual([[handed, true]]);
-
-    await next.page.goto(`${arbor.tokens}/#/token/${token}`);
+    await expect.poll(() => next.page.url()).toBe(`${arbor.tokens}/#/token/${token}`);
     await next.page.getByText("yours", { exact: true }).waitFor();
     const buttons = await next.page.getByRole("complementary", { name: "Actions" }).getByRole("button")
       .allTextContents();
