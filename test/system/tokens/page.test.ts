@@ -363,6 +363,11 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await facts.getByText("NOT verified").waitFor();
     await facts.locator(".verdict.bad", { hasText: "The proof does not lead to the root." }).waitFor();
     await expectFits(page);
+    // the bar covers nothing that the page scrolls to
+    await press(page, "Request a change");
+    const boxOf = async (selector: string) => (await page.locator(selector).boundingBox())!;
+    const bar = await boxOf("header.bar");
+    await expect.poll(async () => (await boxOf("#request-change")).y).toBeGreaterThanOrEqual(bar.y + bar.height);
     await page.reload();
     // a valid proof does not make a list right
     const { falsify } = proxy;
