@@ -152,6 +152,9 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     await makeBlock(devnet);
     await page.locator(`a[href="#/tx/${hash}"]`).waitFor();
     expect(await page.evaluate(() => "here" in globalThis)).toBe(true);
+    // the heading of a view that is loaded first has the focus
+    await blocks.getByRole("link").first().press("Enter");
+    await page.locator("main h1:focus", { hasText: "Block" }).waitFor();
   });
 
   it("shows a transaction from the mempool to its block, with its parts", async () => {

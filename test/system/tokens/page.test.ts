@@ -225,7 +225,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await says(page, "does what you requested and nothing else");
     await landed(page);
     // the outlook is that of the oldest first: the deletion makes room for the insertion
-    expect(await requests.locator(".request-line .badge").allTextContents()).toEqual(
+    await expect.poll(() => requests.locator(".request-line .badge").allTextContents(), { timeout: PATIENCE }).toEqual(
       Array(3).fill("can be applied now"),
     );
     await page.getByRole("checkbox", { name: "Select the request to delete k" }).check();
