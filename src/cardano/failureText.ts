@@ -114,7 +114,8 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
       to === undefined ? "" : `before slot ${to}`
     }, and this is slot ${slot}.`.replace(" ,", ","),
   MaxTxSizeUTxO: ({ supplied, expected }) => `The transaction has ${supplied} bytes, at most ${expected} are allowed.`,
-  FeeTooSmallUTxO: ({ supplied, expected }) => `The fee is ${supplied} lovelace, at least ${expected} are needed.`,
+  FeeTooSmallUTxO: ({ supplied, expected }) =>
+    `The fee is ${supplied} lovelace, at least ${expected} lovelace are needed.`,
   ValueNotConservedUTxO: ({ consumed, produced }) =>
     `The transaction takes in ${holding(consumed)}, but gives out ${holding(produced)}.`,
   WrongNetwork: ({ expected, addresses }) => `Addresses are not of ${network(expected)}: ${list(addresses)}.`,
@@ -123,7 +124,7 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
   WrongNetworkInTxBody: ({ supplied, expected }) =>
     `The transaction is for ${network(supplied)}, and this is ${network(expected)}.`,
   BabbageOutputTooSmallUTxO: ({ outputs }) =>
-    list(outputs.map((o) => `Output ${place(o)} holds ${o.supplied} lovelace, it needs ${o.expected}`)) + ".",
+    list(outputs.map((o) => `Output ${place(o)} holds ${o.supplied} lovelace, it needs ${o.expected} lovelace`)) + ".",
   OutputTooBigUTxO: ({ outputs }) =>
     list(
       outputs.map((o) => `The value of output ${place(o)} has ${o.supplied} bytes, at most ${o.expected} are allowed`),
@@ -141,9 +142,9 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
   ScriptsNotPaidUTxO: ({ inputs }) => `Collateral is locked by scripts: ${refs(inputs)}.`,
   CollateralContainsNonADA: ({ value }) => `The collateral would lose tokens: ${holding(value)}.`,
   InsufficientCollateral: ({ supplied, expected }) =>
-    `The collateral is ${supplied} lovelace, at least ${expected} are needed.`,
+    `The collateral is ${supplied} lovelace, at least ${expected} lovelace are needed.`,
   IncorrectTotalCollateralField: ({ supplied, expected }) =>
-    `The body states a total collateral of ${supplied} lovelace, it is ${expected}.`,
+    `The body states a total collateral of ${supplied} lovelace, it is ${expected} lovelace.`,
   ValidationTagMismatch: (failure) =>
     failure.kind === "PassedUnexpectedly"
       ? "The transaction says that a script fails, but all agree."
@@ -153,12 +154,12 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
     wrongWithdrawals(failure, "is not registered, or does not hold exactly # lovelace"),
   IncorrectDepositDELEG: ({ supplied, expected }) =>
     `The certificate states a deposit of ${supplied} lovelace, ${
-      expected === undefined ? "which is wrong" : `it is ${expected}`
+      expected === undefined ? "which is wrong" : `it is ${expected} lovelace`
     }.`,
   DepositIncorrectDELEG: ({ supplied, expected }) =>
-    `The certificate states a deposit of ${supplied} lovelace, it is ${expected}.`,
+    `The certificate states a deposit of ${supplied} lovelace, it is ${expected} lovelace.`,
   RefundIncorrectDELEG: ({ supplied, expected }) =>
-    `The certificate states a refund of ${supplied} lovelace, it is ${expected}.`,
+    `The certificate states a refund of ${supplied} lovelace, it is ${expected} lovelace.`,
   StakeKeyRegisteredDELEG: ({ credential }) => `The stake ${who(credential)} is registered already.`,
   StakeKeyNotRegisteredDELEG: ({ credential }) => `The stake ${who(credential)} is not registered.`,
   StakeKeyHasNonZeroAccountBalanceDELEG: ({ balance }) =>
@@ -169,7 +170,7 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
   StakePoolRetirementWrongEpochPOOL: ({ supplied, after, last }) =>
     `A pool cannot retire in epoch ${supplied}: it must be after ${after} and not after ${last}.`,
   StakePoolCostTooLowPOOL: ({ supplied, expected }) =>
-    `The pool's cost is ${supplied} lovelace, at least ${expected} are needed.`,
+    `The pool's cost is ${supplied} lovelace, at least ${expected} lovelace are needed.`,
   WrongNetworkPOOL: ({ expected, pool }) => `The reward account of pool ${pool} is not of ${network(expected)}.`,
   PoolMedataHashTooBig: ({ pool, size }) =>
     `The metadata hash of pool ${pool} has ${size} bytes, at most 32 are allowed.`,

@@ -50,7 +50,18 @@ export async function installWallet(
         return set;
       },
     };
-    const offered = { name: "Test wallet", apiVersion: "1.0.0", icon: "", enable: () => Promise.resolve(enabled) };
+    // a wallet knows the pages that its owner has let in
+    const known = "test-wallet-enabled";
+    const offered = {
+      name: "Test wallet",
+      apiVersion: "1.0.0",
+      icon: "",
+      enable: () => {
+        sessionStorage.setItem(known, "yes");
+        return Promise.resolve(enabled);
+      },
+      isEnabled: () => Promise.resolve(sessionStorage.getItem(known) === "yes"),
+    };
     Object.assign(globalThis, { cardano: { [id]: offered } });
   }, { id, networkId, address });
   return wallet;

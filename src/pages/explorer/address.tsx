@@ -1,4 +1,6 @@
 /** An address with its outputs and transactions; of a stake address its account. */
+import { toHex } from "#src/base/bytes.ts";
+import { fromBech32 } from "#src/cardano/bech32.ts";
 import { Ada, count } from "../kit/amounts.tsx";
 import { queryText } from "#src/client/http.ts";
 import { useData, usePages } from "../kit/data.tsx";
@@ -12,6 +14,13 @@ import { Amounts, AssetLink, assetsIn, Holding, Ref } from "./links.tsx";
 import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 import { pageOf } from "./names.ts";
+
+/** The hash of the script that locks an address; undefined where a key does. */
+function scriptOf(address: string): string | undefined {
+  const { prefix = "", bytes = new Uint8Array() } = fromBech32(address) ?? {};
+  const [header = 0] = bytes;
+  return /^addr(_test)?$/.test(prefix) && (header & 0x90) === 0x10 ? toHex(bytes.slice(1, 29)) : undefined;
+}
 
 const isStake = (text: string) => /^stake/i.test(text);
 
@@ -41,11 +50,14 @@ function Address({ id, tab }: { readonly id: string; readonly tab: string }) {
   const path = `/addresses/${part(id)}`;
   const info = useData((signal) => index<AddressInfo>(path, signal), [id, key], { keep: true });
   const total = useData((signal) => index<Total>(`${path}/total`, signal), [id, key], { keep: true });
+  const scriptHash = scriptOf(id);
   const at = pageOf("address", id)!;
   const tabs = [["", "Transactions"], ["outputs", "Unspent outputs"], ["assets", "Assets"]] as const;
   return (
     <>
-      <Heading title={`Address ${id.slice(0, 16)}`}>Address</Heading>
+      <Heading title={`Address ${id.slice(0, 16)}`}>
+        {/^addr_vkh/.test(id) ? "Addresses of a payment key" : "Address"}
+      </Heading>
       <p class="subject">
         <Id value={id} full name="address" />
       </p>
@@ -73,6 +85,11 @@ function Address({ id, tab }: { readonly id: string; readonly tab: string }) {
             </Stats>
             <p class="row subject">
               {script && <Badge>script address</Badge>}
+              {scriptHash !== undefined && (
+                <span>
+                  Script <Ref kind="script" id={scriptHash} />
+                </span>
+              )}
               {type === "byron" && <Badge>Byron address</Badge>}
               {stake !== null && (
                 <span>

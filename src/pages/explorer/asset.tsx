@@ -85,7 +85,11 @@ function Asset({ unit, tab }: { readonly unit: string; readonly tab: string }) {
   return (
     <>
       <Heading title={`Asset ${name}`} aside={role && <Badge>{role}</Badge>}>
-        <bdi>{name === "" ? "Asset without a name" : name.length > 40 ? `${name.slice(0, 20)}…` : name}</bdi>
+        {name === "" ? "Asset without a name" : (
+          <>
+            Asset <bdi>{name.length > 40 ? `${name.slice(0, 20)}…` : name}</bdi>
+          </>
+        )}
       </Heading>
       <p class="subject">
         <Id value={unit} full name="asset id" />

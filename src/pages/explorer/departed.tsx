@@ -4,6 +4,7 @@ import { Table } from "../kit/Table.tsx";
 import { Ago } from "../kit/time.tsx";
 import type { Departed } from "./api.ts";
 import { Ref, Sentence } from "./links.tsx";
+import { causesFirst } from "./names.ts";
 
 /** Names and tones of where a transaction is. */
 export const STATUS: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
@@ -29,7 +30,7 @@ export function DepartedTable({ rows }: { readonly rows: readonly Departed[] }) 
           cell: ({ kind, why, reasons }) => (
             <div>
               <Badge tone={STATUS[kind]![1]}>{STATUS[kind]![0]}</Badge>{" "}
-              <Sentence text={reasons[0]?.text ?? `${why}.`} />
+              <Sentence text={causesFirst(reasons)[0]?.text ?? `${why}.`} />
               {reasons.length > 1 && <span class="note">{` and ${reasons.length - 1} more`}</span>}
             </div>
           ),

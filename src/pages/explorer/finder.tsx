@@ -26,7 +26,7 @@ export function Finder() {
   return (
     <Search
       label="Search the chain"
-      placeholder="Hash, address, asset, pool, height …"
+      placeholder="Hash, address, name"
       value=""
       onSearch={() => {}}
       onEnter={(text) => void open(text.slice(0, 300))}

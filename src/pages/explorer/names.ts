@@ -97,3 +97,7 @@ export function sentenceParts(text: string): SentencePart[] {
   if (at < text.length) parts.push({ kind: "words", text: text.slice(at) });
   return parts;
 }
+
+/** Reasons of a refusal with missing inputs first: what else is refused mostly follows from them. */
+export const causesFirst = <T extends { readonly name: string }>(reasons: readonly T[]): T[] =>
+  [...reasons].sort((a, b) => Number(b.name === "BadInputsUTxO") - Number(a.name === "BadInputsUTxO"));

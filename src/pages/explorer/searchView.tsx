@@ -13,7 +13,7 @@ export function SearchView({ query }: ViewProps) {
   return (
     <>
       <Heading title={`Search: ${text.slice(0, 40)}`}>Search</Heading>
-      <Panel title="Found">
+      <Panel title="Results">
         <p class="note searched">
           You searched for <bdi class="mono">{text}</bdi>
         </p>
@@ -23,9 +23,9 @@ export function SearchView({ query }: ViewProps) {
               ? (
                 <Empty title="This devnet has nothing of this name.">
                   {understood === "" ? "" : `It looks like ${understood}. `}
-                  You can search for the hash of a transaction, block, datum or script, a height, slot or epoch ("slot
-                  500"), an address, a stake address, a pool's id or name, a representative, a governance action, and an
-                  asset by its id, fingerprint or name.
+                  You can search for the whole hash of a transaction, block, datum or script, a height, slot or epoch
+                  ("slot 500"), an address, a stake address, a pool's id or name, a representative, a governance action,
+                  and an asset by its id, fingerprint or name.
                 </Empty>
               )
               : (

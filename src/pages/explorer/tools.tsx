@@ -1,11 +1,12 @@
 /** What a devnet lets its owner do: pay from the faucet, make blocks, roll back, save and restore states. */
 import { useState } from "preact/hooks";
-import { count, lovelaceOf } from "../kit/amounts.tsx";
+import { ApiError } from "#src/client/http.ts";
+import { adaText, count, lovelaceOf } from "../kit/amounts.tsx";
 import { Loaded, useData } from "../kit/data.tsx";
 import { confirm } from "../kit/Dialog.tsx";
 import { CheckField, Form, TextField } from "../kit/forms.tsx";
 import { Action, Heading, Panel } from "../kit/parts.tsx";
-import { hrefOf } from "../kit/router.ts";
+import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { sentenceOf } from "../kit/states.tsx";
 import { Table } from "../kit/Table.tsx";
 import { Ago } from "../kit/time.tsx";
@@ -13,14 +14,15 @@ import { toast } from "../kit/toast.tsx";
 import { get, part, send, type Snapshot, type Tip } from "./api.ts";
 import { Ref } from "./links.tsx";
 import { live } from "./live.ts";
+import { sentenceParts } from "./names.ts";
 
-export function ToolsView() {
+export function ToolsView({ query }: ViewProps) {
   return (
     <>
       <Heading title="Tools">Tools</Heading>
       <div class="columns">
         <div>
-          <Faucet />
+          <Faucet to={query.get("to") ?? ""} />
           <Snapshots />
         </div>
         <div>
@@ -34,14 +36,27 @@ export function ToolsView() {
   );
 }
 
-function Faucet() {
-  const [address, setAddress] = useState("");
+/** An error with its amounts in ada, in which they were entered. */
+function inAda(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const words = sentenceParts(error.message).map((one) => one.kind === "lovelace" ? adaText(one.amount) : one.text);
+  return new ApiError(error.status, error.code, words.join(""));
+}
+
+/** `to`: the address that a link names. */
+function Faucet({ to }: { readonly to: string }) {
+  const [address, setAddress] = useState(to);
   const [ada, setAda] = useState("100");
   const [paid, setPaid] = useState<{ readonly txHash: string; readonly address: string }>();
   const lovelace = lovelaceOf(ada);
   const pay = async () => {
-    const { txHash } = await send<{ txHash: string }>("POST", "/faucet", { address: address.trim(), lovelace });
-    setPaid({ txHash, address: address.trim() });
+    setPaid(undefined);
+    try {
+      const { txHash } = await send<{ txHash: string }>("POST", "/faucet", { address: address.trim(), lovelace });
+      setPaid({ txHash, address: address.trim() });
+    } catch (error) {
+      throw inAda(error);
+    }
     toast("The payment is in the mempool");
   };
   return (

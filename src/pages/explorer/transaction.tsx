@@ -10,6 +10,7 @@ import { Ago } from "../kit/time.tsx";
 import { JsonTree } from "../kit/values.tsx";
 import { get, part, type ScriptRuns, type Transaction } from "./api.ts";
 import { STATUS } from "./departed.tsx";
+import { causesFirst } from "./names.ts";
 import { AssetLink, Ref, Sentence } from "./links.tsx";
 import { Thing } from "./lists.tsx";
 import { live, moment } from "./live.ts";
@@ -151,7 +152,7 @@ function Why({ transaction: { departure, inputs } }: { readonly transaction: Tra
         <>
           {kind === "dropped" && <p class="note">{`${why}:`}</p>}
           <ul class="reasons">
-            {reasons.map(({ name, text }, i) => (
+            {causesFirst(reasons).map(({ name, text }, i) => (
               <li key={i}>
                 <p>
                   <Sentence text={text} />

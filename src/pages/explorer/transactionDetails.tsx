@@ -43,7 +43,9 @@ export function Details({ transaction }: { readonly transaction: Transaction }) 
               <span>
                 <a href={hrefOf(pageOf("block", block.hash)!)}>{count(block.height)}</a>
                 <span class="note">
-                  {`, transaction ${block.index} of it, ${count(block.confirmations)} blocks after it`}
+                  {`, transaction ${block.index + 1} in it, ${count(block.confirmations)} ${
+                    block.confirmations === 1 ? "block" : "blocks"
+                  } after it`}
                 </span>
               </span>
             ),
@@ -68,7 +70,7 @@ export function Details({ transaction }: { readonly transaction: Transaction }) 
         ]}
       />
       <details class="folded">
-        <summary>{`Bytes (CBOR, ${count(cbor.length / 2)} bytes)`}</summary>
+        <summary>Bytes (CBOR)</summary>
         <div class="value-bar">
           <button type="button" class="small" onClick={() => void copyText(cbor, "Copied the bytes")}>Copy</button>
         </div>

@@ -1,9 +1,29 @@
 /// <reference lib="dom" />
-/** Dialogs. The focus returns to where it was when one closes. */
+/** Dialogs. The focus returns to where it was when one closes, or near it. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Alert } from "./states.tsx";
+
+/** An element with those around it, the innermost first. */
+function withParents(element: Element | null): Element[] {
+  return element === null ? [] : [element, ...withParents(element.parentElement)];
+}
+
+/**
+ * Focuses the first element, or the heading of the part that it was in: what a dialog was opened from may be gone or
+ * disabled by what was done in it.
+ */
+function focusNear([element, ...parents]: readonly Element[]): void {
+  if (element instanceof HTMLElement && element.isConnected && !element.matches(":disabled, body")) {
+    return element.focus();
+  }
+  const heading = parents.find((one) => one.isConnected && one.matches("section, main"))
+    ?.querySelector<HTMLElement>("h1, h2");
+  if (!heading) return;
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+}
 
 /** A dialog that is open as long as it is rendered; Escape and the close button call `onClose`. */
 export function Dialog({ title, onClose, wide = false, children }: {
@@ -19,7 +39,7 @@ export function Dialog({ title, onClose, wide = false, children }: {
   // not `useEffect`: its cleanup is late, and a key that is pressed meanwhile would have no target
   useLayoutEffect(() => {
     const dialog = element.current!;
-    const before = document.activeElement;
+    const before = withParents(document.activeElement);
     dialog.showModal();
     const field = dialog.querySelector<HTMLElement>("[autofocus], input:not([type=hidden]), select, textarea");
     const agree = dialog.querySelector<HTMLElement>(".dialog-body button.primary");
@@ -27,7 +47,7 @@ export function Dialog({ title, onClose, wide = false, children }: {
     (field ?? agree ?? dialog.querySelector<HTMLElement>(".dialog-body button"))?.focus();
     return () => {
       dialog.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      focusNear(before);
     };
   }, []);
   return (

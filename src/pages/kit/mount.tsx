@@ -152,7 +152,8 @@ function View({ page }: { readonly page: PageDefinition }) {
   // not `useEffect`: a key that is pressed before it runs would have no target
   useLayoutEffect(() => {
     if (visited === first.current) return;
-    document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
+    // a heading that comes later takes the focus from there
+    document.querySelector<HTMLElement>("main h1, #main:not(:has(h1))")?.focus({ preventScroll: true });
   }, [visited]);
   if (closed) return <>{gate}</>;
   if (!found) {

@@ -1,6 +1,6 @@
 /** Small parts of views. */
 import type { ComponentChildren, ComponentType, FunctionComponent } from "preact";
-import { useEffect, useId, useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { title } from "./router.ts";
 import { Failure, Loading } from "./states.tsx";
 
@@ -21,9 +21,14 @@ export function Heading({ children, aside, title: text }: {
   readonly title: string;
 }) {
   useTitle(text);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    // the view was opened before its heading was there
+    if (document.activeElement?.id === "main") heading.current!.focus({ preventScroll: true });
+  }, []);
   return (
     <div class="heading">
-      <h1 tabIndex={-1}>{children}</h1>
+      <h1 ref={heading} tabIndex={-1}>{children}</h1>
       {aside !== undefined && <div class="buttons">{aside}</div>}
     </div>
   );

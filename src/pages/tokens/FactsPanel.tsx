@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** Facts of a token by pages, found by what their keys or values contain, with proofs that are verified here. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { count } from "../kit/amounts.tsx";
 import { Loaded, usePages } from "../kit/data.tsx";
 import { CheckField, TextField } from "../kit/forms.tsx";
@@ -33,28 +33,68 @@ type FactsAnswer = Readonly<Record<string, { readonly value: string; readonly sl
 const factsOf = (answer: FactsAnswer): Fact[] =>
   Object.entries(answer).map(([key, { value, slot }]) => ({ key, value, slot })).sort((a, b) => a.key < b.key ? -1 : 1);
 
-export function FactsPanel({ token, version, query, onDraft }: {
+/** Path of the first page of the facts that an address asks for; undefined where it asks for no bytes. */
+function firstPath(tokenId: string, query: URLSearchParams): string | undefined {
+  const search = query.get("find") ?? "";
+  const wanted = search === "" ? "" : typedHex(search);
+  if (wanted === undefined) return undefined;
+  // of text both cases are found, of bytes those that were typed
+  const contains = isBytes(search) ? "contains" : "ignoreCase=true&contains";
+  const filter = wanted === "" ? "" : `&${query.get("by") === "beginning" ? "prefix" : contains}=${wanted}`;
+  return `/token/${tokenId}/facts?slots=true&encoding=hex&limit=${PAGE}${filter}`;
+}
+
+/** A first page that was requested before the panel appears. */
+export interface EarlyFacts {
+  readonly path: string | undefined;
+  /** The page, once: what is read later is read anew. */
+  readonly take: () => Promise<ListPage<FactsAnswer>> | undefined;
+}
+
+/** How long an early page may wait for its panel, in milliseconds. */
+const EARLY_MS = 5_000;
+
+/**
+ * Requests the facts that a view will show while the token itself is read. The state may change between the two answers:
+ * the view reads both again when its stream of events stands.
+ */
+export function earlyFacts(tokenId: string, query: URLSearchParams): EarlyFacts {
+  const path = firstPath(tokenId, query);
+  const begun = Date.now();
+  let page = path === undefined ? undefined : getPage<FactsAnswer>(path);
+  // the panel reads again, and shows what then fails
+  page?.catch(() => {});
+  return {
+    path,
+    take: () => {
+      const taken = Date.now() - begun < EARLY_MS ? page : undefined;
+      page = undefined;
+      return taken;
+    },
+  };
+}
+
+export function FactsPanel({ token, version, query, early, onDraft }: {
   readonly token: Token;
   readonly version: number;
   readonly query: URLSearchParams;
+  readonly early: EarlyFacts | undefined;
   readonly onDraft: (draft: Draft) => void;
 }) {
   const { tokenId } = token;
   const search = query.get("find") ?? "";
   const begins = query.get("by") === "beginning";
-  const wanted = search === "" ? "" : typedHex(search);
+  const first = firstPath(tokenId, query);
   // the state that is listed: pages behind the first one stay at theirs until the reader changes it
   const [root, setRoot] = useState(token.root);
   const list = usePages<ListPage<FactsAnswer>>(
     (cursor, signal) => {
-      // of text both cases are found, of bytes those that were typed
-      const contains = isBytes(search) ? "contains" : "ignoreCase=true&contains";
-      const filter = wanted === "" ? "" : `&${begins ? "prefix" : contains}=${wanted}`;
-      const first = `/token/${tokenId}/facts?slots=true&encoding=hex&limit=${PAGE}${filter}`;
-      return getPage<FactsAnswer>(cursor ?? first, signal);
+      const path = cursor ?? first ?? firstPath(tokenId, new URLSearchParams())!;
+      const read = () => getPage<FactsAnswer>(path, signal);
+      return (path === early?.path ? early.take()?.catch(read) : undefined) ?? read();
     },
     ({ next }) => next,
-    [tokenId, wanted ?? "", begins, root, wanted === undefined],
+    [first, root],
   );
   const { data, page } = list;
   useEffect(() => {
@@ -81,7 +121,7 @@ export function FactsPanel({ token, version, query, onDraft }: {
           onChange={(by) => setQuery({ by: by === "any" ? undefined : by })}
         />
       </div>
-      {wanted === undefined && <p class="alert warn" role="alert">After 0x, enter hexadecimal digits in pairs.</p>}
+      {first === undefined && <p class="alert warn" role="alert">After 0x, enter hexadecimal digits in pairs.</p>}
       {root !== token.root && (
         <p class="alert info" role="status">
           The facts have changed since this list was read.
@@ -98,7 +138,7 @@ export function FactsPanel({ token, version, query, onDraft }: {
                 <>
                   {facts.length === 0
                     ? <NoFacts isSearch={search !== ""} isExact={begins || isBytes(search)} />
-                    : <FactList key={root} token={token} facts={facts} busy={data.loading} onDraft={onDraft} />}
+                    : <FactList token={token} facts={facts} busy={data.loading} onDraft={onDraft} />}
                   {(list.previous ?? list.next) && (
                     <Pager
                       label="Facts"
@@ -135,6 +175,12 @@ function NoFacts({ isSearch, isExact }: { readonly isSearch: boolean; readonly i
     );
 }
 
+/** What was found of the facts' proofs, by key, with one root. */
+interface Checked {
+  readonly root: string;
+  readonly verdicts: ReadonlyMap<string, Verdict | "checking">;
+}
+
 function FactList({ token, facts, busy, onDraft }: {
   readonly token: Token;
   readonly facts: readonly Fact[];
@@ -142,9 +188,17 @@ function FactList({ token, facts, busy, onDraft }: {
   readonly busy: boolean;
   readonly onDraft: (draft: Draft) => void;
 }) {
-  const [verdicts, setVerdicts] = useState<ReadonlyMap<string, Verdict | "checking">>(new Map());
+  const { root } = token;
+  const [checked, setChecked] = useState<Checked>({ root, verdicts: new Map() });
+  // a proof leads to one root: with another one, nothing is verified
+  const verdicts: Checked["verdicts"] = checked.root === root ? checked.verdicts : new Map();
+  const newest = useRef(root);
+  newest.current = root;
   const check = async ({ key, value }: Fact) => {
-    const put = (one: Verdict | "checking") => setVerdicts((before) => new Map(before).set(key, one));
+    const put = (one: Verdict | "checking") => {
+      if (newest.current !== root) return;
+      setChecked((before) => ({ root, verdicts: new Map(before.root === root ? before.verdicts : []).set(key, one) }));
+    };
     put("checking");
     put(await checkProof({ tokenId: token.tokenId, key, expected: value, datum: "" }));
   };
@@ -251,7 +305,11 @@ function ProofBadge({ name, verdict, check }: {
         type="button"
         class="small"
         aria-label={`Verify the proof of ${plain(name)}`}
-        onClick={() => void check()}
+        onClick={(event) => {
+          // the verdict takes the button's place
+          event.currentTarget.closest(".fact")?.querySelector<HTMLElement>(".fact-key")?.focus();
+          void check();
+        }}
       >
         Verify
       </button>

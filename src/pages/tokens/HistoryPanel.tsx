@@ -11,7 +11,7 @@ import { Empty } from "../kit/states.tsx";
 import { Pager } from "../kit/Table.tsx";
 import { SlotAgo, Tx } from "./parts.tsx";
 import { client, type FactHistory, getPage, type PastRequest, type Timeline } from "./service.ts";
-import { changeFromHex, ChangeText, plain, textOf, Visible } from "./visible.tsx";
+import { changeFromHex, ChangeText, plain, textOf, Visible, WholeChange } from "./visible.tsx";
 
 const PAGE = 30;
 
@@ -235,19 +235,22 @@ function ChangeLine({ entry: { change }, isOfKey }: { readonly entry: Entry; rea
   if (change === undefined) return null;
   const shown = changeFromHex(change);
   return (
-    <p class="change-line">
-      <ChangeText change={shown} />
-      {!isOfKey && (
-        <button
-          type="button"
-          class="link-button"
-          aria-label={`History of this key: ${plain(shown.key)}`}
-          onClick={() => setQuery({ key: change.key === "" ? "0x" : change.key })}
-        >
-          History
-        </button>
-      )}
-    </p>
+    <>
+      <p class="change-line">
+        <ChangeText change={shown} />
+        {!isOfKey && (
+          <button
+            type="button"
+            class="link-button"
+            aria-label={`History of this key: ${plain(shown.key)}`}
+            onClick={() => setQuery({ key: change.key === "" ? "0x" : change.key })}
+          >
+            History of this key
+          </button>
+        )}
+      </p>
+      <WholeChange change={shown} />
+    </>
   );
 }
 

@@ -10,7 +10,7 @@ import { Pager } from "../kit/Table.tsx";
 import { apply, refuse, takeBack } from "./actions.tsx";
 import { SlotAgo, Tx } from "./parts.tsx";
 import { explorerAddress, getPage, type ListPage, type OpenRequest, type OpenRequests } from "./service.ts";
-import { changeFromHex, ChangeText, plain, textOf } from "./visible.tsx";
+import { changeFromHex, ChangeText, plain, textOf, WholeChange } from "./visible.tsx";
 import { wallet } from "./wallet.tsx";
 
 const PAGE = 25;
@@ -194,6 +194,7 @@ function Request({ request, mine, picked, onPick, onRefuse }: {
           </span>
         )}
       </div>
+      <WholeChange change={change} />
       {pending !== undefined && (
         <p class="note">
           A submitted transaction spends this request: <Tx hash={pending} />

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** The actions on a token: requests, for anybody; applying, transferring and ending, for its owner; what ends it is last. */
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { fromHex, fromUtf8, toHex } from "#src/base/bytes.ts";
 import { ApiError } from "#src/client/http.ts";
 import type { UpdateDryRun } from "#src/client/tokens.ts";
@@ -11,7 +11,7 @@ import { Action, Facts, Panel } from "../kit/parts.tsx";
 import { Alert } from "../kit/states.tsx";
 import { apply, type ChangeType, end, entered, requestChange, transfer } from "./actions.tsx";
 import { SlotAgo } from "./parts.tsx";
-import { client, LOCAL, type Token } from "./service.ts";
+import { client, explorerTx, LOCAL, type Token, withReasons } from "./service.ts";
 import { wallet, walletNow } from "./wallet.tsx";
 
 /** A change that the reader began at a fact; key and value in hexadecimal. */
@@ -31,13 +31,7 @@ export function SidePanels({ token, lastSlot, draft }: {
   const isOwner = key !== undefined && key === token.owner;
   return (
     <>
-      {isOwner && (
-        <ApplyPanel
-          key={`${token.root} ${token.counts.requests}`}
-          tokenId={token.tokenId}
-          open={token.counts.requests}
-        />
-      )}
+      {isOwner && <ApplyPanel token={token} />}
       <RequestForm tokenId={token.tokenId} draft={draft} />
       {!isOwner && (
         <Panel title="For the owner">
@@ -53,7 +47,15 @@ export function SidePanels({ token, lastSlot, draft }: {
           pairs={Object.entries({
             Owner: <Id value={token.owner} name="owner's key hash" ends={6} />,
             Root: <Id value={token.root} name="root" ends={6} />,
-            State: <Id value={token.outputRefId} name="state output" ends={6} />,
+            State: (
+              <Id
+                value={token.outputRefId}
+                name="state output"
+                href={explorerTx(token.outputRefId.split("-")[0]!)}
+                external
+                ends={6}
+              />
+            ),
             "Last event": lastSlot === undefined ? undefined : <SlotAgo slot={lastSlot} />,
           })}
         />
@@ -86,18 +88,28 @@ function RequestForm({ tokenId, draft }: { readonly tokenId: string; readonly dr
   const [hex, setHex] = useState(false);
   useLayoutEffect(() => {
     if (!draft) return;
-    const inHex = [draft.key, draft.value].some((one) => fromUtf8(fromHex(one)) === undefined);
+    const inHex = draft.key === "" || [draft.key, draft.value].some((one) => fromUtf8(fromHex(one)) === undefined);
     setType(draft.type);
     setHex(inHex);
     setKey(shown(draft.key, inHex));
     setBefore(shown(draft.value, inHex));
     setAfter(draft.type === "update" ? shown(draft.value, inHex) : "");
-    document.querySelector<HTMLElement>("#request-change form select")?.focus();
   }, [draft]);
+  const begun = useRef<Draft | undefined>(undefined);
+  useLayoutEffect(() => {
+    // once the form has the fields of the draft
+    if (!draft || draft === begun.current || draft.type !== type) return;
+    begun.current = draft;
+    const field = draft.type === "update" ? ".field:has(textarea) + .field textarea" : "select";
+    document.querySelector<HTMLElement>(`#request-change form ${field}`)?.focus();
+  }, [draft, type]);
   const wrong = (text: string) =>
     hex && !/^([0-9a-f]{2})*$/i.test(text.trim()) ? "Hexadecimal digits in pairs" : undefined;
+  // an empty key is a key, but rarely what a reader means
+  const [isKeyMissing, setKeyMissing] = useState(false);
   const used = [key, ...(type === "insert" ? [] : [before]), ...(type === "delete" ? [] : [after])];
   const run = async () => {
+    if (key === "" && !hex) return setKeyMissing(true);
     const bytes = (text: string) => toHex(entered(text, hex));
     const wanted = {
       type,
@@ -119,7 +131,16 @@ function RequestForm({ tokenId, draft }: { readonly tokenId: string; readonly dr
         </p>
         <Form verb="Request" run={run} disabled={used.some((text) => wrong(text) !== undefined)}>
           <SelectField label="Change" value={type} options={CHANGES} onChange={setType} />
-          <TextField label="Key" value={key} onInput={setKey} mono={hex} error={wrong(key)} />
+          <TextField
+            label="Key"
+            value={key}
+            onInput={setKey}
+            mono={hex}
+            error={wrong(key) ??
+              (isKeyMissing && key === "" && !hex
+                ? "Enter a key. The empty key is entered in hexadecimal."
+                : undefined)}
+          />
           {type !== "insert" && (
             <TextField
               label="Current value"
@@ -140,19 +161,22 @@ function RequestForm({ tokenId, draft }: { readonly tokenId: string; readonly dr
   );
 }
 
-function ApplyPanel({ tokenId, open }: { readonly tokenId: string; readonly open: number }) {
-  const [outcome, setOutcome] = useState<UpdateDryRun>();
-  const [error, setError] = useState<unknown>();
+function ApplyPanel({ token: { tokenId, root, counts: { requests: open } } }: { readonly token: Token }) {
+  const [tried, setTried] = useState<
+    { readonly of: string; readonly outcome?: UpdateDryRun; readonly error?: unknown }
+  >();
+  // what a dry run found holds for the state and the requests that it saw
+  const of = `${root} ${open}`;
+  const found = tried?.of === of ? tried : undefined;
   const tryOut = async () => {
-    setError(undefined);
-    setOutcome(undefined);
+    setTried(undefined);
     try {
       const connected = await walletNow();
       if (connected === undefined) throw new ApiError(LOCAL, "wallet", "Connect the owner's wallet first.");
       const { TokenClient } = await client();
-      setOutcome(await new TokenClient(location.origin).tryApply(connected.address, tokenId));
-    } catch (failure) {
-      setError(failure);
+      setTried({ of, outcome: await new TokenClient(location.origin).tryApply(connected.address, tokenId) });
+    } catch (error) {
+      setTried({ of, error });
     }
   };
   return (
@@ -168,8 +192,8 @@ function ApplyPanel({ tokenId, open }: { readonly tokenId: string; readonly open
         </button>
         <Action run={tryOut} disabled={open === 0}>Dry run</Action>
       </div>
-      <div role="status">{outcome && <DryRun outcome={outcome} />}</div>
-      <Alert error={error} />
+      <div role="status">{found?.outcome && <DryRun outcome={found.outcome} />}</div>
+      <Alert error={withReasons(found?.error)} />
     </Panel>
   );
 }

@@ -9,7 +9,7 @@ import { Badge, Heading, Tabs } from "../kit/parts.tsx";
 import { hrefOf, pathOf, type ViewProps } from "../kit/router.ts";
 import { Empty, Failure, Loading } from "../kit/states.tsx";
 import { useEvents } from "./events.ts";
-import { FactsPanel } from "./FactsPanel.tsx";
+import { type EarlyFacts, earlyFacts, FactsPanel } from "./FactsPanel.tsx";
 import { HistoryPanel } from "./HistoryPanel.tsx";
 import { labels } from "./labels.ts";
 import { LabelButton, Tx } from "./parts.tsx";
@@ -54,6 +54,7 @@ export function TokenView({ params, query }: ViewProps) {
 
 function KnownId({ tokenId, query }: { readonly tokenId: string; readonly query: URLSearchParams }) {
   const data = useData((signal) => read(tokenId, signal), [tokenId]);
+  const [early] = useState(() => tabOf(query, LIVE_TABS) === "facts" ? earlyFacts(tokenId, query) : undefined);
   const [version, setVersion] = useState(0);
   const [said, say] = useState("");
   useEvents(tokenId, (says) => {
@@ -88,7 +89,7 @@ function KnownId({ tokenId, query }: { readonly tokenId: string; readonly query:
         <Id value={tokenId} name="token id" full />
       </p>
       <p class="sr" role="status">{said}</p>
-      <Body tokenId={tokenId} data={data} version={version} query={query} />
+      <Body tokenId={tokenId} data={data} version={version} query={query} early={early} />
     </>
   );
 }
@@ -112,11 +113,12 @@ function Status({ found }: { readonly found: Found | undefined }) {
   );
 }
 
-function Body({ tokenId, data, version, query }: {
+function Body({ tokenId, data, version, query, early }: {
   readonly tokenId: string;
   readonly data: Data<Found>;
   readonly version: number;
   readonly query: URLSearchParams;
+  readonly early: EarlyFacts | undefined;
 }) {
   const { value, error, reload } = data;
   const [draft, setDraft] = useState<Draft>();
@@ -147,7 +149,7 @@ function Body({ tokenId, data, version, query }: {
     );
   }
   const { token, last } = value;
-  const tab = tabOf(query, ["facts", "requests", "history"]);
+  const tab = tabOf(query, LIVE_TABS);
   const { counts } = token;
   return (
     <>
@@ -171,7 +173,7 @@ function Body({ tokenId, data, version, query }: {
             current={tab}
           />
           {tab === "facts"
-            ? <FactsPanel token={token} version={version} query={query} onDraft={setDraft} />
+            ? <FactsPanel token={token} version={version} query={query} early={early} onDraft={setDraft} />
             : tab === "requests"
             ? <RequestsPanel {...panels} owner={token.owner} />
             : <HistoryPanel {...panels} />}
@@ -184,8 +186,11 @@ function Body({ tokenId, data, version, query }: {
   );
 }
 
+/** Tabs of a token that lives. */
+const LIVE_TABS = ["facts", "requests", "history"] as const;
+
 /** The tab that the address names, else the first. */
-function tabOf<T extends string>(query: URLSearchParams, tabs: readonly [T, ...T[]]): T {
+function tabOf<T extends string>(query: URLSearchParams, tabs: readonly [T, ...(readonly T[])]): T {
   return tabs.find((one) => one === query.get("tab")) ?? tabs[0];
 }
 

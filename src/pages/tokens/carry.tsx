@@ -15,7 +15,7 @@ import { hrefOf, pathOf } from "../kit/router.ts";
 import { Alert } from "../kit/states.tsx";
 import { toast } from "../kit/toast.tsx";
 import { outputsOf, signed, type Wallet } from "./cip30.ts";
-import { client, config, explorerTx, faucetPage, get, LOCAL } from "./service.ts";
+import { client, config, explorerTx, faucetPage, get, LOCAL, withReasons } from "./service.ts";
 import { walletNow } from "./wallet.tsx";
 
 const SummaryView = lazy(() => import("./summary.tsx").then(({ SummaryView }) => SummaryView));
@@ -221,9 +221,14 @@ function Steps({ job: one }: { readonly job: Job }) {
     }
   };
 
-  const booted = checked?.summary.tokens.find((token) => token.booted)?.tokenId;
+  // what the reader has now, and is not looking at
+  const received = checked?.summary.tokens.find(({ booted, ended, owner }) =>
+    booted || (!ended && owner.before !== owner.after)
+  )?.tokenId;
   const explorer = checked && explorerTx(checked.summary.hash);
-  const faucet = error instanceof ApiError && error.code === "not_enough_money" ? faucetPage() : undefined;
+  const faucet = error instanceof ApiError && error.code === "not_enough_money"
+    ? faucetPage(wallet.address)
+    : undefined;
   return (
     <Dialog title={title} onClose={close} wide>
       <p role="status" class={stage === "landed" ? "said good" : "said"}>{said}</p>
@@ -246,20 +251,19 @@ function Steps({ job: one }: { readonly job: Job }) {
           </div>
         </>
       )}
-      <Alert error={error} />
+      <Alert error={withReasons(error)} />
       {faucet !== undefined && (
         <p class="note">
-          Test ada is free on this devnet: <a href={faucet} target="_blank" rel="noopener">open its faucet</a> and pay
-          {" "}
-          <Id value={wallet.address} name="address" />
+          Test ada is free on this devnet: <a href={faucet} target="_blank" rel="noopener">open its faucet</a> for{" "}
+          <Id value={wallet.address} name="address" />, and try again.
         </p>
       )}
       <div class="buttons end">
         {stage === "handed" && (
           <button type="button" ref={button} class="primary" onClick={() => void copyText(handed)}>Copy</button>
         )}
-        {booted !== undefined && stage === "landed" && (
-          <a class="button" href={hrefOf(pathOf("token", booted))} onClick={close}>Open the token</a>
+        {received !== undefined && stage === "landed" && (
+          <a class="button" href={hrefOf(pathOf("token", received))} onClick={close}>Open the token</a>
         )}
         {explorer !== undefined && stage === "landed" && (
           <a class="button" href={explorer} target="_blank" rel="noopener">Show in the explorer</a>

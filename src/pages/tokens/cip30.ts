@@ -27,6 +27,7 @@ export interface Account {
 export interface Offered {
   readonly name?: unknown;
   enable(): Promise<Enabled>;
+  isEnabled?(): Promise<boolean>;
 }
 
 /** A wallet of this browser. */

@@ -6,6 +6,7 @@ import type * as factApi from "#src/api/tokenFacts.ts";
 import type * as api from "#src/api/tokens.ts";
 import { fromHex, isHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { answer, ApiError, call, refusal, unreachable } from "#src/client/http.ts";
+import { shortId } from "../kit/Id.tsx";
 import { setting } from "../kit/mount.tsx";
 
 export type Token = z.output<typeof api.token>;
@@ -30,6 +31,17 @@ export function client(): Promise<Client> {
     throw new ApiError(LOCAL, "no_client", "The module for verification and signing could not be loaded. Try again.");
   });
   return loading;
+}
+
+/** Reasons that an error says; the list of open requests has all. */
+const MOST_REASONS = 5;
+
+/** An error with the reason for each request that it names. */
+export function withReasons(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.code !== "requests_fail") return error;
+  const { requests = [] } = (error.details ?? {}) as { requests?: { request: string; message: string }[] };
+  const reasons = requests.slice(0, MOST_REASONS).map(({ request, message }) => `${shortId(request, 4)}: ${message}.`);
+  return new ApiError(error.status, error.code, [error.message, ...reasons].join(" "));
 }
 
 export const get = <T>(path: string, signal?: AbortSignal): Promise<T> =>
@@ -109,8 +121,8 @@ export const explorerTx = (hash: string): string | undefined => explorerAt(`/tx/
 /** Address of an address in the devnet's explorer. */
 export const explorerAddress = (address: string): string | undefined => explorerAt(`/address/${address}`);
 
-/** Where the devnet's page pays test ada. */
-export const faucetPage = (): string | undefined => explorerAt("/tools");
+/** Where the devnet's page pays test ada to an address. */
+export const faucetPage = (address: string): string | undefined => explorerAt(`/tools?to=${address}`);
 
 /** Whether the reader typed bytes, after `0x`. */
 export const isBytes = (text: string): boolean => /^0x/i.test(text.trim());

@@ -5,7 +5,7 @@ import { Ada } from "../kit/amounts.tsx";
 import { Id } from "../kit/Id.tsx";
 import { Facts } from "../kit/parts.tsx";
 import { DateTime } from "../kit/time.tsx";
-import { ChangeText, Visible } from "./visible.tsx";
+import { ChangeText, Visible, WholeChange } from "./visible.tsx";
 
 const token = (id: string) => <Id value={id} name="token id" />;
 const request = (ref: string) => <Id value={ref} name="request" />;
@@ -28,6 +28,7 @@ function steps({ valid, tokens, requests, retracts, refunds }: Summary): Compone
         ...applies.map(({ change, outputRef }) => (
           <>
             Applies the request {request(outputRef)}: <ChangeText change={change} />
+            <WholeChange change={change} />
           </>
         )),
         ...refuses.map(({ change, outputRef }) => (
@@ -56,6 +57,7 @@ function steps({ valid, tokens, requests, retracts, refunds }: Summary): Compone
         Asks the token {token(tokenId)} to <ChangeText change={change} />. It locks{" "}
         <Ada lovelace={locked.lovelace} />, of which <Ada lovelace={offered} />{" "}
         go to the token's owner, the rest back to <Id value={refundAddress} name="address" />.
+        <WholeChange change={change} />
       </>
     )),
     ...retracts.map(({ outputRef, change, locked }) => (
@@ -105,7 +107,7 @@ export function SummaryView({ summary }: { readonly summary: Summary }) {
       <Facts
         pairs={Object.entries({
           Fee: <Ada lovelace={fee} />,
-          "Your balance": net === null ? "not known" : <Value amount={net} signed />,
+          "Balance change": net === null ? "not known" : <Value amount={net} signed />,
           "At risk": collateral === null
             ? "nothing"
             : collateral.atRisk === null
@@ -127,7 +129,7 @@ export function SummaryView({ summary }: { readonly summary: Summary }) {
         })}
       />
       <details>
-        <summary>{`All ${pays.length} outputs, ${size} bytes`}</summary>
+        <summary>{`${pays.length === 1 ? "The output" : `All ${pays.length} outputs`}, ${size} bytes`}</summary>
         <ul class="rows">
           {pays.map(({ index, address, amount, purpose }) => (
             <li key={index}>

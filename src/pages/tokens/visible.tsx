@@ -3,8 +3,9 @@
  * reverse others are shown by their code points, so that two texts that differ look different; a byte that is no UTF-8
  * is a lone surrogate U+DC80 to U+DCFF and is shown as that byte.
  */
-import { fromHex } from "#src/base/bytes.ts";
-import { bytesText } from "#src/cage/text.ts";
+import { fromHex, fromUtf8, isWellFormed, toHex } from "#src/base/bytes.ts";
+import { bytesOf, bytesText } from "#src/cage/text.ts";
+import { ValueView } from "../kit/values.tsx";
 
 /** Controls, directions, joiners, fillers, spaces of other kinds, surrogates, and what is not assigned. */
 const ODD = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
@@ -58,7 +59,8 @@ export function Visible({ text, limit = LONGEST }: { readonly text: string; read
   // no text of a megabyte is taken apart for a line
   const characters = Array.from(text.slice(0, 2 * limit + 2));
   const cut = characters.length > limit || text.length > 2 * limit + 2;
-  const pieces = piecesOf(cut ? characters.slice(0, limit).join("") : text);
+  // a space at the cut is between others
+  const pieces = piecesOf(cut ? characters.slice(0, limit).join("").replace(/ +$/, "") : text);
   return (
     <span class="text">
       {pieces.map(({ text: part, odd }, i) => odd ? <span key={i} class="odd">{part}</span> : part)}
@@ -83,8 +85,11 @@ export const changeFromHex = ({ type, key, oldValue, newValue }: Change): Change
   ...(newValue == null ? {} : { newValue: textOf(newValue) }),
 });
 
+/** Characters of a key or a value in the line of a change. */
+const LINE = 120;
+
 /** A change of a fact, as requests, summaries and histories show it. */
-export function ChangeText({ change, limit = 120 }: { readonly change: Change; readonly limit?: number }) {
+export function ChangeText({ change, limit = LINE }: { readonly change: Change; readonly limit?: number }) {
   const { type, key, oldValue, newValue } = change;
   const before = <Visible text={oldValue ?? ""} limit={limit} />;
   const after = <Visible text={newValue ?? ""} limit={limit} />;
@@ -100,5 +105,30 @@ export function ChangeText({ change, limit = 120 }: { readonly change: Change; r
         </>
       )}
     </span>
+  );
+}
+
+/** The key and the values of a change as they are, for a reader who is to agree to it; nothing where the line has them. */
+export function WholeChange({ change: { type, key, oldValue, newValue } }: { readonly change: Change }) {
+  const parts: [name: string, text: string][] = [
+    ["Key", key],
+    ...(type === "insert" ? [] : [["Current value", oldValue ?? ""] as [string, string]]),
+    ...(type === "delete" ? [] : [["New value", newValue ?? ""] as [string, string]]),
+  ];
+  const isInLine = (text: string) => text.length <= LINE && isWellFormed(text) && !text.includes("\n");
+  if (parts.every(([, text]) => isInLine(text))) return null;
+  return (
+    <details class="whole-change">
+      <summary>The whole change</summary>
+      {parts.map(([name, text]) => {
+        const bytes = bytesOf(text) ?? new Uint8Array();
+        return (
+          <div key={name}>
+            <p class="note">{name}</p>
+            <ValueView text={fromUtf8(bytes)} hex={toHex(bytes)} />
+          </div>
+        );
+      })}
+    </details>
   );
 }

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** The wallet of the page: the button in the header, and the dialog that connects one. */
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { Dialog } from "../kit/Dialog.tsx";
 import { SelectField } from "../kit/forms.tsx";
@@ -15,8 +15,67 @@ import { Visible } from "./visible.tsx";
 /** The connected wallet. */
 export const wallet = signal<Wallet | undefined>(undefined);
 
-/** The change of the account that is under way: what is built waits for it. */
-let changing: Promise<unknown> = Promise.resolve();
+/** Where this tab remembers which wallet is connected, so that a reload keeps it. */
+const KEY = "arbor-token-wallet";
+
+interface Remembered {
+  readonly id: string;
+  readonly address: string;
+  readonly account?: string;
+}
+
+function remembered(): Remembered | undefined {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
+    return typeof kept === "object" && kept !== null ? kept as Remembered : undefined;
+  } catch {
+    return undefined; // storage is off, or holds something else
+  }
+}
+
+function remember(one: Wallet | undefined): void {
+  try {
+    if (one === undefined) return sessionStorage.removeItem(KEY);
+    const { browser: { id }, address, account } = one;
+    sessionStorage.setItem(KEY, JSON.stringify({ id, address, account }));
+  } catch {
+    // it holds until the page is closed
+  }
+}
+
+/** How often, and after how many milliseconds, a wallet is looked for that this tab had before. */
+const LOOKS = { times: 20, ms: 100 };
+
+/** Connects the wallet of before a reload again, where that asks the reader nothing. */
+async function reconnect({ id, address, account }: Remembered): Promise<Wallet | undefined> {
+  // wallets come into a page when they like
+  for (let looks = 0; looks < LOOKS.times; looks++) {
+    const browser = offeredWallets().find((one) => one.id === id);
+    if (browser !== undefined) {
+      if (id !== DEVELOPMENT && await browser.offered.isEnabled?.() !== true) return undefined;
+      const one = await connect(browser, address);
+      return account === undefined || one.account === account ? one : await withAccount(one, account);
+    }
+    await new Promise((wake) => setTimeout(wake, LOOKS.ms));
+  }
+  return undefined;
+}
+
+/** Connects the wallet that this tab had, and remembers from then on which one it has. */
+async function restore(): Promise<void> {
+  const kept = remembered();
+  try {
+    const one = kept && await reconnect(kept);
+    // the reader may have connected one meanwhile
+    wallet.value ??= one;
+  } catch {
+    // the reader connects it again
+  }
+  effect(() => remember(wallet.value));
+}
+
+/** The change of the wallet or its account that is under way: what is built waits for it. */
+let changing: Promise<void> = restore();
 
 /** The open dialog; `connected` is called once if it was opened for an action, which waits for a wallet. */
 const open = signal<{ readonly connected?: (one: Wallet | undefined) => void } | undefined>(undefined);
@@ -134,7 +193,7 @@ function Offers() {
 }
 
 function Connected({ wallet: one }: { readonly wallet: Wallet }) {
-  const faucet = one.browser.id === DEVELOPMENT ? faucetPage() : undefined;
+  const faucet = one.browser.id === DEVELOPMENT ? faucetPage(one.address) : undefined;
   const [error, setError] = useState<unknown>();
   const select = (id: string) => {
     setError(undefined);

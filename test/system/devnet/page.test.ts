@@ -152,6 +152,9 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     await makeBlock(devnet);
     await page.locator(`a[href="#/tx/${hash}"]`).waitFor();
     expect(await page.evaluate(() => "here" in globalThis)).toBe(true);
+    // the heading of a view that is loaded first has the focus
+    await blocks.getByRole("link").first().press("Enter");
+    await page.locator("main h1:focus", { hasText: "Block" }).waitFor();
   });
 
   it("shows a transaction from the mempool to its block, with its parts", async () => {
@@ -335,6 +338,11 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     expect(devnet.mempool().length).toBe(1);
     await enter("To address", "addr_test1nonsense");
     await page.getByRole("alert").filter({ hasText: /address/ }).waitFor();
+    // what the form says of the payment is of this one, and in ada
+    expect(await page.getByText("Sent in").count()).toBe(0);
+    await page.getByLabel("To address").fill(hexAddressText(bob.base)!);
+    await enter("Ada", "0.1");
+    await page.getByRole("alert").filter({ hasText: /at least 0\.\d{6} ada/ }).waitFor();
     const before = devnet.tip().height;
     await enter("How many", "2");
     await page.getByText("2 blocks were made").waitFor();

@@ -225,11 +225,18 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await says(page, "does what you requested and nothing else");
     await landed(page);
     // the outlook is that of the oldest first: the deletion makes room for the insertion
-    expect(await requests.locator(".request-line .badge").allTextContents()).toEqual(
+    await expect.poll(() => requests.locator(".request-line .badge").allTextContents(), { timeout: PATIENCE }).toEqual(
       Array(3).fill("can be applied now"),
     );
     await page.getByRole("checkbox", { name: "Select the request to delete k" }).check();
     await press(page, "Apply selected");
+    await sign(page);
+    await request(page, "update", "absent", { old: "v", new: "w" });
+    await landed(page);
+    await page.getByRole("checkbox", { name: "Select the request to update absent" }).check();
+    await press(page, "Apply selected");
+    expect(await refusal(page)).toMatch(/^A request cannot be applied\. [0-9a-f]{6}….*: the key is not in the trie\.$/);
+    await press(page, "Take back the request to update absent");
     await sign(page);
     await press(page, "Refuse the request to insert other");
     await page.locator("dialog .effects", { hasText: "Refuses the request" }).waitFor();
@@ -266,10 +273,10 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await paste.fill(handed);
     await press(next.page, "Review and sign");
     await says(next.page, "transfers the token to you");
-    await landed(next.page);
+    await press(next.page, "Sign with Test wallet");
+    await next.page.getByRole("link", { name: "Open the token" }).click();
     expect(next.wallet.signRequests).toEqual([[handed, true]]);
-
-    await next.page.goto(`${arbor.tokens}/#/token/${token}`);
+    await expect.poll(() => next.page.url()).toBe(`${arbor.tokens}/#/token/${token}`);
     await next.page.getByText("yours", { exact: true }).waitFor();
     const buttons = await next.page.getByRole("complementary", { name: "Actions" }).getByRole("button")
       .allTextContents();
@@ -356,6 +363,11 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await facts.getByText("NOT verified").waitFor();
     await facts.locator(".verdict.bad", { hasText: "The proof does not lead to the root." }).waitFor();
     await expectFits(page);
+    // the bar covers nothing that the page scrolls to
+    await press(page, "Request a change");
+    const boxOf = async (selector: string) => (await page.locator(selector).boundingBox())!;
+    const bar = await boxOf("header.bar");
+    await expect.poll(async () => (await boxOf("#request-change")).y).toBeGreaterThanOrEqual(bar.y + bar.height);
     await page.reload();
     // a valid proof does not make a list right
     const { falsify } = proxy;
@@ -466,6 +478,26 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await focused("Add a label").waitFor();
+    // a key that was forgotten
+    await reach("Request");
+    await page.keyboard.press("Enter");
+    await page.getByText("Enter a key.").waitFor();
+    // what opened the dialog is gone after it; a long value can be read whole before
+    await request(page, "insert", "long", { new: "word ".repeat(100) });
+    await sign(page);
+    await tab(page, "Open requests 1");
+    await page.getByText("The whole change").press("Enter");
+    await page.locator(".whole-change pre").filter({ hasText: "word ".repeat(100).trim() }).waitFor();
+    await page.getByRole("button", { name: "Refuse the request to insert long" }).press("Enter");
+    await sign(page);
+    await page.locator("h2:focus", { hasText: "Open requests" }).waitFor();
+    // a reload keeps the wallet, until the reader disconnects it
+    await page.reload();
+    await page.getByText("yours", { exact: true }).waitFor();
+    await press(page, /^Wallet:/);
+    await press(page, "Disconnect");
+    await page.reload();
+    await page.getByRole("button", { name: "Connect wallet" }).waitFor();
   });
 
   it("never says that there is nothing while it waits, and keeps what it has while the service is away", async () => {

@@ -6,7 +6,7 @@ const ref = { txHash: "ab".repeat(32), index: 3 };
 const cases: [LedgerFailure, string][] = [
   [
     { name: "FeeTooSmallUTxO", supplied: 170_000n, expected: 172_321n },
-    "The fee is 170000 lovelace, at least 172321 are needed.",
+    "The fee is 170000 lovelace, at least 172321 lovelace are needed.",
   ],
   [{ name: "BadInputsUTxO", inputs: [ref] }, `Inputs are not there, or already spent: ${"ab".repeat(32)}#3.`],
   [
@@ -35,7 +35,7 @@ const cases: [LedgerFailure, string][] = [
   ],
   [
     { name: "BabbageOutputTooSmallUTxO", outputs: [{ index: 0, supplied: 1n, expected: 969_750n }] },
-    "Output 0 holds 1 lovelace, it needs 969750.",
+    "Output 0 holds 1 lovelace, it needs 969750 lovelace.",
   ],
   [
     { name: "PPViewHashesDontMatch", supplied: undefined, expected: "ef" },
@@ -55,7 +55,7 @@ const cases: [LedgerFailure, string][] = [
   ],
   [
     { name: "BabbageOutputTooSmallUTxO", outputs: [{ output: "82", supplied: 1n, expected: 2n }] },
-    "Output (82) holds 1 lovelace, it needs 2.",
+    "Output (82) holds 1 lovelace, it needs 2 lovelace.",
   ],
   [
     {

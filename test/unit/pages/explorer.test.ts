@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
-import { assetParts, pageOf, pageOfText, sentenceParts, shownText } from "#src/pages/explorer/names.ts";
+import { assetParts, causesFirst, pageOf, pageOfText, sentenceParts, shownText } from "#src/pages/explorer/names.ts";
 import { plutusNode } from "#src/pages/explorer/plutusTree.ts";
 
 const hash = "ab".repeat(32);
@@ -25,6 +25,16 @@ describe("names of assets", () => {
     expect(shownText("c3")).toBeUndefined();
     expect(shownText(hex("مرحبا <b>"))).toBe("مرحبا <b>");
   });
+});
+
+it("names missing inputs before what follows from them", () => {
+  const names = ["ExtraRedeemers", "NoCollateralInputs", "BadInputsUTxO", "ValueNotConservedUTxO"];
+  expect(causesFirst(names.map((name) => ({ name }))).map(({ name }) => name)).toEqual([
+    "BadInputsUTxO",
+    "ExtraRedeemers",
+    "NoCollateralInputs",
+    "ValueNotConservedUTxO",
+  ]);
 });
 
 describe("pages of ids", () => {
