@@ -128,6 +128,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await press(page, "Make an address");
     const address = await page.locator(".address").innerText();
     for (let i = 0; i < 3; i++) await scenario.faucet(address, 20n * ADA);
+    await page.getByText("60.000000 ada came since you opened this view.").waitFor();
     await tab(page, "Overview");
     await hasStat(page, "Available", "60");
     const other = await scenario.createWallet();

@@ -1,5 +1,5 @@
 /** The search of the page's header: one hit opens at once, several are listed. */
-import { go } from "../kit/router.ts";
+import { go, visits } from "../kit/router.ts";
 import { Search } from "../kit/Search.tsx";
 import { sentenceOf } from "../kit/states.tsx";
 import { toast } from "../kit/toast.tsx";
@@ -25,6 +25,8 @@ async function open(text: string): Promise<void> {
 export function Finder() {
   return (
     <Search
+      // what was searched for is not left beside another view
+      key={visits.value}
       label="Search the chain"
       placeholder="Hash, address, name"
       value=""

@@ -81,6 +81,7 @@ export function mount(page: PageDefinition): void {
 
 function Frame({ page }: { readonly page: PageDefinition }) {
   const { path } = here.value;
+  const section = match(page.routes, path)?.route.section ?? path;
   const Aside = page.aside;
   // on a narrow screen the sections scroll sideways
   useEffect(() => {
@@ -97,7 +98,7 @@ function Frame({ page }: { readonly page: PageDefinition }) {
         </a>
         <nav aria-label="Sections">
           {page.sections.map(({ name, path: to, outside = false, badge }) => {
-            const current = !outside && (to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`));
+            const current = !outside && (section === to || (to !== "/" && section.startsWith(`${to}/`)));
             const n = badge?.value ?? 0;
             return (
               <a

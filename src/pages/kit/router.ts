@@ -23,6 +23,8 @@ export interface Route {
   /** Title of the document until the view sets its own by `useTitle`. */
   readonly title: string;
   readonly view: ComponentType<ViewProps>;
+  /** Path of the section that it belongs to, where its own path does not begin with it. */
+  readonly section?: string;
 }
 
 export interface Address {

@@ -26,9 +26,9 @@ mount({
   ],
   routes: [
     { path: "/", title: "Tokens", view: TokensView },
-    { path: "/token/:id", title: "Token", view: TokenView },
+    { path: "/token/:id", title: "Token", view: TokenView, section: "/" },
     { path: "/accept", title: "Accept a token", view: AcceptView },
-    { path: "/sign", title: "Accept a token", view: AcceptView },
+    { path: "/sign", title: "Accept a token", view: AcceptView, section: "/accept" },
   ],
   aside: HeaderEnd,
 });

@@ -28,8 +28,8 @@ mount({
     { path: "/new/restore", title: "Restore a wallet", view: RestoreWallet },
     { path: "/new/watch", title: "Watch a wallet", view: WatchWallet },
     { path: "/new/shared", title: "Create a shared wallet", view: SharedWalletForm },
-    { path: "/:prefix/:id", title: "Wallet", view: WalletView },
-    { path: "/:prefix/:id/:tab", title: "Wallet", view: WalletView },
-    { path: "/:prefix/:id/:tab/:item", title: "Wallet", view: WalletView },
+    { path: "/:prefix/:id", title: "Wallet", view: WalletView, section: "/" },
+    { path: "/:prefix/:id/:tab", title: "Wallet", view: WalletView, section: "/" },
+    { path: "/:prefix/:id/:tab/:item", title: "Wallet", view: WalletView, section: "/" },
   ],
 });

@@ -2,16 +2,18 @@
 import { useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import type { WalletAddress } from "#src/client/wallets.ts";
-import { count } from "../kit/amounts.tsx";
+import { Ada, count } from "../kit/amounts.tsx";
 import { Loaded, useData, usePages } from "../kit/data.tsx";
 import { copyText, Id } from "../kit/Id.tsx";
 import { Action, Badge, Choice, lazy, Panel } from "../kit/parts.tsx";
+import { hrefOf } from "../kit/router.ts";
 import { Empty, sentenceOf } from "../kit/states.tsx";
 import { Pager, Table } from "../kit/Table.tsx";
 import { toast } from "../kit/toast.tsx";
 import { adaText } from "./amounts.ts";
 import { askFaucet, devnet, GIFT } from "./devnet.ts";
 import { network, networkName } from "./network.tsx";
+import { walletPath } from "./paths.ts";
 import { PassphraseForm } from "./secrets.tsx";
 import { read, readPage, send } from "./service.ts";
 import type { WalletTab } from "./wallet.tsx";
@@ -31,13 +33,24 @@ export function Receive({ wallet }: WalletTab) {
   );
 }
 
-function Next({ wallet: { prefix, id } }: Pick<WalletTab, "wallet">) {
+function Next({ wallet: { prefix, id, status, total, reward } }: Pick<WalletTab, "wallet">) {
+  // what outputs hold, since rewards are not received at an address; while a wallet is restored, it finds what is old
+  const held = total - reward;
+  const [before] = useState(status === "ready" ? held : undefined);
   const path = `/${prefix}/${id}/addresses/next-unused`;
   const data = useData((signal) => read<WalletAddress>(path, {}, signal), [path], { everyMs: EVERY_MS });
   const info = network.value;
   const isEmpty = data.value === undefined && data.error instanceof ApiError && data.error.code === "no_unused_address";
   return (
     <Panel title="Receive">
+      <div role="status">
+        {before !== undefined && held > before && (
+          <p class="alert info">
+            <Ada lovelace={held - before} /> came since you opened this view.{" "}
+            <a href={hrefOf(walletPath({ prefix, id }, "history"))}>History</a>
+          </p>
+        )}
+      </div>
       {isEmpty
         ? (
           <Empty title="No unused address">

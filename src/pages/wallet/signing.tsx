@@ -151,6 +151,9 @@ export function Step({ back, children }: { readonly back: () => void; readonly c
   return <div ref={top} tabIndex={-1} class="focused">{children}</div>;
 }
 
+const UNKNOWN = "The service did not answer, so it is not known whether the transaction was sent. " +
+  "Once the service runs, sign again: a transaction cannot be in the ledger twice.";
+
 /** Shows a draft, and takes it to the ledger. `back` returns to the form. */
 function Signing({ wallet, draft, verb, back, finish, done }: {
   readonly wallet: WalletSummary;
@@ -173,7 +176,11 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
   useBackStep(sent === undefined ? back : finish);
   if (sent !== undefined) return <Sent wallet={wallet} hash={sent} back={finish} landed={done} />;
   const submit = async (signed: string, hash: string) => {
-    await send("POST", `/${wallet.prefix}/${wallet.id}/transactions-submit`, { transaction: signed }, hash);
+    try {
+      await send("POST", `/${wallet.prefix}/${wallet.id}/transactions-submit`, { transaction: signed }, hash);
+    } catch (error) {
+      throw error instanceof ApiError && error.status === 0 ? new ApiError(503, "submit_unknown", UNKNOWN) : error;
+    }
     done?.();
     setSent(hash);
   };

@@ -95,6 +95,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     const [to, second] = (await scenario.client.addresses(other.id)).map((one) => one.id);
     const page = await pages.open(`/wallets/${id}`);
     await hasStat(page, "Total", "100");
+    expect(await page.locator("header [aria-current]").innerText()).toBe("Wallets");
     await tab(page, "Receive");
     const next = await page.locator(".address").innerText();
     expect(next).toBe((await scenario.client.nextAddress(id)).id);
@@ -218,6 +219,21 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await page.locator("#link[data-state=stale]").waitFor();
     await page.unroute("**/v2/**");
     await page.locator("#link[data-state=live]").waitFor();
+    // the answer is lost behind the service: what was sent is not sent twice
+    await page.route("**/transactions-submit", async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await secret(page).fill(PASSPHRASE);
+    await press(page, "Sign and send");
+    await page.getByRole("alert").filter({ hasText: "it is not known whether the transaction was sent" }).waitFor();
+    await page.unroute("**/transactions-submit");
+    await secret(page).fill(PASSPHRASE);
+    await press(page, "Sign and send");
+    await panel(page, "Sent").waitFor();
+    expect((await scenario.client.transactions(id)).filter(({ direction }) => direction === "outgoing")).toHaveLength(
+      1,
+    );
     await page.route("**/v2/wallets/*/transactions?**", async (route) => {
       await new Promise((resolve) => setTimeout(resolve, 700));
       await route.continue();
