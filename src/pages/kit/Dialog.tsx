@@ -3,27 +3,8 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { focusNear, withParents } from "./focus.ts";
 import { Alert } from "./states.tsx";
-
-/** An element with those around it, the innermost first. */
-function withParents(element: Element | null): Element[] {
-  return element === null ? [] : [element, ...withParents(element.parentElement)];
-}
-
-/**
- * Focuses the first element, or the heading of the part that it was in: what a dialog was opened from may be gone or
- * disabled by what was done in it.
- */
-function focusNear([element, ...parents]: readonly Element[]): void {
-  if (element instanceof HTMLElement && element.isConnected && !element.matches(":disabled, body")) {
-    return element.focus();
-  }
-  const heading = parents.find((one) => one.isConnected && one.matches("section, main"))
-    ?.querySelector<HTMLElement>("h1, h2");
-  if (!heading) return;
-  heading.tabIndex = -1;
-  heading.focus({ preventScroll: true });
-}
 
 /** A dialog that is open as long as it is rendered; Escape and the close button call `onClose`. */
 export function Dialog({ title, onClose, wide = false, children }: {

@@ -7,6 +7,7 @@ import { Component, type ComponentChildren, type ComponentType, render } from "p
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { type Freshness, freshness } from "./connection.ts";
 import { Questions } from "./Dialog.tsx";
+import { keepFocus } from "./focus.ts";
 import { here, hrefOf, match, type Route, type RouteMode, startRouter, title, visits } from "./router.ts";
 import { sentenceOf } from "./states.tsx";
 import { Toasts } from "./toast.tsx";
@@ -76,6 +77,7 @@ export function mount(page: PageDefinition): void {
   startRouter(page.mode, page.routes);
   // the document has a header for the first paint
   document.body.replaceChildren();
+  keepFocus();
   render(<Frame page={page} />, document.body);
 }
 

@@ -488,8 +488,17 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await tab(page, "Open requests 1");
     await page.getByText("The whole change").press("Enter");
     await page.locator(".whole-change pre").filter({ hasText: "word ".repeat(100).trim() }).waitFor();
-    await page.getByRole("button", { name: "Refuse the request to insert long" }).press("Enter");
+    // the button is still there when the dialog closes, and goes with the answer that comes later
+    const closed = Promise.withResolvers<void>();
+    await page.route("**/token/*/requests*", async (route) => {
+      await closed.promise;
+      await route.continue().catch(() => undefined);
+    });
+    const refuse = page.getByRole("button", { name: "Refuse the request to insert long" });
+    await refuse.press("Enter");
     await sign(page);
+    await refuse.and(page.locator(":focus")).waitFor();
+    closed.resolve();
     await page.locator("h2:focus", { hasText: "Open requests" }).waitFor();
     // a reload keeps the wallet, until the reader disconnects it
     await page.reload();
