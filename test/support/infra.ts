@@ -13,7 +13,7 @@ export interface Infra {
   readonly natsUrl: string;
   /** The token that grants all permissions; undefined if the server of NATS_URL requires none. */
   readonly natsToken: string | undefined;
-  /** Drops the database, and closes the endpoint after its last user. */
+  /** Drops the database, and closes the endpoint. */
   stop(): Promise<void>;
 }
 
@@ -22,9 +22,6 @@ interface Nats {
   readonly token: string | undefined;
   stop(): Promise<void>;
 }
-
-// Each test file has its own instance of this module, and so its own endpoint.
-let shared: { readonly started: Promise<Nats>; users: number } | undefined;
 
 async function startNats(): Promise<Nats> {
   const given = process.env.NATS_URL;
@@ -41,7 +38,10 @@ export function shareInfra(infra: Infra | undefined): void {
   given = infra && { ...infra, stop: async () => {} };
 }
 
-/** A new database on the run's server and the test file's NATS endpoint (or the servers of DATABASE_URL and NATS_URL). */
+/**
+ * A new database on the run's server, with a NATS endpoint (or the servers of DATABASE_URL and NATS_URL). Two devnets may
+ * not share an endpoint: each would answer the other's submissions.
+ */
 export async function sharedInfra(): Promise<Infra> {
   if (given) return given;
   const server = inject("databaseUrl");
@@ -50,14 +50,9 @@ export async function sharedInfra(): Promise<Infra> {
   await admin.sql.unsafe(`create database ${name} template template0`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const users = shared ??= { started: startNats(), users: 0 };
-  users.users++;
-  const nats = await users.started;
+  const nats = await startNats();
   const stop = async () => {
-    if (--users.users === 0) {
-      shared = undefined;
-      await nats.stop();
-    }
+    await nats.stop();
     await admin.sql.unsafe(`drop database if exists ${name} with (force)`);
     await admin.close();
   };
