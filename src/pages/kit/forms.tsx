@@ -42,6 +42,7 @@ export interface TextFieldProps extends Labelled {
   readonly mono?: boolean;
   readonly disabled?: boolean;
   readonly placeholder?: string;
+  /** Whether it receives the focus when it appears. */
   readonly autofocus?: boolean;
   readonly maxLength?: number;
   readonly inputMode?: "numeric" | "decimal" | "text";
@@ -51,7 +52,13 @@ export interface TextFieldProps extends Labelled {
 export function TextField(props: TextFieldProps) {
   const { label, value, onInput, type = "text", lines, mono = false, required = false, disabled = false } = props;
   const id = useId();
+  const field = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    // a browser heeds the attribute once in the life of a document
+    if (props.autofocus) field.current!.focus();
+  }, []);
   const shared = {
+    ref: field,
     id,
     value,
     required,
