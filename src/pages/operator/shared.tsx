@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** What several views show: actors, steps between states, and a view that appears when its first answers are there. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Data } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
 import { pathOf, visits } from "../kit/router.ts";
@@ -56,9 +56,9 @@ export function Settled({ data, children }: {
     const timer = setTimeout(() => setLate(true), PATIENCE_MS);
     return () => clearTimeout(timer);
   }, [shown]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // What is hidden cannot have the focus, which the heading of a view gets that the reader has opened.
-    if (!shown || visits.peek() === 0 || document.activeElement !== document.body) return;
+    if (!shown || visits.peek() === 0 || document.activeElement?.matches("body, #main") === false) return;
     document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
   }, [shown]);
   return <div class={shown ? "settled" : "settled waiting"}>{children}</div>;

@@ -208,7 +208,8 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       const page = await open("/");
       const badge = page.locator(".nav-badge");
       await badge.waitFor();
-      expect(await badge.innerText()).toBe("1");
+      // A machine under load may add a worker that lags.
+      expect(Number(await badge.innerText())).toBeGreaterThanOrEqual(1);
       // By keyboard: pasted into the search of the header.
       await page.getByRole("searchbox", { name: "Find an actor" }).focus();
       await page.keyboard.insertText(` ${hash.toUpperCase()} `);
@@ -349,6 +350,8 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
   itLong("follows links, filters and the back button without a reload", async () => {
     const token = await someToken();
     const page = await open("/");
+    await page.locator(".kind-row", { hasText: "token" }).waitFor();
+    await page.locator(".feed li").first().waitFor();
     await page.getByRole("link", { name: "Actors", exact: true }).click();
     await page.getByLabel("Kind").selectOption("token");
     await page.waitForURL(/\/ui\/actors\?kind=token$/);
