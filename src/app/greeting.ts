@@ -19,6 +19,7 @@ export async function continuation({ store, options }: AppContext): Promise<stri
 export function nextSteps(listening: readonly Listening[]): readonly string[] {
   const at = (name: string) => listening.find((one) => one.name === name)?.at;
   const [tokens, operator, devnet] = [at("token service"), at("operator service"), at("devnet and faucet")];
+  const wallets = at("wallet service");
   if (tokens === undefined || operator === undefined || devnet === undefined) return [];
   const moved = tokens.endsWith(":3000") && devnet.endsWith(":10000")
     ? ""
@@ -28,6 +29,8 @@ export function nextSteps(listening: readonly Listening[]): readonly string[] {
     `  1. In another terminal, make a token with facts: ${moved}npx -y deno task demo`,
     `  2. Watch its actor: open ${operator}`,
     `  3. Read its facts: open ${tokens}`,
+    ...(wallets === undefined ? [] : [`  4. Create a wallet: open ${new URL("/", wallets).href.slice(0, -1)}`]),
+    `  ${wallets === undefined ? 4 : 5}. Follow blocks and transactions: open ${devnet}`,
     "  README.md continues with a tour: keys, a wallet, events.",
   ];
 }

@@ -48,7 +48,10 @@ describe("a start", () => {
     expect(next[1]).toContain(
       `ARBOR_TOKENS_URL=${arbor.tokens} ARBOR_DEVNET_URL=${arbor.devnet} npx -y deno task demo`,
     );
-    expect(next.join()).toContain(arbor.operator);
+    const { origin } = new URL(arbor.wallets);
+    expect(next.slice(2, -1).map((line) => line.split("open ")[1])).toEqual(
+      [arbor.operator, arbor.tokens, origin, arbor.devnet],
+    );
   });
 
   it("prints five HTTP addresses; each answers with an HTML page whose links all work", async () => {
