@@ -35,6 +35,7 @@ export default defineConfig({
             ? ["test/system/together/*.test.ts"]
             : [...ONLY_LONG, ...TOGETHER_FILES],
           globalSetup: ["test/support/global.ts"],
+          isolate: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

@@ -28,6 +28,9 @@ const SETTINGS = [
   "log_min_messages=log",
 ];
 
+/** Settings of a server whose data need not survive a power failure; they survive the end of the server. */
+const NOT_DURABLE = ["fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0"];
+
 /** Milliseconds between two lines that the server is still starting; recovery after a crash can take long. */
 const REPORT_EVERY_MS = 5_000;
 
@@ -89,9 +92,8 @@ async function tryStart(options: ServerOptions, port: number): Promise<RunningSe
   const output = openSync(logFile, "a", 0o600);
   let child: ChildProcess;
   try {
-    const settings = [`port=${port}`, serverMark(data), `fsync=${durable ? "on" : "off"}`, ...SETTINGS].flatMap((
-      setting,
-    ) => ["-c", setting]);
+    const settings = [`port=${port}`, serverMark(data), ...(durable ? ["fsync=on"] : NOT_DURABLE), ...SETTINGS]
+      .flatMap((setting) => ["-c", setting]);
     child = launch(place, "postgres", data, settings, { output, detached: true });
   } finally {
     closeSync(output);

@@ -38,7 +38,7 @@ describe.skipIf(library === undefined || native === undefined)("a worker whose c
     ends.push(() => store.close());
     const infra = { databaseUrl: server.url, natsUrl: nats.url, natsToken: token, stop: async () => {} };
     const start = async (roles: string, env: Record<string, string> = {}) => {
-      const arbor = await Arbor.start({ infra, roles, env });
+      const arbor = await Arbor.start({ infra, ownProcess: true, roles, env });
       ends.push(() => arbor.end("SIGKILL"));
       return arbor;
     };

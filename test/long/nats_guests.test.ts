@@ -25,6 +25,7 @@ let nats: string;
 beforeAll(async () => {
   infra = await sharedInfra();
   arbor = await Arbor.start({
+    ownProcess: true,
     infra: { ...infra, natsUrl: "", natsToken: TOKEN },
     env: { ARBOR_NATS_PORT: "0", ARBOR_HEALTH_PORT: "0" },
   });

@@ -47,7 +47,7 @@ describe.skipIf(!possible)(`a soak of ${MINUTES} minutes`, () => {
   const start = async (role: string) => {
     const infra = { databaseUrl: postgres.url, natsUrl: nats.url, natsToken: undefined, stop: async () => {} };
     const env = { ARBOR_HEALTH_PORT: "0", ARBOR_LEASE_MS: "2000", ARBOR_BUILDERS: "1", ARBOR_CLIENT_BUILDS: "0" };
-    running.push({ role, arbor: await Arbor.start({ infra, roles: role, blockMs: 500, env }) });
+    running.push({ role, arbor: await Arbor.start({ infra, ownProcess: true, roles: role, blockMs: 500, env }) });
   };
   /** One of the edges that run now; clients use another one after an edge was killed. */
   const edge = () => {

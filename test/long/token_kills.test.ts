@@ -24,7 +24,7 @@ describe("kill -9", () => {
     infra = await sharedInfra();
     store = openStore(infra.databaseUrl);
     front = await Arbor.start({ infra, roles: "edge,devnet", env: LEASE });
-    await Arbor.start({ infra, roles: "follower", env: LEASE }).then((one) => followers.push(one));
+    await Arbor.start({ infra, ownProcess: true, roles: "follower", env: LEASE }).then((one) => followers.push(one));
     steady = await Arbor.start({ infra, roles: "worker", env: LEASE });
     await Promise.all(users.map((user) => fund(front.devnet, front.tokens, user)));
   });
@@ -90,7 +90,7 @@ describe("kill -9", () => {
   });
 
   it("a worker that was paused cannot write when it continues", async () => {
-    const sleeper = await Arbor.start({ infra, roles: "worker", env: LEASE });
+    const sleeper = await Arbor.start({ infra, ownProcess: true, roles: "worker", env: LEASE });
     try {
       await until("a share for the sleeper", async () => {
         const [row] = await store.sql<{ owners: number }[]>`select count(distinct owner)::int as owners from partition`;
@@ -124,7 +124,7 @@ describe("kill -9", () => {
       });
       // the active one stops, so that the faulty one takes over and dies in its turn
       await followers.pop()!.end("SIGKILL");
-      const spare = await Arbor.start({ infra, roles: "follower", env: LEASE });
+      const spare = await Arbor.start({ infra, ownProcess: true, roles: "follower", env: LEASE });
       followers.push(spare);
       const sent = await Promise.all(users.slice(0, 2).map(boot));
       for (const { hash, token } of sent) {

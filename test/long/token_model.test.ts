@@ -68,7 +68,7 @@ describe("random operations", () => {
     reader: "follower",
   };
   const start = async (name: string, ports: Record<string, string> = {}) => {
-    processes.set(name, await Arbor.start({ infra, roles: roles[name]!, env: { ...env, ...PORTS, ...ports } }));
+    processes.set(name, await Arbor.start({ infra, ownProcess: true, roles: roles[name]!, env: { ...env, ...PORTS, ...ports } }));
   };
   let tokensUrl: string;
   let devnetUrl: string;

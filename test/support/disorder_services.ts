@@ -100,6 +100,7 @@ export class DisorderServices implements Services {
     const signer = roles === "signer";
     const ports = this.processes.get(name)?.ports ?? env;
     const arbor = await Arbor.start({
+      ownProcess: true,
       infra: this.infra,
       roles,
       ...(signer ? { entry: "src/app/signer.ts" } : {}),

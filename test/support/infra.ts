@@ -8,7 +8,7 @@ import { openStore } from "#src/store/store.ts";
 import type {} from "./provided.ts";
 
 export interface Infra {
-  /** An empty database, made for this call. */
+  /** A database made for this call. */
   readonly databaseUrl: string;
   readonly natsUrl: string;
   /** The token that grants all permissions; undefined if the server of NATS_URL requires none. */
@@ -39,15 +39,16 @@ export function shareInfra(infra: Infra | undefined): void {
 }
 
 /**
- * A new database on the run's server, with a NATS endpoint (or the servers of DATABASE_URL and NATS_URL). Two devnets may
- * not share an endpoint: each would answer the other's submissions.
+ * A new database on the run's server, with a NATS endpoint (or the servers of DATABASE_URL and NATS_URL). The database
+ * has the program's tables, without rows; with `empty` it has none. Two devnets may not share an endpoint: each would
+ * answer the other's submissions.
  */
-export async function sharedInfra(): Promise<Infra> {
+export async function sharedInfra({ empty = false }: { readonly empty?: boolean } = {}): Promise<Infra> {
   if (given) return given;
   const server = inject("databaseUrl");
   const name = `arbor_test_${randomBytes(8).toString("hex")}`;
   const admin = openStore(server, { max: 1 });
-  await admin.sql.unsafe(`create database ${name} template template0`);
+  await admin.sql.unsafe(`create database ${name} template ${empty ? "template0" : inject("databaseTemplate")}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   const nats = await startNats();

@@ -59,7 +59,7 @@ export async function postgresAway(server: PostgresServer, options: AwayOptions)
   const processes: Arbor[] = [];
   try {
     for (const roles of options.processes) {
-      processes.push(await Arbor.start({ infra, roles, env: { ARBOR_OPERATOR_TOKEN: "" } }));
+      processes.push(await Arbor.start({ infra, ownProcess: true, roles, env: { ARBOR_OPERATOR_TOKEN: "" } }));
     }
     return await watch(server, options, processes);
   } finally {

@@ -3,6 +3,8 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** A database on the run's server, through which `sharedInfra` creates others. */
     databaseUrl: string;
+    /** Name of a database on it with the program's tables, to copy. */
+    databaseTemplate: string;
   }
 }
 

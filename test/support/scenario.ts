@@ -63,6 +63,8 @@ export interface ScenarioOptions {
   readonly blockMs?: number;
   /** Whether the devnet has mainnet's magic and network id; a service beside it is started with `--mainnet`. */
   readonly mainnet?: boolean;
+  /** Whether the service of the wallets is a process of its own; see `ArborOptions`. */
+  readonly ownProcess?: boolean;
   /** Additional environment of the devnet and of the service, in one process or two. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -148,22 +150,24 @@ export class Scenario {
     const usual = SERVICES.includes(provider) ? { blockMs: 1_000 } : {};
     const blocks = options.blockMs === undefined ? usual : { blockMs: options.blockMs };
     const byHand = options.blockMs === 0;
-    const entry = options.mainnet ? { entry: "test/support/mainnet-process.ts" } : {};
+    const apart = options.ownProcess ? { ownProcess: true } : {};
+    const mainnet = options.mainnet ? { mainnet: true } : {};
     const infra = await sharedInfra();
     if (provider === "devnet") {
-      const arbor = await Arbor.start({ infra, ...blocks, ...entry, env });
+      const arbor = await Arbor.start({ infra, ...apart, ...blocks, ...mainnet, env });
       return new Scenario(provider, arbor, arbor.devnet, byHand, infra, [() => arbor.end(), () => infra.stop()]);
     }
     const path = env.ARBOR_SOCKET ?? socketPath();
     const far: Infra = await sharedInfra();
     const network = { ...env, ARBOR_SOCKET: path, ARBOR_BUILDERS: "1" };
-    const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, ...entry, env: network });
+    const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, ...mainnet, env: network });
     const blockfrost = devnet.places.get("Blockfrost API of the devnet")!;
     const yaci = provider === "yaci" ? await yaciOf(far, blockfrost, devnet.devnet) : undefined;
     const connection = yaci?.env ??
       (provider === "node" ? { ARBOR_NODE_SOCKET: path } : { ARBOR_BLOCKFROST_URL: blockfrost });
     const arbor = await Arbor.start({
       infra,
+      ...apart,
       env: {
         ...env,
         ARBOR_PROVIDER: provider,

@@ -139,7 +139,7 @@ export class SignerProcesses {
 
   static async start(env: Readonly<Record<string, string>> = {}): Promise<SignerProcesses> {
     const infra = await sharedInfra();
-    return new SignerProcesses(infra, await Arbor.start({ infra, env: { ...LEASE, ...env } }));
+    return new SignerProcesses(infra, await Arbor.start({ infra, ownProcess: true, env: { ...LEASE, ...env } }));
   }
 
   /** The seed file of a name. */
@@ -172,7 +172,11 @@ export class SignerProcesses {
     const devnet = new URL(this.main.devnet).port;
     await this.main.end("SIGKILL");
     await meanwhile();
-    this.main = await Arbor.start({ infra: this.infra, env: { ...LEASE, ARBOR_DEVNET_PORT: devnet } });
+    this.main = await Arbor.start({
+      infra: this.infra,
+      ownProcess: true,
+      env: { ...LEASE, ARBOR_DEVNET_PORT: devnet },
+    });
   }
 
   async end(): Promise<void> {

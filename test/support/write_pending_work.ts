@@ -52,6 +52,7 @@ const infra = { databaseUrl, natsUrl: nats.url, natsToken, stop: async () => {} 
 const running: Arbor[] = [];
 const start = async (roles: string): Promise<Arbor> => {
   const arbor = await Arbor.start({
+    ownProcess: true,
     infra,
     roles,
     checkout,

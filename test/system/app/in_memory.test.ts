@@ -31,6 +31,7 @@ describe("serve without a database", () => {
 
   const serve = async () => {
     const arbor = await Arbor.start({
+      ownProcess: true,
       infra: { databaseUrl: "", natsUrl: "", natsToken: undefined, stop: async () => {} },
       entry: "src/app/serve.ts",
       env: environment,

@@ -13,7 +13,7 @@ let infra: Infra;
 let store: Store;
 
 beforeAll(async () => {
-  infra = await sharedInfra();
+  infra = await sharedInfra({ empty: true });
   store = openStore(infra.databaseUrl, { max: 1 });
 });
 afterAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 /** The last line of a process that refuses to start on a database, after the checks that apply to every refusal. */
 async function refusal(databaseUrl: string): Promise<string> {
-  const started = Arbor.start({ infra: { ...infra, databaseUrl }, roles: "edge" });
+  const started = Arbor.start({ infra: { ...infra, databaseUrl }, ownProcess: true, roles: "edge" });
   const error = await started.then((arbor) => arbor.end("SIGKILL"), (error: Error) => error);
   if (!(error instanceof Error)) throw new Error("it started");
   const [first, ...lines] = error.message.trim().split("\n");

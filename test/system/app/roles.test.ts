@@ -30,7 +30,7 @@ describe("every role a process of its own", () => {
 
   const start = async (roles: string, infraOfTest: Infra = infra): Promise<Arbor> => {
     const env = { ARBOR_HEALTH_PORT: "0", ARBOR_LEASE_MS: "1500", ARBOR_BUILDERS: "1" };
-    const arbor = await Arbor.start({ infra: infraOfTest, roles, env });
+    const arbor = await Arbor.start({ infra: infraOfTest, ownProcess: true, roles, env });
     running.add(arbor);
     return arbor;
   };

@@ -25,6 +25,7 @@ describe("tokens on a node", () => {
   const startDevnet = () =>
     Arbor.start({
       infra: far,
+      ownProcess: true,
       roles: "devnet",
       env: { ARBOR_SOCKET: path, ARBOR_LEASE_MS: "1000", ARBOR_BUILDERS: "1" },
     });

@@ -32,11 +32,12 @@ describe("a request", () => {
     [infra, receiver] = await Promise.all([sharedInfra(), receiveTraces()]);
     const env = { ARBOR_LOG_LEVEL: "debug" };
     rest = await Arbor.start({
+      ownProcess: true,
       infra,
       roles: "devnet,follower,worker",
       env: { ...env, ...receiver.env(WORKER) },
     });
-    edge = await Arbor.start({ infra, roles: "edge", env: { ...env, ...receiver.env(EDGE) } });
+    edge = await Arbor.start({ infra, ownProcess: true, roles: "edge", env: { ...env, ...receiver.env(EDGE) } });
     await fund(rest.devnet, edge.tokens, owner);
     const built = await http(edge.tokens, "GET", `/transaction/${owner.address}/boot-token`);
     signed = owner.sign(built.body.unsignedTransaction);

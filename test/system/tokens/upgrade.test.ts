@@ -16,7 +16,7 @@ let infra: Infra;
 let store: Store;
 
 beforeAll(async () => {
-  infra = await sharedInfra();
+  infra = await sharedInfra({ empty: true });
   store = openStore(infra.databaseUrl);
   await migrate(store, cageMigrations.filter(({ id }) => id === "cage-1"));
 });

@@ -28,7 +28,7 @@ describe("a change of a wallet", () => {
   let worker: Arbor;
   let client: WalletClient;
 
-  const startWorker = () => Arbor.start({ infra, roles: "worker", env: LEASE });
+  const startWorker = () => Arbor.start({ infra, ownProcess: true, roles: "worker", env: LEASE });
   beforeAll(async () => {
     infra = await sharedInfra();
     store = openStore(infra.databaseUrl);

@@ -29,7 +29,7 @@ describe("a request with an Idempotency-Key", () => {
   let pools: readonly string[] = [];
 
   const start = async () => {
-    front = await Arbor.start({ infra, roles: "edge" });
+    front = await Arbor.start({ infra, ownProcess: true, roles: "edge" });
     client = new WalletClient(front.wallets);
   };
   /** Status, and the id of the (first) transaction or the code of the refusal. */
