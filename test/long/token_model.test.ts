@@ -8,11 +8,11 @@ import process from "node:process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
-import { Arbor } from "../support/arbor.ts";
-import { type Infra, sharedInfra } from "../support/infra.ts";
-import { seeded } from "../support/random.ts";
-import { type Answer, http, User } from "../support/user.ts";
-import { until } from "../support/until.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../support/infra/infra.ts";
+import { seeded } from "../support/base/seededRandom.ts";
+import { type Answer, http, User } from "../support/service/user.ts";
+import { until } from "../support/base/until.ts";
 
 const STEPS = Number(process.env.MODEL_STEPS ?? 45);
 const SEED = Number(process.env.MODEL_SEED ?? 11);

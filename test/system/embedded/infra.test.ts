@@ -3,7 +3,7 @@ import process from "node:process";
 import { connect } from "nats";
 import { expect, test } from "vitest";
 import { openStore } from "#src/store/store.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
 
 test("each call gives a separate database and an endpoint of its own", async () => {
   const [a, b] = await Promise.all([sharedInfra(), sharedInfra()]);
