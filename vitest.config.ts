@@ -1,8 +1,8 @@
 import process from "node:process";
 import { defineConfig } from "vitest/config";
 import { ONLY_LONG } from "./test/long/only.ts";
-import { Sequencer } from "./test/support/sequencer.ts";
-import { TOGETHER } from "./test/support/together_files.ts";
+import { Sequencer } from "./test/support/base/sequencer.ts";
+import { TOGETHER } from "./test/support/service/togetherFiles.ts";
 
 const TOGETHER_FILES = Object.values(TOGETHER).flatMap(({ files }) =>
   files.map((file) => `test/system/${file}.test.ts`)
@@ -34,7 +34,7 @@ export default defineConfig({
           exclude: process.env.ARBOR_SCENARIO_PROVIDER
             ? ["test/system/together/*.test.ts"]
             : [...ONLY_LONG, ...TOGETHER_FILES],
-          globalSetup: ["test/support/global.ts"],
+          globalSetup: ["test/support/infra/globalSetup.ts"],
           isolate: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { endChild } from "../support/child.ts";
+import { endChild } from "../support/base/processes.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 

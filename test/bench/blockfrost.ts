@@ -18,10 +18,10 @@ import { serve } from "#src/edge/serve.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
-import { devnetStore, spend } from "../support/devnet.ts";
-import { minting } from "../support/minting.ts";
-import { agrees, agreesWithTwo } from "../support/scripts.ts";
-import { person } from "../support/wallet.ts";
+import { devnetStore, spend } from "../support/devnet/devnet.ts";
+import { minting } from "../support/ledger/minting.ts";
+import { agrees, agreesWithTwo } from "../support/plutus/scripts.ts";
+import { person } from "../support/wallets/person.ts";
 import { percentile, table } from "./machine.ts";
 
 const OUTPUTS = 10_000;

@@ -6,13 +6,13 @@ import { utf8 } from "#src/base/bytes.ts";
 import { createLog } from "#src/base/log.ts";
 import { createBuilders } from "#src/builders/builders.ts";
 import type { PackedFacts } from "#src/builders/packedFacts.ts";
-import { packFacts } from "../support/packed_facts.ts";
+import { packFacts } from "../support/contract/packedFacts.ts";
 import { decodeDatum } from "#src/cage/datum.ts";
 import { bucketOf, cutOf, neededBuckets } from "#src/forestry/cut.ts";
 import { digest, initHash } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
-import { op, Outputs, requested, stated } from "../support/cage.ts";
-import { coin, person } from "../support/wallet.ts";
+import { op, Outputs, requested, stated } from "../support/contract/contractLedger.ts";
+import { coin, person } from "../support/wallets/person.ts";
 
 const NAME = "5a".repeat(32);
 const RUNS = 21;

@@ -16,9 +16,9 @@ import { buildUpdate, type BuiltUpdate } from "#src/cage/transactions/update.ts"
 import { initHash } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
-import { carrying, measure, op, Outputs, requested, stated } from "../support/cage.ts";
-import { BUILDS, contractBuild } from "../support/contract_build.ts";
-import { coin, person } from "../support/wallet.ts";
+import { carrying, measure, op, Outputs, requested, stated } from "../support/contract/contractLedger.ts";
+import { BUILDS, contractBuild } from "../support/contract/contractBuild.ts";
+import { coin, person } from "../support/wallets/person.ts";
 
 const NAME = "5a".repeat(32);
 const SIZES = [10, 100, 1_000, 10_000];

@@ -23,8 +23,8 @@ import { utxoProjection } from "#src/chain/index/utxo.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { blocksOf, chunks } from "../support/blocks.ts";
-import { MemoryChain, memoryPort } from "../support/chain.ts";
+import { blocksOf, chunks } from "../support/chain/vectorBlocks.ts";
+import { MemoryChain, memoryPort } from "../support/chain/memoryChain.ts";
 import type { ChainRow } from "./chain.ts";
 import { histogram, measured } from "./writes.ts";
 

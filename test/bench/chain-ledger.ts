@@ -18,12 +18,23 @@ import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { validate } from "#src/ledger/validate.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
-import { slots as cageSlots } from "../support/cage.ts";
-import { ada, alice, asset, bob, type Draft, nativeHash, output, signedBy, slots, World } from "../support/draft.ts";
-import { complete, SLOT } from "../support/judged_transaction.ts";
-import { agrees, plutusHash } from "../support/scripts.ts";
-import { coin } from "../support/wallet.ts";
-import { owner, paying, requestFields, updating } from "../support/whole_transaction.ts";
+import { slots as cageSlots } from "../support/contract/contractLedger.ts";
+import {
+  ada,
+  alice,
+  asset,
+  bob,
+  type Draft,
+  nativeHash,
+  output,
+  signedBy,
+  slots,
+  World,
+} from "../support/ledger/draft.ts";
+import { complete, SLOT } from "../support/contract/judgedTransaction.ts";
+import { agrees, plutusHash } from "../support/plutus/scripts.ts";
+import { coin } from "../support/wallets/person.ts";
+import { owner, paying, requestFields, updating } from "../support/contract/wholeTransaction.ts";
 import type { ChainRow } from "./chain.ts";
 
 const QUICK = process.argv.includes("--quick");

@@ -7,8 +7,8 @@ import v8 from "node:v8";
 import vm from "node:vm";
 import { initHash } from "#src/cardano/hash.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
-import { agrees, plutusHash } from "../support/scripts.ts";
-import { ada, alice, asset, type Draft, World } from "../support/draft.ts";
+import { agrees, plutusHash } from "../support/plutus/scripts.ts";
+import { ada, alice, asset, type Draft, World } from "../support/ledger/draft.ts";
 import type { ChainRow } from "./chain.ts";
 
 const COUNT = process.argv.includes("--quick") ? 2_000 : 10_000;

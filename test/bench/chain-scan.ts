@@ -6,7 +6,7 @@ import { hash256, initHash } from "#src/cardano/hash.ts";
 import { readWhole } from "#src/cardano/scanBody.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { Walk } from "#src/cardano/walk.ts";
-import { blocksOf, chunks } from "../support/blocks.ts";
+import { blocksOf, chunks } from "../support/chain/vectorBlocks.ts";
 import type { ChainRow } from "./chain.ts";
 
 /** Each measurement is the best of this many passes: other load makes a pass slower, never faster. */

@@ -5,7 +5,7 @@ import { connectNode } from "#src/node/client/connection.ts";
 import { readHeader } from "#src/node/client/header.ts";
 import { serveNode } from "#src/node/server/server.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
-import { type ChainBlock, readChunk, socketPath } from "../support/node_chain.ts";
+import { type ChainBlock, readChunk, socketPath } from "../support/chain/nodeChain.ts";
 import type { ChainRow } from "./chain.ts";
 
 /** Blocks followed for one figure. */

@@ -13,8 +13,8 @@ import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore } from "#src/store/store.ts";
-import { devnetStore } from "../support/devnet.ts";
-import { person } from "../support/wallet.ts";
+import { devnetStore } from "../support/devnet/devnet.ts";
+import { person } from "../support/wallets/person.ts";
 import { percentile, table } from "./machine.ts";
 
 /** Payments of a block, and how many such blocks are measured on each devnet. */

@@ -9,8 +9,8 @@ import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
-import { devnetStore, spend } from "../support/devnet.ts";
-import { person } from "../support/wallet.ts";
+import { devnetStore, spend } from "../support/devnet/devnet.ts";
+import { person } from "../support/wallets/person.ts";
 import { table } from "./machine.ts";
 
 const COUNT = 2_000;

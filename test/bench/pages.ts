@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
-import { startBrowser } from "../support/browser.ts";
+import { startBrowser } from "../support/pages/browser.ts";
 import { startArbor } from "./arbor.ts";
 import { percentile, table } from "./machine.ts";
 

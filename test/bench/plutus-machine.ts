@@ -39,10 +39,10 @@ const FAILED: Verdict = { ok: false, steps: 0n, memory: 0n };
 
 async function arbor(): Promise<Run> {
   const { evaluate } = await import("#src/plutus/machine/evaluate.ts");
-  const { readBack } = await import("../support/readback.ts");
+  const { readBack } = await import("../support/plutus/readBack.ts");
   const limit = { memory: 1n << 60n, steps: 1n << 60n };
   let show: ((term: ReturnType<typeof readBack>) => string) | undefined;
-  import("../support/uplc_text.ts").then((text) => show = text.showTerm);
+  import("../support/plutus/uplcText.ts").then((text) => show = text.showTerm);
   return (flat, costModel, protocolMajor) => {
     const outcome = evaluate(flat, [], { language: 3, protocolMajor, costModel }, limit);
     return outcome.ok
@@ -103,7 +103,7 @@ async function load(name: string, folder: string): Promise<Run | undefined> {
     case "harmoniclabs":
       return harmoniclabs(folder);
     default:
-      await import("../support/second_evaluator.ts");
+      await import("../support/plutus/secondEvaluator.ts");
       return undefined;
   }
 }
@@ -125,9 +125,11 @@ async function suite(name: string, run: Run): Promise<NonNullable<MachineFigures
   const { decodeProgram } = await import("#src/plutus/machine/flat.ts");
   const { apply, constant, lambda } = await import("#src/plutus/machine/term.ts");
   const { NOTHING } = await import("#src/plutus/machine/value.ts");
-  const { encodeProgram } = await import("../support/flat_writer.ts");
-  const { showTerm } = await import("../support/uplc_text.ts");
-  const { conformancePrograms, mainnetCostModels, PARSE_ERROR } = await import("../support/plutus_programs.ts");
+  const { encodeProgram } = await import("../support/plutus/flatWriter.ts");
+  const { showTerm } = await import("../support/plutus/uplcText.ts");
+  const { conformancePrograms, mainnetCostModels, PARSE_ERROR } = await import(
+    "../support/plutus/conformancePrograms.ts"
+  );
   const model = mainnetCostModels()[3];
   const programs = conformancePrograms().filter(({ flat }) => flat);
   // a program whose result is unit, whatever the original's result is, three steps longer
@@ -171,8 +173,8 @@ async function contract(run: Run): Promise<NonNullable<MachineFigures["contract"
   const { apply, constant } = await import("#src/plutus/machine/term.ts");
   const { DATA } = await import("#src/plutus/machine/type.ts");
   const { Constant } = await import("#src/plutus/machine/value.ts");
-  const { encodeProgram } = await import("../support/flat_writer.ts");
-  const { contractContexts, contractFlat } = await import("../support/contract_runs.ts");
+  const { encodeProgram } = await import("../support/plutus/flatWriter.ts");
+  const { contractContexts, contractFlat } = await import("../support/contract/contractRuns.ts");
   const program = decodeProgram(contractFlat(), 3, 10);
   const model = mainnetParametersAt(10).costModels.get(2)!;
   // every step of the machine costs one, built-in functions nothing

@@ -18,8 +18,8 @@ import { startPostgres } from "#src/embedded/postgres.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore } from "#src/store/store.ts";
-import { TokenWithFacts } from "../support/fact_answers.ts";
-import { storeToken } from "../support/token_rows.ts";
+import { TokenWithFacts } from "../support/tokens/factAnswers.ts";
+import { storeToken } from "../support/tokens/tokenRows.ts";
 import { percentile, table } from "./machine.ts";
 
 const ROUNDS = 200;

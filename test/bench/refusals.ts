@@ -9,8 +9,8 @@ import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { validate } from "#src/ledger/validate.ts";
 import { toPlain } from "#src/devnet/ledger/plainJson.ts";
 import { decodeSubmission } from "#src/devnet/blocks/submission.ts";
-import { slots } from "../support/draft.ts";
-import { costlyTransactions } from "../support/costly_transactions.ts";
+import { slots } from "../support/ledger/draft.ts";
+import { costlyTransactions } from "../support/ledger/costlyTransactions.ts";
 import { percentile, table } from "./machine.ts";
 
 const ROUNDS = 20;

@@ -19,9 +19,9 @@ import { createEventStream, STREAM } from "#src/runtime/events/jetStream.ts";
 import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime/events/transition.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { openStore } from "#src/store/store.ts";
-import { endChild, runScript } from "../support/child.ts";
-import { hasNatsServer, startNatsServer } from "../support/natsServer.ts";
-import { until } from "../support/until.ts";
+import { endChild, runScript } from "../support/base/processes.ts";
+import { hasNatsServer, startNatsServer } from "../support/infra/natsServer.ts";
+import { until } from "../support/base/until.ts";
 
 const ACTORS = 100;
 const SUBSCRIBERS = [1, 10, 100];

@@ -11,8 +11,8 @@ import { DevnetChain, LEASE } from "#src/devnet/blocks/chain.ts";
 import { createGenesis, genesisDefaults } from "#src/devnet/genesis/genesis.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { validate } from "#src/ledger/validate.ts";
-import { devnetStore } from "../support/devnet.ts";
-import { person } from "../support/wallet.ts";
+import { devnetStore } from "../support/devnet/devnet.ts";
+import { person } from "../support/wallets/person.ts";
 import { table } from "./machine.ts";
 
 const quick = process.argv.includes("--quick");

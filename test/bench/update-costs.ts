@@ -5,7 +5,7 @@
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { initHash } from "#src/forestry/hash.ts";
-import { BUILDS, contractBuild } from "../support/contract_build.ts";
+import { BUILDS, contractBuild } from "../support/contract/contractBuild.ts";
 import { type Capacity, Updates } from "./capacity.ts";
 
 const FACTS = [0, 100, 1_000, 100_000];

@@ -19,7 +19,7 @@ import {
 import { type Assets, lovelace, noAssets } from "#src/cardano/value.ts";
 import { call } from "#src/client/http.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
-import { until } from "../support/until.ts";
+import { until } from "../support/base/until.ts";
 
 /** The faucet's maximum payment. */
 const FUNDS = 1_000_000_000_000n;

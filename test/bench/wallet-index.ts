@@ -26,8 +26,8 @@ import { readBuildable, readHoldings, readOwnUtxos } from "#src/wallet/index/rea
 import { readAddresses } from "#src/wallet/index/readAddresses.ts";
 import { readHistory } from "#src/wallet/index/readHistory.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
-import { MemoryChain, memoryPort } from "../support/chain.ts";
-import { baseAddress, deriver, KEY_DEPOSIT, stakeKey, transactionOf } from "../support/wallet_index_model.ts";
+import { MemoryChain, memoryPort } from "../support/chain/memoryChain.ts";
+import { baseAddress, deriver, KEY_DEPOSIT, stakeKey, transactionOf } from "../support/wallets/walletIndexModel.ts";
 
 const QUICK = process.argv.includes("--quick");
 const TRANSACTIONS = QUICK ? 1_500 : 15_000;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { lovelace } from "#src/cardano/value.ts";
-import { until } from "../support/until.ts";
+import { until } from "../support/base/until.ts";
 import { type Running, startArbor } from "./arbor.ts";
 import { Bank } from "./wallet-bank.ts";
 import { type Figure, type HttpRequest, type Published, sample } from "./wallet-figures.ts";

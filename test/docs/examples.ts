@@ -5,9 +5,9 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
-import type { Arbor } from "../support/arbor.ts";
-import { signerEnv } from "../support/signer.ts";
-import { fund, http, land, User } from "../support/user.ts";
+import type { Arbor } from "../support/service/arbor.ts";
+import { signerEnv } from "../support/service/signerClient.ts";
+import { fund, http, land, User } from "../support/service/user.ts";
 import { withService } from "./service.ts";
 
 await withService(async (arbor) => {

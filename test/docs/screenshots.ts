@@ -10,10 +10,10 @@ import { newSeed } from "#src/cardano/keys.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 import { call } from "#src/client/http.ts";
 import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
-import type { Arbor } from "../support/arbor.ts";
-import { startBrowser } from "../support/browser.ts";
-import { root } from "../support/docs.ts";
-import { until } from "../support/until.ts";
+import type { Arbor } from "../support/service/arbor.ts";
+import { startBrowser } from "../support/pages/browser.ts";
+import { root } from "../support/docs/pages.ts";
+import { until } from "../support/base/until.ts";
 import { withService } from "./service.ts";
 
 /** Widths of the windows, with the ends of the files' names. */

@@ -5,7 +5,7 @@ import path from "node:path";
 import { createLog } from "#src/base/log.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
-import { Arbor } from "../support/arbor.ts";
+import { Arbor } from "../support/service/arbor.ts";
 
 /** Starts a service with these options, uses it and ends it. */
 export async function withService(

@@ -6,9 +6,9 @@ import { encodeData } from "#src/cardano/data.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { balance } from "#src/transaction/balance.ts";
-import { spend } from "../support/devnet.ts";
-import { valueOf } from "../support/devnet_world.ts";
-import { person, signed } from "../support/wallet.ts";
+import { spend } from "../support/devnet/devnet.ts";
+import { valueOf } from "../support/devnet/devnetWorld.ts";
+import { person, signed } from "../support/wallets/person.ts";
 import { javascriptPeer, type LibraryWorld, type Peer, REDEEMER, startPeer, startWorld, validator } from "./library.ts";
 
 const command = javascriptPeer("blockfrost-js");

@@ -11,7 +11,7 @@ import { type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
 import { enterpriseAddress } from "#src/cardano/address.ts";
 import { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
-import { valueOf } from "../support/devnet_world.ts";
+import { valueOf } from "../support/devnet/devnetWorld.ts";
 
 const url = process.env.ARBOR_INTEROP_BLOCKFROST;
 const magic = Number(process.env.ARBOR_INTEROP_MAGIC ?? 42);

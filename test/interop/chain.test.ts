@@ -7,10 +7,10 @@ import { scanBlock } from "#src/cardano/scan.ts";
 import { readHeader } from "#src/node/client/header.ts";
 import { connectNode } from "#src/node/client/connection.ts";
 import { serveNode } from "#src/node/server/server.ts";
-import { blockFile, blocksOf, chunks, singles } from "../support/blocks.ts";
-import { valueOf } from "../support/devnet_world.ts";
-import { ServedChain, socketPath } from "../support/node_chain.ts";
-import { until } from "../support/until.ts";
+import { blockFile, blocksOf, chunks, singles } from "../support/chain/vectorBlocks.ts";
+import { valueOf } from "../support/devnet/devnetWorld.ts";
+import { ServedChain, socketPath } from "../support/chain/nodeChain.ts";
+import { until } from "../support/base/until.ts";
 import { hasPallas, hasRelay, type Relay, startRelay } from "./relay.ts";
 
 const closing: (() => unknown)[] = [];

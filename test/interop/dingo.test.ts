@@ -9,11 +9,11 @@ import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { nodePort } from "#src/chain/provider/node/port.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
-import { Arbor } from "../support/arbor.ts";
-import { valueOf } from "../support/devnet_world.ts";
-import { sharedInfra } from "../support/infra.ts";
-import { until } from "../support/until.ts";
-import { person } from "../support/wallet.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { valueOf } from "../support/devnet/devnetWorld.ts";
+import { sharedInfra } from "../support/infra/infra.ts";
+import { until } from "../support/base/until.ts";
+import { person } from "../support/wallets/person.ts";
 import { type Dingo, DINGO_MAGIC, hasDingo, startDingo } from "./dingo.ts";
 import { survey } from "./survey.ts";
 

@@ -15,12 +15,12 @@ import { freePort } from "#src/embedded/ports.ts";
 import { nodePort } from "#src/chain/provider/node/port.ts";
 import { silentLog } from "#src/base/log.ts";
 import type {} from "./build.ts";
-import { endChild } from "../support/child.ts";
-import { spend } from "../support/devnet.ts";
-import { valueOf } from "../support/devnet_world.ts";
-import { socketPath } from "../support/node_chain.ts";
-import { until } from "../support/until.ts";
-import { person } from "../support/wallet.ts";
+import { endChild } from "../support/base/processes.ts";
+import { spend } from "../support/devnet/devnet.ts";
+import { valueOf } from "../support/devnet/devnetWorld.ts";
+import { socketPath } from "../support/chain/nodeChain.ts";
+import { until } from "../support/base/until.ts";
+import { person } from "../support/wallets/person.ts";
 
 /** Whether Dingo is available. */
 export const hasDingo = inject("dingo") !== "";

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { connectNode } from "#src/node/client/connection.ts";
 import { silentLog } from "#src/base/log.ts";
 import { nodePort } from "#src/chain/provider/node/port.ts";
-import { valueOf } from "../support/devnet_world.ts";
+import { valueOf } from "../support/devnet/devnetWorld.ts";
 import { survey } from "./survey.ts";
 
 const path = process.env.ARBOR_INTEROP_SOCKET;

@@ -18,16 +18,16 @@ import type { RawChainPort } from "#src/chain/provider/port.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore } from "#src/store/store.ts";
-import { Arbor } from "../support/arbor.ts";
-import { endChild } from "../support/child.ts";
-import { valueOf } from "../support/devnet_world.ts";
-import { encodeProgram } from "../support/flat_writer.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { endChild } from "../support/base/processes.ts";
+import { valueOf } from "../support/devnet/devnetWorld.ts";
+import { encodeProgram } from "../support/plutus/flatWriter.ts";
 import type { LibraryName } from "./libraries.ts";
-import { sharedInfra } from "../support/infra.ts";
-import { plutusHash } from "../support/scripts.ts";
-import { until } from "../support/until.ts";
-import { parseProgram } from "../support/uplc_text.ts";
-import { http } from "../support/user.ts";
+import { sharedInfra } from "../support/infra/infra.ts";
+import { plutusHash } from "../support/plutus/scripts.ts";
+import { until } from "../support/base/until.ts";
+import { parseProgram } from "../support/plutus/uplcText.ts";
+import { http } from "../support/service/user.ts";
 
 /** Example words: never use them with real funds. The devnet's default accounts have others. */
 export const WORDS = [...Array<string>(23).fill("abandon"), "art"];

@@ -4,7 +4,7 @@ import { toHex, utf8 } from "#src/base/bytes.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { created, spent } from "#src/cardano/block.ts";
-import { until } from "../support/until.ts";
+import { until } from "../support/base/until.ts";
 import {
   type Language,
   type LibraryWorld,

@@ -7,8 +7,8 @@ import { createInterface } from "node:readline";
 import { toHex } from "#src/base/bytes.ts";
 import { evaluate, type Rules } from "#src/plutus/machine/evaluate.ts";
 import type { Units } from "#src/cardano/parameters.ts";
-import { readBack } from "../support/readback.ts";
-import { showTerm } from "../support/uplc_text.ts";
+import { readBack } from "../support/plutus/readBack.ts";
+import { showTerm } from "../support/plutus/uplcText.ts";
 
 /** A program to be run. */
 export interface Job {

@@ -8,9 +8,9 @@ import { createInterface } from "node:readline";
 import process from "node:process";
 import { inject } from "vitest";
 import type {} from "./build.ts";
-import { endChild } from "../support/child.ts";
-import { until } from "../support/until.ts";
-import { socketPath } from "../support/node_chain.ts";
+import { endChild } from "../support/base/processes.ts";
+import { until } from "../support/base/until.ts";
+import { socketPath } from "../support/chain/nodeChain.ts";
 
 /** Whether the relay on gouroboros is available. */
 export const hasRelay = inject("relay") !== "";

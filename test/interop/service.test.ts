@@ -5,14 +5,14 @@
  */
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../support/arbor.ts";
+import { Arbor } from "../support/service/arbor.ts";
 import { hasDingo, startDingo } from "./dingo.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { valueOf } from "../support/devnet_world.ts";
-import { type Infra, sharedInfra } from "../support/infra.ts";
-import { socketPath } from "../support/node_chain.ts";
-import { until } from "../support/until.ts";
-import { fund, http, land, User } from "../support/user.ts";
+import { valueOf } from "../support/devnet/devnetWorld.ts";
+import { type Infra, sharedInfra } from "../support/infra/infra.ts";
+import { socketPath } from "../support/chain/nodeChain.ts";
+import { until } from "../support/base/until.ts";
+import { fund, http, land, User } from "../support/service/user.ts";
 import { hasPallas, hasRelay, type Relay, startRelay } from "./relay.ts";
 
 /** The service's provider. */

@@ -6,9 +6,9 @@ import { sendQuery } from "#src/node/queries/sendQuery.ts";
 import type { EraQuery, NodeQuery } from "#src/node/queries/query.ts";
 import { decodeRejection } from "#src/node/rejections/rejections.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
-import { valueOf } from "../support/devnet_world.ts";
-import { spend } from "../support/devnet.ts";
-import { coin, person } from "../support/wallet.ts";
+import { valueOf } from "../support/devnet/devnetWorld.ts";
+import { spend } from "../support/devnet/devnet.ts";
+import { coin, person } from "../support/wallets/person.ts";
 
 /** The findings about a node. */
 export interface Survey {

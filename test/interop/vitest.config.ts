@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     name: "interop",
     include: ["test/interop/**/*.test.ts"],
-    globalSetup: ["test/support/global.ts", "test/interop/build.ts", "test/interop/libraries.ts"],
+    globalSetup: ["test/support/infra/globalSetup.ts", "test/interop/build.ts", "test/interop/libraries.ts"],
     pool: "forks",
     maxWorkers: 1,
     fileParallelism: false,

@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type {} from "./build.ts";
-import { Arbor } from "../support/arbor.ts";
-import { sharedInfra } from "../support/infra.ts";
-import { until } from "../support/until.ts";
-import { http } from "../support/user.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { sharedInfra } from "../support/infra/infra.ts";
+import { until } from "../support/base/until.ts";
+import { http } from "../support/service/user.ts";
 
 /** The used part of the package; it has no types that a strict compiler accepts. */
 interface Server {

@@ -7,9 +7,9 @@ import { addressText, parseAddress, readAddressHex } from "#src/cardano/address.
 import { scanBlock } from "#src/cardano/scan.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import { devnetWorld, give, makeBlock, valueOf } from "../support/devnet_world.ts";
-import { until } from "../support/until.ts";
-import { person } from "../support/wallet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../support/devnet/devnetWorld.ts";
+import { until } from "../support/base/until.ts";
+import { person } from "../support/wallets/person.ts";
 import { chainOf, following } from "./following.ts";
 import { hasYaci, startYaci, type Yaci } from "./yaci.ts";
 

@@ -11,9 +11,9 @@ import process from "node:process";
 import { inject } from "vitest";
 import { as, asInt, decode } from "#src/cardano/cbor.ts";
 import type {} from "./build.ts";
-import { endChild } from "../support/child.ts";
-import { socketPath } from "../support/node_chain.ts";
-import { until } from "../support/until.ts";
+import { endChild } from "../support/base/processes.ts";
+import { socketPath } from "../support/chain/nodeChain.ts";
+import { until } from "../support/base/until.ts";
 
 /** Whether yaci-cli is available. */
 export const hasYaci = inject("yaci") !== "";

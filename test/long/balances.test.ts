@@ -11,11 +11,11 @@ import { BalanceReplica, type ContentEvent } from "#src/client/balances.ts";
 import { ApiError } from "#src/client/http.ts";
 import { follow } from "#src/client/sse.ts";
 import { lovelace, type Prefix } from "#src/client/wallets.ts";
-import { EventDocument } from "../support/event_document.ts";
-import { Paced } from "../support/paced.ts";
-import { seeded } from "../support/random.ts";
-import { ADA, PASSPHRASE, Scenario } from "../support/scenario.ts";
-import { until } from "../support/until.ts";
+import { EventDocument } from "../support/docs/eventDocument.ts";
+import { Paced } from "../support/service/pacedScenario.ts";
+import { seeded } from "../support/base/seededRandom.ts";
+import { ADA, PASSPHRASE, Scenario } from "../support/service/scenario.ts";
+import { until } from "../support/base/until.ts";
 
 const EPOCH_SLOTS = 60;
 const ROUNDS = 3;

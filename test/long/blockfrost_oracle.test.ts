@@ -6,10 +6,10 @@
  */
 import process from "node:process";
 import { expect, test } from "vitest";
-import { ExplorerChain } from "../support/explorer_chain.ts";
-import { Comparison, serviceOf, WITHOUT_CONTENT, WITHOUT_VALUE } from "../support/explorer_comparison.ts";
-import { Oracle } from "../support/explorer_oracle.ts";
-import { seeded } from "../support/random.ts";
+import { ExplorerChain } from "../support/explorer/explorerChain.ts";
+import { Comparison, serviceOf, WITHOUT_CONTENT, WITHOUT_VALUE } from "../support/explorer/explorerComparison.ts";
+import { Oracle } from "../support/explorer/explorerOracle.ts";
+import { seeded } from "../support/base/seededRandom.ts";
 
 const seeds = (process.env.EXPLORER_SEEDS ?? "11,12,13,14").split(",").map(Number);
 const blocks = Number(process.env.EXPLORER_BLOCKS ?? 1_000) / seeds.length;

@@ -9,10 +9,10 @@ import { createLog } from "#src/base/log.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { openStore } from "#src/store/store.ts";
-import { Arbor } from "../support/arbor.ts";
-import { findPostgres, startInstalledServer } from "../support/postgresServer.ts";
-import { until } from "../support/until.ts";
-import { fund, http, land, User } from "../support/user.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { findPostgres, startInstalledServer } from "../support/infra/postgresServer.ts";
+import { until } from "../support/base/until.ts";
+import { fund, http, land, User } from "../support/service/user.ts";
 
 const library = ["x86_64", "aarch64"].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`)
   .find((path) => existsSync(path));

@@ -8,11 +8,11 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Store } from "#src/store/store.ts";
-import { checkRows, checkSnapshots, devnetStore } from "../support/devnet.ts";
-import { indexRows, rebuiltRows } from "../support/devnet_index.ts";
-import { sharedInfra } from "../support/infra.ts";
+import { checkRows, checkSnapshots, devnetStore } from "../support/devnet/devnet.ts";
+import { indexRows, rebuiltRows } from "../support/devnet/devnetIndex.ts";
+import { sharedInfra } from "../support/infra/infra.ts";
 
-const SCRIPT = fileURLToPath(new URL("../support/devnet-process.ts", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../support/devnet/devnetProcess.ts", import.meta.url));
 const STARTS = Number(process.env.DEVNET_STARTS ?? 40);
 
 type Line =

@@ -5,7 +5,7 @@
  */
 import process from "node:process";
 import { describe } from "vitest";
-import { disorder, type Fault } from "../support/disorder.ts";
+import { disorder, type Fault } from "../support/tokens/disorder.ts";
 
 const SEED = Number(process.env.DISORDER_SEED ?? Date.now() % 1_000_000);
 const OPERATIONS = Number(process.env.DISORDER_OPERATIONS ?? 1_000);

@@ -1,7 +1,7 @@
 /** Faults under load on the product's embedded infrastructure: each part is killed in turn. */
-import { type PostgresServer, startEmbeddedServer } from "../support/postgresServer.ts";
-import { faultMatrix } from "../support/matrix.ts";
-import { type NatsServer, startEndpointProcess } from "../support/natsServer.ts";
+import { type PostgresServer, startEmbeddedServer } from "../support/infra/postgresServer.ts";
+import { faultMatrix } from "../support/runtime/faultMatrix.ts";
+import { type NatsServer, startEndpointProcess } from "../support/infra/natsServer.ts";
 
 let nats: NatsServer;
 let postgres: PostgresServer;

@@ -3,9 +3,9 @@ import process from "node:process";
 import { describe } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { openStore } from "#src/store/store.ts";
-import { faultMatrix, type Infrastructure, type InfrastructureFault } from "../support/matrix.ts";
-import { hasNatsServer, type NatsServer, startNatsCluster, startNatsServer } from "../support/natsServer.ts";
-import { findPostgres, type PostgresServer, startInstalledServer } from "../support/postgresServer.ts";
+import { faultMatrix, type Infrastructure, type InfrastructureFault } from "../support/runtime/faultMatrix.ts";
+import { hasNatsServer, type NatsServer, startNatsCluster, startNatsServer } from "../support/infra/natsServer.ts";
+import { findPostgres, type PostgresServer, startInstalledServer } from "../support/infra/postgresServer.ts";
 
 const given = process.env.DATABASE_URL;
 const native = given === undefined ? findPostgres() : undefined;

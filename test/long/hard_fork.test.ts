@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { cageScripts } from "#src/cage/script.ts";
 import { WalletClient } from "#src/client/wallets.ts";
-import { Arbor } from "../support/arbor.ts";
-import { sharedInfra } from "../support/infra.ts";
-import { until } from "../support/until.ts";
-import { fund, http, land, User } from "../support/user.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { sharedInfra } from "../support/infra/infra.ts";
+import { until } from "../support/base/until.ts";
+import { fund, http, land, User } from "../support/service/user.ts";
 
 /** Slots of an epoch; a slot has 50 ms, and blocks are made on request. */
 const EPOCH = 600;

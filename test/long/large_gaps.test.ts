@@ -7,9 +7,9 @@ import { describe, expect, it } from "vitest";
 import { createLog } from "#src/base/log.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { openStore } from "#src/store/store.ts";
-import { Arbor } from "../support/arbor.ts";
-import { greatGaps } from "../support/large_gaps.ts";
-import { findPostgres, startInstalledServer } from "../support/postgresServer.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { greatGaps } from "../support/wallets/largeGaps.ts";
+import { findPostgres, startInstalledServer } from "../support/infra/postgresServer.ts";
 
 const native = findPostgres();
 const WITHIN_MS = 15 * 60_000;

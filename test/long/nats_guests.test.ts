@@ -8,9 +8,9 @@ import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { DEFAULT_LIMITS } from "#src/embedded/nats/limits.ts";
-import { Arbor } from "../support/arbor.ts";
-import { type Infra, sharedInfra } from "../support/infra.ts";
-import { http } from "../support/user.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../support/infra/infra.ts";
+import { http } from "../support/service/user.ts";
 
 const TOKEN = "a-token-of-the-test";
 const GUESTS = 200;

@@ -6,11 +6,11 @@ import { connect, createInbox, type NatsConnection, StringCodec } from "nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fileURLToPath } from "node:url";
 import { STREAM } from "#src/runtime/events/jetStream.ts";
-import { Arbor } from "../support/arbor.ts";
-import { type Infra, sharedInfra } from "../support/infra.ts";
-import { hasNatsServer, type NatsServer, startNatsServer } from "../support/natsServer.ts";
-import { until } from "../support/until.ts";
-import { fund, http, land, User } from "../support/user.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../support/infra/infra.ts";
+import { hasNatsServer, type NatsServer, startNatsServer } from "../support/infra/natsServer.ts";
+import { until } from "../support/base/until.ts";
+import { fund, http, land, User } from "../support/service/user.ts";
 
 const CONFIGURATION = fileURLToPath(new URL("../../src/app/nats-server.conf", import.meta.url));
 const TOKEN = "a-token-of-the-test";

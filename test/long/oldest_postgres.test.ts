@@ -4,11 +4,11 @@ import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { OLDEST_POSTGRES } from "#src/store/server.ts";
 import { openStore } from "#src/store/store.ts";
-import { Arbor } from "../support/arbor.ts";
-import { type Infra, sharedInfra } from "../support/infra.ts";
-import { findPostgres, type PostgresServer, startInstalledServer } from "../support/postgresServer.ts";
-import { until } from "../support/until.ts";
-import { fund, http, land, User } from "../support/user.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../support/infra/infra.ts";
+import { findPostgres, type PostgresServer, startInstalledServer } from "../support/infra/postgresServer.ts";
+import { until } from "../support/base/until.ts";
+import { fund, http, land, User } from "../support/service/user.ts";
 
 const native = findPostgres();
 

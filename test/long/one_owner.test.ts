@@ -3,9 +3,9 @@
  * and none gives 500.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ADA, PASSPHRASE, Scenario } from "../support/scenario.ts";
-import { until } from "../support/until.ts";
-import { http } from "../support/user.ts";
+import { ADA, PASSPHRASE, Scenario } from "../support/service/scenario.ts";
+import { until } from "../support/base/until.ts";
+import { http } from "../support/service/user.ts";
 
 /** The outcome of one of them: its hash, or the error response. */
 type Outcome = { readonly hash: string } | { readonly step: string; readonly status: number; readonly code: string };

@@ -3,11 +3,11 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "#src/store/store.ts";
-import { Arbor } from "../support/arbor.ts";
-import { startBrowser } from "../support/browser.ts";
-import { type Infra, sharedInfra } from "../support/infra.ts";
-import { interactionMs, Pages } from "../support/pages.ts";
-import { http } from "../support/user.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { startBrowser } from "../support/pages/browser.ts";
+import { type Infra, sharedInfra } from "../support/infra/infra.ts";
+import { interactionMs, Pages } from "../support/pages/pages.ts";
+import { http } from "../support/service/user.ts";
 
 const ACTORS = 100_000;
 const browser = await startBrowser();

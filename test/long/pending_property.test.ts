@@ -1,7 +1,7 @@
 /** As the test of `deno task test`, with more runs and longer ones: PENDING_RUNS, PENDING_STEPS, PENDING_SEED. */
 import process from "node:process";
 import { describe } from "vitest";
-import { pendingProperty } from "../support/pending_property.ts";
+import { pendingProperty } from "../support/wallets/pendingProperty.ts";
 
 const { PENDING_SEED, PENDING_RUNS, PENDING_STEPS } = process.env;
 

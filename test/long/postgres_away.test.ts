@@ -3,8 +3,8 @@
  * or good.
  */
 import { describe, expect, it } from "vitest";
-import { postgresAway } from "../support/postgres_away.ts";
-import { findPostgres, startInstalledServer } from "../support/postgresServer.ts";
+import { postgresAway } from "../support/infra/postgresAway.ts";
+import { findPostgres, startInstalledServer } from "../support/infra/postgresServer.ts";
 
 const native = findPostgres();
 

@@ -18,7 +18,7 @@ import { lovelace } from "#src/cardano/value.ts";
 import { MAIN, readCursor } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerStep } from "#src/chain/index/follower.ts";
 import { dismiss } from "#src/chain/index/groups.ts";
-import { memberPosition } from "../support/member_position.ts";
+import { memberPosition } from "../support/chain/memberPosition.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
@@ -29,9 +29,9 @@ import { connectBus } from "#src/runtime/bus/bus.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { type ChainFaults, MemoryChain, memoryPort } from "../support/chain.ts";
-import { sharedInfra } from "../support/infra.ts";
-import { nodeOf } from "../support/node_port.ts";
+import { type ChainFaults, MemoryChain, memoryPort } from "../support/chain/memoryChain.ts";
+import { sharedInfra } from "../support/infra/infra.ts";
+import { nodeOf } from "../support/chain/nodePort.ts";
 import {
   beginPocket,
   GAP,
@@ -40,13 +40,13 @@ import {
   pocketTables,
   readPocket,
   replayPocket,
-} from "../support/pockets.ts";
-import { seeded } from "../support/random.ts";
-import { until } from "../support/until.ts";
+} from "../support/chain/restoredProjection.ts";
+import { seeded } from "../support/base/seededRandom.ts";
+import { until } from "../support/base/until.ts";
 
 const RUNS = Number(process.env.FOLLOWER_RUNS ?? 2);
 const STEPS = 120;
-const FOLLOWER = fileURLToPath(new URL("../support/pocket-follower.ts", import.meta.url));
+const FOLLOWER = fileURLToPath(new URL("../support/chain/restoredProjectionProcess.ts", import.meta.url));
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;

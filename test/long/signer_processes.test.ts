@@ -8,12 +8,12 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../support/arbor.ts";
-import { sharedInfra } from "../support/infra.ts";
-import { startProxy } from "../support/proxy.ts";
-import { SignerClient, signerEnv, SignerProcesses } from "../support/signer.ts";
-import { until } from "../support/until.ts";
-import { http } from "../support/user.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { sharedInfra } from "../support/infra/infra.ts";
+import { startProxy } from "../support/infra/tcpProxy.ts";
+import { SignerClient, signerEnv, SignerProcesses } from "../support/service/signerClient.ts";
+import { until } from "../support/base/until.ts";
+import { http } from "../support/service/user.ts";
 
 const SECRET = "a-token-of-this-test";
 

@@ -1,9 +1,9 @@
 /** Thousands of requests that are never completed, on the whole product with its default deadlines. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Arbor } from "../support/arbor.ts";
-import { type Infra, sharedInfra } from "../support/infra.ts";
-import { halfBody, halfHead, unfinished } from "../support/slow_http.ts";
-import { fund, http, User } from "../support/user.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../support/infra/infra.ts";
+import { halfBody, halfHead, unfinished } from "../support/infra/unfinishedRequests.ts";
+import { fund, http, User } from "../support/service/user.ts";
 
 const CONNECTIONS = 5_000;
 /** Normal clients in the meantime, and for how long each sends requests, in milliseconds. */

@@ -11,11 +11,11 @@ import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { openStore } from "#src/store/store.ts";
-import { Arbor } from "../support/arbor.ts";
-import { hasNatsServer, type NatsServer, startNatsServer } from "../support/natsServer.ts";
-import { findPostgres, type PostgresServer, startInstalledServer } from "../support/postgresServer.ts";
-import { until } from "../support/until.ts";
-import { type Answer, fund, http, User } from "../support/user.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { hasNatsServer, type NatsServer, startNatsServer } from "../support/infra/natsServer.ts";
+import { findPostgres, type PostgresServer, startInstalledServer } from "../support/infra/postgresServer.ts";
+import { until } from "../support/base/until.ts";
+import { type Answer, fund, http, User } from "../support/service/user.ts";
 
 const MINUTES = Number(process.env.ARBOR_SOAK_MINUTES ?? 30);
 const ROLES = ["edge", "edge", "worker", "worker", "follower", "follower", "devnet"] as const;

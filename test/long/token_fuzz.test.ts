@@ -1,5 +1,5 @@
 /** Ten thousand random calls to the token service. */
 import { describe } from "vitest";
-import { tokenFuzz } from "../support/token_fuzz.ts";
+import { tokenFuzz } from "../support/tokens/tokenFuzz.ts";
 
 describe("random calls", () => tokenFuzz(10_000));

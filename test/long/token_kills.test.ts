@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../support/arbor.ts";
-import { sharedInfra } from "../support/infra.ts";
-import { fund, http, land, User } from "../support/user.ts";
-import { until } from "../support/until.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { sharedInfra } from "../support/infra/infra.ts";
+import { fund, http, land, User } from "../support/service/user.ts";
+import { until } from "../support/base/until.ts";
 
 const LEASE = { ARBOR_LEASE_MS: "1500" };
 const STEPS = ["before-commit", "after-commit", "before-effect", "after-effect", "before-reply", "before-publish"];
@@ -18,7 +18,7 @@ describe("kill -9", () => {
   let front: Arbor;
   let steady: Arbor;
   const users = Array.from({ length: 6 }, () => new User());
-  const faulty = "test/support/faulty.ts";
+  const faulty = "test/support/service/faultyProcess.ts";
 
   beforeAll(async () => {
     infra = await sharedInfra();

@@ -8,11 +8,11 @@ import process from "node:process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
-import { Arbor } from "../support/arbor.ts";
-import { type Infra, sharedInfra } from "../support/infra.ts";
-import { seeded } from "../support/random.ts";
-import { type Answer, http, User } from "../support/user.ts";
-import { until } from "../support/until.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../support/infra/infra.ts";
+import { seeded } from "../support/base/seededRandom.ts";
+import { type Answer, http, User } from "../support/service/user.ts";
+import { until } from "../support/base/until.ts";
 
 const STEPS = Number(process.env.MODEL_STEPS ?? 45);
 const SEED = Number(process.env.MODEL_SEED ?? 11);
@@ -68,7 +68,10 @@ describe("random operations", () => {
     reader: "follower",
   };
   const start = async (name: string, ports: Record<string, string> = {}) => {
-    processes.set(name, await Arbor.start({ infra, ownProcess: true, roles: roles[name]!, env: { ...env, ...PORTS, ...ports } }));
+    processes.set(
+      name,
+      await Arbor.start({ infra, ownProcess: true, roles: roles[name]!, env: { ...env, ...PORTS, ...ports } }),
+    );
   };
   let tokensUrl: string;
   let devnetUrl: string;

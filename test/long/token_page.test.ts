@@ -7,11 +7,11 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "#src/store/store.ts";
-import { Arbor } from "../support/arbor.ts";
-import { startBrowser } from "../support/browser.ts";
-import { type Infra, sharedInfra } from "../support/infra.ts";
-import { interactionMs, Pages } from "../support/pages.ts";
-import { fund, http, land, User } from "../support/user.ts";
+import { Arbor } from "../support/service/arbor.ts";
+import { startBrowser } from "../support/pages/browser.ts";
+import { type Infra, sharedInfra } from "../support/infra/infra.ts";
+import { interactionMs, Pages } from "../support/pages/pages.ts";
+import { fund, http, land, User } from "../support/service/user.ts";
 
 const TOKENS = 1_000;
 const FACTS = 10_000;

@@ -1,5 +1,5 @@
 /** Version 2 of the contract: the tests that are too long for `test/unit/cage/version2.test.ts`. */
-import "../support/version2.ts";
+import "../support/contract/version2.ts";
 import "../unit/cage/crown.test.ts";
 import "../unit/cage/forms.test.ts";
 import "../unit/cage/fuzz.test.ts";

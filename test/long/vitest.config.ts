@@ -35,7 +35,7 @@ export default defineConfig({
     name: "long",
     include: ["test/long/**/*.test.ts", ...LONGER, ...ONLY_LONG],
     env: CASES,
-    globalSetup: ["test/support/global.ts"],
+    globalSetup: ["test/support/infra/globalSetup.ts"],
     pool: "forks",
     maxWorkers: 1,
     fileParallelism: false,

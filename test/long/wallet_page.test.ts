@@ -7,10 +7,10 @@ import { toHex } from "#src/base/bytes.ts";
 import { newSeed, publicKey } from "#src/cardano/keys.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { openStore } from "#src/store/store.ts";
-import { startBrowser } from "../support/browser.ts";
-import { interactionMs } from "../support/pages.ts";
-import { ADA, PASSPHRASE, Scenario } from "../support/scenario.ts";
-import { until } from "../support/until.ts";
+import { startBrowser } from "../support/pages/browser.ts";
+import { interactionMs } from "../support/pages/pages.ts";
+import { ADA, PASSPHRASE, Scenario } from "../support/service/scenario.ts";
+import { until } from "../support/base/until.ts";
 import {
   expectGoodViews,
   field,
@@ -25,7 +25,7 @@ import {
   WalletPages,
   withWalletPages,
   writePhraseDown,
-} from "../support/wallet_page.ts";
+} from "../support/pages/walletPage.ts";
 
 const browser = await startBrowser();
 

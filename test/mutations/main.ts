@@ -3,18 +3,18 @@
  * mutants of honest transactions of the contract must be refused by its scripts: those of the current version, where
  * version 2 judges every five hundredth as well, or those of version 2 (`--build=2.0.0`).
  *
- * `count` are mutants of every kind of transaction as script contexts (`contract_mutants.ts`): all scripts of each run,
+ * `count` are mutants of every kind of transaction as script contexts (`contractMutants.ts`): all scripts of each run,
  * as a JavaScript form of the very term whose encoding is published; every five hundredth also by the product's own
- * machine. Mutants that the scripts accept are judged by `contract_promises.ts` and do not count as refusals. `whole`
+ * machine. Mutants that the scripts accept are judged by `contractPromises.ts` and do not count as refusals. `whole`
  * are complete, balanced, signed transactions, judged by every rule of the ledger and the published code
- * (`whole_mutants.ts`).
+ * (`wholeMutants.ts`).
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
-import type { MutantCounts } from "../support/contract_mutants.ts";
-import type { WholeMutantCounts } from "../support/whole_mutants.ts";
-import { BUILDS } from "../support/contract_build.ts";
+import type { MutantCounts } from "../support/contract/contractMutants.ts";
+import type { WholeMutantCounts } from "../support/contract/wholeMutants.ts";
+import { BUILDS } from "../support/contract/contractBuild.ts";
 import type { Work } from "./worker.ts";
 
 const { values } = parseArgs({

@@ -1,7 +1,7 @@
 /** One thread of `deno task test:mutations`. */
 import { parentPort, workerData } from "node:worker_threads";
 import { initHash } from "#src/forestry/hash.ts";
-import { type BuildName, chooseBuild } from "../support/contract_build.ts";
+import { type BuildName, chooseBuild } from "../support/contract/contractBuild.ts";
 
 /** The task of a thread: how many mutants must be refused in each way, and which of the former two machines judge. */
 export interface Work {
@@ -15,8 +15,8 @@ export interface Work {
 const work = workerData as Work;
 chooseBuild(work.build);
 // the modules that run the contract read at once which build it is
-const { mutate } = await import("../support/contract_mutants.ts");
-const { worsen } = await import("../support/whole_mutants.ts");
+const { mutate } = await import("../support/contract/contractMutants.ts");
+const { worsen } = await import("../support/contract/wholeMutants.ts");
 await initHash();
 const say = (said: string) => parentPort!.postMessage({ said });
 let next = 0;

@@ -4,12 +4,12 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { temporaryFiles } from "../../support/certificates.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { socketPath } from "../../support/node_chain.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { temporaryFiles } from "../../support/infra/tlsCertificates.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { socketPath } from "../../support/chain/nodeChain.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let devnet: Arbor;

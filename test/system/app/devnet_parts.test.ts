@@ -9,9 +9,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { hexAddressText } from "#src/cardano/address.ts";
 import { accountAddress, devnetAccounts } from "#src/devnet/genesis/accounts.ts";
 import { connectNode } from "#src/node/client/connection.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { valueOf } from "../../support/devnet_world.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { valueOf } from "../../support/devnet/devnetWorld.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { freePort } from "#src/embedded/ports.ts";
 
 const infras: Infra[] = [];

@@ -4,11 +4,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { startBrowser } from "../../support/browser.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { isLong } from "../../support/long.ts";
-import { signerEnv } from "../../support/signer.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { startBrowser } from "../../support/pages/browser.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { isLong } from "../../support/base/longTests.ts";
+import { signerEnv } from "../../support/service/signerClient.ts";
 
 interface Media {
   readonly schema?: object;

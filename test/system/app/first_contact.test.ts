@@ -5,10 +5,10 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { startBrowser } from "../../support/browser.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { startBrowser } from "../../support/pages/browser.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
   version: string;

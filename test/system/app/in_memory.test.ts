@@ -7,10 +7,10 @@ import process from "node:process";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { endChild } from "../../support/child.ts";
-import { PASSPHRASE } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { endChild } from "../../support/base/processes.ts";
+import { PASSPHRASE } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
 
 describe("serve without a database", () => {
   let root: string;

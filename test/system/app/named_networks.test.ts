@@ -4,11 +4,11 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WalletClient } from "#src/client/wallets.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { socketPath } from "../../support/node_chain.ts";
-import { ahead, ntpServer } from "../../support/ntp_server.ts";
-import { http } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { socketPath } from "../../support/chain/nodeChain.ts";
+import { ahead, ntpServer } from "../../support/infra/ntpServer.ts";
+import { http } from "../../support/service/user.ts";
 
 const MAGIC = 1_077;
 

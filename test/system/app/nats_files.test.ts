@@ -2,11 +2,11 @@
 import { hash } from "@node-rs/bcrypt";
 import { connect } from "nats";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { CA, CLIENT, CLIENT_KEY, SERVER, SERVER_KEY, temporaryFiles } from "../../support/certificates.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
-import { fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { CA, CLIENT, CLIENT_KEY, SERVER, SERVER_KEY, temporaryFiles } from "../../support/infra/tlsCertificates.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
 
 const TOKEN = "a-token-of-the-test";
 const PASSWORD = "a-password-of-the-test";

@@ -3,8 +3,8 @@
  * payment is made once.
  */
 import { expect, it } from "vitest";
-import { postgresAway } from "../../support/postgres_away.ts";
-import { startEmbeddedServer } from "../../support/postgresServer.ts";
+import { postgresAway } from "../../support/infra/postgresAway.ts";
+import { startEmbeddedServer } from "../../support/infra/postgresServer.ts";
 
 it("without PostgreSQL every service answers 503 with Retry-After, and its keys are free afterwards", async () => {
   const server = await startEmbeddedServer();

@@ -5,9 +5,9 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { startProxy } from "../../support/proxy.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { startProxy } from "../../support/infra/tcpProxy.ts";
 
 let infra: Infra;
 let store: Store;

@@ -4,11 +4,11 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { type Proxy, startProxy } from "../../support/proxy.ts";
-import { fund, http, land, User } from "../../support/user.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { type Proxy, startProxy } from "../../support/infra/tcpProxy.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
+import { until } from "../../support/base/until.ts";
 
 interface Ready {
   readonly ready: boolean;

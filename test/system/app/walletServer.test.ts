@@ -2,9 +2,9 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Authority } from "#src/cli/certificates.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { temporaryFiles } from "../../support/certificates.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { temporaryFiles } from "../../support/infra/tlsCertificates.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let arbor: Arbor;

@@ -4,7 +4,7 @@
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { expect } from "vitest";
-import { http, User } from "../../support/user.ts";
+import { http, User } from "../../support/service/user.ts";
 
 /** Most weight of one transaction, which keeps it below the ledger's size limit. */
 const MOST_WEIGHT = 100;

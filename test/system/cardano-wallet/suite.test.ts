@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { root } from "../../support/docs.ts";
+import { root } from "../../support/docs/pages.ts";
 import { mapFiles, REASONS } from "./map.ts";
 import { tables } from "./tables/index.ts";
 import type { Table } from "./table.ts";

@@ -7,11 +7,11 @@ import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
 import type { Transaction, Wallet, WalletAddress } from "#src/client/wallets.ts";
-import { CslAccount } from "../../support/csl_account.ts";
-import { Documented } from "../../support/documented.ts";
-import { type OutsideServer, outsideServer } from "../../support/outside_servers.ts";
-import { Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
+import { CslAccount } from "../../support/wallets/cslAccount.ts";
+import { Documented } from "../../support/docs/openApiAnswers.ts";
+import { type OutsideServer, outsideServer } from "../../support/infra/externalServers.ts";
+import { Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
 import { Bank } from "./bank.ts";
 
 /** The passphrase of every wallet that has no other. */

@@ -13,10 +13,10 @@ import { genesisOutputs, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { serveBlockfrost, type Served } from "../../support/blockfrost.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { serveBlockfrost, type Served } from "../../support/blockfrost/blockfrostServer.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
 
 const PROJECT = "devnetQ7dmRbq0Zt4mXkqE1sGxTz8YwVhLu3Na";
 

@@ -15,9 +15,9 @@ import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { MemoryChain, memoryPort } from "../../support/chain.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
+import { MemoryChain, memoryPort } from "../../support/chain/memoryChain.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
 
 const KEPT = 10;
 

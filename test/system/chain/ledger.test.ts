@@ -9,12 +9,12 @@ import { slotTime } from "#src/cardano/parameters.ts";
 import type { At, ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
 import { genesisFiles } from "#src/devnet/genesis/json.ts";
-import { readLedger } from "../../support/devnet_ledger.ts";
+import { readLedger } from "../../support/devnet/devnetLedger.ts";
 import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import { stakeDistribution } from "#src/ledger/epoch/reads.ts";
-import { certificates, spend, type Spending } from "../../support/devnet.ts";
-import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { person } from "../../support/wallet.ts";
+import { certificates, spend, type Spending } from "../../support/devnet/devnet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const EPOCH = 5;

@@ -12,12 +12,12 @@ import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { serveBlockfrost, type Served } from "../../support/blockfrost.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { agrees, plutusHash } from "../../support/scripts.ts";
-import { until } from "../../support/until.ts";
-import { fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { serveBlockfrost, type Served } from "../../support/blockfrost/blockfrostServer.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { agrees, plutusHash } from "../../support/plutus/scripts.ts";
+import { until } from "../../support/base/until.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
 
 const owner = new User();
 let far: Infra;

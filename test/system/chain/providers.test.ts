@@ -5,9 +5,9 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
-import { http, User } from "../../support/user.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
+import { http, User } from "../../support/service/user.ts";
 
 describe.each(["blockfrost", "yaci"] as const)("over a %s", (provider) => {
   const owner = new User();

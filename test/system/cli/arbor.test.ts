@@ -8,12 +8,12 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { endChild } from "../../support/child.ts";
-import { arborCommand, runCli, runInTerminal } from "../../support/arbor_cli.ts";
-import { itLong } from "../../support/long.ts";
-import { until } from "../../support/until.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { endChild } from "../../support/base/processes.ts";
+import { arborCommand, runCli, runInTerminal } from "../../support/cli/arborCli.ts";
+import { itLong } from "../../support/base/longTests.ts";
+import { until } from "../../support/base/until.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
 
 const SECRET = "operator-token-of-the-test";
 const hasTerminal = spawnSync("sh", ["-c", "command -v script && command -v stty"]).status === 0;

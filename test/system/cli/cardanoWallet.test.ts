@@ -10,9 +10,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isObject, parseJson } from "#src/base/json.ts";
 import { run } from "#src/cli/cardanoWallet/program.ts";
-import { bundleForNode, hasNode, hasPty, onTerminal, plainText, runProgram } from "../../support/cli.ts";
-import { ADA, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
+import { bundleForNode, hasNode, hasPty, onTerminal, plainText, runProgram } from "../../support/cli/programs.ts";
+import { ADA, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const PASSPHRASE = "Secure Passphrase";

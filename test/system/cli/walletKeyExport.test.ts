@@ -4,9 +4,9 @@ import { toHex } from "#src/base/bytes.ts";
 import { fromBech32 } from "#src/cardano/bech32.ts";
 import { run, runKeyExport } from "#src/cli/cardanoWallet/program.ts";
 import { WalletClient } from "#src/client/wallets.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { runProgram } from "../../support/cli.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { runProgram } from "../../support/cli/programs.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 
 const PASSPHRASE = "Secure Passphrase";
 const PHRASE = "over decorate flock badge beauty stamp chest owner excess omit bid raccoon spin reduce rival";

@@ -11,10 +11,10 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { accountAddress, devnetAccounts } from "#src/devnet/genesis/accounts.ts";
 import { genesisFiles } from "#src/devnet/genesis/json.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
-import { checkRows, ledgerInRows, spend } from "../../support/devnet.ts";
-import { devnetWorld, give, makeBlock } from "../../support/devnet_world.ts";
-import { agrees } from "../../support/scripts.ts";
-import { person } from "../../support/wallet.ts";
+import { checkRows, ledgerInRows, spend } from "../../support/devnet/devnet.ts";
+import { devnetWorld, give, makeBlock } from "../../support/devnet/devnetWorld.ts";
+import { agrees } from "../../support/plutus/scripts.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const alice = person("alice");
 const locked = "70" + "ab".repeat(28);

@@ -17,8 +17,8 @@ import { textOfAddress } from "#src/edge/blockfrost/documents.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
 import { openStore } from "#src/store/store.ts";
-import { BlockfrostApi } from "../../support/blockfrost_api.ts";
-import { ExplorerChain } from "../../support/explorer_chain.ts";
+import { BlockfrostApi } from "../../support/blockfrost/blockfrostApi.ts";
+import { ExplorerChain } from "../../support/explorer/explorerChain.ts";
 
 const NOT_FOUND = "The requested component has not been found.";
 

@@ -8,11 +8,16 @@ import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import { ExplorerChain } from "../../support/explorer_chain.ts";
-import { Comparison, describedOperations, serviceOf, WITHOUT_CONTENT } from "../../support/explorer_comparison.ts";
-import { oracleAnswers } from "../../support/explorer_oracle_documents.ts";
-import { Oracle } from "../../support/explorer_oracle.ts";
-import { seeded } from "../../support/random.ts";
+import { ExplorerChain } from "../../support/explorer/explorerChain.ts";
+import {
+  Comparison,
+  describedOperations,
+  serviceOf,
+  WITHOUT_CONTENT,
+} from "../../support/explorer/explorerComparison.ts";
+import { oracleAnswers } from "../../support/explorer/explorerOracleDocuments.ts";
+import { Oracle } from "../../support/explorer/explorerOracle.ts";
+import { seeded } from "../../support/base/seededRandom.ts";
 
 test("the answers about a random chain are what the oracle computes from its blocks", async () => {
   const chain = await ExplorerChain.start(1);

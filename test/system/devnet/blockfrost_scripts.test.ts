@@ -14,12 +14,12 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
-import { type ApiAnswer, BlockfrostApi } from "../../support/blockfrost_api.ts";
-import { spend } from "../../support/devnet.ts";
-import { devnetWorld, give, makeBlock } from "../../support/devnet_world.ts";
-import { type Budget, DATA, type Minting, minting, NAME } from "../../support/minting.ts";
-import { agrees, agreesWithTwo, plutusHash, refuses, refusesSaying } from "../../support/scripts.ts";
-import { person } from "../../support/wallet.ts";
+import { type ApiAnswer, BlockfrostApi } from "../../support/blockfrost/blockfrostApi.ts";
+import { spend } from "../../support/devnet/devnet.ts";
+import { devnetWorld, give, makeBlock } from "../../support/devnet/devnetWorld.ts";
+import { type Budget, DATA, type Minting, minting, NAME } from "../../support/ledger/minting.ts";
+import { agrees, agreesWithTwo, plutusHash, refuses, refusesSaying } from "../../support/plutus/scripts.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const alice = person("alice");

@@ -13,7 +13,7 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
 import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
-import { BlockfrostApi } from "../../support/blockfrost_api.ts";
+import { BlockfrostApi } from "../../support/blockfrost/blockfrostApi.ts";
 import {
   certificates,
   type Made,
@@ -22,9 +22,9 @@ import {
   spend,
   type Spending,
   voting,
-} from "../../support/devnet.ts";
-import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { type Person, person } from "../../support/wallet.ts";
+} from "../../support/devnet/devnet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { type Person, person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const EPOCH = 5;

@@ -4,10 +4,10 @@ import { silentLog } from "#src/base/log.ts";
 import { currentSlot, slotTime } from "#src/cardano/parameters.ts";
 import { type Devnet, type DevnetOptions } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
-import { allLovelace, certificates, checkRows, ledgerInRows, ledgerOf, spend } from "../../support/devnet.ts";
-import { readLedger } from "../../support/devnet_ledger.ts";
-import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { person } from "../../support/wallet.ts";
+import { allLovelace, certificates, checkRows, ledgerInRows, ledgerOf, spend } from "../../support/devnet/devnet.ts";
+import { readLedger } from "../../support/devnet/devnetLedger.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const EPOCH = 100;

@@ -13,10 +13,10 @@ import { requestRollback, serveRollbacks } from "#src/devnet/serve/rollback.ts";
 import { ROLLBACK_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
 import { openStore } from "#src/store/store.ts";
-import { checkRows, spend } from "../../support/devnet.ts";
-import { devnetWorld, give, makeBlock } from "../../support/devnet_world.ts";
-import { agrees, agreesWithThree } from "../../support/scripts.ts";
-import { person } from "../../support/wallet.ts";
+import { checkRows, spend } from "../../support/devnet/devnet.ts";
+import { devnetWorld, give, makeBlock } from "../../support/devnet/devnetWorld.ts";
+import { agrees, agreesWithThree } from "../../support/plutus/scripts.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const noScripts: Evaluate = () => Promise.reject(new Error("no script was expected"));
 const ada = 1_000_000n;

@@ -12,10 +12,10 @@ import { healthRoutes } from "#src/edge/health.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
-import { devnetStore } from "../../support/devnet.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { agrees } from "../../support/scripts.ts";
-import { person } from "../../support/wallet.ts";
+import { devnetStore } from "../../support/devnet/devnet.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { agrees } from "../../support/plutus/scripts.ts";
+import { person } from "../../support/wallets/person.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;

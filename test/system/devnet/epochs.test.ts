@@ -10,7 +10,7 @@ import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
-import { readLedger } from "../../support/devnet_ledger.ts";
+import { readLedger } from "../../support/devnet/devnetLedger.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
@@ -25,9 +25,9 @@ import {
   ledgerOf,
   spend,
   type Spending,
-} from "../../support/devnet.ts";
-import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { person } from "../../support/wallet.ts";
+} from "../../support/devnet/devnet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const EPOCH = 5;

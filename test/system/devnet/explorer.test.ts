@@ -13,11 +13,11 @@ import { genesisOutputs } from "#src/devnet/genesis/genesis.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
-import { checkRows, spend } from "../../support/devnet.ts";
-import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { minting, NAME } from "../../support/minting.ts";
-import { agrees, plutusHash, refusesSaying } from "../../support/scripts.ts";
-import { person } from "../../support/wallet.ts";
+import { checkRows, spend } from "../../support/devnet/devnet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { minting, NAME } from "../../support/ledger/minting.ts";
+import { agrees, plutusHash, refusesSaying } from "../../support/plutus/scripts.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const alice = person("alice");

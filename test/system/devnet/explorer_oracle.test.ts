@@ -1,8 +1,8 @@
 /** The oracle of the explorer against the ledger: what it computes from the blocks alone adds up, and is what the devnet holds. */
 import { expect, test } from "vitest";
-import { Oracle } from "../../support/explorer_oracle.ts";
-import { ledgerOf } from "../../support/devnet.ts";
-import { ExplorerChain } from "../../support/explorer_chain.ts";
+import { Oracle } from "../../support/explorer/explorerOracle.ts";
+import { ledgerOf } from "../../support/devnet/devnet.ts";
+import { ExplorerChain } from "../../support/explorer/explorerChain.ts";
 
 const sum = (amounts: Iterable<bigint>) => [...amounts].reduce((total, one) => total + one, 0n);
 

@@ -19,10 +19,10 @@ import type { ReferenceScript } from "#src/devnet/faucet/publish.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import { allLovelace, checkRows } from "../../support/devnet.ts";
-import { devnetWorld, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { agrees, plutusHash } from "../../support/scripts.ts";
-import { person, signed } from "../../support/wallet.ts";
+import { allLovelace, checkRows } from "../../support/devnet/devnet.ts";
+import { devnetWorld, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { agrees, plutusHash } from "../../support/plutus/scripts.ts";
+import { person, signed } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const EPOCH = 5;

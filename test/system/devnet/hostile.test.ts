@@ -14,11 +14,11 @@ import { sendEraQuery } from "#src/node/queries/sendQuery.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
-import { certificates, checkRows, devnetStore, ledgerInRows, ledgerOf, spend } from "../../support/devnet.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { socketPath } from "../../support/node_chain.ts";
-import { seeded } from "../../support/random.ts";
-import { person } from "../../support/wallet.ts";
+import { certificates, checkRows, devnetStore, ledgerInRows, ledgerOf, spend } from "../../support/devnet/devnet.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { socketPath } from "../../support/chain/nodeChain.ts";
+import { seeded } from "../../support/base/seededRandom.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const alice = person("alice"), bob = person("bob");

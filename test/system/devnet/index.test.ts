@@ -14,12 +14,12 @@ import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { migrate } from "#src/store/migrations.ts";
 import type { Store } from "#src/store/store.ts";
 import { balance } from "#src/transaction/balance.ts";
-import { certificates, devnetStore, spend } from "../../support/devnet.ts";
-import { give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { indexRows, indexTables, rebuiltRows } from "../../support/devnet_index.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { agrees, plutusHash, refuses } from "../../support/scripts.ts";
-import { person, signed } from "../../support/wallet.ts";
+import { certificates, devnetStore, spend } from "../../support/devnet/devnet.ts";
+import { give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { indexRows, indexTables, rebuiltRows } from "../../support/devnet/devnetIndex.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { agrees, plutusHash, refuses } from "../../support/plutus/scripts.ts";
+import { person, signed } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const EPOCH = 20;

@@ -15,16 +15,23 @@ import { publicKey, sign } from "#src/cardano/keys.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import type { Listener } from "#src/edge/serve.ts";
-import { startBrowser } from "../../support/browser.ts";
-import { certificates, PROPOSAL_DEPOSIT, proposing, spend, type Spending, voting } from "../../support/devnet.ts";
-import { give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { type ExplorerWorld, startExplorer, urlOf } from "../../support/explorer_world.ts";
-import { itLong } from "../../support/long.ts";
-import { minting } from "../../support/minting.ts";
-import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages.ts";
-import { agrees, plutusHash, refusesSaying } from "../../support/scripts.ts";
-import { until } from "../../support/until.ts";
-import { person } from "../../support/wallet.ts";
+import { startBrowser } from "../../support/pages/browser.ts";
+import {
+  certificates,
+  PROPOSAL_DEPOSIT,
+  proposing,
+  spend,
+  type Spending,
+  voting,
+} from "../../support/devnet/devnet.ts";
+import { give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { type ExplorerWorld, startExplorer, urlOf } from "../../support/explorer/explorerWorld.ts";
+import { itLong } from "../../support/base/longTests.ts";
+import { minting } from "../../support/ledger/minting.ts";
+import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages/pages.ts";
+import { agrees, plutusHash, refusesSaying } from "../../support/plutus/scripts.ts";
+import { until } from "../../support/base/until.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const browser = await startBrowser();
 const ada = 1_000_000n;

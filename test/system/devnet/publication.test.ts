@@ -10,10 +10,10 @@ import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
-import { must } from "../../support/cage.ts";
-import { devnetStore } from "../../support/devnet.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { person } from "../../support/wallet.ts";
+import { must } from "../../support/contract/contractLedger.ts";
+import { devnetStore } from "../../support/devnet/devnet.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { person } from "../../support/wallets/person.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;

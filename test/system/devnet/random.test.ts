@@ -22,11 +22,11 @@ import {
   ledgerInRows,
   ledgerOf,
   spend,
-} from "../../support/devnet.ts";
-import { indexRows, rebuiltRows } from "../../support/devnet_index.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { seeded } from "../../support/random.ts";
-import { type Person, person } from "../../support/wallet.ts";
+} from "../../support/devnet/devnet.ts";
+import { indexRows, rebuiltRows } from "../../support/devnet/devnetIndex.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { seeded } from "../../support/base/seededRandom.ts";
+import { type Person, person } from "../../support/wallets/person.ts";
 
 const RUNS = Number(process.env.DEVNET_RUNS ?? 2);
 const STEPS = 250;

@@ -13,10 +13,10 @@ import { devnetPort } from "#src/devnet/port.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
-import { checkRows, devnetStore } from "../../support/devnet.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { agrees, plutusHash, refuses } from "../../support/scripts.ts";
-import { person, signed } from "../../support/wallet.ts";
+import { checkRows, devnetStore } from "../../support/devnet/devnet.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { agrees, plutusHash, refuses } from "../../support/plutus/scripts.ts";
+import { person, signed } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const alice = person("alice");

@@ -15,10 +15,10 @@ import { devnetApp } from "#src/edge/devnet/app.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
-import { checkRows, checkSnapshots, devnetStore, ledgerInRows } from "../../support/devnet.ts";
-import { indexRows } from "../../support/devnet_index.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { person } from "../../support/wallet.ts";
+import { checkRows, checkSnapshots, devnetStore, ledgerInRows } from "../../support/devnet/devnet.ts";
+import { indexRows } from "../../support/devnet/devnetIndex.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const K = 5;
 const alice = person("alice").enterprise;

@@ -24,10 +24,10 @@ import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
-import { ModelToken, must, op } from "../../support/cage.ts";
-import { checkRows, devnetStore } from "../../support/devnet.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { type Person, person, signed } from "../../support/wallet.ts";
+import { ModelToken, must, op } from "../../support/contract/contractLedger.ts";
+import { checkRows, devnetStore } from "../../support/devnet/devnet.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { type Person, person, signed } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const [alice, bob, library] = ["alice", "bob", "library"].map(person) as [Person, Person, Person];

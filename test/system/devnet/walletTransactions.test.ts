@@ -13,8 +13,8 @@ import { devnetApp } from "#src/edge/devnet/app.ts";
 import { walletRoutes } from "#src/edge/devnet/wallet.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
-import { devnetStore } from "../../support/devnet.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { devnetStore } from "../../support/devnet/devnet.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;

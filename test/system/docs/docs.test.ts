@@ -7,9 +7,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import path from "node:path";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { type Block, blocksOf, differences, lastJson, pages, readPage, root } from "../../support/docs.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Block, blocksOf, differences, lastJson, pages, readPage, root } from "../../support/docs/pages.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 
 const RUN = ["sh", "ts"];
 

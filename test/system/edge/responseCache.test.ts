@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { cacheWhileUnchanged } from "#src/edge/responseCache.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
 
 const COUNTERS = 4;
 const WRITES = 150;

@@ -7,7 +7,7 @@ import { buildLimit } from "#src/edge/rateLimit.ts";
 import { addEndpoint, endpoint, PLAIN } from "#src/edge/route.ts";
 import { type Listener, serve } from "#src/edge/serve.ts";
 import { publicApp } from "#src/edge/service.ts";
-import { halfBody, halfHead, unfinished } from "../../support/slow_http.ts";
+import { halfBody, halfHead, unfinished } from "../../support/infra/unfinishedRequests.ts";
 
 /** Concurrent builds allowed for one client. */
 const BUILDS = 2;

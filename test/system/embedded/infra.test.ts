@@ -4,7 +4,7 @@ import { connect } from "nats";
 import { expect, test } from "vitest";
 import { schemaMigrations } from "#src/app/schema.ts";
 import { openStore } from "#src/store/store.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
 
 test("each call gives a separate database and an endpoint of its own", async () => {
   const [a, b] = await Promise.all([sharedInfra(), sharedInfra()]);

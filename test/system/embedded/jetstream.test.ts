@@ -18,9 +18,9 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime/events/transition.ts";
-import { startEmbeddedStream, startServerStream, type StreamServer } from "../../support/jetStream.ts";
-import { hasNatsServer } from "../../support/natsServer.ts";
-import { until } from "../../support/until.ts";
+import { startEmbeddedStream, startServerStream, type StreamServer } from "../../support/infra/jetStream.ts";
+import { hasNatsServer } from "../../support/infra/natsServer.ts";
+import { until } from "../../support/base/until.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

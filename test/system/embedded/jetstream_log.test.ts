@@ -12,9 +12,9 @@ import { createEventStream } from "#src/runtime/events/jetStream.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
 import { eventSubject, type Transition } from "#src/runtime/events/transition.ts";
 import type { Store } from "#src/store/store.ts";
-import { temporaryFiles } from "../../support/certificates.ts";
-import { eventDatabase, insertTransitions, serveDatabase, type ServedEndpoint } from "../../support/jetStream.ts";
-import { until } from "../../support/until.ts";
+import { temporaryFiles } from "../../support/infra/tlsCertificates.ts";
+import { eventDatabase, insertTransitions, serveDatabase, type ServedEndpoint } from "../../support/infra/jetStream.ts";
+import { until } from "../../support/base/until.ts";
 import { type Raw, raw } from "./raw.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

@@ -3,8 +3,8 @@ import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { hash } from "@node-rs/bcrypt";
 import type { Transition } from "#src/runtime/events/transition.ts";
-import { temporaryFiles } from "../../support/certificates.ts";
-import { eventDatabase, insertTransitions, serveDatabase, type ServedEndpoint } from "../../support/jetStream.ts";
+import { temporaryFiles } from "../../support/infra/tlsCertificates.ts";
+import { eventDatabase, insertTransitions, serveDatabase, type ServedEndpoint } from "../../support/infra/jetStream.ts";
 
 const TOKEN = "a-token-of-the-test";
 const PASSWORD = "correct horse";

@@ -7,9 +7,9 @@ import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
-import { temporaryFiles } from "../../support/certificates.ts";
-import { testRights } from "../../support/nats_rights.ts";
-import { hasNatsServer, startNatsServer } from "../../support/natsServer.ts";
+import { temporaryFiles } from "../../support/infra/tlsCertificates.ts";
+import { testRights } from "../../support/infra/natsRights.ts";
+import { hasNatsServer, startNatsServer } from "../../support/infra/natsServer.ts";
 
 const TOKEN = "a-token-of-the-test";
 const READER = { user: "reader", pass: "reader-password" };

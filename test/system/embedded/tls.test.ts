@@ -8,8 +8,8 @@ import { createLog, silentLog } from "#src/base/log.ts";
 import { type NatsEndpoint, type NatsEndpointOptions, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { EncryptedSide } from "#src/embedded/nats/tls.ts";
 import { type Bus, type BusTls, connectBus } from "#src/runtime/bus/bus.ts";
-import * as certificates from "../../support/certificates.ts";
-import { hasNatsServer, type NatsServer, startNatsServer } from "../../support/natsServer.ts";
+import * as certificates from "../../support/infra/tlsCertificates.ts";
+import { hasNatsServer, type NatsServer, startNatsServer } from "../../support/infra/natsServer.ts";
 import { type Raw, raw } from "./raw.ts";
 
 const { CA, CLIENT, CLIENT_KEY, OTHER, OTHER_KEY, SERVER, SERVER_KEY } = certificates;

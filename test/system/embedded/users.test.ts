@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLog } from "#src/base/log.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import type { EndpointLimits } from "#src/embedded/nats/limits.ts";
-import { temporaryFiles } from "../../support/certificates.ts";
+import { temporaryFiles } from "../../support/infra/tlsCertificates.ts";
 import { type Raw, raw } from "./raw.ts";
 
 const TOKEN = "a-token-of-the-test";

@@ -11,11 +11,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
 import { WalletClient } from "#src/client/wallets.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { endChild } from "../../support/child.ts";
-import { runCli } from "../../support/arbor_cli.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { endChild } from "../../support/base/processes.ts";
+import { runCli } from "../../support/cli/arborCli.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const example = (name: string) => [process.execPath, "run", "-A", "--quiet", path.join(root, "examples", name)];

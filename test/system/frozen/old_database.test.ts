@@ -13,11 +13,11 @@ import { verifyFact } from "#src/client/proofs.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { type Transaction, WalletClient } from "#src/client/wallets.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { readPendingWork, restorePendingWork } from "../../support/pending_work.ts";
-import { type Receiver, startReceiver } from "../../support/receiver.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { readPendingWork, restorePendingWork } from "../../support/infra/pendingWork.ts";
+import { type Receiver, startReceiver } from "../../support/runtime/webhookReceiver.ts";
+import { until } from "../../support/base/until.ts";
 
 const NAME = "database-3cb51ef";
 const work = readPendingWork(NAME);

@@ -8,7 +8,7 @@ import { scanBlock } from "#src/cardano/scan.ts";
 import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
 import type { RawChainPort, RawStep } from "#src/chain/provider/port.ts";
 import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
-import { readLedger } from "../../support/devnet_ledger.ts";
+import { readLedger } from "../../support/devnet/devnetLedger.ts";
 import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import { stakeDistribution, stakeSnapshots } from "#src/ledger/epoch/reads.ts";
 import { credentialKey } from "#src/ledger/state.ts";
@@ -17,10 +17,16 @@ import { sendEraQuery, sendQuery } from "#src/node/queries/sendQuery.ts";
 import type { EraQuery, NodeQuery } from "#src/node/queries/query.ts";
 import type { NodeServer } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
-import { certificates, spend } from "../../support/devnet.ts";
-import { devnetWorld, give as giveFrom, makeBlock, type ServeSettings, valueOf } from "../../support/devnet_world.ts";
-import { until } from "../../support/until.ts";
-import { person } from "../../support/wallet.ts";
+import { certificates, spend } from "../../support/devnet/devnet.ts";
+import {
+  devnetWorld,
+  give as giveFrom,
+  makeBlock,
+  type ServeSettings,
+  valueOf,
+} from "../../support/devnet/devnetWorld.ts";
+import { until } from "../../support/base/until.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const alice = person("alice"), bob = person("bob");

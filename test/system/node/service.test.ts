@@ -6,12 +6,12 @@ import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readClaim } from "#src/store/network.ts";
 import { openStore } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { itLong } from "../../support/long.ts";
-import { socketPath } from "../../support/node_chain.ts";
-import { until } from "../../support/until.ts";
-import { fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { itLong } from "../../support/base/longTests.ts";
+import { socketPath } from "../../support/chain/nodeChain.ts";
+import { until } from "../../support/base/until.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
 
 describe("tokens on a node", () => {
   const path = socketPath();

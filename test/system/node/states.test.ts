@@ -6,8 +6,8 @@ import { type AcquiredState, AcquiredStates } from "#src/devnet/serve/acquiredSt
 import type { DevnetStateTarget } from "#src/devnet/serve/stateRows.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { sendQuery } from "#src/node/queries/sendQuery.ts";
-import { devnetWorld, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { until } from "../../support/until.ts";
+import { devnetWorld, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { until } from "../../support/base/until.ts";
 
 const world = devnetWorld();
 let devnet: Devnet;

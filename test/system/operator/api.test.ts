@@ -5,11 +5,11 @@ import * as api from "#src/api/operator.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { partitionOf } from "#src/runtime/placement/partitions.ts";
 import { migrate } from "#src/store/migrations.ts";
-import { accountKind, wire } from "../../support/account.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { type OperatorClient, startOperator } from "../../support/operator.ts";
-import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime.ts";
-import { until } from "../../support/until.ts";
+import { accountKind, wire } from "../../support/runtime/account.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { type OperatorClient, startOperator } from "../../support/runtime/operatorService.ts";
+import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime/cluster.ts";
+import { until } from "../../support/base/until.ts";
 
 let cluster: Cluster;
 let operator: OperatorClient;

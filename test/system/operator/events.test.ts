@@ -10,12 +10,18 @@ import { eventRoutes } from "#src/edge/operator/events.ts";
 import { createEventLog, type EventLog } from "#src/runtime/events/eventLog.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
 import { openStore } from "#src/store/store.ts";
-import { expectAllReceived, expectInOrder, readSse, type Sent, subscribeSse } from "../../support/events.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { load } from "../../support/load.ts";
-import { serveParts } from "../../support/parts.ts";
-import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime.ts";
-import { until } from "../../support/until.ts";
+import {
+  expectAllReceived,
+  expectInOrder,
+  readSse,
+  type Sent,
+  subscribeSse,
+} from "../../support/runtime/subscribers.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { load } from "../../support/runtime/load.ts";
+import { serveParts } from "../../support/runtime/operatorParts.ts";
+import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime/cluster.ts";
+import { until } from "../../support/base/until.ts";
 
 let infra: Infra;
 let cluster: Cluster;

@@ -6,11 +6,11 @@ import { TokenClient } from "#src/client/tokens.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { type OperatorClient, operatorClient } from "../../support/operator.ts";
-import { until } from "../../support/until.ts";
-import { fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { type OperatorClient, operatorClient } from "../../support/runtime/operatorService.ts";
+import { until } from "../../support/base/until.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
 
 const NAME = "Ærlig's 100% _Wallet_";
 const user = new User();

@@ -14,10 +14,10 @@ import type { ActorKind, WorkerStage } from "#src/runtime/types.ts";
 import { startWorker, type Worker } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { type OperatorClient, startOperator } from "../../support/operator.ts";
-import { readActor } from "../../support/read.ts";
-import { until } from "../../support/until.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { type OperatorClient, startOperator } from "../../support/runtime/operatorService.ts";
+import { readActor } from "../../support/runtime/readActor.ts";
+import { until } from "../../support/base/until.ts";
 
 const note = z.object({ type: z.literal("NOTE"), text: z.string() });
 const command = z.discriminatedUnion("type", [

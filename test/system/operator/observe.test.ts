@@ -1,11 +1,11 @@
 /** One request as seen by an operator: its trace through two processes down to SQL, its log lines, and the metrics. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { exposition } from "../../support/exposition.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { type ReceivedSpan, type Receiver, receiveTraces } from "../../support/otlp.ts";
-import { fund, http, User } from "../../support/user.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { exposition } from "../../support/runtime/prometheusText.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { type ReceivedSpan, type Receiver, receiveTraces } from "../../support/runtime/otlpReceiver.ts";
+import { fund, http, User } from "../../support/service/user.ts";
+import { until } from "../../support/base/until.ts";
 
 const EDGE = "edge";
 const WORKER = "worker";

@@ -23,7 +23,7 @@ import {
 } from "#machines/transaction.ts";
 import { walletCommands, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
 import { vaultAdoption } from "#src/vault/tables.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 
 let infra: Infra;
 let store: Store;

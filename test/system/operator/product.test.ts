@@ -5,14 +5,14 @@
 import { CloudEvent, HTTP } from "cloudevents";
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { validatorOf } from "../../support/asyncapi.ts";
-import { readSse } from "../../support/events.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { type OperatorClient, operatorClient } from "../../support/operator.ts";
-import { type Receiver, startReceiver } from "../../support/receiver.ts";
-import { fund, http, land, User } from "../../support/user.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { validatorOf } from "../../support/docs/asyncApi.ts";
+import { readSse } from "../../support/runtime/subscribers.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { type OperatorClient, operatorClient } from "../../support/runtime/operatorService.ts";
+import { type Receiver, startReceiver } from "../../support/runtime/webhookReceiver.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
+import { until } from "../../support/base/until.ts";
 
 /** A received message: its text, its headers and its channel. */
 interface Heard {

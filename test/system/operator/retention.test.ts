@@ -10,10 +10,10 @@ import { type EndedActors, prune, type RetentionHours, startHousekeeper } from "
 import { startWorker, type Worker } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { accountKind, accountMigrations, wire } from "../../support/account.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { readActor } from "../../support/read.ts";
-import { until } from "../../support/until.ts";
+import { accountKind, accountMigrations, wire } from "../../support/runtime/account.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { readActor } from "../../support/runtime/readActor.ts";
+import { until } from "../../support/base/until.ts";
 
 let infra: Infra;
 let store: Store;

@@ -10,15 +10,15 @@ import { createEventLog, type EventLog } from "#src/runtime/events/eventLog.ts";
 import type { Lease } from "#src/runtime/placement/namedLease.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
-import { endChild, runScript } from "../../support/child.ts";
-import { expectInOrder } from "../../support/events.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { load } from "../../support/load.ts";
-import { itLong } from "../../support/long.ts";
-import { serveParts } from "../../support/parts.ts";
-import { type Receiver, startReceiver } from "../../support/receiver.ts";
-import { type Cluster, startCluster } from "../../support/runtime.ts";
-import { until } from "../../support/until.ts";
+import { endChild, runScript } from "../../support/base/processes.ts";
+import { expectInOrder } from "../../support/runtime/subscribers.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { load } from "../../support/runtime/load.ts";
+import { itLong } from "../../support/base/longTests.ts";
+import { serveParts } from "../../support/runtime/operatorParts.ts";
+import { type Receiver, startReceiver } from "../../support/runtime/webhookReceiver.ts";
+import { type Cluster, startCluster } from "../../support/runtime/cluster.ts";
+import { until } from "../../support/base/until.ts";
 
 let infra: Infra;
 let cluster: Cluster;
@@ -181,7 +181,7 @@ describe("webhooks", () => {
       return true;
     };
     const spawnSender = (owner: string) =>
-      runScript("./webhooks-process.ts", "ARBOR_TEST_WEBHOOKS", { ...infra, owner });
+      runScript("runtime/webhooksProcess.ts", "ARBOR_TEST_WEBHOOKS", { ...infra, owner });
     let over = false;
     const writing = (async () => {
       while (!over) await load(cluster.ask, { prefix: "k", count: 100, clients: 4, entities: 10 });

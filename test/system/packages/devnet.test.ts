@@ -25,7 +25,7 @@ import { accountAddress, ACCOUNTS_MNEMONIC, devnetAccounts } from "#src/devnet/g
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { pack } from "#src/packages/pack.ts";
-import { until } from "../../support/until.ts";
+import { until } from "../../support/base/until.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const hasNode = spawnSync("node", ["--version"]).status === 0 && spawnSync("npm", ["--version"]).status === 0;

@@ -14,8 +14,8 @@ import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { VERSION } from "#src/base/version.ts";
 import { pack, type Packed } from "#src/packages/pack.ts";
-import { startBrowser } from "../../support/browser.ts";
-import { runCli } from "../../support/arbor_cli.ts";
+import { startBrowser } from "../../support/pages/browser.ts";
+import { runCli } from "../../support/cli/arborCli.ts";
 
 const hasNode = spawnSync("node", ["--version"]).status === 0 && spawnSync("npm", ["--version"]).status === 0;
 if (!hasNode) console.warn("SKIPPED: the packages were not installed, it needs node and npm.");

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { EntityRef } from "#src/runtime/types.ts";
-import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { readActor } from "../../support/read.ts";
-import { until } from "../../support/until.ts";
+import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime/cluster.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { readActor } from "../../support/runtime/readActor.ts";
+import { until } from "../../support/base/until.ts";
 
 const HOURS = 3 * 3_600_000;
 

@@ -4,10 +4,10 @@ import { sleep } from "#src/base/clock.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { appendInputs, notifyInputs } from "#src/runtime/turns/inputLog.ts";
 import type { EntityRef, WorkerStage } from "#src/runtime/types.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { readActor } from "../../support/read.ts";
-import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime.ts";
-import { until } from "../../support/until.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { readActor } from "../../support/runtime/readActor.ts";
+import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime/cluster.ts";
+import { until } from "../../support/base/until.ts";
 
 let cluster: Cluster;
 let steady: WorkerProcess;

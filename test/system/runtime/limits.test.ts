@@ -19,10 +19,10 @@ import { type ActorKind, defineBuild, type EffectRun, Unfinished } from "#src/ru
 import { startWorker, type Worker, type WorkerOptions } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { accountKind, accountMigrations, wire } from "../../support/account.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { readActor } from "../../support/read.ts";
-import { until } from "../../support/until.ts";
+import { accountKind, accountMigrations, wire } from "../../support/runtime/account.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { readActor } from "../../support/runtime/readActor.ts";
+import { until } from "../../support/base/until.ts";
 
 let infra: Infra;
 let store: Store;

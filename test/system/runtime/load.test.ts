@@ -1,8 +1,8 @@
 /** A bounded load on two worker processes: everything is applied once; the rate is printed. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sharedInfra } from "../../support/infra.ts";
-import { load } from "../../support/load.ts";
-import { type Cluster, startCluster } from "../../support/runtime.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { load } from "../../support/runtime/load.ts";
+import { type Cluster, startCluster } from "../../support/runtime/cluster.ts";
 
 let cluster: Cluster;
 beforeAll(async () => {

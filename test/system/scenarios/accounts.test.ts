@@ -8,11 +8,11 @@ import { fromBech32 } from "#src/cardano/bech32.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, type Wallet, WalletClient } from "#src/client/wallets.ts";
-import { CslAccount } from "../../support/csl_account.ts";
-import { readByCsl } from "../../support/read_by_csl.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
+import { CslAccount } from "../../support/wallets/cslAccount.ts";
+import { readByCsl } from "../../support/ledger/readByCsl.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
 
 describe("accounts of one mnemonic", () => {
   const words = newMnemonic(15);

@@ -5,10 +5,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
-import { CslAccount } from "../../support/csl_account.ts";
-import { paymentKey } from "../../support/read_by_csl.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
+import { CslAccount } from "../../support/wallets/cslAccount.ts";
+import { paymentKey } from "../../support/ledger/readByCsl.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
 
 describe("addresses", () => {
   let scenario: Scenario;

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
 import { mnemonicEntropy, newMnemonic } from "#src/cardano/mnemonic.ts";
-import { type OutsideServer, outsideServer } from "../../support/outside_servers.ts";
-import { readByCsl } from "../../support/read_by_csl.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { type OutsideServer, outsideServer } from "../../support/infra/externalServers.ts";
+import { readByCsl } from "../../support/ledger/readByCsl.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 
 const MOST = 2n ** 63n - 1n;
 const HARD = 0x8000_0000;

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { type Constructed, lovelace, type Prefix, type WalletAddress } from "#src/client/wallets.ts";
-import { CslAccount } from "../../support/csl_account.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
+import { CslAccount } from "../../support/wallets/cslAccount.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
 
 interface Entry {
   readonly id: string;

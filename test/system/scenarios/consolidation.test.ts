@@ -1,8 +1,8 @@
 /** Small outputs of wallets merged into few: planned, done, and again under a key. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lovelace, type Prefix, type WalletAddress, type WalletClient } from "#src/client/wallets.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
 
 describe("a consolidation", () => {
   let scenario: Scenario;

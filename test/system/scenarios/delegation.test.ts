@@ -10,12 +10,12 @@ import { toHex } from "#src/base/bytes.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type { ApiError } from "#src/client/http.ts";
 import { type FeeEstimate, lovelace, type Transaction } from "#src/client/wallets.ts";
-import { Paced } from "../../support/paced.ts";
-import { readByCsl } from "../../support/read_by_csl.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { Stranger } from "../../support/stranger.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
+import { Paced } from "../../support/service/pacedScenario.ts";
+import { readByCsl } from "../../support/ledger/readByCsl.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { Stranger } from "../../support/service/externalUser.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
 
 /** Five seconds: a withdrawal is built, signed and in a block within them, on any machine. */
 const EPOCH_SLOTS = 100;

@@ -1,8 +1,8 @@
 /** Errors of a running service: every endpoint of its document, with every kind of request that it must refuse. */
 import { request as nodeRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { filled, malformedParams, PATH_VALUES, putMalformed } from "../../support/malformed_bodies.ts";
-import { PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { filled, malformedParams, PATH_VALUES, putMalformed } from "../../support/wallets/malformedBodies.ts";
+import { PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 
 interface Operation {
   readonly method: string;

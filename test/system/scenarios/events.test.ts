@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lovelace, type Prefix, type Transaction, WalletClient, type WalletEvent } from "#src/client/wallets.ts";
-import { startProxy } from "../../support/proxy.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { Stranger } from "../../support/stranger.ts";
-import { until } from "../../support/until.ts";
+import { startProxy } from "../../support/infra/tcpProxy.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { Stranger } from "../../support/service/externalUser.ts";
+import { until } from "../../support/base/until.ts";
 
 describe("events, pages and idempotent requests", () => {
   let scenario: Scenario;

@@ -1,8 +1,8 @@
 /** A wallet's history: every filter keeps its boundary, before and after blocks are rolled back. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lovelace, type Transaction, WalletClient } from "#src/client/wallets.ts";
-import { until } from "../../support/until.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { until } from "../../support/base/until.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 
 describe.skipIf(!ANSWERS_ALL)("a history", () => {
   let scenario: Scenario;

@@ -13,11 +13,11 @@ import { addressOf } from "#src/cli/keyFile.ts";
 import type { ApiError } from "#src/client/http.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { lovelace } from "#src/client/wallets.ts";
-import { readByCsl } from "../../support/read_by_csl.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, PROVIDERS, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
-import { walletVectors } from "../../support/wallet-vectors.ts";
+import { readByCsl } from "../../support/ledger/readByCsl.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, PROVIDERS, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
+import { walletVectors } from "../../support/wallets/walletVectors.ts";
 
 const BYRON = "byron-wallets";
 const SHARED = "shared-wallets";

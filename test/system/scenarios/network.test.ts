@@ -4,10 +4,10 @@
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Paced } from "../../support/paced.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { Stranger } from "../../support/stranger.ts";
-import { http } from "../../support/user.ts";
+import { Paced } from "../../support/service/pacedScenario.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { Stranger } from "../../support/service/externalUser.ts";
+import { http } from "../../support/service/user.ts";
 
 const EPOCH_SLOTS = 40;
 

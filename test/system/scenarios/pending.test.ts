@@ -1,9 +1,9 @@
 /** Submitted transactions: pending, in the ledger, rolled back, resubmitted, forgotten, too late, double spent. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
-import { http } from "../../support/user.ts";
-import { until } from "../../support/until.ts";
-import { ADA, PASSPHRASE, Scenario, scenarioProvider } from "../../support/scenario.ts";
+import { http } from "../../support/service/user.ts";
+import { until } from "../../support/base/until.ts";
+import { ADA, PASSPHRASE, Scenario, scenarioProvider } from "../../support/service/scenario.ts";
 
 describe("a submitted transaction", () => {
   let scenario: Scenario;

@@ -6,10 +6,10 @@ import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { type Constructed, WalletClient } from "#src/client/wallets.ts";
-import { readByCsl } from "../../support/read_by_csl.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { agrees, plutusHash, refuses } from "../../support/scripts.ts";
-import { evaluateSecond } from "../../support/second_evaluator.ts";
+import { readByCsl } from "../../support/ledger/readByCsl.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { agrees, plutusHash, refuses } from "../../support/plutus/scripts.ts";
+import { evaluateSecond } from "../../support/plutus/secondEvaluator.ts";
 
 const policy = plutusHash(3, agrees);
 const policyAddress = csl.EnterpriseAddress

@@ -10,12 +10,12 @@ import { toBech32 } from "#src/cardano/bech32.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import type { StakePool } from "#src/client/wallets.ts";
-import { type OutsideServer, outsideServer } from "../../support/outside_servers.ts";
-import { Paced } from "../../support/paced.ts";
-import { ADA, ANSWERS_ALL, Scenario } from "../../support/scenario.ts";
-import { Stranger } from "../../support/stranger.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
+import { type OutsideServer, outsideServer } from "../../support/infra/externalServers.ts";
+import { Paced } from "../../support/service/pacedScenario.ts";
+import { ADA, ANSWERS_ALL, Scenario } from "../../support/service/scenario.ts";
+import { Stranger } from "../../support/service/externalUser.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
 
 const EPOCH_SLOTS = 20;
 const STAKE = 1_000_000n * ADA;

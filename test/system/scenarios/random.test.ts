@@ -6,9 +6,9 @@ import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, type WalletAddress } from "#src/client/wallets.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
 
 const BYRON = "byron-wallets";
 const HARD = 2_147_483_648;

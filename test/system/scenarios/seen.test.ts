@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, type Prefix, WalletClient } from "#src/client/wallets.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { seeded } from "../../support/random.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, PROVIDERS, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { seeded } from "../../support/base/seededRandom.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, PROVIDERS, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
 
 /** Names of the events that a wallet's actor has from the chain and the mempool, oldest first. */
 async function storyOf(arbor: Arbor, id: string, kind = "wallet"): Promise<string[]> {

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { type Constructed, lovelace, WalletClient } from "#src/client/wallets.ts";
-import { leastFee, leastLovelace, readByCsl } from "../../support/read_by_csl.ts";
-import { CslAccount } from "../../support/csl_account.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { leastFee, leastLovelace, readByCsl } from "../../support/ledger/readByCsl.ts";
+import { CslAccount } from "../../support/wallets/cslAccount.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 
 describe("coins", () => {
   const addresses = Array.from({ length: 10 }, (_, i) => new CslAccount(newMnemonic(15)).address(i));

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
-import { leastLovelace } from "../../support/read_by_csl.ts";
-import { ADA, PASSPHRASE, PROVIDERS, Scenario } from "../../support/scenario.ts";
+import { leastLovelace } from "../../support/ledger/readByCsl.ts";
+import { ADA, PASSPHRASE, PROVIDERS, Scenario } from "../../support/service/scenario.ts";
 
 describe.each(PROVIDERS)("payments in one call, with the chain from a %s", (provider) => {
   let scenario: Scenario;

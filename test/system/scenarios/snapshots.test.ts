@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
-import { ADA, ANSWERS_ALL, PROVIDERS, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
-import { person } from "../../support/wallet.ts";
+import { ADA, ANSWERS_ALL, PROVIDERS, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const owner = person("owner");
 const address = addressText(enterpriseAddress(0, { kind: "key", hash: owner.key }));

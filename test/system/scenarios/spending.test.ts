@@ -7,12 +7,12 @@ import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { lovelace, type Prefix, type WalletAddress, WalletClient } from "#src/client/wallets.ts";
 import { openStore } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { CslAccount } from "../../support/csl_account.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { CslAccount } from "../../support/wallets/cslAccount.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
 
 const stranger = new CslAccount(newMnemonic(15)).address(0);
 const pay = (amount: bigint, address = stranger) => ({ payments: [{ address, amount: lovelace(amount) }] });

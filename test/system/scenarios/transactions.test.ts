@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
 import { type Decoded, lovelace, WalletClient } from "#src/client/wallets.ts";
-import { leastFee, paymentKey, readByCsl } from "../../support/read_by_csl.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { leastFee, paymentKey, readByCsl } from "../../support/ledger/readByCsl.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 
 const MOST = 2n ** 64n - 1n;
 const MOST_MINTED = 2n ** 63n - 1n;

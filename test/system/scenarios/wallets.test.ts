@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, type Wallet, WalletClient } from "#src/client/wallets.ts";
-import { CslAccount } from "../../support/csl_account.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { CslAccount } from "../../support/wallets/cslAccount.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 
 describe("wallets", () => {
   let scenario: Scenario;

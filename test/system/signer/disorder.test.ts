@@ -1,6 +1,6 @@
 /** A short form of `test/long/disorder.test.ts`: one rollback, and a kill -9 of the process with the signing instances. */
 import { describe } from "vitest";
-import { disorder } from "../../support/disorder.ts";
+import { disorder } from "../../support/tokens/disorder.ts";
 
 describe("ten users and five tokens in disorder", () => {
   disorder({

@@ -3,7 +3,7 @@
  * belongs to services in processes of their own.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SignerClient, signerEnv, SignerProcesses } from "../../support/signer.ts";
+import { SignerClient, signerEnv, SignerProcesses } from "../../support/service/signerClient.ts";
 
 let services: SignerProcesses;
 beforeAll(async () => {

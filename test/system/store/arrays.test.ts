@@ -1,7 +1,7 @@
 /** Arrays to PostgreSQL and back, as the very first statement of a pool. */
 import { expect, test } from "vitest";
 import { openStore } from "#src/store/store.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
 
 test("integers and texts, on connections that have just been opened", async () => {
   const infra = await sharedInfra();

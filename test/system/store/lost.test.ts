@@ -6,11 +6,11 @@ import process from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { isRetryable, openStore, type Store } from "#src/store/store.ts";
-import { outputOf } from "../../support/child.ts";
-import type { CutTransactions } from "../../support/cut-transactions.ts";
-import { type CutWay, startCutWay } from "../../support/cuts.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { seeded } from "../../support/random.ts";
+import { outputOf } from "../../support/base/processes.ts";
+import type { CutTransactions } from "../../support/infra/cutTransactionsProcess.ts";
+import { type CutWay, startCutWay } from "../../support/infra/cuttingProxy.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { seeded } from "../../support/base/seededRandom.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let way: CutWay;
@@ -73,7 +73,7 @@ test.each(["end", "reset"] as const)("connections that are lost at any moment (%
 test("a transaction whose connection is cut fails alone, whatever it does about it", async () => {
   const rounds = 2;
   const { outcomes, ...rest } = JSON.parse(
-    await outputOf("cut-transactions.ts", "CUT_TRANSACTIONS", { databaseUrl: infra.databaseUrl, rounds }),
+    await outputOf("infra/cutTransactionsProcess.ts", "CUT_TRANSACTIONS", { databaseUrl: infra.databaseUrl, rounds }),
   ) as CutTransactions;
   expect(Object.keys(outcomes)).toHaveLength(36);
   for (const [moment, counts] of Object.entries(outcomes)) expect(counts, moment).toEqual({ lost: rounds });

@@ -4,7 +4,7 @@
  */
 import { expect, it } from "vitest";
 import { openStore } from "#src/store/store.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
 
 /** As many as the library sends on one connection. */
 const STATEMENTS = 230;

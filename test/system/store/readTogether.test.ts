@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { openStore } from "#src/store/store.ts";
 import { readTogether } from "#src/store/readTogether.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
 
 it("reads several things at once", async () => {
   const infra = await sharedInfra();

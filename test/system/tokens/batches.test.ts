@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ApiError } from "#src/client/http.ts";
 import { checkSummary, fromSummary } from "#src/client/summary.ts";
 import { TokenClient } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
 
 describe("a token's requests, together", () => {
   let infra: Awaited<ReturnType<typeof sharedInfra>>;

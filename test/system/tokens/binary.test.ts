@@ -6,9 +6,9 @@ import { blake2b256 } from "#src/cardano/hash.ts";
 import { verifyFact } from "#src/client/proofs.ts";
 import { verifyFactSet } from "#src/client/factSet.ts";
 import { TokenClient } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
 
 /** Every byte, halves and pieces of UTF-8, text, the empty key, and one longer than a piece of a datum. */
 const KEYS = [

@@ -10,9 +10,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, startApp } from "#src/app/application.ts";
 import { readOptions } from "#src/app/options.ts";
 import { silentLog } from "#src/base/log.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { fund, http, land, User } from "../../support/user.ts";
-import { until } from "../../support/until.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
+import { until } from "../../support/base/until.ts";
 
 const CAPACITY = 4;
 

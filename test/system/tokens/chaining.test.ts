@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { openStore } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { SignerClient, signerEnv } from "../../support/signer.ts";
-import { until } from "../../support/until.ts";
-import { type Answer, http, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { SignerClient, signerEnv } from "../../support/service/signerClient.ts";
+import { until } from "../../support/base/until.ts";
+import { type Answer, http, User } from "../../support/service/user.ts";
 
 describe("transactions on pending ones", () => {
   let infra: Infra;

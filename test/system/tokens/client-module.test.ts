@@ -3,12 +3,12 @@
  * the ledger's own token state, in a context with web globals only, and in a real browser if there is one.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { startBrowser } from "../../support/browser.ts";
-import { inBrowserContext } from "../../support/browser_module.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
-import { fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { startBrowser } from "../../support/pages/browser.ts";
+import { inBrowserContext } from "../../support/pages/browserModule.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
 
 const browser = await startBrowser();
 

@@ -9,12 +9,12 @@ import os from "node:os";
 import path from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { startBrowser } from "../../support/browser.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { expectAccessible } from "../../support/pages.ts";
-import { http } from "../../support/user.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { startBrowser } from "../../support/pages/browser.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { expectAccessible } from "../../support/pages/pages.ts";
+import { http } from "../../support/service/user.ts";
+import { until } from "../../support/base/until.ts";
 
 const browser = await startBrowser();
 /** Timeout for expected content on a busy machine, in milliseconds. */

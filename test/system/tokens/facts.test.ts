@@ -12,7 +12,7 @@ import type { TokenService } from "#src/edge/tokens/service.ts";
 import { factRoutes } from "#src/edge/tokens/factRoutes.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 
 const TOKEN = "ab".repeat(32);
 const ROOT = "cd".repeat(32);

@@ -1,5 +1,5 @@
 /** Two thousand random calls to the token service; ten thousand of them are in `deno task test:long`. */
 import { describe } from "vitest";
-import { tokenFuzz } from "../../support/token_fuzz.ts";
+import { tokenFuzz } from "../../support/tokens/tokenFuzz.ts";
 
 describe("random calls", () => tokenFuzz(2_000));

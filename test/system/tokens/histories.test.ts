@@ -8,10 +8,10 @@ import { blake2b256 } from "#src/cardano/hash.ts";
 import { ApiError } from "#src/client/http.ts";
 import type { CachedFacts, FactChange, PastRequest } from "#src/client/tokenFacts.ts";
 import { TokenClient } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
-import { fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
 
 async function all<T>(entries: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];

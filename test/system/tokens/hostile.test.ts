@@ -17,11 +17,11 @@ import { Follower, type FollowerStep } from "#src/chain/index/follower.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { MemoryChain, memoryPort } from "../../support/chain.ts";
-import { blank, Hostile, type Model, VERSIONS } from "../../support/hostile_blocks.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { seeded } from "../../support/random.ts";
-import { until } from "../../support/until.ts";
+import { MemoryChain, memoryPort } from "../../support/chain/memoryChain.ts";
+import { blank, Hostile, type Model, VERSIONS } from "../../support/tokens/hostileBlocks.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { seeded } from "../../support/base/seededRandom.ts";
+import { until } from "../../support/base/until.ts";
 
 const CUT_ABOVE = 2;
 const TABLES = ["token_state", "token_quarantine", "token_request", "token_request_end", "fact", "token_bucket"];

@@ -4,10 +4,10 @@
  */
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { fund, http, land, User } from "../../support/user.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
+import { until } from "../../support/base/until.ts";
 
 const EMPTY = "0".repeat(64);
 

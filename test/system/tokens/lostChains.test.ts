@@ -1,9 +1,9 @@
 /** Chains of pending transactions after a rollback: resubmitted in order, or reported with the transaction that is lost. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
-import { type Answer, http, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
+import { type Answer, http, User } from "../../support/service/user.ts";
 
 describe("a chain of transactions of a token", () => {
   let infra: Infra;

@@ -16,13 +16,13 @@ import { encodeRequest } from "#src/cage/datum.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";
 import { cageScript } from "#src/cage/script.ts";
 import { readNewOutput } from "#src/cardano/conway/output.ts";
-import { taken } from "../../support/editable_transactions.ts";
-import { oddEncodings } from "../../support/odd_encodings.ts";
-import { ADA, Scenario } from "../../support/scenario.ts";
-import { agrees, plutusHash } from "../../support/scripts.ts";
-import { http, land, User } from "../../support/user.ts";
-import { until } from "../../support/until.ts";
-import { person } from "../../support/wallet.ts";
+import { taken } from "../../support/ledger/editableTransactions.ts";
+import { oddEncodings } from "../../support/ledger/oddEncodings.ts";
+import { ADA, Scenario } from "../../support/service/scenario.ts";
+import { agrees, plutusHash } from "../../support/plutus/scripts.ts";
+import { http, land, User } from "../../support/service/user.ts";
+import { until } from "../../support/base/until.ts";
+import { person } from "../../support/wallets/person.ts";
 
 /** Outputs of one transaction: it has 16,384 bytes at most. */
 const AT_ONCE = 40;

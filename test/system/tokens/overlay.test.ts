@@ -6,11 +6,11 @@ import { Buffer } from "node:buffer";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TokenClient, type Unsigned } from "#src/client/tokens.ts";
 import { lovelace, type WalletClient } from "#src/client/wallets.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
-import { readByCsl } from "../../support/read_by_csl.ts";
-import { http, unsignedPayment, User } from "../../support/user.ts";
-import { WalletTokens } from "../../support/wallet_tokens.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
+import { readByCsl } from "../../support/ledger/readByCsl.ts";
+import { http, unsignedPayment, User } from "../../support/service/user.ts";
+import { WalletTokens } from "../../support/wallets/walletTokens.ts";
 
 describe("the pending state of wallets and tokens", () => {
   let scenario: Scenario;

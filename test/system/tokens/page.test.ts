@@ -4,15 +4,15 @@ import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { bound, type Fields, taken } from "../../support/editable_transactions.ts";
-import { startBrowser } from "../../support/browser.ts";
-import { type BrowserWallet, installWallet, witnessSet } from "../../support/browser_wallet.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { type FalsifyingProxy, startFalsifyingProxy } from "../../support/falsifying_proxy.ts";
-import { itLong } from "../../support/long.ts";
-import { expectAccessible, expectFits, expectFocusVisible, PHONE } from "../../support/pages.ts";
-import { fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { bound, type Fields, taken } from "../../support/ledger/editableTransactions.ts";
+import { startBrowser } from "../../support/pages/browser.ts";
+import { type BrowserWallet, installWallet, witnessSet } from "../../support/pages/browserWallet.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { type FalsifyingProxy, startFalsifyingProxy } from "../../support/infra/falsifyingProxy.ts";
+import { itLong } from "../../support/base/longTests.ts";
+import { expectAccessible, expectFits, expectFocusVisible, PHONE } from "../../support/pages/pages.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
 
 const browser = await startBrowser();
 /** Timeout for expected content on a busy machine, in milliseconds. */

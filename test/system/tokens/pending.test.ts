@@ -1,9 +1,9 @@
 /** Builds while transactions are in no block yet: inputs of those are not used again. Blocks are made on request. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
-import { type Answer, http, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
+import { type Answer, http, User } from "../../support/service/user.ts";
 
 describe("a token while its transactions are pending", () => {
   let infra: Infra;

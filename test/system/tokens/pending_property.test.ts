@@ -1,7 +1,7 @@
 /** PENDING_SEED and PENDING_RUNS repeat a run, or make more of them. */
 import process from "node:process";
 import { describe } from "vitest";
-import { pendingProperty } from "../../support/pending_property.ts";
+import { pendingProperty } from "../../support/wallets/pendingProperty.ts";
 
 const seed = Number(process.env.PENDING_SEED ?? Date.now() % 2 ** 31);
 const runs = Number(process.env.PENDING_RUNS ?? 3);

@@ -13,9 +13,9 @@ import { proofRoutes } from "#src/edge/tokens/proofs.ts";
 import { digest, initHash } from "#src/forestry/hash.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { TOKEN, TokenWithFacts } from "../../support/fact_answers.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { storeToken } from "../../support/token_rows.ts";
+import { TOKEN, TokenWithFacts } from "../../support/tokens/factAnswers.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { storeToken } from "../../support/tokens/tokenRows.ts";
 
 let infra: Infra;
 let store: Store;

@@ -5,11 +5,11 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { quarantinedTokens } from "#src/api/operator.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { type OperatorClient, operatorClient } from "../../support/operator.ts";
-import { fund, http, land, User } from "../../support/user.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { type OperatorClient, operatorClient } from "../../support/runtime/operatorService.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
+import { until } from "../../support/base/until.ts";
 
 let infra: Infra;
 let store: Store;

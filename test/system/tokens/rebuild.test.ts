@@ -4,10 +4,10 @@
  */
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
-import { type Answer, http, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
+import { type Answer, http, User } from "../../support/service/user.ts";
 
 describe("a chain that another node's transaction has overtaken", () => {
   let infra: Infra;

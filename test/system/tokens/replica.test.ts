@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ActorEvent, FactReplica, readFactText, type SavedReplica } from "#src/client/factReplica.ts";
 import { dataOf, follow } from "#src/client/sse.ts";
 import { TokenClient } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { EventDocument } from "../../support/event_document.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { seeded } from "../../support/random.ts";
-import { until } from "../../support/until.ts";
-import { fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { EventDocument } from "../../support/docs/eventDocument.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { seeded } from "../../support/base/seededRandom.ts";
+import { until } from "../../support/base/until.ts";
+import { fund, http, land, User } from "../../support/service/user.ts";
 
 const STEPS = Number(process.env.REPLICA_STEPS ?? 60);
 const SEED = Number(process.env.REPLICA_SEED ?? 5);

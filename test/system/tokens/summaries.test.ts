@@ -5,10 +5,10 @@ import { encode } from "#src/cardano/cbor.ts";
 import { transactionHash } from "#src/cardano/transaction.ts";
 import { checkSummary, exactSummary, fromTransactions, type Intent, type Summary } from "#src/client/summary.ts";
 import { TokenClient } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { bound, elements, taken } from "../../support/editable_transactions.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { type Answer, fund, http, land, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { bound, elements, taken } from "../../support/ledger/editableTransactions.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { type Answer, fund, http, land, User } from "../../support/service/user.ts";
 
 describe("summaries", () => {
   let infra: Awaited<ReturnType<typeof sharedInfra>>;

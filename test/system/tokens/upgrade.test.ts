@@ -9,7 +9,7 @@ import { cageMigrations } from "#src/cage/index/migrations.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 
 const TOKEN = "ab".repeat(32);
 let infra: Infra;

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TokenClient, type TokenEvent } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
-import { http, User } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
+import { http, User } from "../../support/service/user.ts";
 
 describe("watching", () => {
   let infra: Awaited<ReturnType<typeof sharedInfra>>;

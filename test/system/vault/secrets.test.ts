@@ -10,10 +10,10 @@ import { mnemonicEntropy, newMnemonic } from "#src/cardano/mnemonic.ts";
 import { openStore } from "#src/store/store.ts";
 import { descender, masterKey } from "#src/wallet/keys/master.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { receiveTraces } from "../../support/otlp.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { receiveTraces } from "../../support/runtime/otlpReceiver.ts";
+import { until } from "../../support/base/until.ts";
 
 const words = newMnemonic(24);
 const second = newMnemonic(9);

@@ -15,9 +15,9 @@ import { walletId } from "#src/wallet/keys/account.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
 import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
 import type { Mnemonic } from "#src/wallet/keys/types.ts";
-import { runScript } from "../../support/child.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
+import { runScript } from "../../support/base/processes.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
 
 const PASSPHRASE = "Secure Passphrase";
 const soon = () => ({ deadline: Date.now() + 30_000 });
@@ -305,7 +305,7 @@ describe("keys without a wallet", () => {
     await createVault({ store, builders, strayMs: 0 }).sweep();
     const before = await keys();
     const settings = { databaseUrl: infra.databaseUrl, words: newMnemonic(15) };
-    const child = runScript("vault-process.ts", "VAULT_PROCESS", settings);
+    const child = runScript("wallets/vaultProcess.ts", "VAULT_PROCESS", settings);
     await once(child, "exit");
     expect(child.signalCode).toBe("SIGKILL");
     expect(await keys()).toHaveLength(before.length + 1);

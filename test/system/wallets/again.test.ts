@@ -4,9 +4,9 @@ import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
 
 describe("a wallet that is created again", () => {
   let infra: Awaited<ReturnType<typeof sharedInfra>>;

@@ -10,9 +10,9 @@ import { WalletClient } from "#src/client/wallets.ts";
 import { appendInputs } from "#src/runtime/turns/inputLog.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { createVault, type Vault } from "#src/vault/vault.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
 
 const LEASE = { ARBOR_LEASE_MS: "1500" };
 const PASSPHRASE = "Secure Passphrase";

@@ -11,9 +11,9 @@ import type { CredentialRange } from "#src/wallet/index/types.ts";
 import { walletMigrations } from "#src/wallet/rows.ts";
 import { spendingMigrations } from "#src/wallet/spending.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
-import { deriver } from "../../support/wallet_index_model.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
+import { deriver } from "../../support/wallets/walletIndexModel.ts";
 
 const wallet = "a1".repeat(20);
 let infra: Awaited<ReturnType<typeof sharedInfra>>;

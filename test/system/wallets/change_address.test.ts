@@ -20,7 +20,7 @@ import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { readAddresses } from "#src/wallet/index/readAddresses.ts";
 import { walletId } from "#src/wallet/keys/account.ts";
 import { byronPathKey } from "#src/wallet/keys/byronAddress.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 
 const PASSPHRASE = "Secure Passphrase";
 const soon = () => ({ deadline: Date.now() + 30_000 });

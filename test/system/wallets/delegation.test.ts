@@ -12,7 +12,7 @@ import { together } from "#src/cardano/projections.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { dismiss, enrol } from "#src/chain/index/groups.ts";
-import { memberPosition } from "../../support/member_position.ts";
+import { memberPosition } from "../../support/chain/memberPosition.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
@@ -23,11 +23,11 @@ import { delegationIn, readAccount, type WalletAccount } from "#src/wallet/deleg
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
-import { DelegationActor } from "../../support/delegation.ts";
-import { certificates, spend, type Spending } from "../../support/devnet.ts";
-import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { until } from "../../support/until.ts";
-import { person } from "../../support/wallet.ts";
+import { DelegationActor } from "../../support/wallets/delegationActor.ts";
+import { certificates, spend, type Spending } from "../../support/devnet/devnet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { until } from "../../support/base/until.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const EPOCH = 5;

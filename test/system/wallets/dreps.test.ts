@@ -8,11 +8,11 @@ import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { ApiError } from "#src/client/http.ts";
 import { WalletClient } from "#src/client/wallets.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { type OutsideServer, outsideServer } from "../../support/outside_servers.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { type OutsideServer, outsideServer } from "../../support/infra/externalServers.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
 
 const PASSPHRASE = "Secure Passphrase";
 const DEPOSIT = 500_000_000n;

@@ -4,9 +4,9 @@ import { fromHex } from "#src/base/bytes.ts";
 import { addressText, parseAddress, readAddressHex } from "#src/cardano/address.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace } from "#src/client/wallets.ts";
-import { byronAddress } from "../../support/byron.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
+import { byronAddress } from "../../support/chain/byron.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
 
 const BYRON = "byron-wallets";
 

@@ -1,7 +1,7 @@
 /** A wallet's own transaction stays its own while the block of its inputs is rolled back. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
 import { lovelace } from "#src/client/wallets.ts";
 
 describe("a transaction that its wallet has signed", () => {

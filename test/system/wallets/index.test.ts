@@ -17,7 +17,7 @@ import { lovelace, type Value } from "#src/cardano/value.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerOptions } from "#src/chain/index/follower.ts";
 import { dismiss, enrol } from "#src/chain/index/groups.ts";
-import { memberPosition } from "../../support/member_position.ts";
+import { memberPosition } from "../../support/chain/memberPosition.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { BalanceReplica } from "#src/client/balances.ts";
 import { prune, pruneTransientRows } from "#src/chain/index/prune.ts";
@@ -29,11 +29,11 @@ import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
-import { heldBy, Publisher } from "../../support/balance_events.ts";
-import { type ChainFaults, MemoryChain, memoryPort } from "../../support/chain.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { seeded } from "../../support/random.ts";
-import { until } from "../../support/until.ts";
+import { heldBy, Publisher } from "../../support/wallets/balanceEvents.ts";
+import { type ChainFaults, MemoryChain, memoryPort } from "../../support/chain/memoryChain.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { seeded } from "../../support/base/seededRandom.ts";
+import { until } from "../../support/base/until.ts";
 import {
   baseAddress,
   deriver,
@@ -44,7 +44,7 @@ import {
   replayWallet,
   stakeKey,
   transactionOf,
-} from "../../support/wallet_index_model.ts";
+} from "../../support/wallets/walletIndexModel.ts";
 
 const RUNS = Number(process.env.WALLET_RUNS ?? 3);
 const STEPS = 100;

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
 
 const LEASE = { ARBOR_LEASE_MS: "1500" };
 /**
@@ -45,7 +45,7 @@ describe("kill -9", () => {
     const started = await Arbor.start({
       infra,
       roles: "worker",
-      entry: "test/support/faulty.ts",
+      entry: "test/support/service/faultyProcess.ts",
       env: { ...LEASE, ARBOR_FAULT: `worker:${step}:${kind}:2` },
     });
     await until("a share for the victim", async () => {

@@ -3,9 +3,9 @@
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { greatGaps } from "../../support/large_gaps.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { greatGaps } from "../../support/wallets/largeGaps.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 
 let infra: Infra;
 let store: Store;

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { lovelace, type Prefix, WalletClient } from "#src/client/wallets.ts";
-import { Arbor } from "../../support/arbor.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
+import { Arbor } from "../../support/service/arbor.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
 
 const PASSPHRASE = "Secure Passphrase";
 const BYRON = "byron-wallets";

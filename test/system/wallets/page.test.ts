@@ -3,11 +3,11 @@
 import { describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type { Constructed } from "#src/client/wallets.ts";
-import { startBrowser } from "../../support/browser.ts";
-import { itLong } from "../../support/long.ts";
-import { ADA, PASSPHRASE, type Scenario } from "../../support/scenario.ts";
-import { until } from "../../support/until.ts";
-import { http } from "../../support/user.ts";
+import { startBrowser } from "../../support/pages/browser.ts";
+import { itLong } from "../../support/base/longTests.ts";
+import { ADA, PASSPHRASE, type Scenario } from "../../support/service/scenario.ts";
+import { until } from "../../support/base/until.ts";
+import { http } from "../../support/service/user.ts";
 import {
   expectGoodViews,
   expectNoSecret,
@@ -22,7 +22,7 @@ import {
   visit,
   type WalletPages,
   withWalletPages,
-} from "../../support/wallet_page.ts";
+} from "../../support/pages/walletPage.ts";
 
 const browser = await startBrowser();
 

@@ -22,8 +22,8 @@ import { readAddresses } from "#src/wallet/index/readAddresses.ts";
 import { readCoins } from "#src/wallet/index/readCoins.ts";
 import { readHistory, readTransaction } from "#src/wallet/index/readHistory.ts";
 import type { PendingTransaction } from "#src/wallet/index/types.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { baseAddress, keyAt, stakeKey, transactionOf } from "../../support/wallet_index_model.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { baseAddress, keyAt, stakeKey, transactionOf } from "../../support/wallets/walletIndexModel.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;

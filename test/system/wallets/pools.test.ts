@@ -20,11 +20,11 @@ import { keepPools } from "#src/wallet/pools/keeper.ts";
 import { poolMigrations } from "#src/wallet/pools/migrations.ts";
 import { productionProjection } from "#src/wallet/pools/production.ts";
 import { beginSource, readSource } from "#src/wallet/pools/source.ts";
-import { certificates, spend } from "../../support/devnet.ts";
-import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { type OutsideServer, outsideServer } from "../../support/outside_servers.ts";
-import { until } from "../../support/until.ts";
-import { person } from "../../support/wallet.ts";
+import { certificates, spend } from "../../support/devnet/devnet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { type OutsideServer, outsideServer } from "../../support/infra/externalServers.ts";
+import { until } from "../../support/base/until.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const alice = person("alice");

@@ -31,10 +31,17 @@ import { storedOutput } from "#src/wallet/index/stored.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
 import type { HistoryQuery, IndexedWallet, PendingTransaction } from "#src/wallet/index/types.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
-import { MemoryChain, memoryPort } from "../../support/chain.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/until.ts";
-import { baseAddress, deriver, KEY_DEPOSIT, keyAt, stakeKey, transactionOf } from "../../support/wallet_index_model.ts";
+import { MemoryChain, memoryPort } from "../../support/chain/memoryChain.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { until } from "../../support/base/until.ts";
+import {
+  baseAddress,
+  deriver,
+  KEY_DEPOSIT,
+  keyAt,
+  stakeKey,
+  transactionOf,
+} from "../../support/wallets/walletIndexModel.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;

@@ -13,7 +13,7 @@ import {
   requestMigrations,
   storeTransaction,
 } from "#src/wallet/requests.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
 
 describe("a named request", () => {
   let infra: Awaited<ReturnType<typeof sharedInfra>>;

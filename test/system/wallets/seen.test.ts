@@ -18,12 +18,19 @@ import { contentOf } from "#src/runtime/events/content.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
 import { readSeen } from "#src/wallet/seen/rows.ts";
-import { MemoryChain, memoryPort } from "../../support/chain.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { seeded } from "../../support/random.ts";
-import { beginSeen, eventsOf, seenTables, storyOf, walletOf, watchedChain } from "../../support/seen.ts";
-import { until } from "../../support/until.ts";
-import { baseAddress, type Parts, stakeKey, transactionOf } from "../../support/wallet_index_model.ts";
+import { MemoryChain, memoryPort } from "../../support/chain/memoryChain.ts";
+import { sharedInfra } from "../../support/infra/infra.ts";
+import { seeded } from "../../support/base/seededRandom.ts";
+import {
+  beginSeen,
+  eventsOf,
+  seenTables,
+  storyOf,
+  walletOf,
+  watchedChain,
+} from "../../support/wallets/watchedMempool.ts";
+import { until } from "../../support/base/until.ts";
+import { baseAddress, type Parts, stakeKey, transactionOf } from "../../support/wallets/walletIndexModel.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;

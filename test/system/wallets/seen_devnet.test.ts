@@ -2,11 +2,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { RawChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import { spend } from "../../support/devnet.ts";
-import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { beginSeen, eventsOf, seenTables, storyOf, watchedChain } from "../../support/seen.ts";
-import { person } from "../../support/wallet.ts";
-import { baseAddress } from "../../support/wallet_index_model.ts";
+import { spend } from "../../support/devnet/devnet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { beginSeen, eventsOf, seenTables, storyOf, watchedChain } from "../../support/wallets/watchedMempool.ts";
+import { person } from "../../support/wallets/person.ts";
+import { baseAddress } from "../../support/wallets/walletIndexModel.ts";
 
 const ada = 1_000_000n;
 const alice = person("alice");

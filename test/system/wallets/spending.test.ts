@@ -4,7 +4,7 @@ import { schemaMigrations } from "#src/app/schema.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { readSpending, releaseSpend, reserveSpends, type Spend } from "#src/wallet/spending.ts";
-import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 
 const WALLET = "ab".repeat(20);
 const DAY = 100;

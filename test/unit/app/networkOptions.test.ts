@@ -9,7 +9,7 @@ import { StartError } from "#src/app/context.ts";
 import { mainnetNotice, tokensServed } from "#src/app/mainnet.ts";
 import { checkNetwork } from "#src/app/networkCheck.ts";
 import { HELP, type Options, readOptions } from "#src/app/options.ts";
-import { vectors } from "../../support/vectors.ts";
+import { vectors } from "../../support/base/vectors.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-genesis-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { readOptions } from "#src/app/options.ts";
-import { blocksOf, readPage } from "../../support/docs.ts";
+import { blocksOf, readPage } from "../../support/docs/pages.ts";
 
 const HASH = "ab".repeat(32);
 

@@ -4,7 +4,7 @@ import type { Options } from "#src/app/options.ts";
 import { readOptions } from "#src/app/options.ts";
 import { TRACING_HELP } from "#src/app/serveHelp.ts";
 import { readServeOptions, SERVE_HELP, socketProblem } from "#src/app/serveOptions.ts";
-import { temporaryFiles } from "../../support/certificates.ts";
+import { temporaryFiles } from "../../support/infra/tlsCertificates.ts";
 
 function serve(args: readonly string[], env: Record<string, string> = {}): Options {
   const read = readServeOptions(args, env);

@@ -1,7 +1,7 @@
 /** Metrics in Prometheus's form: each line follows the grammar of the text format. */
 import { describe, expect, it } from "vitest";
 import { Metrics, MOST_SERIES } from "#src/base/metrics.ts";
-import { exposition } from "../../support/exposition.ts";
+import { exposition } from "../../support/runtime/prometheusText.ts";
 
 describe("metrics", () => {
   it("are text that follows the format", async () => {

@@ -4,8 +4,15 @@ import { afterEach, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { NtpClock, type NtpOptions } from "#src/base/ntpClock.ts";
 import { agreedOffset, ntpRequest, readNtpAnswer } from "#src/base/ntpPacket.ts";
-import { ahead, type NtpBehaviour, ntpServer, type NtpTestServer, reply, timestamp } from "../../support/ntp_server.ts";
-import { edgeAlone } from "../../support/wallet_edge.ts";
+import {
+  ahead,
+  type NtpBehaviour,
+  ntpServer,
+  type NtpTestServer,
+  reply,
+  timestamp,
+} from "../../support/infra/ntpServer.ts";
+import { edgeAlone } from "../../support/service/walletEdge.ts";
 
 const HOUR = 3_600_000_000;
 const nonce = Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8]);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { SerialWork } from "#src/base/serialWork.ts";
-import { until } from "../../support/until.ts";
+import { until } from "../../support/base/until.ts";
 
 /** A promise that a test resolves; Node 20 has no `Promise.withResolvers`. */
 function gate() {

@@ -3,13 +3,13 @@ import { afterEach, describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { createLog, silentLog } from "#src/base/log.ts";
 import { type Builders, createBuilders } from "#src/builders/builders.ts";
-import { packFacts } from "../../support/packed_facts.ts";
+import { packFacts } from "../../support/contract/packedFacts.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { bucketOf, cutOf, neededBuckets } from "#src/forestry/cut.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
-import { measure, ModelToken, op, Outputs, published, slots } from "../../support/cage.ts";
-import { coin, person } from "../../support/wallet.ts";
+import { measure, ModelToken, op, Outputs, published, slots } from "../../support/contract/contractLedger.ts";
+import { coin, person } from "../../support/wallets/person.ts";
 
 const alice = person("alice");
 const soon = (ms = 20_000) => ({ deadline: Date.now() + ms });
@@ -99,7 +99,7 @@ describe("odd threads", () => {
       log: silentLog,
       start: () => {
         started++;
-        return new Worker(new URL("../../support/odd_thread.js", import.meta.url), { execArgv: [] });
+        return new Worker(new URL("../../support/runtime/faultyThread.js", import.meta.url), { execArgv: [] });
       },
       ...options,
     });
@@ -178,7 +178,7 @@ describe("odd threads", () => {
       log: silentLog,
       start: () => {
         const workerData = { dies: workers.length === 1 };
-        const url = new URL("../../support/odd_thread.js", import.meta.url);
+        const url = new URL("../../support/runtime/faultyThread.js", import.meta.url);
         workers.push(new Worker(url, { execArgv: [], workerData }));
         return workers.at(-1)!;
       },

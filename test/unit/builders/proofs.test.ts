@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import type { PackedFacts } from "#src/builders/packedFacts.ts";
-import { packFacts } from "../../support/packed_facts.ts";
+import { packFacts } from "../../support/contract/packedFacts.ts";
 import { prove } from "#src/builders/proofs.ts";
 import { bucketOf, cutOf, neededBuckets } from "#src/forestry/cut.ts";
 import { encodeProof } from "#src/forestry/proof.ts";

@@ -6,9 +6,9 @@ import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { construct, estimateFees } from "#src/wallet/build/construct.ts";
 import { packCoins, unpackCoins } from "#src/wallet/build/packed.ts";
-import { meansOf, ownCoin, setting } from "../../support/wallet_means.ts";
-import { agrees, plutusHash } from "../../support/scripts.ts";
-import { person } from "../../support/wallet.ts";
+import { meansOf, ownCoin, setting } from "../../support/wallets/fundedWallet.ts";
+import { agrees, plutusHash } from "../../support/plutus/scripts.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const bob = person("bob");
 const ada = 1_000_000n;

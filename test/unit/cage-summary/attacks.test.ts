@@ -4,9 +4,9 @@ import { toJson } from "#src/base/json.ts";
 import { initHash } from "#src/cardano/hash.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import { type Intent, type Limits, type NotIntended, requireIntent, type Summary } from "#src/client/summary.ts";
-import { attacks } from "../../support/attacks.ts";
-import { bound, taken } from "../../support/editable_transactions.ts";
-import { meantTransactions } from "../../support/summaries.ts";
+import { attacks } from "../../support/tokens/attacks.ts";
+import { bound, taken } from "../../support/ledger/editableTransactions.ts";
+import { meantTransactions } from "../../support/tokens/summaries.ts";
 
 const all = meantTransactions();
 

@@ -8,7 +8,7 @@ import { head } from "#src/cardano/cbor.ts";
 import { initHash } from "#src/cardano/hash.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { summarize } from "#src/client/summary.ts";
-import { vectors } from "../../support/vectors.ts";
+import { vectors } from "../../support/base/vectors.ts";
 
 beforeAll(initHash);
 

@@ -1,8 +1,8 @@
 /** Transactions with random changes: those that are still accepted for the intent have the same effect. */
 import { beforeAll, expect, test } from "vitest";
 import { initHash } from "#src/cardano/hash.ts";
-import { meantTransactions } from "../../support/summaries.ts";
-import { judgeMutants } from "../../support/summary_mutants.ts";
+import { meantTransactions } from "../../support/tokens/summaries.ts";
+import { judgeMutants } from "../../support/tokens/summaryMutants.ts";
 
 const ROUNDS = 300;
 

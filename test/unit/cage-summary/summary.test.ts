@@ -23,10 +23,10 @@ import {
   summarize,
   type Summary,
 } from "#src/client/summary.ts";
-import { bound, elements, taken } from "../../support/editable_transactions.ts";
-import { must, Outputs, slots } from "../../support/cage.ts";
-import { alice, bob, hexOf, mallory, type Meant, meantTransactions, text } from "../../support/summaries.ts";
-import { coin, signed } from "../../support/wallet.ts";
+import { bound, elements, taken } from "../../support/ledger/editableTransactions.ts";
+import { must, Outputs, slots } from "../../support/contract/contractLedger.ts";
+import { alice, bob, hexOf, mallory, type Meant, meantTransactions, text } from "../../support/tokens/summaries.ts";
+import { coin, signed } from "../../support/wallets/person.ts";
 
 beforeAll(initHash);
 

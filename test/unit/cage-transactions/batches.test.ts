@@ -20,8 +20,8 @@ import {
   Outputs,
   requested,
   stated,
-} from "../../support/cage.ts";
-import { assetId, coin, newRef, person, utxo } from "../../support/wallet.ts";
+} from "../../support/contract/contractLedger.ts";
+import { assetId, coin, newRef, person, utxo } from "../../support/wallets/person.ts";
 
 afterEach(judgeApplied);
 

@@ -16,9 +16,18 @@ import { topBranchOf, withSlot } from "#src/forestry/topBranch.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { readData } from "#src/cardano/data.ts";
-import { factsOf, measure, must, op, Outputs, published, requested, stated } from "../../support/cage.ts";
-import { coin, person, utxo } from "../../support/wallet.ts";
-import { cage, requestFields } from "../../support/whole_transaction.ts";
+import {
+  factsOf,
+  measure,
+  must,
+  op,
+  Outputs,
+  published,
+  requested,
+  stated,
+} from "../../support/contract/contractLedger.ts";
+import { coin, person, utxo } from "../../support/wallets/person.ts";
+import { cage, requestFields } from "../../support/contract/wholeTransaction.ts";
 
 beforeAll(initHash);
 

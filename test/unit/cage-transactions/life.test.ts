@@ -8,8 +8,8 @@ import { buildEnd } from "#src/cage/transactions/end.ts";
 import { buildRequest, type BuiltRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
-import { judgeApplied, measure, ModelToken, must, op, Outputs } from "../../support/cage.ts";
-import { coin, type Person, person } from "../../support/wallet.ts";
+import { judgeApplied, measure, ModelToken, must, op, Outputs } from "../../support/contract/contractLedger.ts";
+import { coin, type Person, person } from "../../support/wallets/person.ts";
 
 afterEach(judgeApplied);
 

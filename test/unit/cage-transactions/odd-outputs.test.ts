@@ -17,9 +17,9 @@ import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { readNewOutput } from "#src/cardano/conway/output.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import { measure, must, op, Outputs, published, requested, stated } from "../../support/cage.ts";
-import { oddEncodings } from "../../support/odd_encodings.ts";
-import { assetId, coin, newRef, person } from "../../support/wallet.ts";
+import { measure, must, op, Outputs, published, requested, stated } from "../../support/contract/contractLedger.ts";
+import { oddEncodings } from "../../support/ledger/oddEncodings.ts";
+import { assetId, coin, newRef, person } from "../../support/wallets/person.ts";
 
 const alice = person("alice");
 const bob = person("bob");

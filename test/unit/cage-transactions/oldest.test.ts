@@ -8,8 +8,17 @@ import { buildBatch } from "#src/cage/transactions/batch.ts";
 import { type OpenUtxo, selectRequests } from "#src/cage/transactions/update.ts";
 import { digest } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
-import { judgeApplied, measure, ModelToken, must, op, Outputs, requested, stated } from "../../support/cage.ts";
-import { coin, person } from "../../support/wallet.ts";
+import {
+  judgeApplied,
+  measure,
+  ModelToken,
+  must,
+  op,
+  Outputs,
+  requested,
+  stated,
+} from "../../support/contract/contractLedger.ts";
+import { coin, person } from "../../support/wallets/person.ts";
 
 afterEach(judgeApplied);
 

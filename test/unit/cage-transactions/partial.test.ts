@@ -19,8 +19,8 @@ import {
   Outputs,
   requested,
   stated,
-} from "../../support/cage.ts";
-import { assetId, coin, newRef, person, signed } from "../../support/wallet.ts";
+} from "../../support/contract/contractLedger.ts";
+import { assetId, coin, newRef, person, signed } from "../../support/wallets/person.ts";
 
 afterEach(judgeApplied);
 

@@ -23,8 +23,8 @@ import {
   Outputs,
   requested,
   stated,
-} from "../../support/cage.ts";
-import { assetId, coin, person } from "../../support/wallet.ts";
+} from "../../support/contract/contractLedger.ts";
+import { assetId, coin, person } from "../../support/wallets/person.ts";
 
 afterEach(judgeApplied);
 

@@ -28,7 +28,7 @@ import type { Bool, Data, Expr, Int, List, Pair, Term } from "#src/cage/uplc/ter
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { evaluate } from "#src/plutus/machine/evaluate.ts";
 import { Constant } from "#src/plutus/machine/value.ts";
-import { seeded } from "../../support/random.ts";
+import { seeded } from "../../support/base/seededRandom.ts";
 
 const UNLIMITED = { memory: 10n ** 12n, steps: 10n ** 15n };
 

@@ -16,7 +16,7 @@ import { initHash } from "#src/forestry/hash.ts";
 import { rootWith, rootWithout } from "#src/forestry/verify.ts";
 import type { Proof } from "#src/forestry/proof.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
-import { factsOf, op } from "../../support/cage.ts";
+import { factsOf, op } from "../../support/contract/contractLedger.ts";
 import {
   modifying,
   type Plan,
@@ -25,8 +25,8 @@ import {
   type Update,
   update,
   verdict,
-} from "../../support/cage_world.ts";
-import { accepted, paying, requestFields, updating, type Whole } from "../../support/whole_transaction.ts";
+} from "../../support/contract/contractPlan.ts";
+import { accepted, paying, requestFields, updating, type Whole } from "../../support/contract/wholeTransaction.ts";
 
 beforeAll(initHash);
 

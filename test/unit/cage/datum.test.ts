@@ -23,7 +23,7 @@ import {
   readKeyAddress,
 } from "#src/cage/plutus_address.ts";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
-import { malformedVariants } from "../../support/malformed_data.ts";
+import { malformedVariants } from "../../support/plutus/malformedData.ts";
 
 const hex = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(toHex);
 const bytes = fc.uint8Array({ maxLength: 200 });

@@ -12,11 +12,11 @@ import { spendData } from "#src/cage/redeemer.ts";
 import { FactReplica, readFactText } from "#src/client/factReplica.ts";
 import { digest } from "#src/forestry/hash.ts";
 import { CONTENT_BYTES } from "#src/runtime/events/content.ts";
-import { MemoryChain } from "../../support/chain.ts";
-import { trieOf } from "../../support/hostile_blocks.ts";
-import { MemoryIndex } from "../../support/memory_index.ts";
-import { TokenEvents } from "../../support/token_events.ts";
-import { newRef } from "../../support/wallet.ts";
+import { MemoryChain } from "../../support/chain/memoryChain.ts";
+import { trieOf } from "../../support/tokens/hostileBlocks.ts";
+import { MemoryIndex } from "../../support/tokens/memoryIndex.ts";
+import { TokenEvents } from "../../support/tokens/tokenEvents.ts";
+import { newRef } from "../../support/wallets/person.ts";
 
 const SCRIPT = "ab".repeat(28);
 const TOKEN = "5a".repeat(32);

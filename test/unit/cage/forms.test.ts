@@ -10,9 +10,9 @@ import { lovelace } from "#src/cardano/value.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { datumData, decodeDatum, EMPTY_ROOT, type Request, type State } from "#src/cage/datum.ts";
-import { op, slots } from "../../support/cage.ts";
-import { complete } from "../../support/judged_transaction.ts";
-import { utxo } from "../../support/wallet.ts";
+import { op, slots } from "../../support/contract/contractLedger.ts";
+import { complete } from "../../support/contract/judgedTransaction.ts";
+import { utxo } from "../../support/wallets/person.ts";
 import {
   accepted,
   alice,
@@ -24,7 +24,7 @@ import {
   stateOf,
   updating,
   type Whole,
-} from "../../support/whole_transaction.ts";
+} from "../../support/contract/wholeTransaction.ts";
 
 const TOKEN = "5a".repeat(32);
 const BREAK = Uint8Array.of(0xff);

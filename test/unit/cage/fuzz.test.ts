@@ -1,7 +1,7 @@
 import process from "node:process";
 import { beforeAll, expect, it } from "vitest";
 import { initHash } from "#src/forestry/hash.ts";
-import { fuzzProofs } from "../../support/proof_fuzz.ts";
+import { fuzzProofs } from "../../support/contract/proofFuzz.ts";
 
 /** Number of changed proofs to try; by default as many as five seconds allow, and at least two hundred. */
 const COUNT = Number(process.env["FUZZ_PROOFS"] ?? 0);

@@ -13,10 +13,10 @@ import { spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
 import { digest } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import { op } from "../../support/cage.ts";
-import { CageIndex } from "../../support/cage_index.ts";
-import { newRef } from "../../support/wallet.ts";
-import { alice, cage, policy, stateOf } from "../../support/whole_transaction.ts";
+import { op } from "../../support/contract/contractLedger.ts";
+import { CageIndex } from "../../support/tokens/tokenIndex.ts";
+import { newRef } from "../../support/wallets/person.ts";
+import { alice, cage, policy, stateOf } from "../../support/contract/wholeTransaction.ts";
 
 const TOKENS = ["5a".repeat(32), "5b".repeat(32)];
 const KEYS = ["", "a", "/", "\u0000"];

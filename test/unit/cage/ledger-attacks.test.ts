@@ -13,11 +13,11 @@ import { EMPTY_ROOT, encodeState, tokenName } from "#src/cage/datum.ts";
 import type { Action } from "#src/cage/redeemer.ts";
 import type { Proof } from "#src/forestry/proof.ts";
 import { scriptHash } from "#src/cage/uplc/program.ts";
-import { op } from "../../support/cage.ts";
-import { theBuild } from "../../support/contract_build.ts";
-import { forgeries } from "../../support/forged_proofs.ts";
-import { judged } from "../../support/judged_transaction.ts";
-import { coin, person, utxo } from "../../support/wallet.ts";
+import { op } from "../../support/contract/contractLedger.ts";
+import { theBuild } from "../../support/contract/contractBuild.ts";
+import { forgeries } from "../../support/contract/forgedProofs.ts";
+import { judged } from "../../support/contract/judgedTransaction.ts";
+import { coin, person, utxo } from "../../support/wallets/person.ts";
 import {
   alice,
   bob,
@@ -32,7 +32,7 @@ import {
   updating,
   type Whole,
   yes,
-} from "../../support/whole_transaction.ts";
+} from "../../support/contract/wholeTransaction.ts";
 
 const TOKEN = "5a".repeat(32);
 const OTHER = "5b".repeat(32);

@@ -2,7 +2,16 @@ import { describe, expect, it } from "vitest";
 import { constr, type Data } from "#src/cardano/data.ts";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concat } from "#src/base/bytes.ts";
-import { fill, input, keyAt, minted, output, reference, scriptAt, value } from "../../support/script_context.ts";
+import {
+  fill,
+  input,
+  keyAt,
+  minted,
+  output,
+  reference,
+  scriptAt,
+  value,
+} from "../../support/contract/scriptContext.ts";
 import {
   EMPTY,
   MALLORY,
@@ -17,7 +26,7 @@ import {
   stateOutput,
   verdict,
   WALLET,
-} from "../../support/cage_world.ts";
+} from "../../support/contract/contractPlan.ts";
 
 const MINT: Data = constr(0, constr(0, SEED));
 const BURN: Data = constr(1);

@@ -5,8 +5,17 @@ import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { readDatum } from "#src/cage/datum.ts";
 import type { Action } from "#src/cage/redeemer.ts";
-import { malformedVariants } from "../../support/malformed_data.ts";
-import { fill, input, keyAt, minted, output, reference, scriptAt, value } from "../../support/script_context.ts";
+import { malformedVariants } from "../../support/plutus/malformedData.ts";
+import {
+  fill,
+  input,
+  keyAt,
+  minted,
+  output,
+  reference,
+  scriptAt,
+  value,
+} from "../../support/contract/scriptContext.ts";
 import {
   ALICE,
   BOB,
@@ -32,7 +41,7 @@ import {
   update,
   verdict,
   WALLET,
-} from "../../support/cage_world.ts";
+} from "../../support/contract/contractPlan.ts";
 
 const alice: RequestSpec = { id: 61, key: "a", requester: ALICE };
 const bob: RequestSpec = { id: 62, key: "b", requester: BOB, fee: 300_000n };

@@ -24,11 +24,20 @@ import {
   stateReference,
   update,
   WALLET,
-} from "../../support/cage_world.ts";
-import { fastVerdict, mutate } from "../../support/contract_mutants.ts";
-import { judge } from "../../support/contract_promises.ts";
-import { fill, input, keyAt, minted, output, reference, scriptAt, value } from "../../support/script_context.ts";
-import { worsen } from "../../support/whole_mutants.ts";
+} from "../../support/contract/contractPlan.ts";
+import { fastVerdict, mutate } from "../../support/contract/contractMutants.ts";
+import { judge } from "../../support/contract/contractPromises.ts";
+import {
+  fill,
+  input,
+  keyAt,
+  minted,
+  output,
+  reference,
+  scriptAt,
+  value,
+} from "../../support/contract/scriptContext.ts";
+import { worsen } from "../../support/contract/wholeMutants.ts";
 
 const SEED_OF_RUN = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000);
 

@@ -9,8 +9,8 @@ import { buildEnd } from "#src/cage/transactions/end.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { Forestry } from "#src/forestry/trie.ts";
-import { cageAddress, measure, must, op, Outputs, requested, stated } from "../../support/cage.ts";
-import { coin, person } from "../../support/wallet.ts";
+import { cageAddress, measure, must, op, Outputs, requested, stated } from "../../support/contract/contractLedger.ts";
+import { coin, person } from "../../support/wallets/person.ts";
 
 const [alice, bob] = [person("alice"), person("bob")];
 const name = "5a".repeat(32);

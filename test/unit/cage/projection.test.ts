@@ -9,9 +9,9 @@ import { encodeTransaction, type NewOutput, transactionHash, type TransactionPar
 import { lovelace } from "#src/cardano/value.ts";
 import { EMPTY_ROOT, encodeRequest, type Request } from "#src/cage/datum.ts";
 import { spendData } from "#src/cage/redeemer.ts";
-import { op } from "../../support/cage.ts";
-import { CageIndex } from "../../support/cage_index.ts";
-import { newRef, person, utxo } from "../../support/wallet.ts";
+import { op } from "../../support/contract/contractLedger.ts";
+import { CageIndex } from "../../support/tokens/tokenIndex.ts";
+import { newRef, person, utxo } from "../../support/wallets/person.ts";
 import {
   alice,
   bob,
@@ -22,7 +22,7 @@ import {
   requestFields,
   stateOf,
   updating,
-} from "../../support/whole_transaction.ts";
+} from "../../support/contract/wholeTransaction.ts";
 
 const TOKEN = "5a".repeat(32);
 const FOREIGN = "09".repeat(28);

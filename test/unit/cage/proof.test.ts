@@ -7,9 +7,9 @@ import { BranchNode } from "#src/forestry/node.ts";
 import { Forestry, type Leaf, leafOf } from "#src/forestry/trie.ts";
 import { excludes, rootWith, rootWithout } from "#src/forestry/verify.ts";
 import { concat, fromHex, utf8 } from "#src/base/bytes.ts";
-import { forgeries, rootsWithoutChecks } from "../../support/forged_proofs.ts";
-import { scriptFollows } from "../../support/script_proof.ts";
-import { vectors } from "../../support/vectors.ts";
+import { forgeries, rootsWithoutChecks } from "../../support/contract/forgedProofs.ts";
+import { scriptFollows } from "../../support/contract/scriptProof.ts";
+import { vectors } from "../../support/base/vectors.ts";
 
 const insert = (value: string) => constr(0, utf8(value));
 const remove = (value: string) => constr(1, utf8(value));

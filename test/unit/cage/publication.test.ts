@@ -7,7 +7,7 @@ import { encodeData } from "#src/cardano/data.ts";
 import { findPublished, publicationAddress, referenceScript } from "#src/cage/publication.ts";
 import { cageScript } from "#src/cage/script.ts";
 import { noAssets } from "#src/cardano/value.ts";
-import { assetId, utxo } from "../../support/wallet.ts";
+import { assetId, utxo } from "../../support/wallets/person.ts";
 
 const address = publicationAddress(0);
 const script = referenceScript(cageScript);

@@ -33,7 +33,7 @@ import {
   update,
   verdict,
   WALLET,
-} from "../../support/cage_world.ts";
+} from "../../support/contract/contractPlan.ts";
 import {
   asVersion3,
   fill,
@@ -47,7 +47,7 @@ import {
   spending,
   spendingOf,
   value,
-} from "../../support/script_context.ts";
+} from "../../support/contract/scriptContext.ts";
 
 const junk: RequestSpec = { id: 61, key: "junk", requester: ALICE, refused: true };
 const alice: RequestSpec = { id: 62, key: "a", requester: ALICE };

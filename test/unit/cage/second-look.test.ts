@@ -17,9 +17,9 @@ import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { proofData, type Step } from "#src/forestry/proof.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
-import { op, published, slots } from "../../support/cage.ts";
-import { scriptFollows } from "../../support/script_proof.ts";
-import { coin, person, utxo } from "../../support/wallet.ts";
+import { op, published, slots } from "../../support/contract/contractLedger.ts";
+import { scriptFollows } from "../../support/contract/scriptProof.ts";
+import { coin, person, utxo } from "../../support/wallets/person.ts";
 import {
   alice,
   bob,
@@ -33,7 +33,7 @@ import {
   updating,
   type Whole,
   yes,
-} from "../../support/whole_transaction.ts";
+} from "../../support/contract/wholeTransaction.ts";
 
 const TOKEN = "5a".repeat(32);
 const OTHER = "5b".repeat(32);

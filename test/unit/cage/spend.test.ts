@@ -12,7 +12,7 @@ import {
   scriptAt,
   spending,
   value,
-} from "../../support/script_context.ts";
+} from "../../support/contract/scriptContext.ts";
 import { validator } from "#src/cage/contract/validator.ts";
 import {
   ALICE,
@@ -38,7 +38,7 @@ import {
   update,
   verdict,
   WALLET,
-} from "../../support/cage_world.ts";
+} from "../../support/contract/contractPlan.ts";
 
 const state: Spend = { input: input(stateReference, stateOutput(EMPTY)), redeemer: END };
 const ending: Plan = {

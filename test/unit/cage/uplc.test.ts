@@ -26,7 +26,7 @@ import { flat } from "#src/cage/uplc/flat.ts";
 import { asBytes, asInt, asList, record } from "#src/cage/uplc/record.ts";
 import { applied, type Bool, type Data, type Expr, type Int, type List, typed, Variable } from "#src/cage/uplc/term.ts";
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import { run } from "../../support/script_context.ts";
+import { run } from "../../support/contract/scriptContext.ts";
 
 /** Whether a condition without arguments evaluates to true. */
 const holds = (condition: Expr<Bool>) => run(check(condition, "false", unit)).message;

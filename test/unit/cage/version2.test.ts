@@ -1,5 +1,5 @@
 /** The attacks on version 2 of the contract. All other tests of the contract run on it in `test/long/version2.test.ts`. */
-import "../../support/version2.ts";
+import "../../support/contract/version2.ts";
 import "./ledger-attacks.test.ts";
 import "./whole.test.ts";
 import "./mint.test.ts";

@@ -12,7 +12,7 @@ import { initHash } from "#src/forestry/hash.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { mainnetParameters, mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { evaluate } from "#src/plutus/machine/evaluate.ts";
-import { measure, must, op, Outputs, published, requested, stated } from "../../support/cage.ts";
+import { measure, must, op, Outputs, published, requested, stated } from "../../support/contract/contractLedger.ts";
 import {
   BOB,
   CONTRIBUTE,
@@ -27,9 +27,9 @@ import {
   update,
   verdictBy,
   WALLET,
-} from "../../support/cage_world.ts";
-import { asVersion3, fill, input, output, reference, scriptAt, value } from "../../support/script_context.ts";
-import { coin, person } from "../../support/wallet.ts";
+} from "../../support/contract/contractPlan.ts";
+import { asVersion3, fill, input, output, reference, scriptAt, value } from "../../support/contract/scriptContext.ts";
+import { coin, person } from "../../support/wallets/person.ts";
 
 beforeAll(initHash);
 

@@ -12,9 +12,9 @@ import type { Proof } from "#src/forestry/proof.ts";
 import { scriptHash } from "#src/cage/uplc/program.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { fromHex, utf8 } from "#src/base/bytes.ts";
-import { op } from "../../support/cage.ts";
-import { forgeries } from "../../support/forged_proofs.ts";
-import { coin, person, utxo } from "../../support/wallet.ts";
+import { op } from "../../support/contract/contractLedger.ts";
+import { forgeries } from "../../support/contract/forgedProofs.ts";
+import { coin, person, utxo } from "../../support/wallets/person.ts";
 import {
   accepted,
   alice,
@@ -30,7 +30,7 @@ import {
   updating,
   type Whole,
   yes,
-} from "../../support/whole_transaction.ts";
+} from "../../support/contract/wholeTransaction.ts";
 
 const TOKEN = "5a".repeat(32);
 const OTHER = "5b".repeat(32);

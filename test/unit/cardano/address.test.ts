@@ -22,7 +22,7 @@ import { derivePath, parsePath, rootKey } from "#src/cardano/derivation.ts";
 import { keyHash, publicKey } from "#src/cardano/keys.ts";
 import { readKey } from "#src/cardano/keyText.ts";
 import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
-import { walletVectors } from "../../support/wallet-vectors.ts";
+import { walletVectors } from "../../support/wallets/walletVectors.ts";
 
 function must(text: string): Address {
   const read = parseAddress(text);

@@ -10,7 +10,7 @@ import { blake2b256, hash256, initHash } from "#src/cardano/hash.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type Value } from "#src/cardano/value.ts";
-import { blockFile, blocksOf, capturedBlocks, chunks, singles } from "../../support/blocks.ts";
+import { blockFile, blocksOf, capturedBlocks, chunks, singles } from "../../support/chain/vectorBlocks.ts";
 
 beforeAll(initHash);
 

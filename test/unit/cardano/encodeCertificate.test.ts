@@ -7,7 +7,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { encodeTransaction, redeemerIndices } from "#src/cardano/transaction.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import { type AccountCertificate, encodeCertificate } from "#src/cardano/encodeCertificate.ts";
-import { newRef } from "../../support/wallet.ts";
+import { newRef } from "../../support/wallets/person.ts";
 
 const key = { kind: "key", hash: "11".repeat(28) } as const;
 const script = { kind: "script", hash: "22".repeat(28) } as const;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { drepId, parseDrepId } from "#src/cardano/drepId.ts";
-import { walletVectors } from "../../support/wallet-vectors.ts";
+import { walletVectors } from "../../support/wallets/walletVectors.ts";
 
 const samples = walletVectors("asset-fingerprint");
 test("a fingerprint is that of CIP-14", () => {

@@ -16,7 +16,7 @@ import {
 import { keyHash, newSeed, publicKey, sign, verify } from "#src/cardano/keys.ts";
 import { readKey, writeKey } from "#src/cardano/keyText.ts";
 import { mnemonicEntropy, mnemonicWords, newMnemonic } from "#src/cardano/mnemonic.ts";
-import { walletVectors } from "../../support/wallet-vectors.ts";
+import { walletVectors } from "../../support/wallets/walletVectors.ts";
 
 function entropyOf(mnemonic: string): Uint8Array {
   const entropy = mnemonicEntropy(mnemonic.split(" "));

@@ -7,8 +7,8 @@ import { addressText, parseAddress, readAddressHex } from "#src/cardano/address.
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { epochTimes, ERAS, eraStart, slotAt, timeAt } from "#src/cardano/eras.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
-import { blockFile, singles } from "../../support/blocks.ts";
-import { mainnetEras } from "../../support/mainnet_eras.ts";
+import { blockFile, singles } from "../../support/chain/vectorBlocks.ts";
+import { mainnetEras } from "../../support/chain/mainnetEras.ts";
 
 describe("slots of mainnet", () => {
   const eras = mainnetEras();

@@ -8,7 +8,7 @@ import { CborError, encode, Encoded, head } from "#src/cardano/cbor.ts";
 import { initHash } from "#src/cardano/hash.ts";
 import { readWhole } from "#src/cardano/scanBody.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
-import { blockFile, singles } from "../../support/blocks.ts";
+import { blockFile, singles } from "../../support/chain/vectorBlocks.ts";
 
 beforeAll(initHash);
 

@@ -6,7 +6,7 @@ import { hash256, initHash } from "#src/cardano/hash.ts";
 import { readOutput } from "#src/cardano/output.ts";
 import { scanBlock, scanTransaction, UnknownEraError } from "#src/cardano/scan.ts";
 import { noAssets } from "#src/cardano/value.ts";
-import { blockFile, blocksOf, chunks, singles } from "../../support/blocks.ts";
+import { blockFile, blocksOf, chunks, singles } from "../../support/chain/vectorBlocks.ts";
 
 beforeAll(initHash);
 

@@ -19,9 +19,9 @@ import {
   witnessBytes,
 } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import { agrees } from "../../support/scripts.ts";
-import { witnessFields } from "../../support/soundness.ts";
-import { assetId, newRef, person, signed } from "../../support/wallet.ts";
+import { agrees } from "../../support/plutus/scripts.ts";
+import { witnessFields } from "../../support/ledger/soundness.ts";
+import { assetId, newRef, person, signed } from "../../support/wallets/person.ts";
 
 const alice = person("alice");
 const bob = person("bob");

@@ -5,7 +5,7 @@ import { fail, ok } from "#src/base/result.ts";
 import { origin } from "#src/cardano/block.ts";
 import { versionWarning, watchVersion } from "#src/chain/versionWatch.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
-import { MemoryChain, memoryPort } from "../../support/chain.ts";
+import { MemoryChain, memoryPort } from "../../support/chain/memoryChain.ts";
 
 const at = (major: number) => ({ ...mainnetParametersAt(11), protocolVersion: { major, minor: 1 } });
 

@@ -10,7 +10,7 @@ import { VERSION } from "#src/base/version.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { completion } from "#src/cli/completion.ts";
 import { commandsOf, pathOf } from "#src/cli/commandTree.ts";
-import { runCli } from "../../support/arbor_cli.ts";
+import { runCli } from "../../support/cli/arborCli.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-cli-"));

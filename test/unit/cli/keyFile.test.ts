@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { parseAddress } from "#src/cardano/address.ts";
-import { runCli } from "../../support/arbor_cli.ts";
+import { runCli } from "../../support/cli/arborCli.ts";
 
 const arbor = async (...args: string[]) => {
   const { code, stdout, stderr } = await runCli(args);

@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { type TrustOptions, verify } from "#src/cli/proofs.ts";
-import { TOKEN, TokenWithFacts } from "../../support/fact_answers.ts";
+import { TOKEN, TokenWithFacts } from "../../support/tokens/factAnswers.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import { parseJson, toJson } from "#src/base/json.ts";
 import { keyBytes } from "#src/client/factKey.ts";
 import { type FactsAnswer, type FactSetQuestion, type FactSource, verifyFactSet } from "#src/client/factSet.ts";
 import { initHash } from "#src/forestry/hash.ts";
-import { TOKEN, TokenWithFacts } from "../../support/fact_answers.ts";
+import { TOKEN, TokenWithFacts } from "../../support/tokens/factAnswers.ts";
 
 beforeAll(initHash);
 

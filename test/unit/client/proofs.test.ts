@@ -10,9 +10,9 @@ import { digest, initHash } from "#src/forestry/hash.ts";
 import { proofJson, readProofJson } from "#src/forestry/json.ts";
 import { encodeProof, type Proof } from "#src/forestry/proof.ts";
 import { leafOf } from "#src/forestry/trie.ts";
-import { TOKEN, TokenWithFacts } from "../../support/fact_answers.ts";
-import { modelProof, modelRoot } from "../../support/forestry_model.ts";
-import { bend, crowds, dice, type Roll } from "../../support/proof_fuzz.ts";
+import { TOKEN, TokenWithFacts } from "../../support/tokens/factAnswers.ts";
+import { modelProof, modelRoot } from "../../support/contract/forestryModel.ts";
+import { bend, crowds, dice, type Roll } from "../../support/contract/proofFuzz.ts";
 
 beforeAll(initHash);
 

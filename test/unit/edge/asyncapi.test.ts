@@ -12,8 +12,8 @@ import { walletContent, walletMachine } from "#machines/wallet.ts";
 import { asyncApiDocument } from "#src/edge/operator/asyncapi.ts";
 import { cloudEvent, kebab, type Transition } from "#src/runtime/events/transition.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
-import { EventDocument } from "../../support/event_document.ts";
-import { validatorOf } from "../../support/asyncapi.ts";
+import { EventDocument } from "../../support/docs/eventDocument.ts";
+import { validatorOf } from "../../support/docs/asyncApi.ts";
 
 const official = JSON.parse(
   readFileSync(createRequire(import.meta.url).resolve("@asyncapi/specs/schemas/3.0.0-without-$id.json"), "utf8"),

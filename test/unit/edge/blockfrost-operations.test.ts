@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { blockfrostOperations } from "#src/edge/blockfrost/app.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
-import { describedOperations, describedQuery } from "../../support/blockfrost_contract.ts";
+import { describedOperations, describedQuery } from "../../support/blockfrost/blockfrostDescription.ts";
 
 // declaring the operations reads nothing but the network
 const network = { id: 0 };

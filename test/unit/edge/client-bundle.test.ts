@@ -12,8 +12,8 @@ import { type Builders, createBuilders } from "#src/builders/builders.ts";
 import { bundledOnce, bundleFor, CLIENT } from "#src/edge/clientBundle.ts";
 import { handleErrors } from "#src/edge/errors.ts";
 import { clientRoutes } from "#src/edge/tokens/clientRoutes.ts";
-import { inBrowserContext } from "../../support/browser_module.ts";
-import { TOKEN, TokenWithFacts } from "../../support/fact_answers.ts";
+import { inBrowserContext } from "../../support/pages/browserModule.ts";
+import { TOKEN, TokenWithFacts } from "../../support/tokens/factAnswers.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-bundle-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

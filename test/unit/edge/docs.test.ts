@@ -1,7 +1,7 @@
 /** The API page: its files, and how they are served. */
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { edgeAlone } from "../../support/wallet_edge.ts";
+import { edgeAlone } from "../../support/service/walletEdge.ts";
 
 const app = edgeAlone();
 

@@ -8,7 +8,7 @@ import { requestId } from "#src/base/request.ts";
 import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
 import { observe } from "#src/edge/observe.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { exposition } from "../../support/exposition.ts";
+import { exposition } from "../../support/runtime/prometheusText.ts";
 
 function service(name: string, level: "debug" | "info" = "info") {
   const lines: Record<string, unknown>[] = [];

@@ -11,7 +11,7 @@ import { bundle, type BundleFile, type BundleInput } from "#src/builders/bundle.
 import type { Builders } from "#src/builders/builders.ts";
 import { handleErrors } from "#src/edge/errors.ts";
 import { mountPage, type PageSettings } from "#src/edge/pageBundle.ts";
-import { root } from "../../support/docs.ts";
+import { root } from "../../support/docs/pages.ts";
 
 const MAX_GZIP = 60_000;
 const folder = path.join(root, "src/pages");

@@ -1,6 +1,6 @@
 /** Query parameters and methods of every route of the four services: unknown ones are refused with a message. */
 import { describe, expect, it } from "vitest";
-import { type Edge, edgesAlone, servedPaths } from "../../support/edges.ts";
+import { type Edge, edgesAlone, servedPaths } from "../../support/service/edges.ts";
 
 const call = (edge: Edge, method: string, path: string) =>
   edge.app.request(path, { method: method.toUpperCase(), headers: edge.headers });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Authority, type CertifiedKey } from "#src/cli/certificates.ts";
 import { readTls } from "#src/embedded/tlsFiles.ts";
 import { type Listener, serve } from "#src/edge/serve.ts";
-import { temporaryFiles } from "../../support/certificates.ts";
+import { temporaryFiles } from "../../support/infra/tlsCertificates.ts";
 
 const answered = "an answer over TLS";
 let listener: Listener;

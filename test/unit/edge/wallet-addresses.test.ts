@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
 import { newWalletApp } from "#src/edge/wallets/route.ts";
-import { walletVectors } from "../../support/wallet-vectors.ts";
+import { walletVectors } from "../../support/wallets/walletVectors.ts";
 
 const app = newWalletApp(silentLog);
 addressRoutes(app, { networkId: 0 });

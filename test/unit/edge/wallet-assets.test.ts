@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { assetsShown } from "#src/edge/wallets/holdings.ts";
 import { TokenServer } from "#src/wallet/tokenMetadata.ts";
-import { type OutsideServer, outsideServer } from "../../support/outside_servers.ts";
+import { type OutsideServer, outsideServer } from "../../support/infra/externalServers.ts";
 
 const policy = "1e349c9bdea19fd6c147626a5260bc44b71635f398b67c59881df209";
 const known = `${policy}504154415445`;

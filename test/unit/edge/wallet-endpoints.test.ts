@@ -1,7 +1,7 @@
 /** Which endpoints of other wallet servers are served, and which are not yet. */
 import { expect, test } from "vitest";
-import { edgeAlone } from "../../support/wallet_edge.ts";
-import { ENDPOINTS } from "../../support/wallet_endpoints.ts";
+import { edgeAlone } from "../../support/service/walletEdge.ts";
+import { ENDPOINTS } from "../../support/wallets/walletEndpoints.ts";
 
 /** Not served yet. Remove an endpoint from this list when it is served. */
 const MISSING: readonly string[] = [];

@@ -6,7 +6,7 @@ import * as params from "#src/api/wallets/params.ts";
 import { amount, integer, MOST, walletName } from "#src/api/wallets/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { newWalletApp, route } from "#src/edge/wallets/route.ts";
-import { vectors } from "../../support/vectors.ts";
+import { vectors } from "../../support/base/vectors.ts";
 import { readFileSync } from "node:fs";
 
 const json = { "content-type": "application/json" };

@@ -6,7 +6,7 @@ import { lovelace } from "#src/cardano/value.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";
 import type { WalletTransaction } from "#src/wallet/index/types.ts";
-import { transactionOf } from "../../support/wallet_index_model.ts";
+import { transactionOf } from "../../support/wallets/walletIndexModel.ts";
 
 await initHash();
 

@@ -1,7 +1,7 @@
 /** Bodies that other wallet servers refuse: each is refused here by every endpoint that accepts its type. */
 import { describe, expect, test } from "vitest";
-import { putMalformed } from "../../support/malformed_bodies.ts";
-import { edgeAlone, servedBy } from "../../support/wallet_edge.ts";
+import { putMalformed } from "../../support/wallets/malformedBodies.ts";
+import { edgeAlone, servedBy } from "../../support/service/walletEdge.ts";
 
 describe("a malformed body", () => {
   test("is refused by every endpoint of its type, with its position, and reaches no dependency", async () => {

@@ -4,7 +4,7 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { pageOf } from "#src/edge/paging.ts";
-import { edgeAlone } from "../../support/wallet_edge.ts";
+import { edgeAlone } from "../../support/service/walletEdge.ts";
 
 type Order = Parameters<typeof pageOf>[4];
 

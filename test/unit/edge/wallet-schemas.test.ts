@@ -1,10 +1,10 @@
 /** The schemas of the wallet service beside those of cardano-wallet, field by field. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { differences, readDump, readSchema, type Shape } from "../../support/schema_dump.ts";
-import { vectors } from "../../support/vectors.ts";
-import { edgeAlone } from "../../support/wallet_edge.ts";
-import { ENDPOINTS } from "../../support/wallet_endpoints.ts";
+import { differences, readDump, readSchema, type Shape } from "../../support/wallets/schemaDump.ts";
+import { vectors } from "../../support/base/vectors.ts";
+import { edgeAlone } from "../../support/service/walletEdge.ts";
+import { ENDPOINTS } from "../../support/wallets/walletEndpoints.ts";
 
 type Content = { readonly content?: Record<string, { readonly schema: object }> };
 interface Operation {

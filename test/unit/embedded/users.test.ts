@@ -1,7 +1,7 @@
 /** The users of a NATS endpoint: what an entry may be, and which problem is reported. */
 import { expect, test } from "vitest";
 import { parseUsers } from "#src/embedded/nats/users.ts";
-import { blocksOf, readPage } from "../../support/docs.ts";
+import { blocksOf, readPage } from "../../support/docs/pages.ts";
 
 const HASH = "$2b$04$" + "a".repeat(53);
 const TOKEN = "sha256:" + "0".repeat(64);

@@ -5,7 +5,7 @@ import { initHash } from "#src/forestry/hash.ts";
 import { MissingSubtrie } from "#src/forestry/node.ts";
 import { type Change, Forestry, type Leaf, leafOf } from "#src/forestry/trie.ts";
 import { equalBytes, utf8 } from "#src/base/bytes.ts";
-import { arbitraryDigest } from "../../support/forestry_arbitrary.ts";
+import { arbitraryDigest } from "../../support/contract/arbitraryLeaves.ts";
 
 /** The answer of a database: the elements of the requested buckets. */
 function read(leaves: readonly Leaf[], buckets: readonly number[]): Map<number, Leaf[]> {

@@ -6,9 +6,9 @@ import { toHex, utf8 } from "#src/base/bytes.ts";
 import { EMPTY, initHash } from "#src/forestry/hash.ts";
 import { LeafSet } from "#src/forestry/leafSet.ts";
 import { Forestry, type Leaf, leafOf } from "#src/forestry/trie.ts";
-import { arbitraryLeaves } from "../../support/forestry_arbitrary.ts";
-import { modelRoot } from "../../support/forestry_model.ts";
-import { vectors } from "../../support/vectors.ts";
+import { arbitraryLeaves } from "../../support/contract/arbitraryLeaves.ts";
+import { modelRoot } from "../../support/contract/forestryModel.ts";
+import { vectors } from "../../support/base/vectors.ts";
 
 beforeAll(initHash);
 

@@ -5,8 +5,8 @@ import { type Change, Forestry, type Leaf, leafOf } from "#src/forestry/trie.ts"
 import { encodeProof } from "#src/forestry/proof.ts";
 import { excludes, includes } from "#src/forestry/verify.ts";
 import { compareBytes, toHex, utf8 } from "#src/base/bytes.ts";
-import { arbitraryDigest, arbitraryLeaves, arbitraryPath } from "../../support/forestry_arbitrary.ts";
-import { modelProof, modelRoot } from "../../support/forestry_model.ts";
+import { arbitraryDigest, arbitraryLeaves, arbitraryPath } from "../../support/contract/arbitraryLeaves.ts";
+import { modelProof, modelRoot } from "../../support/contract/forestryModel.ts";
 
 const empty = new Uint8Array(32);
 

@@ -6,8 +6,8 @@ import { type Change, Forestry, leafOf } from "#src/forestry/trie.ts";
 import { excludes, includes, rootWith, rootWithout } from "#src/forestry/verify.ts";
 import { decodeData } from "#src/cardano/data.ts";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
-import { rootOfFacts } from "../../support/forestry_model.ts";
-import { vectors } from "../../support/vectors.ts";
+import { rootOfFacts } from "../../support/contract/forestryModel.ts";
+import { vectors } from "../../support/base/vectors.ts";
 
 type VectorStep =
   | { type: "branch"; skip: number; neighbors: string }

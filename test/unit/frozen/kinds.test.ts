@@ -14,8 +14,8 @@ import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.t
 import { graphOf } from "#src/runtime/operations/graph.ts";
 import { hydrate, stateName } from "#src/runtime/turns/machine.ts";
 import type { ActorKind, Event } from "#src/runtime/types.ts";
-import { expectFrozenJson, Shape } from "../../support/frozen.ts";
-import { notCalled } from "../../support/wallet_edge.ts";
+import { expectFrozenJson, Shape } from "../../support/base/frozenFiles.ts";
+import { notCalled } from "../../support/service/walletEdge.ts";
 
 // deno-lint-ignore no-explicit-any
 type Context = any;

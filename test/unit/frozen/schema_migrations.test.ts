@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { schemaMigrations } from "#src/app/schema.ts";
-import { expectFrozen } from "../../support/frozen.ts";
+import { expectFrozen } from "../../support/base/frozenFiles.ts";
 
 /** SQL without comments, and with one space for any white space. */
 const plainSql = (sql: string) => sql.replace(/--.*$/gm, "").replace(/\s+/g, " ").trim();

@@ -13,7 +13,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { refusal as operator } from "#src/edge/operator/status.ts";
 import { refusal as tokens } from "#src/edge/tokens/status.ts";
 import { refusal as wallets } from "#src/edge/wallets/status.ts";
-import { expectFrozen, expectFrozenLines } from "../../support/frozen.ts";
+import { expectFrozen, expectFrozenLines } from "../../support/base/frozenFiles.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 

@@ -1,8 +1,8 @@
 /** Byron addresses: payments to them, spends from them, and attacks. */
 import { describe, expect, it } from "vitest";
 import { as, decode, encode, Encoded, raw } from "#src/cardano/cbor.ts";
-import { ada, alice, bob, type Draft, output, World } from "../../support/draft.ts";
-import { bootstrapWitness, byronAddress, type ByronParts } from "../../support/byron.ts";
+import { ada, alice, bob, type Draft, output, World } from "../../support/ledger/draft.ts";
+import { bootstrapWitness, byronAddress, type ByronParts } from "../../support/chain/byron.ts";
 
 const mine: ByronParts = { key: alice.payment, chainCode: new Uint8Array(32).fill(7) };
 

@@ -8,8 +8,8 @@ import { rewardAddress } from "#src/cardano/address.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { credentialKey } from "#src/ledger/state.ts";
-import { ada, alice, bob, type Draft, type Person, tagged, World } from "../../support/draft.ts";
-import { agrees, plutusHash } from "../../support/scripts.ts";
+import { ada, alice, bob, type Draft, type Person, tagged, World } from "../../support/ledger/draft.ts";
+import { agrees, plutusHash } from "../../support/plutus/scripts.ts";
 
 const of = (person: Person): Encodable => [0, fromHex(person.stakeHash)];
 const pool = "aa".repeat(28);

@@ -7,9 +7,9 @@ import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { validate } from "#src/ledger/validate.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
-import { stateText, type Transition, transitions } from "../../support/conformance.ts";
-import { totalLovelace } from "../../support/lovelace.ts";
-import { vectors } from "../../support/vectors.ts";
+import { stateText, type Transition, transitions } from "../../support/ledger/conformance.ts";
+import { totalLovelace } from "../../support/ledger/totalLovelace.ts";
+import { vectors } from "../../support/base/vectors.ts";
 
 const folder = vectors("ledger-conformance");
 const slots = { zeroTime: 1_600_000_000_000, zeroSlot: 0, slotLength: 1_000 };

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import { addValues, lovelace, sumValues, type Value } from "#src/cardano/value.ts";
 import { boundedSum } from "#src/ledger/rules/sums.ts";
-import { costlyTransactions } from "../../support/costly_transactions.ts";
+import { costlyTransactions } from "../../support/ledger/costlyTransactions.ts";
 
 const { world, transactions } = costlyTransactions();
 

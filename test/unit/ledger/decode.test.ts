@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { type Encodable, encode, Encoded, Indefinite } from "#src/cardano/cbor.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";
-import { ada, alice, bob, type Draft, output, reference, signedBy, tagged, World } from "../../support/draft.ts";
-import { agrees } from "../../support/scripts.ts";
+import { ada, alice, bob, type Draft, output, reference, signedBy, tagged, World } from "../../support/ledger/draft.ts";
+import { agrees } from "../../support/plutus/scripts.ts";
 
 const map = (...entries: [Encodable, Encodable][]) => new Encoded(encode(new Map(entries)));
 /** A map as given, including duplicate keys. */

@@ -20,8 +20,8 @@ import {
   reference,
   slots,
   World,
-} from "../../support/draft.ts";
-import { plutusHash, refuses } from "../../support/scripts.ts";
+} from "../../support/ledger/draft.ts";
+import { plutusHash, refuses } from "../../support/plutus/scripts.ts";
 
 const of = (person: Person): Encodable => [0, fromHex(person.stakeHash)];
 const keys = [alice, bob].flatMap(({ payment, stake }) => [payment, stake]);

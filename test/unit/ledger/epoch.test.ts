@@ -19,8 +19,8 @@ import { nonMyopicMemberRewards, performanceOf, rankingOf } from "#src/ledger/ep
 import { leaderDistribution, stakeDistribution, stakeSnapshots } from "#src/ledger/epoch/reads.ts";
 import { stakeOf, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
 import { credentialKey, type LedgerState, overlay, type View } from "#src/ledger/state.ts";
-import { output } from "../../support/draft.ts";
-import { hash28, PoolWorld, stakeKeyOf } from "../../support/pools.ts";
+import { output } from "../../support/ledger/draft.ts";
+import { hash28, PoolWorld, stakeKeyOf } from "../../support/ledger/pools.ts";
 
 const terms = {
   epochLength: 100,

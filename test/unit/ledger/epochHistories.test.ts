@@ -13,9 +13,9 @@ import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { type MutableLedgerState, overlay } from "#src/ledger/state.ts";
 import { validate } from "#src/ledger/validate.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import { ada, alice, bob, type Draft, output, type Person, slots, World } from "../../support/draft.ts";
-import { totalLovelace } from "../../support/lovelace.ts";
-import { poolCertificate } from "../../support/pools.ts";
+import { ada, alice, bob, type Draft, output, type Person, slots, World } from "../../support/ledger/draft.ts";
+import { totalLovelace } from "../../support/ledger/totalLovelace.ts";
+import { poolCertificate } from "../../support/ledger/pools.ts";
 
 const people = [alice, bob];
 const keys = people.flatMap(({ payment, stake }) => [payment, stake]);

@@ -11,9 +11,9 @@ import { sign } from "#src/cardano/keys.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
-import { ada, alice, atScript, bob, datumHash, output, reference, World } from "../../support/draft.ts";
-import { oddEncodings } from "../../support/odd_encodings.ts";
-import { agrees, plutusHash, refuses } from "../../support/scripts.ts";
+import { ada, alice, atScript, bob, datumHash, output, reference, World } from "../../support/ledger/draft.ts";
+import { oddEncodings } from "../../support/ledger/oddEncodings.ts";
+import { agrees, plutusHash, refuses } from "../../support/plutus/scripts.ts";
 
 const data = encodeData(constr(1, 5n, new Uint8Array(40), [constr(0), 7n]));
 const asset = (name: string) => ["ab".repeat(28) + name, 3n] as const;

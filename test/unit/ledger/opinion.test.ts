@@ -10,8 +10,8 @@ import { minFee } from "#src/transaction/fee.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";
-import { ada, alice, asset, atScript, bob, datumHash, type Draft, output, World } from "../../support/draft.ts";
-import { agrees, agreesWithThree, agreesWithTwo, plutusHash } from "../../support/scripts.ts";
+import { ada, alice, asset, atScript, bob, datumHash, type Draft, output, World } from "../../support/ledger/draft.ts";
+import { agrees, agreesWithThree, agreesWithTwo, plutusHash } from "../../support/plutus/scripts.ts";
 
 const { Emulator, SlotConfig } = scalus;
 const parameters = mainnetParametersAt(10);

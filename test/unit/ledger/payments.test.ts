@@ -19,7 +19,7 @@ import {
   reference,
   signedBy,
   World,
-} from "../../support/draft.ts";
+} from "../../support/ledger/draft.ts";
 
 const pay = (lovelace = 2n * ada): Draft => ({ outputs: [output(bob.address, lovelace)], paid: lovelace });
 const policy = nativeHash(signedBy(alice));

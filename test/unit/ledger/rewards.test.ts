@@ -7,7 +7,7 @@ import { leaderReward, maxPool, memberReward, rewardUpdate } from "#src/ledger/e
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import { blocksKey, credentialKey, type PoolSnapshot } from "#src/ledger/state.ts";
-import { type DraftPool, hash28, poolCertificate, PoolWorld, stakeKeyOf } from "../../support/pools.ts";
+import { type DraftPool, hash28, poolCertificate, PoolWorld, stakeKeyOf } from "../../support/ledger/pools.ts";
 
 const ratio = (numerator: number, denominator: number) => ({
   numerator: BigInt(numerator),

@@ -17,9 +17,16 @@ import {
   reference,
   signedBy,
   World,
-} from "../../support/draft.ts";
-import { byronAddress } from "../../support/byron.ts";
-import { agrees, agreesWithThree, agreesWithTwo, plutusHash, refuses, refusesSaying } from "../../support/scripts.ts";
+} from "../../support/ledger/draft.ts";
+import { byronAddress } from "../../support/chain/byron.ts";
+import {
+  agrees,
+  agreesWithThree,
+  agreesWithTwo,
+  plutusHash,
+  refuses,
+  refusesSaying,
+} from "../../support/plutus/scripts.ts";
 
 type Case = [what: string, draft: (world: World) => Draft, failures: string[]];
 const judge = (cases: readonly Case[]) =>

@@ -8,8 +8,8 @@ import { hash256 } from "#src/cardano/hash.ts";
 import type { Encodable } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
-import { mainnetCostModels } from "../../support/plutus_programs.ts";
-import { ada, alice, bob, type Draft, type Person, reference, tagged, World } from "../../support/draft.ts";
+import { mainnetCostModels } from "../../support/plutus/conformancePrograms.ts";
+import { ada, alice, bob, type Draft, type Person, reference, tagged, World } from "../../support/ledger/draft.ts";
 
 const world11 = () => new World(mainnetParametersAt(11));
 const world10 = () => new World(mainnetParametersAt(10));

@@ -9,7 +9,7 @@ import type { Message, Protocol } from "#src/node/protocols/protocol.ts";
 import { stateQuery } from "#src/node/protocols/stateQuery.ts";
 import { txMonitor } from "#src/node/protocols/txMonitor.ts";
 import { txSubmission } from "#src/node/protocols/txSubmission.ts";
-import { vectors } from "../../support/vectors.ts";
+import { vectors } from "../../support/base/vectors.ts";
 
 const folder = vectors("blocks/");
 

@@ -10,8 +10,8 @@ import { NodeError } from "#src/node/errors.ts";
 import { handshake, versionTable } from "#src/node/protocols/handshake.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
 import { originTip } from "#src/node/protocols/values.ts";
-import { socketPath } from "../../support/node_chain.ts";
-import { seeded } from "../../support/random.ts";
+import { socketPath } from "../../support/chain/nodeChain.ts";
+import { seeded } from "../../support/base/seededRandom.ts";
 
 const closing: (() => unknown)[] = [];
 const outside: unknown[] = [];

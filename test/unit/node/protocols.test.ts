@@ -8,7 +8,7 @@ import type { NodeError } from "#src/node/errors.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
 import type { NodeHandlers, ServedMempool, ServedState, ServedTransaction } from "#src/node/server/handlers.ts";
 import type { StateTarget } from "#src/node/protocols/stateQuery.ts";
-import { socketPath } from "../../support/node_chain.ts";
+import { socketPath } from "../../support/chain/nodeChain.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

@@ -20,9 +20,9 @@ import {
   signedBy,
   slots,
   World,
-} from "../../support/draft.ts";
-import { agrees, agreesWithThree, agreesWithTwo, plutusHash } from "../../support/scripts.ts";
-import { read } from "../../support/contexts.ts";
+} from "../../support/ledger/draft.ts";
+import { agrees, agreesWithThree, agreesWithTwo, plutusHash } from "../../support/plutus/scripts.ts";
+import { read } from "../../support/plutus/draftContexts.ts";
 
 const V3 = plutusHash(3, agrees);
 const V2 = plutusHash(2, agreesWithThree);

@@ -8,9 +8,9 @@ import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { posixTime } from "#src/plutus/context/interval.ts";
 import { translate } from "#src/plutus/context/translate.ts";
-import { ada, alice, bob, type Draft, output, slots, World } from "../../support/draft.ts";
-import { byronAddress as byronOf } from "../../support/byron.ts";
-import { hash, read, shown } from "../../support/contexts.ts";
+import { ada, alice, bob, type Draft, output, slots, World } from "../../support/ledger/draft.ts";
+import { byronAddress as byronOf } from "../../support/chain/byron.ts";
+import { hash, read, shown } from "../../support/plutus/draftContexts.ts";
 
 const byronAddress = byronOf({ root: new Uint8Array(28) });
 const LANGUAGES = [1, 2, 3] as const;

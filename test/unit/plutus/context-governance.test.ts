@@ -7,8 +7,8 @@ import { describe, expect, it } from "vitest";
 import type { Encodable } from "#src/cardano/cbor.ts";
 import { type Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";
-import { tagged, World } from "../../support/draft.ts";
-import { field, hash, just, key, nothing, script, shown } from "../../support/contexts.ts";
+import { tagged, World } from "../../support/ledger/draft.ts";
+import { field, hash, just, key, nothing, script, shown } from "../../support/plutus/draftContexts.ts";
 
 const K = "0a".repeat(28);
 const S = "0b".repeat(28);

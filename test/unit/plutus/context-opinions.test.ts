@@ -3,7 +3,7 @@
  * that runs on our contexts uses the same units as in the run of a whole transaction.
  */
 // scalus has no `case` on constants, which the current version of the contract uses
-import "../../support/version2.ts";
+import "../../support/contract/version2.ts";
 import scalus from "scalus";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
@@ -16,11 +16,11 @@ import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { posixTime } from "#src/plutus/context/interval.ts";
 import { translate } from "#src/plutus/context/translate.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import { op, published, slots as contractSlots } from "../../support/cage.ts";
-import { transitions } from "../../support/conformance.ts";
-import { theBuild } from "../../support/contract_build.ts";
-import { appliedTo, AROUND, firstDifference, type Probed, probed } from "../../support/context_probe.ts";
-import { read } from "../../support/contexts.ts";
+import { op, published, slots as contractSlots } from "../../support/contract/contractLedger.ts";
+import { transitions } from "../../support/ledger/conformance.ts";
+import { theBuild } from "../../support/contract/contractBuild.ts";
+import { appliedTo, AROUND, firstDifference, type Probed, probed } from "../../support/plutus/contextProbe.ts";
+import { read } from "../../support/plutus/draftContexts.ts";
 import {
   ada,
   alice,
@@ -34,12 +34,12 @@ import {
   signedBy,
   slots,
   World,
-} from "../../support/draft.ts";
-import { follow } from "../../support/follow_transition.ts";
-import { agrees, agreesWithThree, agreesWithTwo, plutusHash } from "../../support/scripts.ts";
-import { tracedBySecond } from "../../support/second_evaluator.ts";
-import { vectors } from "../../support/vectors.ts";
-import { coin } from "../../support/wallet.ts";
+} from "../../support/ledger/draft.ts";
+import { follow } from "../../support/ledger/replayTransition.ts";
+import { agrees, agreesWithThree, agreesWithTwo, plutusHash } from "../../support/plutus/scripts.ts";
+import { tracedBySecond } from "../../support/plutus/secondEvaluator.ts";
+import { vectors } from "../../support/base/vectors.ts";
+import { coin } from "../../support/wallets/person.ts";
 import {
   alice as requester,
   changing,
@@ -51,7 +51,7 @@ import {
   stateOf,
   updating,
   type Whole,
-} from "../../support/whole_transaction.ts";
+} from "../../support/contract/wholeTransaction.ts";
 
 // Unit tests share a process: modules that read the build are loaded again, before the imports and afterwards.
 vi.hoisted(() => void vi.resetModules());

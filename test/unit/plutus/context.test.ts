@@ -10,8 +10,20 @@ import { Constr, constr, type Data, DataMap, encodeData } from "#src/cardano/dat
 import { hash224 } from "#src/cardano/hash.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { valueData } from "#src/plutus/context/value.ts";
-import { ada, alice, asset, atKey, atScript, bob, datumHash, output, World } from "../../support/draft.ts";
-import { field, hash, just, key, no, nothing, POLICY, read, script, shown, yes } from "../../support/contexts.ts";
+import { ada, alice, asset, atKey, atScript, bob, datumHash, output, World } from "../../support/ledger/draft.ts";
+import {
+  field,
+  hash,
+  just,
+  key,
+  no,
+  nothing,
+  POLICY,
+  read,
+  script,
+  shown,
+  yes,
+} from "../../support/plutus/draftContexts.ts";
 
 const S = "51".repeat(28);
 const T = "52".repeat(28);

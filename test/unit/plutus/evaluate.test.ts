@@ -6,7 +6,7 @@ import { cageScript } from "#src/cage/script.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import type { EvaluationInput } from "#src/plutus/types.ts";
-import { agrees, agreesWithTwo, plutusHash, refuses, refusesSaying } from "../../support/scripts.ts";
+import { agrees, agreesWithTwo, plutusHash, refuses, refusesSaying } from "../../support/plutus/scripts.ts";
 
 const slots = { zeroTime: 1_600_000_000_000, zeroSlot: 0, slotLength: 1000 };
 const at = (script: Uint8Array) => Uint8Array.of(0x70, ...fromHex(plutusHash(3, script)));

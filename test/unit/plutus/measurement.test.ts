@@ -7,7 +7,7 @@ import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { costModelNames } from "#src/plutus/machine/costModelNames.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
-import { agrees, agreesWithThree, agreesWithTwo, plutusHash, refusesSaying } from "../../support/scripts.ts";
+import { agrees, agreesWithThree, agreesWithTwo, plutusHash, refusesSaying } from "../../support/plutus/scripts.ts";
 
 const slots = { zeroTime: 1_600_000_000_000, zeroSlot: 0, slotLength: 1000 };
 const key = Uint8Array.of(0x60, ...new Uint8Array(28));

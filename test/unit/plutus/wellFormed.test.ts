@@ -3,7 +3,7 @@ import { cageScript, cageScripts } from "#src/cage/script.ts";
 import { concat } from "#src/base/bytes.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { isWellFormed } from "#src/plutus/wellFormed.ts";
-import { agrees, agreesWithThree, refuses, refusesSaying } from "../../support/scripts.ts";
+import { agrees, agreesWithThree, refuses, refusesSaying } from "../../support/plutus/scripts.ts";
 
 /** A program from its bits, as the bytes of a witness set. */
 function program(bits: string, version = [1, 1, 0]): Uint8Array {

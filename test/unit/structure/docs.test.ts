@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { CARDANO_WALLET_SERVE_HELP } from "#src/app/serveHelp.ts";
 import { SIGNER_PROGRAM_HELP } from "#src/app/signerProgram.ts";
 import { SERVE_HELP } from "#src/app/serveOptions.ts";
-import { anchorsOf, blocksOf, inlineCode, namesOfOthers, pages, readPage, root } from "../../support/docs.ts";
-import { cardanoWalletCommands } from "../../support/cardano_wallet_commands.ts";
+import { anchorsOf, blocksOf, inlineCode, namesOfOthers, pages, readPage, root } from "../../support/docs/pages.ts";
+import { cardanoWalletCommands } from "../../support/cli/cardanoWalletCommands.ts";
 import {
   endpointsOf,
   errorCodes,
@@ -15,7 +15,7 @@ import {
   optionsOfStart,
   referencePages,
   services,
-} from "../../support/docs_reference.ts";
+} from "../../support/docs/referencePages.ts";
 
 const LANGUAGES = ["sh", "ts", "json", "yaml"];
 /** Words that no text for a reader has. */

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { root } from "../../support/docs.ts";
+import { root } from "../../support/docs/pages.ts";
 import { statusCodes } from "#src/edge/wallets/status.ts";
 
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");

@@ -1,6 +1,6 @@
 /** The parsers of the documentation, on pages of their own. */
 import { describe, expect, it } from "vitest";
-import { anchorsOf, blocksOf, differences, inlineCode, lastJson } from "../../support/docs.ts";
+import { anchorsOf, blocksOf, differences, inlineCode, lastJson } from "../../support/docs/pages.ts";
 
 describe("a page", () => {
   it("has blocks with the content of their comments", () => {

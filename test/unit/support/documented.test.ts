@@ -1,6 +1,6 @@
 /** The comparison of answers with an OpenAPI document. */
 import { expect, test } from "vitest";
-import { Documented } from "../../support/documented.ts";
+import { Documented } from "../../support/docs/openApiAnswers.ts";
 
 const json = (schema: object) => ({ content: { "application/json": { schema } } });
 const documented = new Documented({

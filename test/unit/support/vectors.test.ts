@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { vectors } from "../../support/vectors.ts";
+import { vectors } from "../../support/base/vectors.ts";
 
 const folder = new URL("../../vectors/", import.meta.url);
 

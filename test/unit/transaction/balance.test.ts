@@ -12,10 +12,10 @@ import type { Measure } from "#src/transaction/evaluation.ts";
 import { leastLovelace } from "#src/transaction/output.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import { agrees, plutusHash, refuses } from "../../support/scripts.ts";
-import { expectSound, unitsOf, witnessFields } from "../../support/soundness.ts";
-import { walletVectors } from "../../support/wallet-vectors.ts";
-import { assetId, coin, newRef, person, signed, utxo } from "../../support/wallet.ts";
+import { agrees, plutusHash, refuses } from "../../support/plutus/scripts.ts";
+import { expectSound, unitsOf, witnessFields } from "../../support/ledger/soundness.ts";
+import { walletVectors } from "../../support/wallets/walletVectors.ts";
+import { assetId, coin, newRef, person, signed, utxo } from "../../support/wallets/person.ts";
 
 const alice = person("alice");
 const bob = person("bob");

@@ -13,7 +13,7 @@ import {
 } from "#src/transaction/output.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
-import { assetId, coin, person } from "../../support/wallet.ts";
+import { assetId, coin, person } from "../../support/wallets/person.ts";
 
 const alice = person("alice");
 const asset = fc.record({ policy: fc.nat(40), name: fc.nat(255) }).map(({ policy, name }) => assetId(policy, name));

@@ -5,7 +5,7 @@ import type { Utxo } from "#src/cardano/output.ts";
 import { addAssets, lovelace, sumValues, type Value } from "#src/cardano/value.ts";
 import { type Coin, priorityOrder } from "#src/transaction/coinPool.ts";
 import { inListOrder, shortfall } from "#src/transaction/coinSelection.ts";
-import { assetId, coin, person, utxo } from "../../support/wallet.ts";
+import { assetId, coin, person, utxo } from "../../support/wallets/person.ts";
 
 const alice = person("alice");
 const coins = (...amounts: bigint[]) => amounts.map((amount) => coin(alice.enterprise, amount));

@@ -5,7 +5,7 @@ import { ok } from "#src/base/result.ts";
 import { hash256, initHash } from "#src/cardano/hash.ts";
 import { DrepBook } from "#src/wallet/dreps/book.ts";
 import { readDrepMetadata } from "#src/wallet/dreps/metadata.ts";
-import { type OutsideServer, outsideServer } from "../../support/outside_servers.ts";
+import { type OutsideServer, outsideServer } from "../../support/infra/externalServers.ts";
 
 await initHash();
 const servers: OutsideServer[] = [];

@@ -15,9 +15,9 @@ import { hashOf, scriptAt, stakeCredential, stakeScript } from "#src/wallet/shar
 import { scriptsIn, sharedSigning, signingStateOf } from "#src/wallet/shared/sign.ts";
 import type { ScriptForm, ScriptTemplate } from "#src/wallet/shared/types.ts";
 import { validityWithin } from "#src/wallet/shared/validity.ts";
-import { judged, setting } from "../../support/wallet_means.ts";
-import { coin, person } from "../../support/wallet.ts";
-import { sharedAddress } from "../../support/shared_address.ts";
+import { judged, setting } from "../../support/wallets/fundedWallet.ts";
+import { coin, person } from "../../support/wallets/person.ts";
+import { sharedAddress } from "../../support/wallets/sharedAddress.ts";
 
 const ada = 1_000_000n;
 const bob = person("bob");

@@ -23,8 +23,8 @@ import { hashOf, scriptAt, sharedWalletId } from "#src/wallet/shared/account.ts"
 import { fromNative, leavesOf, scriptText, templateOf, toNative } from "#src/wallet/shared/script.ts";
 import type { ScriptForm } from "#src/wallet/shared/types.ts";
 import { scriptFault, validateTemplates } from "#src/wallet/shared/validate.ts";
-import { walletVectors } from "../../support/wallet-vectors.ts";
-import { sharedAddress } from "../../support/shared_address.ts";
+import { walletVectors } from "../../support/wallets/walletVectors.ts";
+import { sharedAddress } from "../../support/wallets/sharedAddress.ts";
 
 /** Parses the one-line form of the vectors, with optional blanks. */
 function parseLine(text: string): ScriptForm {

@@ -4,7 +4,7 @@ import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { outflow } from "#src/wallet/spending.ts";
-import { newRef } from "../../support/wallet.ts";
+import { newRef } from "../../support/wallets/person.ts";
 
 const [own, other] = ["00aa", "00bb"];
 const coin = newRef();

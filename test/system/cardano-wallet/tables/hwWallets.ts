@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type { Wallet } from "#src/client/wallets.ts";
-import { CslAccount } from "../../../support/csl_account.ts";
+import { CslAccount } from "../../../support/wallets/cslAccount.ts";
 import { flow, type Table } from "../table.ts";
 import { noRootKey } from "../words.ts";
 import { ADA, lovelace, MIN_UTXO, PASSPHRASE, payment, type World } from "../world.ts";

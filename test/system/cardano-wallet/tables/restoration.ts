@@ -1,6 +1,6 @@
 /** API/Shelley/Restoration.hs */
 import { expect } from "vitest";
-import { CslAccount } from "../../../support/csl_account.ts";
+import { CslAccount } from "../../../support/wallets/cslAccount.ts";
 import { flow, type Row, row, type Table } from "../table.ts";
 import { ADA, type World } from "../world.ts";
 

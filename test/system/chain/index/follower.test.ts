@@ -26,11 +26,11 @@ import { Forestry } from "#src/forestry/trie.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { createActor } from "xstate";
-import { type ChainFaults, MemoryChain, memoryPort } from "../../../support/chain.ts";
-import { ADDRESSES, Historian, nothing, SCRIPT, type World } from "../../../support/history.ts";
-import { sharedInfra } from "../../../support/infra.ts";
-import { nodeOf } from "../../../support/node_port.ts";
-import { seeded } from "../../../support/random.ts";
+import { type ChainFaults, MemoryChain, memoryPort } from "../../../support/chain/memoryChain.ts";
+import { ADDRESSES, Historian, nothing, SCRIPT, type World } from "../../../support/tokens/randomHistory.ts";
+import { sharedInfra } from "../../../support/infra/infra.ts";
+import { nodeOf } from "../../../support/chain/nodePort.ts";
+import { seeded } from "../../../support/base/seededRandom.ts";
 
 const RUNS = Number(process.env.FOLLOWER_RUNS ?? 2);
 const STEPS = 120;

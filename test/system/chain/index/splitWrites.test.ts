@@ -25,9 +25,9 @@ import { readUtxos, utxoProjection } from "#src/chain/index/utxo.ts";
 import { ensureWatched, eraseLapsedWatches } from "#src/chain/index/watchedAddresses.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { MemoryChain, memoryPort } from "../../../support/chain.ts";
-import { ADDRESSES } from "../../../support/history.ts";
-import { sharedInfra } from "../../../support/infra.ts";
+import { MemoryChain, memoryPort } from "../../../support/chain/memoryChain.ts";
+import { ADDRESSES } from "../../../support/tokens/randomHistory.ts";
+import { sharedInfra } from "../../../support/infra/infra.ts";
 import {
   beginPocket,
   pocketAddress,
@@ -35,8 +35,8 @@ import {
   pocketTables,
   readPocket,
   replayPocket,
-} from "../../../support/pockets.ts";
-import { until } from "../../../support/until.ts";
+} from "../../../support/chain/restoredProjection.ts";
+import { until } from "../../../support/base/until.ts";
 
 const ADDRESS = ADDRESSES[0]!;
 

@@ -19,12 +19,12 @@ import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { MemoryChain, memoryPort } from "../../../support/chain.ts";
-import { ADDRESSES } from "../../../support/history.ts";
-import { sharedInfra } from "../../../support/infra.ts";
-import { nodeOf } from "../../../support/node_port.ts";
-import { seeded } from "../../../support/random.ts";
-import { until } from "../../../support/until.ts";
+import { MemoryChain, memoryPort } from "../../../support/chain/memoryChain.ts";
+import { ADDRESSES } from "../../../support/tokens/randomHistory.ts";
+import { sharedInfra } from "../../../support/infra/infra.ts";
+import { nodeOf } from "../../../support/chain/nodePort.ts";
+import { seeded } from "../../../support/base/seededRandom.ts";
+import { until } from "../../../support/base/until.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;

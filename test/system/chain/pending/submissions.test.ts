@@ -8,7 +8,7 @@ import { prune } from "#src/chain/index/prune.ts";
 import { findTransaction, transactionProjection } from "#src/chain/index/transactions.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { sharedInfra } from "../../../support/infra.ts";
+import { sharedInfra } from "../../../support/infra/infra.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;

@@ -5,7 +5,7 @@ import { silentLog } from "#src/base/log.ts";
 import type { Json } from "#src/base/json.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { type Bus, type BusError, connectBus } from "#src/runtime/bus/bus.ts";
-import { until } from "../../../support/until.ts";
+import { until } from "../../../support/base/until.ts";
 
 const MAX = 4_096;
 let endpoint: NatsEndpoint;

@@ -16,7 +16,7 @@ import {
 import { eventId } from "#src/runtime/events/transition.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { type Infra, sharedInfra } from "../../../support/infra.ts";
+import { type Infra, sharedInfra } from "../../../support/infra/infra.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 

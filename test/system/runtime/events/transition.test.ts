@@ -16,12 +16,12 @@ import {
   subscribeCore,
   type Subscriber,
   subscribeStream,
-} from "../../../support/events.ts";
-import { sharedInfra } from "../../../support/infra.ts";
-import { load } from "../../../support/load.ts";
-import { hasNatsServer, type NatsServer, startNatsServer } from "../../../support/natsServer.ts";
-import { type Cluster, startCluster } from "../../../support/runtime.ts";
-import { until } from "../../../support/until.ts";
+} from "../../../support/runtime/subscribers.ts";
+import { sharedInfra } from "../../../support/infra/infra.ts";
+import { load } from "../../../support/runtime/load.ts";
+import { hasNatsServer, type NatsServer, startNatsServer } from "../../../support/infra/natsServer.ts";
+import { type Cluster, startCluster } from "../../../support/runtime/cluster.ts";
+import { until } from "../../../support/base/until.ts";
 
 let server: NatsServer;
 let cluster: Cluster;

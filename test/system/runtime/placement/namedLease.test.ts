@@ -6,9 +6,9 @@ import { fence, holdLease, type Lease } from "#src/runtime/placement/namedLease.
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { type Infra, sharedInfra } from "../../../support/infra.ts";
-import { untilBlocked } from "../../../support/locks.ts";
-import { until } from "../../../support/until.ts";
+import { type Infra, sharedInfra } from "../../../support/infra/infra.ts";
+import { untilBlocked } from "../../../support/infra/locks.ts";
+import { until } from "../../../support/base/until.ts";
 
 let infra: Infra;
 let store: Store;

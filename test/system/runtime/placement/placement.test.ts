@@ -6,12 +6,12 @@ import { movePartition } from "#src/runtime/placement/movePartition.ts";
 import { partitionOf } from "#src/runtime/placement/partitions.ts";
 import { PLACEMENT } from "#src/runtime/placement/failureDetector.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
-import { exposition } from "../../../support/exposition.ts";
-import { sharedInfra } from "../../../support/infra.ts";
-import { startProxy } from "../../../support/proxy.ts";
-import { readActor } from "../../../support/read.ts";
-import { type Cluster, type ClusterOptions, startCluster } from "../../../support/runtime.ts";
-import { until } from "../../../support/until.ts";
+import { exposition } from "../../../support/runtime/prometheusText.ts";
+import { sharedInfra } from "../../../support/infra/infra.ts";
+import { startProxy } from "../../../support/infra/tcpProxy.ts";
+import { readActor } from "../../../support/runtime/readActor.ts";
+import { type Cluster, type ClusterOptions, startCluster } from "../../../support/runtime/cluster.ts";
+import { until } from "../../../support/base/until.ts";
 
 /** Longer than any test takes: no worker gets a partition because a lease expired. */
 const LONG_MS = 600_000;

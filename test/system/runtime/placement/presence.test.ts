@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
-import { sharedInfra } from "../../../support/infra.ts";
+import { sharedInfra } from "../../../support/infra/infra.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let bus: Bus;

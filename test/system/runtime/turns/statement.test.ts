@@ -10,9 +10,9 @@ import { turnStore } from "#src/runtime/turns/connections.ts";
 import { createWriter } from "#src/runtime/turns/writer.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Queries, type Store } from "#src/store/store.ts";
-import { accountKind, accountMigrations, wire } from "../../../support/account.ts";
-import { type Infra, sharedInfra } from "../../../support/infra.ts";
-import { untilBlocked } from "../../../support/locks.ts";
+import { accountKind, accountMigrations, wire } from "../../../support/runtime/account.ts";
+import { type Infra, sharedInfra } from "../../../support/infra/infra.ts";
+import { untilBlocked } from "../../../support/infra/locks.ts";
 
 let infra: Infra;
 let store: Store;

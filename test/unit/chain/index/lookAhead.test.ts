@@ -4,7 +4,7 @@ import { sleep } from "#src/base/clock.ts";
 import { origin } from "#src/cardano/block.ts";
 import { LookAhead } from "#src/chain/index/lookAhead.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";
-import { MemoryChain } from "../../../support/chain.ts";
+import { MemoryChain } from "../../../support/chain/memoryChain.ts";
 
 const chain = new MemoryChain();
 for (let i = 0; i < 3_000; i++) chain.add();

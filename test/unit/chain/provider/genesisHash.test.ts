@@ -11,8 +11,8 @@ import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { answerQuery, type QueryHandlers } from "#src/node/queries/answering.ts";
 import { serveNode } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
-import { byronChain } from "../../../support/byron.ts";
-import { type ChainBlock, ServedChain, socketPath } from "../../../support/node_chain.ts";
+import { byronChain } from "../../../support/chain/byron.ts";
+import { type ChainBlock, ServedChain, socketPath } from "../../../support/chain/nodeChain.ts";
 
 const closing: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

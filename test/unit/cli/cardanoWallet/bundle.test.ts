@@ -6,7 +6,7 @@ import path from "node:path";
 import type { Metafile } from "esbuild";
 import initSqlJs from "sql.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleForNode, hasNode } from "../../../support/cli.ts";
+import { bundleForNode, hasNode } from "../../../support/cli/programs.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "cardano-wallet-bundle-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

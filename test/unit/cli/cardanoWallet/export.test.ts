@@ -14,8 +14,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { run, runKeyExport } from "#src/cli/cardanoWallet/program.ts";
-import { runProgram } from "../../../support/cli.ts";
-import { walletVectors } from "../../../support/wallet-vectors.ts";
+import { runProgram } from "../../../support/cli/programs.ts";
+import { walletVectors } from "../../../support/wallets/walletVectors.ts";
 
 const PASSPHRASE = "Secure Pässphrase";
 const ID = "2512a00e9653fe49a44a5886202e24d77eeb998f";

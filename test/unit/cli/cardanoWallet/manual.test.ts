@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterAll, describe, expect, it } from "vitest";
-import { cardanoWalletCommands } from "../../../support/cardano_wallet_commands.ts";
-import { bundleForNode, hasNode } from "../../../support/cli.ts";
-import { blocksOf, readPage } from "../../../support/docs.ts";
+import { cardanoWalletCommands } from "../../../support/cli/cardanoWalletCommands.ts";
+import { bundleForNode, hasNode } from "../../../support/cli/programs.ts";
+import { blocksOf, readPage } from "../../../support/docs/pages.ts";
 
 if (!hasNode) console.warn("SKIPPED: the commands of the page were not run, since there is no Node here.");
 

@@ -10,8 +10,8 @@ import { decode } from "#src/cardano/cbor.ts";
 import { readNative } from "#src/cardano/nativeScript.ts";
 import { run } from "#src/cli/cardanoWallet/program.ts";
 import { fromNative, scriptText } from "#src/wallet/shared/script.ts";
-import { runProgram } from "../../../support/cli.ts";
-import { walletVectors } from "../../../support/wallet-vectors.ts";
+import { runProgram } from "../../../support/cli/programs.ts";
+import { walletVectors } from "../../../support/wallets/walletVectors.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "cardano-wallet-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

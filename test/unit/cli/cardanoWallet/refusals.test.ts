@@ -6,7 +6,7 @@ import { toBech32 } from "#src/cardano/bech32.ts";
 import { toBase58 } from "#src/cardano/byron.ts";
 import { VERSION } from "#src/base/version.ts";
 import { run } from "#src/cli/cardanoWallet/program.ts";
-import { runProgram } from "../../../support/cli.ts";
+import { runProgram } from "../../../support/cli/programs.ts";
 
 const cli = (input: string, ...args: string[]) => runProgram(run, args, input);
 const PHRASE = "message mask aunt wheel ten maze between tomato slow analyst ladder such report capital produce";

@@ -5,7 +5,7 @@ import { as, asInt, decode, encode, raw } from "#src/cardano/cbor.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
 import { type BlockFields, encodeBlock } from "#src/devnet/blocks/block.ts";
-import { vectors } from "../../../support/vectors.ts";
+import { vectors } from "../../../support/base/vectors.ts";
 
 const ref = (digit: string) => [fromHex(digit.repeat(64)), 0];
 const output = [fromHex("60" + "cd".repeat(28)), 5];

@@ -6,7 +6,7 @@ import { keyHash, publicKey } from "#src/cardano/keys.ts";
 import { accountAddress, ACCOUNTS_MNEMONIC, devnetAccounts } from "#src/devnet/genesis/accounts.ts";
 import { genesisOutputs } from "#src/devnet/genesis/genesis.ts";
 import { hash256 } from "#src/cardano/hash.ts";
-import { newGenesis } from "../../../support/genesis.ts";
+import { newGenesis } from "../../../support/devnet/genesis.ts";
 
 const text = (index: number) => hexAddressText(accountAddress(0, devnetAccounts(20)[index]!));
 

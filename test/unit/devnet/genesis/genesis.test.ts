@@ -12,7 +12,7 @@ import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parame
 import { mainnetParameters, mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { Pool } from "#src/ledger/state.ts";
-import { newGenesis as genesis, POOLS_URL as url } from "../../../support/genesis.ts";
+import { newGenesis as genesis, POOLS_URL as url } from "../../../support/devnet/genesis.ts";
 
 const text = (of: Genesis, name: string) => genesisFiles(of).find((file) => file.name === name)!.text;
 const json = (of: Genesis, name: string) => parseJson(text(of, name)) as Record<string, never>;

@@ -15,9 +15,9 @@ import type { EpochBoundary } from "#src/devnet/ledger/epoch.ts";
 import type { Applied } from "#src/ledger/delta.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { created } from "#src/cardano/block.ts";
-import { certificates } from "../../../support/devnet.ts";
-import { agrees, agreesWithThree, agreesWithTwo } from "../../../support/scripts.ts";
-import { coin, person } from "../../../support/wallet.ts";
+import { certificates } from "../../../support/devnet/devnet.ts";
+import { agrees, agreesWithThree, agreesWithTwo } from "../../../support/plutus/scripts.ts";
+import { coin, person } from "../../../support/wallets/person.ts";
 
 const alice = person("alice");
 const bob = person("bob");

@@ -5,9 +5,9 @@ import { connectNode, type ConnectOptions } from "#src/node/client/connection.ts
 import { followNode } from "#src/node/client/follow.ts";
 import { serveNode } from "#src/node/server/server.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
-import { byronChain } from "../../../support/byron.ts";
-import { fragment, ServedChain, socketPath } from "../../../support/node_chain.ts";
-import { seeded } from "../../../support/random.ts";
+import { byronChain } from "../../../support/chain/byron.ts";
+import { fragment, ServedChain, socketPath } from "../../../support/chain/nodeChain.ts";
+import { seeded } from "../../../support/base/seededRandom.ts";
 
 const blocks = byronChain(4, 5);
 const hashes = blocks.map(({ tip }) => tip.hash);

@@ -12,8 +12,8 @@ import { readHeader } from "#src/node/client/header.ts";
 import { type NodeServer, type NodeServerOptions, serveNode } from "#src/node/server/server.ts";
 import type { NodeHandlers } from "#src/node/server/handlers.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
-import { type ChainBlock, fragment, readChunk, ServedChain, socketPath } from "../../../support/node_chain.ts";
-import { seeded } from "../../../support/random.ts";
+import { type ChainBlock, fragment, readChunk, ServedChain, socketPath } from "../../../support/chain/nodeChain.ts";
+import { seeded } from "../../../support/base/seededRandom.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

@@ -15,7 +15,7 @@ import { Speaker } from "#src/node/protocols/protocol.ts";
 import { dial } from "#src/node/transport/dial.ts";
 import { Mux } from "#src/node/transport/mux.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
-import { socketPath } from "../../../support/node_chain.ts";
+import { socketPath } from "../../../support/chain/nodeChain.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

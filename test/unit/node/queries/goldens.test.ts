@@ -11,7 +11,7 @@ import {
   type QueryAnswer,
 } from "#src/node/queries/query.ts";
 import { decodeAnswer, decodeResult, encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
-import { vectors } from "../../../support/vectors.ts";
+import { vectors } from "../../../support/base/vectors.ts";
 
 const ERAS = ["Byron", "Shelley", "Allegra", "Mary", "Alonzo", "Babbage", "Conway", "Dijkstra"];
 const captures = vectors("blocks/captures");

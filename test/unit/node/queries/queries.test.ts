@@ -6,7 +6,7 @@ import { epochOfSlot, type EraHistory, horizon, slotOfTime, slotsOfEpoch, timeOf
 import { startTime, systemStart } from "#src/node/queries/history.ts";
 import { decodeQuery, encodeQuery, isSupportedBy, type NodeQuery } from "#src/node/queries/query.ts";
 import { decodeAnswer, decodeResult, encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
-import { queryAndAnswer } from "../../../support/queries_arbitrary.ts";
+import { queryAndAnswer } from "../../../support/chain/arbitraryQueries.ts";
 
 /** Queries and answers of every version and era, generated once, since that takes longer than drawing from them. */
 const somewhere = fc.oneof(

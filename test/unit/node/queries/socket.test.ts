@@ -11,7 +11,7 @@ import { systemStart } from "#src/node/queries/history.ts";
 import { decodeAnswer } from "#src/node/queries/result.ts";
 import { decodeRejection, encodeRejection } from "#src/node/rejections/rejections.ts";
 import { serveNode } from "#src/node/server/server.ts";
-import { socketPath } from "../../../support/node_chain.ts";
+import { socketPath } from "../../../support/chain/nodeChain.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { failureNames } from "#src/cardano/failureText.ts";
 import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
 import { showFailure } from "#src/node/rejections/haskellText.ts";
 import { decodeRejection } from "#src/node/rejections/rejections.ts";
-import { captured, examples, hash, hash32, ref } from "../../../support/failures.ts";
+import { captured, examples, hash, hash32, ref } from "../../../support/ledger/failures.ts";
 
 const corpus = [...captured.flatMap(({ cbor }) => decodeRejection(fromHex(cbor))), ...examples];
 

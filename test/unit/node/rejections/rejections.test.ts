@@ -7,8 +7,8 @@ import type { FailureName, LedgerFailure } from "#src/cardano/failure.ts";
 import { describeFailure, failureNames } from "#src/cardano/failureText.ts";
 import { readOutput } from "#src/cardano/output.ts";
 import { decodeRejection, encodeRejection } from "#src/node/rejections/rejections.ts";
-import { account, captured, examples, hash, hash32, key, output, ref } from "../../../support/failures.ts";
-import { vectors } from "../../../support/vectors.ts";
+import { account, captured, examples, hash, hash32, key, output, ref } from "../../../support/ledger/failures.ts";
+import { vectors } from "../../../support/base/vectors.ts";
 
 const captures = vectors("blocks/captures");
 describe("218 rejections of a Conway node", () => {

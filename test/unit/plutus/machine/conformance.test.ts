@@ -4,10 +4,15 @@ import { fromHex } from "#src/base/bytes.ts";
 import { evaluate, evaluateProgram, type Outcome, type Rules } from "#src/plutus/machine/evaluate.ts";
 import { Failure } from "#src/plutus/machine/failure.ts";
 import { decodeProgram } from "#src/plutus/machine/flat.ts";
-import { readBack } from "../../../support/readback.ts";
+import { readBack } from "../../../support/plutus/readBack.ts";
 import type { Program } from "#src/plutus/machine/term.ts";
-import { conformancePrograms, FAILURE, mainnetCostModels, PARSE_ERROR } from "../../../support/plutus_programs.ts";
-import { parseProgram, showTerm, SyntaxProblem } from "../../../support/uplc_text.ts";
+import {
+  conformancePrograms,
+  FAILURE,
+  mainnetCostModels,
+  PARSE_ERROR,
+} from "../../../support/plutus/conformancePrograms.ts";
+import { parseProgram, showTerm, SyntaxProblem } from "../../../support/plutus/uplcText.ts";
 
 const RULES: Rules = { language: 3, protocolMajor: 11, costModel: mainnetCostModels()[3] };
 const LIMIT = { memory: 1n << 53n, steps: 1n << 53n };

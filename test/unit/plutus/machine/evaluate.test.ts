@@ -8,7 +8,7 @@ import { BUILTIN_NAMES } from "#src/plutus/machine/builtins/names.ts";
 import { Built, DataKind, sameData } from "#src/plutus/machine/data.ts";
 import { EMPTY } from "#src/plutus/machine/list.ts";
 import { evaluate, evaluateProgram, isUnit, type Language, type Outcome } from "#src/plutus/machine/evaluate.ts";
-import { readBack } from "../../../support/readback.ts";
+import { readBack } from "../../../support/plutus/readBack.ts";
 import {
   apply,
   builtin,
@@ -22,9 +22,9 @@ import {
 } from "#src/plutus/machine/term.ts";
 import { DATA, VALUE } from "#src/plutus/machine/type.ts";
 import { Constant, NOTHING } from "#src/plutus/machine/value.ts";
-import { encodeProgram } from "../../../support/flat_writer.ts";
-import { mainnetCostModels } from "../../../support/plutus_programs.ts";
-import { parseProgram, showTerm } from "../../../support/uplc_text.ts";
+import { encodeProgram } from "../../../support/plutus/flatWriter.ts";
+import { mainnetCostModels } from "../../../support/plutus/conformancePrograms.ts";
+import { parseProgram, showTerm } from "../../../support/plutus/uplcText.ts";
 
 const NONE = { memory: 1n << 60n, steps: 1n << 60n };
 const models = mainnetCostModels();

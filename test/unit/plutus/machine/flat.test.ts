@@ -8,9 +8,9 @@ import { INTEGER, type Type, TypeTag, UNIT } from "#src/plutus/machine/type.ts";
 import { EMPTY } from "#src/plutus/machine/list.ts";
 import { Constant, NOTHING } from "#src/plutus/machine/value.ts";
 import type { Language } from "#src/plutus/machine/version.ts";
-import { encodeProgram } from "../../../support/flat_writer.ts";
-import { conformancePrograms } from "../../../support/plutus_programs.ts";
-import { showProgram } from "../../../support/uplc_text.ts";
+import { encodeProgram } from "../../../support/plutus/flatWriter.ts";
+import { conformancePrograms } from "../../../support/plutus/conformancePrograms.ts";
+import { showProgram } from "../../../support/plutus/uplcText.ts";
 
 const program = (term: Term, minor: 0 | 1 = 1): Program => ({ version: [1, minor, 0], term, open: false });
 

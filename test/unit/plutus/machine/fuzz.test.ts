@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { evaluate, type Rules } from "#src/plutus/machine/evaluate.ts";
-import { conformancePrograms, mainnetCostModels } from "../../../support/plutus_programs.ts";
-import { dice } from "../../../support/proof_fuzz.ts";
+import { conformancePrograms, mainnetCostModels } from "../../../support/plutus/conformancePrograms.ts";
+import { dice } from "../../../support/contract/proofFuzz.ts";
 
 const models = mainnetCostModels();
 const LIMIT = { memory: 1_000_000n, steps: 1_000_000_000n };

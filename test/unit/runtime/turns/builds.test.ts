@@ -4,7 +4,7 @@ import { metrics } from "#src/base/metrics.ts";
 import { silentLog } from "#src/base/log.ts";
 import { createBuilds } from "#src/runtime/turns/builds.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
-import { exposition } from "../../../support/exposition.ts";
+import { exposition } from "../../../support/runtime/prometheusText.ts";
 
 it("a build that is requested again while it runs is made and counted once", async () => {
   let runs = 0;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { dehydrate, hydrate } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
-import { accountKind } from "../../../support/account.ts";
+import { accountKind } from "../../../support/runtime/account.ts";
 
 const kind = accountKind(async () => undefined);
 const entity = { kind: "account", id: "a" };

@@ -23,7 +23,7 @@ import {
   unreadableFailure,
 } from "#src/runtime/turns/machine.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
-import { accountKind } from "../../../support/account.ts";
+import { accountKind } from "../../../support/runtime/account.ts";
 
 const account = accountKind(async () => undefined);
 const kindOf = (machine: AnyStateMachine): ActorKind => ({ ...account, machine });

@@ -3,7 +3,7 @@ import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { Mailboxes } from "#src/runtime/turns/mailboxes.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
-import { until } from "../../../support/until.ts";
+import { until } from "../../../support/base/until.ts";
 
 it("entities that no command, event or build used for a minute leave memory as others arrive", async () => {
   const clock = new VirtualClock(0);

@@ -38,10 +38,10 @@ import {
   setting,
   signedFor,
   stakeKey,
-} from "../../../support/wallet_means.ts";
-import { agrees, agreesWithThree, agreesWithTwo, plutusHash, refusesSaying } from "../../../support/scripts.ts";
-import { walletVectors } from "../../../support/wallet-vectors.ts";
-import { newRef, person } from "../../../support/wallet.ts";
+} from "../../../support/wallets/fundedWallet.ts";
+import { agrees, agreesWithThree, agreesWithTwo, plutusHash, refusesSaying } from "../../../support/plutus/scripts.ts";
+import { walletVectors } from "../../../support/wallets/walletVectors.ts";
+import { newRef, person } from "../../../support/wallets/person.ts";
 
 const bob = person("bob");
 const ada = 1_000_000n;

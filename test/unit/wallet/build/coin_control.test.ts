@@ -9,10 +9,18 @@ import { construct, estimateFees } from "#src/wallet/build/construct.ts";
 import type { CoinControl, OwnCoin, PaymentIntent, WalletFunds } from "#src/wallet/build/types.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
 import { scriptAt } from "#src/wallet/shared/account.ts";
-import { byronAddress } from "../../../support/byron.ts";
-import { sharedAddress } from "../../../support/shared_address.ts";
-import { addressAt, judged, meansOf, ownCoin, pathAt, setting, signedFor } from "../../../support/wallet_means.ts";
-import { assetId, coin, newRef, person } from "../../../support/wallet.ts";
+import { byronAddress } from "../../../support/chain/byron.ts";
+import { sharedAddress } from "../../../support/wallets/sharedAddress.ts";
+import {
+  addressAt,
+  judged,
+  meansOf,
+  ownCoin,
+  pathAt,
+  setting,
+  signedFor,
+} from "../../../support/wallets/fundedWallet.ts";
+import { assetId, coin, newRef, person } from "../../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const bob = person("bob");

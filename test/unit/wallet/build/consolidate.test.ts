@@ -8,8 +8,8 @@ import { addValues, lovelace, sameValue, sumValues } from "#src/cardano/value.ts
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { consolidate } from "#src/wallet/build/consolidate.ts";
 import type { OwnCoin } from "#src/wallet/build/types.ts";
-import { addressAt, judged, meansOf, ownCoin, setting, signedBy } from "../../../support/wallet_means.ts";
-import { assetId } from "../../../support/wallet.ts";
+import { addressAt, judged, meansOf, ownCoin, setting, signedBy } from "../../../support/wallets/fundedWallet.ts";
+import { assetId } from "../../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const below = 5n * ada;

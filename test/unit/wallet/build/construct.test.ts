@@ -21,8 +21,8 @@ import type {
   PaymentIntent,
   WalletFunds,
 } from "#src/wallet/build/types.ts";
-import { judged, meansOf, ownCoin, setting, signedFor } from "../../../support/wallet_means.ts";
-import { assetId, person, utxo } from "../../../support/wallet.ts";
+import { judged, meansOf, ownCoin, setting, signedFor } from "../../../support/wallets/fundedWallet.ts";
+import { assetId, person, utxo } from "../../../support/wallets/person.ts";
 
 const bob = person("bob");
 const carol = person("carol");

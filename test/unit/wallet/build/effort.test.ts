@@ -4,7 +4,7 @@ import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { drafting } from "#src/transaction/drafting.ts";
 import { balanceFee } from "#src/transaction/feeBalance.ts";
-import { addressAt, ownCoin, setting } from "../../../support/wallet_means.ts";
+import { addressAt, ownCoin, setting } from "../../../support/wallets/fundedWallet.ts";
 
 const { parameters } = setting;
 

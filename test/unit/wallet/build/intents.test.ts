@@ -35,9 +35,9 @@ import {
   setting,
   signedFor,
   stakeKey,
-} from "../../../support/wallet_means.ts";
-import { walletVectors } from "../../../support/wallet-vectors.ts";
-import { newRef, person, utxo } from "../../../support/wallet.ts";
+} from "../../../support/wallets/fundedWallet.ts";
+import { walletVectors } from "../../../support/wallets/walletVectors.ts";
+import { newRef, person, utxo } from "../../../support/wallets/person.ts";
 
 const bob = person("bob");
 const ada = 1_000_000n;

@@ -12,8 +12,16 @@ import { credentialKey } from "#src/ledger/state.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { migrate } from "#src/wallet/build/migrate.ts";
 import type { OwnCoin, WalletFunds } from "#src/wallet/build/types.ts";
-import { accountOf, judged, meansOf, ownCoin, setting, signedBy, stakeKey } from "../../../support/wallet_means.ts";
-import { assetId, person } from "../../../support/wallet.ts";
+import {
+  accountOf,
+  judged,
+  meansOf,
+  ownCoin,
+  setting,
+  signedBy,
+  stakeKey,
+} from "../../../support/wallets/fundedWallet.ts";
+import { assetId, person } from "../../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const [bob, carol] = [person("bob"), person("carol")];

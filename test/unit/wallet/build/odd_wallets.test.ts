@@ -15,7 +15,7 @@ import { decodeTransaction } from "#src/wallet/build/decode.ts";
 import { policyOfTemplate } from "#src/wallet/build/policy.ts";
 import { signingOf } from "#src/wallet/build/sign.ts";
 import type { ConstructedTransaction, MintBurn, OwnCoin, PaymentIntent, WalletFunds } from "#src/wallet/build/types.ts";
-import { byronAddress } from "../../../support/byron.ts";
+import { byronAddress } from "../../../support/chain/byron.ts";
 import {
   accountOf,
   judged,
@@ -25,8 +25,8 @@ import {
   setting,
   signedFor,
   stakeKey,
-} from "../../../support/wallet_means.ts";
-import { assetId, coin, person } from "../../../support/wallet.ts";
+} from "../../../support/wallets/fundedWallet.ts";
+import { assetId, coin, person } from "../../../support/wallets/person.ts";
 
 const bob = person("bob");
 const ada = 1_000_000n;

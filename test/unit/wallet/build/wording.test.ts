@@ -5,8 +5,8 @@ import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { construct } from "#src/wallet/build/construct.ts";
 import type { PaymentIntent, WalletFunds } from "#src/wallet/build/types.ts";
 import { readMetadata } from "#src/wallet/metadata/json.ts";
-import { accountOf, meansOf, ownCoin, policyKey, setting } from "../../../support/wallet_means.ts";
-import { person } from "../../../support/wallet.ts";
+import { accountOf, meansOf, ownCoin, policyKey, setting } from "../../../support/wallets/fundedWallet.ts";
+import { person } from "../../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const pool = "ab".repeat(28);

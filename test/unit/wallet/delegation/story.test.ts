@@ -13,8 +13,8 @@ import { askedKey, type Row, type RowQuery, type Touched } from "#src/cardano/pr
 import { together } from "#src/cardano/projections.ts";
 import { BalanceReplica } from "#src/client/balances.ts";
 import { delegationProjection } from "#src/wallet/delegation/projection.ts";
-import { Publisher } from "../../../support/balance_events.ts";
-import { DelegationActor } from "../../../support/delegation.ts";
+import { Publisher } from "../../../support/wallets/balanceEvents.ts";
+import { DelegationActor } from "../../../support/wallets/delegationActor.ts";
 
 const EPOCH = 5;
 const epochOf = (slot: number) => Math.max(0, Math.floor(slot / EPOCH));

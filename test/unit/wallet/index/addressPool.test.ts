@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AddressPool } from "#src/wallet/index/addressPool.ts";
-import { seeded } from "../../../support/random.ts";
+import { seeded } from "../../../support/base/seededRandom.ts";
 
 describe("a pool", () => {
   it("keeps its gap beyond the last used index", () => {

@@ -5,7 +5,7 @@ import { type Output, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { addressesIn, type OwnSide, stakesIn, walletEffect } from "#src/wallet/index/walletEffect.ts";
-import { type Parts, transactionOf } from "../../../support/wallet_index_model.ts";
+import { type Parts, transactionOf } from "../../../support/wallets/walletIndexModel.ts";
 
 const mine = `60${"11".repeat(28)}`;
 const foreign = `60${"22".repeat(28)}`;

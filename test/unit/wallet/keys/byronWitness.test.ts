@@ -14,7 +14,7 @@ import { accountPath } from "#src/wallet/keys/paths.ts";
 import { openRoot, publicKeys, signMessages } from "#src/wallet/keys/root.ts";
 import { unseal } from "#src/wallet/keys/seal.ts";
 import type { OpenedRoot, Path, WalletStyle } from "#src/wallet/keys/types.ts";
-import { ada, output, World } from "../../../support/draft.ts";
+import { ada, output, World } from "../../../support/ledger/draft.ts";
 
 const style: WalletStyle = "random";
 const passphrase = "Secure Passphrase";

@@ -20,7 +20,7 @@ import { descender, masterKey } from "#src/wallet/keys/master.ts";
 import { accountPath, pathText, policyPath } from "#src/wallet/keys/paths.ts";
 import { accountKeyText, childKeyText, policyKeyText } from "#src/wallet/keys/text.ts";
 import type { WalletStyle } from "#src/wallet/keys/types.ts";
-import { walletVectors } from "../../../support/wallet-vectors.ts";
+import { walletVectors } from "../../../support/wallets/walletVectors.ts";
 
 const MAINNET = 764824073;
 const each = (...categories: string[]) => walletVectors(...categories).map((vector) => [vector.id, vector] as const);

@@ -10,7 +10,7 @@ import type { SealedKey } from "#src/wallet/keys/types.ts";
 import { hashPassphrase, isScryptHash, seal, sealedXprv, unseal } from "#src/wallet/keys/seal.ts";
 import { openRoot, publicKeys, reseal, signMessages } from "#src/wallet/keys/root.ts";
 import { verify } from "#src/cardano/keys.ts";
-import { walletVectors } from "../../../support/wallet-vectors.ts";
+import { walletVectors } from "../../../support/wallets/walletVectors.ts";
 
 const PASSPHRASE = "Secure Passphrase";
 const words = newMnemonic(15);

@@ -7,7 +7,7 @@ import { parseJson, toJson } from "#src/base/json.ts";
 import { decryptMetadata, encryptMetadata } from "#src/wallet/metadata/encryption.ts";
 import { metadataJson, readMetadata } from "#src/wallet/metadata/json.ts";
 import { decodeMetadata, encodeMetadata, type Metadata, type Metadatum } from "#src/wallet/metadata/metadatum.ts";
-import { walletVectors } from "../../../support/wallet-vectors.ts";
+import { walletVectors } from "../../../support/wallets/walletVectors.ts";
 
 function read(json: unknown): Metadata {
   const result = readMetadata(parseJson(typeof json === "string" ? json : toJson(json)));

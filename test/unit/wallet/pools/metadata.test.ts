@@ -9,7 +9,7 @@ import { fetchOutside } from "#src/wallet/outside/fetch.ts";
 import { fetchDelisted, fetchMetadata, readMetadata, smashHealth } from "#src/wallet/pools/metadata.ts";
 import { parseSource } from "#src/wallet/pools/source.ts";
 import { TokenServer } from "#src/wallet/tokenMetadata.ts";
-import { type OutsideServer, outsideServer } from "../../../support/outside_servers.ts";
+import { type OutsideServer, outsideServer } from "../../../support/infra/externalServers.ts";
 
 const pool = "ab".repeat(28);
 const oak = { ticker: "OAK", name: "Oak", description: "An oak", homepage: "https://oak.example" };

@@ -10,11 +10,11 @@ import { blockfrostDialect } from "#src/chain/provider/blockfrost/dialect.ts";
 import { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";
-import { serveBlockfrost, type Served } from "../../../../support/blockfrost.ts";
-import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
-import { until } from "../../../../support/until.ts";
-import { newRef, person } from "../../../../support/wallet.ts";
-import { eras } from "../../../../support/blockfrost_documents.ts";
+import { serveBlockfrost, type Served } from "../../../../support/blockfrost/blockfrostServer.ts";
+import { MemoryChain, memoryPort } from "../../../../support/chain/memoryChain.ts";
+import { until } from "../../../../support/base/until.ts";
+import { newRef, person } from "../../../../support/wallets/person.ts";
+import { eras } from "../../../../support/blockfrost/blockfrostDocuments.ts";
 
 const anna = person("anna");
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);

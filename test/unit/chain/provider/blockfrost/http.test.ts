@@ -7,8 +7,8 @@ import { BlockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import { BlockfrostHttp, type BlockfrostHttpSettings } from "#src/chain/provider/blockfrost/http.ts";
 import { RateLimiter } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
-import { type Fault, serveBlockfrost, type Served } from "../../../../support/blockfrost.ts";
-import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
+import { type Fault, serveBlockfrost, type Served } from "../../../../support/blockfrost/blockfrostServer.ts";
+import { MemoryChain, memoryPort } from "../../../../support/chain/memoryChain.ts";
 
 const SECRET = "previewQ7dmRbq0Zt4mXkqE1sGxTz8YwVhLu3Na";
 const FAST = { rate: { perSecond: 5_000, burst: 5_000 }, firstWaitMs: 1 } satisfies Partial<BlockfrostHttpSettings>;

@@ -5,9 +5,9 @@ import { silentLog } from "#src/base/log.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
 import { drepOf } from "#src/chain/provider/blockfrost/ledger.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
-import { serveBlockfrost, type Served } from "../../../../support/blockfrost.ts";
-import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
-import { until } from "../../../../support/until.ts";
+import { serveBlockfrost, type Served } from "../../../../support/blockfrost/blockfrostServer.ts";
+import { MemoryChain, memoryPort } from "../../../../support/chain/memoryChain.ts";
+import { until } from "../../../../support/base/until.ts";
 
 const HASH = "1b".repeat(28);
 

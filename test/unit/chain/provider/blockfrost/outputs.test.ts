@@ -7,11 +7,11 @@ import { type Encodable, encode, Encoded, Indefinite, Tagged } from "#src/cardan
 import { hash256 } from "#src/cardano/hash.ts";
 import { compareRefs, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
-import { serveBlockfrost, type Served } from "../../../../support/blockfrost.ts";
-import { byronAddress } from "../../../../support/byron.ts";
-import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
-import { until } from "../../../../support/until.ts";
-import { coin, newRef, person } from "../../../../support/wallet.ts";
+import { serveBlockfrost, type Served } from "../../../../support/blockfrost/blockfrostServer.ts";
+import { byronAddress } from "../../../../support/chain/byron.ts";
+import { MemoryChain, memoryPort } from "../../../../support/chain/memoryChain.ts";
+import { until } from "../../../../support/base/until.ts";
+import { coin, newRef, person } from "../../../../support/wallets/person.ts";
 
 const anna = person("anna");
 const bert = person("bert");

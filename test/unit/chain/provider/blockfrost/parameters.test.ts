@@ -7,10 +7,10 @@ import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import { ratioOf } from "#src/chain/provider/blockfrost/documents.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
-import { serveBlockfrost, type Served } from "../../../../support/blockfrost.ts";
-import { parametersDocument } from "../../../../support/blockfrost_documents.ts";
-import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
-import { until } from "../../../../support/until.ts";
+import { serveBlockfrost, type Served } from "../../../../support/blockfrost/blockfrostServer.ts";
+import { parametersDocument } from "../../../../support/blockfrost/blockfrostDocuments.ts";
+import { MemoryChain, memoryPort } from "../../../../support/chain/memoryChain.ts";
+import { until } from "../../../../support/base/until.ts";
 
 let served: Served;
 let port: BlockfrostPort;

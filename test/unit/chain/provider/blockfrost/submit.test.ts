@@ -7,11 +7,11 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
 import type { RawChainPort } from "#src/chain/provider/port.ts";
-import { serveBlockfrost, type Served, type ServedSettings } from "../../../../support/blockfrost.ts";
-import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
-import { spend } from "../../../../support/devnet.ts";
-import { until } from "../../../../support/until.ts";
-import { coin, person } from "../../../../support/wallet.ts";
+import { serveBlockfrost, type Served, type ServedSettings } from "../../../../support/blockfrost/blockfrostServer.ts";
+import { MemoryChain, memoryPort } from "../../../../support/chain/memoryChain.ts";
+import { spend } from "../../../../support/devnet/devnet.ts";
+import { until } from "../../../../support/base/until.ts";
+import { coin, person } from "../../../../support/wallets/person.ts";
 
 const anna = person("anna");
 const HASH = "5176274bef11d575edd6aa72392aaf993a07f736e70239c1fb22d4b1426b22bc";

@@ -8,8 +8,8 @@ import { answerQuery, type QueryHandlers } from "#src/node/queries/answering.ts"
 import { systemStart } from "#src/node/queries/history.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
-import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
-import { socketPath } from "../../../../support/node_chain.ts";
+import { MemoryChain, memoryPort } from "../../../../support/chain/memoryChain.ts";
+import { socketPath } from "../../../../support/chain/nodeChain.ts";
 
 const credential: Credential = { kind: "key", hash: "aa".repeat(28) };
 const pool = "bb".repeat(28);

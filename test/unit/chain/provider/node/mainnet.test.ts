@@ -16,8 +16,8 @@ import { BYRON, CONWAY } from "#src/node/protocols/values.ts";
 import { answerQuery, type QueryHandlers } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 import { serveNode } from "#src/node/server/server.ts";
-import { mainnetEras } from "../../../../support/mainnet_eras.ts";
-import { socketPath } from "../../../../support/node_chain.ts";
+import { mainnetEras } from "../../../../support/chain/mainnetEras.ts";
+import { socketPath } from "../../../../support/chain/nodeChain.ts";
 
 const eras = mainnetEras();
 const genesis = nodeGenesis({

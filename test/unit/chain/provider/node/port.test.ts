@@ -8,9 +8,9 @@ import { answerQuery } from "#src/node/queries/answering.ts";
 import { serveNode } from "#src/node/server/server.ts";
 import type { ServedTransaction } from "#src/node/server/handlers.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
-import { spend } from "../../../../support/devnet.ts";
-import { socketPath } from "../../../../support/node_chain.ts";
-import { coin, person } from "../../../../support/wallet.ts";
+import { spend } from "../../../../support/devnet/devnet.ts";
+import { socketPath } from "../../../../support/chain/nodeChain.ts";
+import { coin, person } from "../../../../support/wallets/person.ts";
 
 const alice = person("alice");
 

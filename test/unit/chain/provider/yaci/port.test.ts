@@ -11,13 +11,13 @@ import type { RawChainPort } from "#src/chain/provider/port.ts";
 import { erasAt, publicNetworkGenesis } from "#src/chain/provider/yaci/genesis.ts";
 import { yaciPort } from "#src/chain/provider/yaci/port.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
-import { serveBlockfrost, type Served } from "../../../../support/blockfrost.ts";
-import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
-import { spend } from "../../../../support/devnet.ts";
-import { mainnetEras } from "../../../../support/mainnet_eras.ts";
-import { until } from "../../../../support/until.ts";
-import { coin, person } from "../../../../support/wallet.ts";
-import { type ServedYaci, serveYaciStore } from "../../../../support/yaci_store.ts";
+import { serveBlockfrost, type Served } from "../../../../support/blockfrost/blockfrostServer.ts";
+import { MemoryChain, memoryPort } from "../../../../support/chain/memoryChain.ts";
+import { spend } from "../../../../support/devnet/devnet.ts";
+import { mainnetEras } from "../../../../support/chain/mainnetEras.ts";
+import { until } from "../../../../support/base/until.ts";
+import { coin, person } from "../../../../support/wallets/person.ts";
+import { type ServedYaci, serveYaciStore } from "../../../../support/blockfrost/yaciStore.ts";
 
 /** The genesis of the chain in memory. */
 const shelley = {

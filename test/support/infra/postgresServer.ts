@@ -1,0 +1,138 @@
+/** A PostgreSQL server for one test, which can be killed and restarted on its port with its data. */
+import { type ChildProcess, spawnSync } from "node:child_process";
+import { chownSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createLog } from "#src/base/log.ts";
+import { sleep } from "#src/base/clock.ts";
+import { serverAccount } from "#src/embedded/account.ts";
+import { createCluster, DATABASE_USER, readPassword } from "#src/embedded/cluster.ts";
+import { launch } from "#src/embedded/launch.ts";
+import { freePort } from "#src/embedded/ports.ts";
+import { readPidFile } from "#src/embedded/postmaster.ts";
+import { startPostgres } from "#src/embedded/postgres.ts";
+import { endChild } from "../base/processes.ts";
+
+export interface PostgresServer {
+  /** Description, for a line of output. */
+  readonly name: string;
+  /** URL of the database `postgres`. */
+  readonly url: string;
+  /**
+   * Ends it like a crash (SIGQUIT: an immediate shutdown; SIGKILL: no shutdown at all) and restarts it `awayMs`
+   * milliseconds later, by default at once.
+   */
+  restart(signal: "SIGQUIT" | "SIGKILL", awayMs?: number): Promise<void>;
+  /** Stops all its processes for some milliseconds: connections stay open without an answer. */
+  stall(ms: number): Promise<void>;
+  /** Stops it and deletes its data. */
+  stop(): Promise<void>;
+}
+
+async function stall(head: number, ms: number): Promise<void> {
+  process.kill(head, "SIGSTOP");
+  const children = spawnSync("ps", ["-o", "pid=", "--ppid", String(head)]).stdout.toString().split("\n");
+  const pids = [head, ...children.filter((line) => line.trim() !== "").map(Number)];
+  try {
+    for (const pid of pids) process.kill(pid, "SIGSTOP");
+    await sleep(ms);
+  } finally {
+    for (const pid of pids) process.kill(pid, "SIGCONT");
+  }
+}
+
+/** The product's embedded server. */
+export async function startEmbeddedServer(): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), "arbor-postgres-"));
+  const log = createLog("error", {}, () => {});
+  let server = await startPostgres({ folder, log });
+  const { url, port } = server;
+  return {
+    name: "embedded PostgreSQL",
+    url,
+    restart: async (signal, awayMs = 0) => {
+      process.kill(readPidFile(join(folder, "data"))!.pid, signal);
+      await server.lost;
+      await sleep(awayMs);
+      server = await startPostgres({ folder, log, port });
+    },
+    stall: (ms) => stall(readPidFile(join(folder, "data"))!.pid, ms),
+    stop: async () => {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * The folder above `bin` with the newest `initdb` and `postgres` of this machine; undefined, with a message, if there
+ * is none.
+ */
+export function findPostgres(): string | undefined {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version)),
+    ...(process.env.PATH ?? "").split(":").filter((folder) => folder.endsWith("/bin")).map((folder) =>
+      folder.slice(0, -4)
+    ),
+  ];
+  const found = folders.find((folder) =>
+    ["initdb", "postgres"].every((name) => existsSync(join(folder, "bin", name))) &&
+    spawnSync(join(folder, "bin", "postgres"), ["--version"]).status === 0
+  );
+  if (found === undefined) {
+    console.warn(
+      "SKIPPED: no PostgreSQL server is installed. On Debian: apt-get install postgresql (or name one in DATABASE_URL, " +
+        "which is then not killed).",
+    );
+  }
+  return found;
+}
+
+/** A server that is installed on this machine, with its default settings. */
+export async function startInstalledServer(native: string): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), "arbor-postgres-"));
+  await chmod(folder, 0o755);
+  const data = join(folder, "data");
+  const account = serverAccount(data);
+  const place = { native, account };
+  await createCluster(folder, place);
+  const sockets = join(folder, "sockets");
+  mkdirSync(sockets);
+  if (account) chownSync(sockets, account.uid, account.gid);
+  const port = await freePort();
+  const start = async (): Promise<ChildProcess> => {
+    const output = openSync(join(folder, "server.log"), "a");
+    const settings = [`port=${port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${sockets}`];
+    const child = launch(place, "postgres", data, settings.flatMap((one) => ["-c", one]), { output });
+    closeSync(output);
+    let gone = false;
+    child.once("exit", () => gone = true);
+    for (;;) {
+      const file = readPidFile(data);
+      if (file?.ready && file.pid === child.pid) return child;
+      // Processes of a server whose postmaster was killed may still run.
+      if (gone) return await sleep(200).then(start);
+      await sleep(20);
+    }
+  };
+  let child = await start();
+  const version = spawnSync(join(native, "bin", "postgres"), ["--version"]).stdout.toString().trim();
+  return {
+    name: version,
+    url: `postgres://${DATABASE_USER}:${readPassword(folder)}@127.0.0.1:${port}/postgres`,
+    restart: async (signal, awayMs = 0) => {
+      await endChild(child, signal);
+      await sleep(awayMs);
+      child = await start();
+    },
+    stall: (ms) => stall(child.pid!, ms),
+    stop: async () => {
+      await endChild(child, "SIGINT");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/** The four services without their dependencies: a call to a dependency fails the test. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { silentLog } from "#src/base/log.ts";
+import { devnetApp, type DevnetEdgeOptions } from "#src/edge/devnet/app.ts";
+import { walletRoutes, type WalletRoutesOptions } from "#src/edge/devnet/wallet.ts";
+import { healthRoutes } from "#src/edge/health.ts";
+import { operatorApi } from "#src/edge/operator/api.ts";
+import { operatorApp } from "#src/edge/operator/app.ts";
+import { eventRoutes } from "#src/edge/operator/events.ts";
+import { metricsRoutes } from "#src/edge/operator/metrics.ts";
+import { mountPages } from "#src/edge/operator/pages.ts";
+import { releaseEndpoints } from "#src/edge/operator/releases.ts";
+import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
+import { tokenApp } from "#src/edge/tokens/app.ts";
+import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
+import { newGenesis } from "../devnet/genesis.ts";
+import { edgeAlone, notCalled } from "./walletEdge.ts";
+
+/** A service, the path of its document and what its requests need. */
+export interface Edge {
+  readonly name: string;
+  readonly app: OpenAPIHono;
+  /** Prefix of every path of the document that does not state another one. */
+  readonly prefix: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An operation of a service's document. */
+export interface Operation {
+  readonly parameters?: readonly {
+    readonly in: string;
+    readonly name: string;
+    readonly schema: { readonly type?: string };
+  }[];
+}
+
+/** A path of a service's document in the form of a request, with parameters filled in. */
+export interface ServedPath {
+  readonly path: string;
+  /** Whether the path in the document also matches other paths. */
+  fits(path: string): boolean;
+  readonly operations: ReadonlyMap<string, Operation>;
+}
+
+const health = healthRoutes({ health: { name: "alone", roles: [], since: 0, checks: new Map() } });
+
+function tokensAlone(): OpenAPIHono {
+  const dependencies = ["port", "events", "ask", "build", "boot", "builders"] as const;
+  return tokenApp({
+    ...Object.fromEntries(dependencies.map((name) => [name, notCalled(name)])),
+    store: { sql: notCalled("store") },
+    networkId: 0,
+    networkMagic: 42,
+    health,
+    log: silentLog,
+  } as unknown as TokenEdgeOptions);
+}
+
+function operatorAlone(): OpenAPIHono {
+  const [store, bus, ask, events] = [
+    notCalled("store"),
+    notCalled("bus"),
+    notCalled("ask"),
+    notCalled("events"),
+  ] as never[];
+  return operatorApp({
+    guard: { loopback: true },
+    parts: [
+      operatorApi({ store: store!, bus: bus!, ask: ask!, kinds: [], aliveMs: 1_000, log: silentLog }),
+      eventRoutes({ events: events! }),
+      metricsRoutes({ store: store!, log: silentLog }),
+      releaseEndpoints({ store: store! }),
+      webhookRoutes({ store: store!, bus: bus!, allowPrivate: false }),
+      health,
+      (app) => mountPages(app, { builders: { run: notCalled("builders") as never }, log: silentLog }),
+    ],
+    log: silentLog,
+  });
+}
+
+function devnetAlone(): OpenAPIHono {
+  const genesis = newGenesis();
+  const options = {
+    devnet: { network: genesis.network, genesis },
+    admin: { places: () => ({}) },
+    explorer: { builders: { run: notCalled("run"), measure: notCalled("measure") }, index: true, wallet: true },
+    store: { sql: notCalled("store") },
+    port: notCalled("port"),
+    files: [],
+    health,
+    log: silentLog,
+  } as unknown as DevnetEdgeOptions & WalletRoutesOptions;
+  const app = devnetApp(options);
+  walletRoutes(app, options);
+  return app;
+}
+
+/** All services, each without its dependencies. */
+export function edgesAlone(): readonly Edge[] {
+  const operator = { host: "127.0.0.1:8091", "arbor-operator": "1" };
+  return [
+    { name: "tokens", app: tokensAlone(), prefix: "", headers: {} },
+    { name: "wallets", app: edgeAlone(health), prefix: "/v2", headers: {} },
+    { name: "operator", app: operatorAlone(), prefix: "", headers: operator },
+    { name: "devnet", app: devnetAlone(), prefix: "", headers: {} },
+  ];
+}
+
+/** The paths of a service's document. */
+export async function servedPaths({ app, prefix, headers }: Edge): Promise<readonly ServedPath[]> {
+  const answer = await app.request(`${prefix}/openapi.json`, { headers });
+  const { paths } = await answer.json() as { paths: Record<string, Record<string, unknown>> };
+  return Object.entries(paths).map(([written, { servers, ...operations }]) => {
+    const path = (servers === undefined ? prefix : "") + written;
+    const pattern = new RegExp(`^${path.replace(/\{\w+\}|\*/g, "[^/]+")}$`);
+    return {
+      path: path.replace(/\{\w+\}/g, "0"),
+      fits: (other: string) => pattern.test(other),
+      operations: new Map(Object.entries(operations as Record<string, Operation>)),
+    };
+  });
+}
