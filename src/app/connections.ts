@@ -9,7 +9,7 @@ import { inTime } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
-import { createBuilders } from "#src/builders/builders.ts";
+import { type Builders, createBuilders } from "#src/builders/builders.ts";
 import { Durables } from "#src/embedded/jetstream/durables.ts";
 import { JetStreamService } from "#src/embedded/jetstream/service.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
@@ -59,13 +59,19 @@ export async function connect(start: StartContext): Promise<AppContext> {
   await initHash();
   const network = await connectNetwork({ ...start, store, bus });
   await claimDatabase(start, store, network);
-  const builders = createBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
-  stops.push(() => builders.stop());
+  const builders = start.hooks.builders ?? ownBuilders(start);
   health.checks.set("database", () => databaseCheck(store));
   health.checks.set("nats", () => busCheck(bus));
   const context = { ...start, databaseUrl, store, clock, bus, port: network.port, builders };
   if (nats.endpoint !== undefined) await serveStreams(context, nats.endpoint);
   return context;
+}
+
+/** Builder threads that end with the process. */
+function ownBuilders({ options, log, stops }: StartContext): Builders {
+  const builders = createBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
+  stops.push(() => builders.stop());
+  return builders;
 }
 
 async function startEmbeddedDatabase(

@@ -40,6 +40,8 @@ export class StartError extends Error {
 export interface TestHooks {
   /** Builder threads load their code when a job needs it, not after the start: half a second of CPU time. */
   readonly coldBuilders?: boolean;
+  /** Builder threads of the test's process, which several services use; they outlive this one. */
+  readonly builders?: Builders;
   readonly worker?: WorkerOptions["onStep"];
   readonly follower?: FollowerOptions["onStep"];
 }

@@ -6,7 +6,6 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -73,7 +72,7 @@ const DEVNET: Library = {
   lazy: false,
 };
 
-/** Programs of the package `cli` by their entry file; those that exist are packed. */
+/** Programs of the package `cli` by their entry file. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   arbor: "src/cli/main.ts",
   "cardano-wallet": "src/cli/cardanoWallet/main.ts",
@@ -190,12 +189,37 @@ async function packDevnet(declared: ReadonlyMap<string, string>, folder: string,
 }
 
 async function packPrograms(folder: string, dist: string) {
-  const programs = Object.entries(PROGRAMS).filter(([, file]) => existsSync(path.join(root, file)));
+  const metafile = await writePrograms(folder);
+  const native = importedLibraries(metafile);
+  const sizes = Object.keys(PROGRAMS).map((name) => [name, loadedBytes(metafile, folder, `${name}.js`)] as const);
+  return tarball(folder, dist, Object.fromEntries(sizes), "cli", {
+    description: "Command line of Arbor: tokens with facts, actors, the devnet, and wallets as in cardano-wallet",
+    keywords: ["cardano", "wallet", "cli"],
+    bin: Object.fromEntries(Object.keys(PROGRAMS).map((name) => [name, `./bin/${name}.js`])),
+    files: ["bin", "dist"],
+    ...(native.length === 0 ? {} : {
+      peerDependencies: Object.fromEntries(native.map((name) => [name, manifest.dependencies[name]])),
+      peerDependenciesMeta: Object.fromEntries(native.map((name) => [name, { optional: true }])),
+    }),
+  });
+}
+
+/**
+ * Writes the programs of the package `cli` as JavaScript for Node into a folder: `bin/arbor.js` and others, and what they
+ * load in `dist`. Gives esbuild's description of what was bundled.
+ *
+ * @throws {Error} where a source cannot be bundled.
+ */
+export async function writePrograms(folder: string): Promise<Metafile> {
   const { metafile } = await build({
     ...common,
-    entryPoints: Object.fromEntries(programs.map(([name, file]) => [name, path.join(root, file)])),
+    entryPoints: Object.fromEntries(
+      Object.entries(PROGRAMS).map(([name, file]) => [name, path.join(root, file)]),
+    ),
     outdir: path.join(folder, "dist"),
     platform: "node",
+    // a library's UMD file, its "main", does not export its functions to an import that is bundled
+    mainFields: ["module", "main"],
     target: "node20",
     splitting: true,
     external: NATIVE,
@@ -207,23 +231,13 @@ async function packPrograms(folder: string, dist: string) {
     plugins: [versionOf(VERSION)],
   });
   mkdirSync(path.join(folder, "bin"));
-  for (const [name] of programs) {
+  writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }\n');
+  for (const name of Object.keys(PROGRAMS)) {
     const file = path.join(folder, "bin", `${name}.js`);
     writeFileSync(file, `#!/usr/bin/env node\nimport "../dist/${name}.js";\n`);
     chmodSync(file, 0o755);
   }
-  const native = importedLibraries(metafile);
-  const sizes = programs.map(([name]) => [name, loadedBytes(metafile, folder, `${name}.js`)] as const);
-  return tarball(folder, dist, Object.fromEntries(sizes), "cli", {
-    description: "Command line of Arbor: tokens with facts, actors, the devnet, and wallets as in cardano-wallet",
-    keywords: ["cardano", "wallet", "cli"],
-    bin: Object.fromEntries(programs.map(([name]) => [name, `./bin/${name}.js`])),
-    files: ["bin", "dist"],
-    ...(native.length === 0 ? {} : {
-      peerDependencies: Object.fromEntries(native.map((name) => [name, manifest.dependencies[name]])),
-      peerDependenciesMeta: Object.fromEntries(native.map((name) => [name, { optional: true }])),
-    }),
-  });
+  return metafile;
 }
 
 const common = {

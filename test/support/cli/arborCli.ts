@@ -1,8 +1,13 @@
-/** Runs the program `arbor` of the sources as a process. */
+/**
+ * Runs the program `arbor` as a process: in system tests the packed one on Node, which is what users run; in unit tests,
+ * and where there is no Node, that of the sources.
+ */
 import { spawn } from "node:child_process";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { inject } from "vitest";
+import type {} from "../infra/providedContext.ts";
 
 const main = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 
@@ -17,18 +22,22 @@ export interface CliOptions {
   readonly input?: string;
   /** What is typed once a prompt is shown; nothing before it. */
   readonly answer?: { readonly to: string; readonly text: string };
-  /** Program with its first arguments; default: `arbor` of the sources on this runtime. */
+  /** Program with its first arguments; default: `arborCommand()`. */
   readonly command?: readonly string[];
 }
 
-/** The command line that starts `arbor` of the sources on this runtime. */
-export const arborCommand: readonly string[] = "Deno" in globalThis
-  ? [process.execPath, "run", "-A", "--quiet", main]
-  : [process.execPath, "--import", "tsx", main];
+/** The command line that starts `arbor`. */
+export function arborCommand(): readonly string[] {
+  const programs = inject("programs");
+  if (programs !== undefined) return ["node", path.join(programs, "bin", "arbor.js")];
+  return "Deno" in globalThis
+    ? [process.execPath, "run", "-A", "--quiet", main]
+    : [process.execPath, "--import", "tsx", main];
+}
 
 /** Runs a program to its end; its standard input is a pipe. */
 export function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliRun> {
-  const [program, ...first] = options.command ?? arborCommand;
+  const [program, ...first] = options.command ?? arborCommand();
   const child = spawn(program!, [...first, ...args], {
     cwd: path.dirname(main),
     env: { ...process.env, NO_COLOR: "", ...options.env },
@@ -57,7 +66,7 @@ export const shellLine = (words: readonly string[]): string =>
 
 /** The same, in a pseudo-terminal of 200 columns; standard output and error are one. Needs util-linux' `script`. */
 export async function runInTerminal(args: readonly string[], options: CliOptions = {}): Promise<CliRun> {
-  const line = shellLine([...(options.command ?? arborCommand), ...args]);
+  const line = shellLine([...(options.command ?? arborCommand()), ...args]);
   const command = ["script", "-qefc", `stty cols 200 -echo; ${line}`, "/dev/null"];
   return await runCli([], { ...options, command, env: { TERM: "xterm", ...options.env } });
 }

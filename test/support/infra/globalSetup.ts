@@ -1,8 +1,10 @@
 /**
  * One PostgreSQL server for a whole run of system tests: the server of DATABASE_URL, or an embedded one in a new folder
  * that does not wait for the disk. It has a template database with the program's tables, which each test's database is
- * a copy of: a copy takes a tenth of the time of the schema migrations.
+ * a copy of: a copy takes a tenth of the time of the schema migrations. The programs of the command line are those of the
+ * npm package, which users run.
  */
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,6 +14,7 @@ import type { TestProject } from "vitest/node";
 import { schemaMigrations } from "#src/app/schema.ts";
 import { createLog } from "#src/base/log.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
+import { writePrograms } from "#src/packages/pack.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { openStore } from "#src/store/store.ts";
 import type {} from "./providedContext.ts";
@@ -32,6 +35,14 @@ async function createTemplate(server: string): Promise<string> {
   return name;
 }
 
+/** Writes the programs of the package `cli` for Node; gives their folder. Undefined where there is no Node. */
+async function packedPrograms(): Promise<string | undefined> {
+  if (spawnSync("node", ["--version"]).status !== 0) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), "arbor-programs-"));
+  await writePrograms(folder);
+  return folder;
+}
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.DATABASE_URL;
   const folder = given ? undefined : await mkdtemp(join(tmpdir(), "arbor-test-"));
@@ -42,7 +53,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const template = await createTemplate(url);
   project.provide("databaseUrl", url);
   project.provide("databaseTemplate", template);
+  const programs = await packedPrograms();
+  project.provide("programs", programs);
   return async () => {
+    if (programs !== undefined) await rm(programs, { recursive: true, force: true });
     if (given) {
       const admin = openStore(given, { max: 1 });
       await admin.sql.unsafe(`drop database if exists ${template} with (force)`);

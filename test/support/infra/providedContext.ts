@@ -5,6 +5,8 @@ declare module "vitest" {
     databaseUrl: string;
     /** Name of a database on it with the program's tables, to copy. */
     databaseTemplate: string;
+    /** Folder of the package `cli` for Node, with `bin/arbor.js`; undefined where there is no Node. */
+    programs: string | undefined;
   }
 }
 

@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 import { type App, startApp } from "#src/app/application.ts";
 import { readOptions } from "#src/app/options.ts";
 import { createLog } from "#src/base/log.ts";
+import { type Builders, createBuilders } from "#src/builders/builders.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { endChild } from "../base/processes.ts";
 import type { Infra } from "../infra/infra.ts";
@@ -76,6 +77,9 @@ interface Running {
   readonly end: (signal: "SIGTERM" | "SIGKILL" | "SIGINT") => Promise<void>;
 }
 
+/** The builder threads of all services in this process: loading their code takes half a second of CPU time. */
+let builders: Builders | undefined;
+
 /** Starts the service in this process. */
 async function startHere(options: ArborOptions): Promise<Running> {
   const read = readOptions([], environmentOf(options));
@@ -90,7 +94,7 @@ async function startHere(options: ArborOptions): Promise<Running> {
     { ...read.value, ...(options.mainnet ? { networkMagic: MAINNET_MAGIC } : {}) },
     createLog(read.value.log, {}, print),
     print,
-    { coldBuilders: true },
+    { coldBuilders: true, builders: builders ??= createBuilders({ log: createLog("warn") }) },
   );
   void app.lost.then(print);
   return {

@@ -273,7 +273,7 @@ describe("actors", () => {
     const first = (await cli("events", "--limit", "2", "--kind", "token", "--id", token)).split("\n");
     expect(first.map((line) => JSON.parse(line).data.version)).toEqual([1, 2]);
 
-    const [program, ...args] = arborCommand;
+    const [program, ...args] = arborCommand();
     const following = spawn(program!, [...args, "events", "--follow", "--from", "start", "--kind", "token"], {
       env: { ...process.env, ...env() },
       stdio: ["ignore", "pipe", "inherit"],

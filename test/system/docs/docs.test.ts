@@ -8,6 +8,7 @@ import path from "node:path";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/service/arbor.ts";
+import { arborCommand, shellLine } from "../../support/cli/arborCli.ts";
 import { type Block, blocksOf, differences, lastJson, pages, readPage, root } from "../../support/docs/pages.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 
@@ -37,18 +38,19 @@ function end(child: ChildProcess): void {
   }
 }
 
-/** `arbor`; `deno` and `npx -y deno` with it as a task, in any folder; blocks with other tasks do not run. */
+/**
+ * `arbor`, as it is packed; `deno` and `npx -y deno` with it as a task, in any folder; blocks with other tasks do not run.
+ */
 function writePrograms(bin: string): void {
   mkdirSync(bin);
-  const { tasks } = JSON.parse(readFileSync(path.join(root, "deno.json"), "utf8")) as { tasks: Record<string, string> };
-  const file = /^deno run -A (\S+)$/.exec(tasks.arbor!)![1]!;
+  const arbor = `#!/bin/sh\nexec ${shellLine(arborCommand())} "$@"\n`;
   const deno = `#!/bin/sh
 if [ "$1" = task ]; then
   shift
   [ "$1" != --quiet ] || shift
   [ "$1" = arbor ] || { echo "the task $1 is not run by this test" >&2; exit 2; }
   shift
-  exec "${process.execPath}" run -A "${path.join(root, file)}" "$@"
+  exec arbor "$@"
 fi
 exec "${process.execPath}" "$@"
 `;
@@ -57,7 +59,6 @@ exec "${process.execPath}" "$@"
 shift 2
 exec deno "$@"
 `;
-  const arbor = '#!/bin/sh\nexec deno task --quiet arbor "$@"\n';
   for (const [name, text] of Object.entries({ arbor, deno, npx })) {
     writeFileSync(path.join(bin, name), text);
     chmodSync(path.join(bin, name), 0o755);
