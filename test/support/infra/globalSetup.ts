@@ -30,7 +30,6 @@ async function createTemplate(server: string): Promise<string> {
   const store = openStore(url.href, { max: 1 });
   const migrated = await migrateWhole(store, schemaMigrations);
   if (!migrated.ok) throw new Error(migrated.error.message);
-  await store.sql`analyze`;
   await store.close();
   return name;
 }

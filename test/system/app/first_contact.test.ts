@@ -18,7 +18,7 @@ let infra: Infra;
 let arbor: Arbor;
 beforeAll(async () => {
   infra = await sharedInfra();
-  arbor = await Arbor.start({ infra });
+  arbor = await Arbor.start({ infra, ownProcess: true });
   await until("the process is ready", async () => (await fetch(`${arbor.tokens}/ready`)).ok);
 });
 afterAll(async () => {
@@ -155,7 +155,7 @@ describe.skipIf(browser === undefined)("the start page of the wallet service in 
 describe("the second start", () => {
   it("says that it continues, with the height and the number of actors", async () => {
     await arbor.end();
-    arbor = await Arbor.start({ infra });
+    arbor = await Arbor.start({ infra, ownProcess: true });
     const [, height, actors] = /^Continues with the data in \S+: block ([\d,]+), ([\d,]+) actors$/m.exec(
       arbor.printed,
     )!;

@@ -35,6 +35,7 @@ async function certificateFiles() {
 beforeAll(async () => {
   [infra, files] = await Promise.all([sharedInfra(), certificateFiles()]);
   arbor = await Arbor.start({
+    ownProcess: true,
     infra,
     env: {
       ARBOR_TLS_CA_CERT: files["ca.crt"],

@@ -100,8 +100,8 @@ describe("a wallet's life", () => {
     }
     await nats.flush();
     const env = { ...traces.env("arbor"), ARBOR_LOG_LEVEL: "debug", ARBOR_WALLET_PORT: "0" };
-    arbor = await Arbor.start({ infra, roles: "devnet,follower,worker", env });
-    edge = await Arbor.start({ infra, roles: "edge", env });
+    arbor = await Arbor.start({ infra, ownProcess: true, roles: "devnet,follower,worker", env });
+    edge = await Arbor.start({ infra, ownProcess: true, roles: "edge", env });
   });
   afterAll(async () => {
     await nats?.close();

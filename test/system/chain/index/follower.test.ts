@@ -156,7 +156,8 @@ async function live(
     log: silentLog,
     onStep: (step) => {
       if (step === "after-commit") commits++;
-      if (calm || random() > (how.near === 0 ? 0.1 : 0.03)) return;
+      // a follower that is slow would read most blocks in the calm at the end: one crash is certain
+      if (!(crashes === 0 && commits > 10) && (calm || random() > (how.near === 0 ? 0.1 : 0.03))) return;
       crashes++;
       throw new Error(`crash at ${step}`);
     },
