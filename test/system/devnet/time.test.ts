@@ -9,10 +9,10 @@ import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
 import { readSlotsAhead } from "#src/devnet/genesis/genesis.ts";
 import { BLOCK_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
-import { certificates, checkRows, checkSnapshots, ledgerInRows, ledgerOf, spend } from "../../support/devnet.ts";
-import { indexRows, rebuiltRows } from "../../support/devnet_index.ts";
-import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
-import { person } from "../../support/wallet.ts";
+import { certificates, checkRows, checkSnapshots, ledgerInRows, ledgerOf, spend } from "../../support/devnet/devnet.ts";
+import { indexRows, rebuiltRows } from "../../support/devnet/devnetIndex.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
 const EPOCH = 100;
