@@ -40,8 +40,65 @@ export const network = tip.extend({
   securityParameter: z.int(),
 }).meta({ id: "Network" });
 
-export const blocksBody = z.object({ count: z.int().min(1).max(1_000).default(1) }).meta({ id: "BlocksRequest" });
-export const blocksAnswer = z.object({ tip, made: z.int() }).meta({ id: "BlocksAnswer" });
+const time = z.int().describe("Milliseconds since 1970.");
+export const madeBlocks = tip.extend({
+  epoch: z.int().describe("The epoch of the newest block."),
+  time: time.describe("When the newest block's slot begins, in milliseconds since 1970."),
+  blocks: z.int().describe("Number of blocks made."),
+}).meta({ id: "MadeBlocks", description: "The newest block after the call." });
+
+export const blocksBody = z.object({
+  count: z.int().min(1).max(1_000).default(1),
+  gap: z.int().min(1).max(1_000_000).default(1).describe("Slots from each block to the next."),
+  empty: z.boolean().default(false).describe("Leave the mempool as it is."),
+}).meta({ id: "BlocksRequest" });
+export const blocksAnswer = madeBlocks.extend({ tip, made: z.int().describe("Number of blocks made.") }).meta({
+  id: "BlocksAnswer",
+});
+
+const TARGETS = ["slots", "seconds", "epochs", "toSlot", "toTime", "toEpoch"] as const;
+const distance = z.int().min(1).optional();
+const place = z.int().min(0).optional();
+export const advanceBody = z.object({
+  slots: distance.describe("So many slots from the current one."),
+  seconds: z.number().positive().optional().describe("So many seconds, rounded up to slots."),
+  epochs: distance.describe("Into the first slot of the epoch so many epochs after the current one."),
+  toSlot: place.describe("To this slot."),
+  toTime: place.describe("To the slot that begins at this time, in milliseconds since 1970, or the first after it."),
+  toEpoch: place.describe("To the first slot of this epoch."),
+  blocks: z.enum(["one", "sparse", "every"]).default("one").describe(
+    "Blocks beside those of the target and of the first slot of each epoch: none, one each less than 3k/f slots, or one in each slot.",
+  ),
+}).refine(
+  (body) => TARGETS.filter((name) => body[name] !== undefined).length === 1,
+  `expected exactly one of ${TARGETS.join(", ")}`,
+).meta({ id: "AdvanceRequest" });
+
+export const nextBody = z.object({
+  slot: place.describe("Slot of the next block."),
+  time: place.describe("Its time in milliseconds since 1970; one between slots is rounded up."),
+}).refine((body) => (body.slot === undefined) !== (body.time === undefined), "expected exactly one of slot and time")
+  .meta({ id: "NextBlockRequest" });
+
+const mode = z.enum(["interval", "submit", "manual"]).describe(
+  "`interval`: blocks at a pace; `submit`: a block for each accepted transaction, before the submission is answered; " +
+    "`manual`: on request only.",
+);
+export const miningBody = z.object({
+  mode,
+  blockMs: z.int().min(1).max(3_600_000).optional().describe(
+    "Milliseconds between blocks of `interval`; by default as before.",
+  ),
+}).meta({ id: "MiningRequest" });
+
+export const clock = z.object({
+  slot: z.int().describe("The current slot; it need not have a block."),
+  time: time.describe("When it begins, in milliseconds since 1970."),
+  wallSlot: z.int().describe("The slot of the machine's clock."),
+  offsetSlots: z.int().describe("Slots by which the devnet runs ahead of the machine's clock."),
+  nextSlot: z.int().describe("Slot of the next block, if it is made now; transactions are judged by it."),
+  mode,
+}).meta({ id: "DevnetTime" });
 
 export const epochsBody = z.object({
   count: z.int().min(1).max(1_000).default(1).describe("Number of epochs to enter."),

@@ -35,6 +35,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
     log,
     options: {
       magic: options.networkMagic,
+      mining: options.mining,
       blockMs: options.blockMs,
       ...options.genesis,
       ...metadataUrl(options),

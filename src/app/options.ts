@@ -3,6 +3,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import type { Thresholds } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { MINING_MODES, type MiningMode, miningOf } from "#src/devnet/blocks/mining.ts";
 import type { GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { originProblem } from "#src/edge/devnet/origins.ts";
 import type { RateLimit } from "#src/edge/rateLimit.ts";
@@ -115,6 +116,7 @@ export interface Options extends NetworkOptions {
   /** Path of the devnet's node socket; under the folder where undefined. */
   readonly socket?: string;
   /** Milliseconds between blocks of the devnet; 0 makes them on demand. */
+  readonly mining: MiningMode;
   readonly blockMs: number;
   /** Milliseconds between two reads of the network's mempool. */
   readonly mempoolMs: number;
@@ -170,6 +172,7 @@ ${PROVIDER_HELP}
 ${NETWORK_HELP}
   --tokens-on-mainnet  start the token service on mainnet too           ARBOR_TOKENS_ON_MAINNET
   --socket PATH        node socket of the devnet (FOLDER/devnet/node.socket)  ARBOR_SOCKET
+  --mining MODE        when the devnet makes blocks: interval, submit (with each transaction), manual (interval)  ARBOR_MINING
   --block-ms N         ms between devnet blocks; 0: on demand (1000)    ARBOR_BLOCK_MS
   --mempool-ms N       ms between reads of the mempool for payments to wallets (1000)  ARBOR_MEMPOOL_MS
 ${OUTSIDE_HELP}
@@ -223,6 +226,7 @@ const NAMES = [
   ...NETWORK_NAMES,
   "tokens-on-mainnet",
   "socket",
+  "mining",
   "block-ms",
   "mempool-ms",
   ...OUTSIDE_NAMES,
@@ -241,7 +245,7 @@ type OptionName = (typeof NAMES)[number];
 /** Options without a value on the command line; in the environment they are true or false. */
 const FLAGS: readonly OptionName[] = ["mainnet", "tokens-on-mainnet", "in-memory"];
 /** Options of a devnet, meaningless for another network. */
-const DEVNET_NAMES = ["socket", "node-port", "devnet-without", "block-ms", ...GENESIS_NAMES] as const;
+const DEVNET_NAMES = ["socket", "node-port", "devnet-without", "mining", "block-ms", ...GENESIS_NAMES] as const;
 
 export type BadOption = Failure<"bad_option">;
 
@@ -381,6 +385,8 @@ export function readOptions(
   const walletTls = readTlsFiles(text, (sentence) => problems.push(sentence));
   const mailbox = number("mailbox", MAILBOX, 1, 100_000);
   const builders = text("builders") === undefined ? undefined : number("builders", 1, 1, 64);
+  const blockMs = number("block-ms", 1_000, 0, 3_600_000);
+  const mining = readMining(text("mining"), blockMs, (sentence) => problems.push(sentence));
   const options: Options = {
     folder: text("folder") ?? ".arbor",
     inMemory,
@@ -436,7 +442,8 @@ export function readOptions(
     ...network,
     tokensOnMainnet: flag("tokens-on-mainnet"),
     ...(socket === undefined ? {} : { socket }),
-    blockMs: number("block-ms", 1_000, 0, 3_600_000),
+    mining,
+    blockMs,
     mempoolMs: number("mempool-ms", 1_000, 50, 3_600_000),
     outside: readOutside({
       text,
@@ -457,4 +464,11 @@ export function readOptions(
     worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
   };
   return problems.length > 0 ? fail("bad_option", problems.join("; ") + ".") : ok(options);
+}
+
+/** The mode of mining; `manual` where the milliseconds between blocks are 0. */
+function readMining(mode: string | undefined, blockMs: number, problem: (sentence: string) => void): MiningMode {
+  const mining = MINING_MODES.find((one) => one === mode);
+  if (mode !== undefined && !mining) problem(`mining is ${mode}, not one of ${MINING_MODES.join(", ")}`);
+  return miningOf({ mining, blockMs }).mode;
 }

@@ -145,7 +145,7 @@ export async function walletService(
     presence,
     toleranceS: options.syncToleranceS,
     clock: context.clock,
-    clocked: !isDevnet(options) || options.blockMs > 0,
+    clocked: !isDevnet(options) || options.mining === "interval",
     ntp: new NtpClock({ servers: ntpServers, log: log.with({ component: "ntp" }) }),
     tokenMetadata,
     outside: { allowPrivate },

@@ -2,20 +2,29 @@
  * The devnet: a network of one process, with blocks, mempool, epochs, faucet and rollbacks on request.
  *
  * Assumptions: one process at a time produces blocks, under a lease; another one waits for it. Slots follow the clock,
- * so a stopped devnet has no blocks: after a pause the next block has a later slot and the next height. A devnet that was
- * moved over epochs runs ahead of the clock by a number of slots that its rows hold; the time of a slot never changes.
+ * so a stopped devnet has no blocks: after a pause the next block has a later slot and the next height. A devnet whose time
+ * was moved runs ahead of the clock by a number of slots that its rows hold; the time of a slot never changes.
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
+import { slotTime } from "#src/cardano/parameters.ts";
 import type { Network, Submission } from "#src/chain/provider/port.ts";
 import { LEASE, type RollbackImpossible } from "#src/devnet/blocks/chain.ts";
 import type { Departure } from "#src/devnet/blocks/departures.ts";
+import type { BadSlot, JumpBlocks, JumpTarget, TooFarAhead } from "#src/devnet/blocks/jump.ts";
 import type { PendingTransaction } from "#src/devnet/blocks/mempool.ts";
+import type { Mining, MiningMode } from "#src/devnet/blocks/mining.ts";
 import { readTip } from "#src/devnet/blocks/rows.ts";
 import type { SubmissionUnavailable, UndecodableSubmission } from "#src/devnet/blocks/submission.ts";
-import { DevnetRunner, notRunning, type RollbackTarget, type TooFarAhead } from "#src/devnet/devnetRunner.ts";
+import {
+  type BlocksMade,
+  type BlocksRequest,
+  type BlocksResult,
+  DevnetRunner,
+  type RollbackTarget,
+} from "#src/devnet/devnetRunner.ts";
 import { checkAmount, type FaucetFailure } from "#src/devnet/faucet/faucet.ts";
 import { minLovelace } from "#src/devnet/faucet/payment.ts";
 import type { ReferenceScript } from "#src/devnet/faucet/publish.ts";
@@ -38,7 +47,9 @@ import type { Store } from "#src/store/store.ts";
 
 /** Options of a start. Those of `GenesisOptions` only apply when a devnet is created. */
 export interface DevnetOptions extends Partial<GenesisOptions> {
-  /** Milliseconds between blocks; 0: only on request. 1,000 by default. */
+  /** When blocks are made without a request: `interval` by default. */
+  readonly mining?: MiningMode;
+  /** Milliseconds between blocks in the mode `interval`; 0: the mode is `manual`. 1,000 by default. */
   readonly blockMs?: number;
   /** Whether blocks are produced while the mempool is empty, as on real networks. True by default. */
   readonly emptyBlocks?: boolean;
@@ -61,9 +72,23 @@ export interface DevnetSettings {
   readonly bus: Bus;
   readonly evaluate: Evaluate;
   readonly log: Log;
-  /** If the clock has `advance`, `makeBlock` advances it to the next slot. */
-  readonly clock?: Clock & { advance?(ms: number): void };
+  readonly clock?: Clock;
   readonly options?: DevnetOptions;
+}
+
+/** The devnet's clock. */
+export interface DevnetTime {
+  /** The current slot; it need not have a block. */
+  readonly slot: number;
+  /** When it begins, in ms since 1970. */
+  readonly time: number;
+  /** The slot of the machine's clock. */
+  readonly wallSlot: number;
+  /** By how many slots the devnet runs ahead of that. */
+  readonly offsetSlots: number;
+  /** Slot of the next block, if it is made now: that which was set, else the current one, or that after the newest block's. */
+  readonly nextSlot: number;
+  readonly mode: MiningMode;
 }
 
 /** A devnet of this process. */
@@ -80,7 +105,7 @@ export interface Devnet {
     /** Pays lovelace to an address (bytes in hexadecimal). Resolves once the transaction is in the mempool. */
     pay(address: string, lovelace: bigint): Promise<Result<{ txHash: string }, FaucetFailure>>;
   };
-  /** Milliseconds between blocks; 0: only on request. */
+  /** Milliseconds between blocks; 0 in other modes than `interval`. */
   readonly blockMs: number;
   tip(): Tip;
   /** A number that differs after every change of the chain or the mempool, even if the change was undone again. */
@@ -89,6 +114,8 @@ export interface Devnet {
   runs(): boolean;
   /** The current slot; it need not have a block. */
   slot(): number;
+  /** The devnet's clock. */
+  time(): DevnetTime;
   /** Reads the ledger at the tip, between operations; undefined while the chain is not open in this process. */
   query<T>(use: (state: LedgerState, tip: Tip) => T): Promise<T | undefined>;
   /** The transactions of the mempool, in order. */
@@ -97,8 +124,19 @@ export interface Devnet {
   departures(): readonly Departure[];
   /** Submits a transaction; `accepted` means that it is stored. */
   submit(transaction: Uint8Array): Promise<Result<Submission, SubmissionUnavailable | UndecodableSubmission>>;
-  /** Produces a block as soon as there is a free slot; another block that is produced meanwhile counts as well. */
-  makeBlock(): Promise<Result<Tip, SubmissionUnavailable>>;
+  /** Produces a block now, in the next slot, with what the mempool holds. */
+  makeBlock(): Promise<Result<Tip, SubmissionUnavailable | BadSlot>>;
+  /** Produces blocks now, in the next slots, however far ahead of the clock that is. */
+  makeBlocks(request: BlocksRequest): Promise<BlocksResult>;
+  /**
+   * Moves the clock: a block in the target slot and one in the first slot of each epoch on the way, and those of `blocks`.
+   * The mempool goes into the first of them whose slot is in each transaction's validity interval.
+   */
+  advance(to: JumpTarget, blocks?: JumpBlocks, signal?: AbortSignal): Promise<BlocksResult>;
+  /** Sets the slot of the next block, however that is made; a rollback forgets it. */
+  nextSlot(slot: number): Promise<Result<void, SubmissionUnavailable | BadSlot>>;
+  /** Changes when blocks are made without a request, until the next start. */
+  setMining(mining: Pick<Mining, "mode"> & Partial<Mining>): Promise<Result<void, SubmissionUnavailable>>;
   /**
    * Enters the next epoch at once: so many blocks in what is left of this one, by which pools earn, then a block in the
    * first slot of the next one, from where the devnet's clock goes on.
@@ -106,13 +144,13 @@ export interface Devnet {
   enterNextEpoch(blocks?: number): Promise<Result<Tip, SubmissionUnavailable | TooFarAhead>>;
   /**
    * Undoes so many blocks, or all after a slot or a height. With `drop`, their transactions do not return to the
-   * mempool.
+   * mempool. Time goes back to the newest block's slot, unless the clock is later.
    */
   rollback(
     to: RollbackTarget,
     options?: { readonly drop?: boolean },
   ): Promise<Result<Tip, RollbackImpossible | SubmissionUnavailable>>;
-  /** Named states to return to. A restore rolls back to the last common block and forward again. */
+  /** Named states to return to, with their clock. A restore rolls back to the last common block and forward again. */
   readonly snapshots: SnapshotOperations & { list(): Promise<Snapshot[]> };
   /** Goes back to the genesis: no block, and in the mempool only the devnet's own first transactions. */
   reset(): Promise<Result<Tip, RollbackImpossible | SubmissionUnavailable>>;
@@ -125,7 +163,7 @@ export async function startDevnet(
   settings: DevnetSettings,
 ): Promise<Result<Devnet, Failure<"devnet_running" | "other_network"> | BadGenesis>> {
   const { store, bus, log, options = {} } = settings;
-  const { blockMs = 1_000, leaseMs = 4_000, waitMs = 30_000, faucetLimit: limit = 1_000_000_000_000n } = options;
+  const { leaseMs = 4_000, waitMs = 30_000, faucetLimit: limit = 1_000_000_000_000n } = options;
   const genesisOptions = {
     ...genesisDefaults,
     ...(options.parameters ? { parametersSource: "given at the first start" } : {}),
@@ -162,29 +200,52 @@ export async function startDevnet(
     network: genesis.network,
     genesis,
     ignoredOptions: keptSettings(options, genesis),
-    blockMs,
+    get blockMs() {
+      const { mode, blockMs } = runner.mining.present;
+      return mode === "interval" ? blockMs : 0;
+    },
     tip: () => lastTip = runner.chain?.tip ?? lastTip,
     changes: () => runner.chain?.changes ?? 0,
     runs: () => runner.chain !== undefined,
     slot: () => runner.slotOf(genesis),
+    time: () => {
+      const { slots } = genesis.network;
+      const slot = runner.slotOf(genesis);
+      return {
+        slot,
+        time: slotTime(slots, slot),
+        wallSlot: slot - runner.slotsAhead,
+        offsetSlots: runner.slotsAhead,
+        nextSlot: runner.chain?.nextSlot ?? Math.max(slot, lastTip.slot + 1),
+        mode: runner.mining.present.mode,
+      };
+    },
     query: async (use) => await runner.chain?.read(use),
     mempool: () => [...runner.chain?.mempool.entries() ?? []],
     departures: () => runner.chain?.departures.newestFirst() ?? [],
-    submit: async (transaction) => await runner.chain?.submit(transaction) ?? notRunning(),
+    submit: (transaction) => runner.submit(genesis, transaction),
     faucet: {
       address: genesis.faucet.address,
       limit,
       pay: async (address, lovelace) => {
         const bounds = checkAmount(lovelace, { min: minLovelace(genesis.parameters, { address }), max: limit });
         if (!bounds.ok) return bounds;
-        return await runner.chain?.pay([{ address, lovelace }]) ?? notRunning();
+        return await runner.pay(genesis, { address, lovelace });
       },
     },
-    makeBlock: () => runner.makeBlock(genesis),
-    enterNextEpoch: (blocks = 0) => runner.enterNextEpoch(genesis, blocks),
+    makeBlock: async () => tipOf(await runner.makeBlocks(genesis, { count: 1 })),
+    makeBlocks: (request) => runner.makeBlocks(genesis, request),
+    advance: (to, blocks = "one", signal) => runner.advance(genesis, to, blocks, signal),
+    nextSlot: (slot) => runner.setNextSlot(genesis, slot),
+    setMining: (mining) => runner.setMining(genesis, mining),
+    enterNextEpoch: async (blocks = 0) => tipOf(await runner.enterNextEpoch(genesis, blocks)),
     rollback: (to, { drop = false } = {}) => runner.rollback(to, drop),
     snapshots: { ...runner.snapshots, list: () => readSnapshots(store.sql) },
     reset: () => runner.reset(genesis),
     stop: () => lease.stop(),
   });
+}
+
+function tipOf<E>(made: Result<BlocksMade, E>): Result<Tip, E> {
+  return made.ok ? ok(made.value.tip) : made;
 }

@@ -1,14 +1,35 @@
 /** Runs a devnet's chain while this process holds the lease: opens it, produces blocks, and announces them. */
 import { type Clock, sleep, systemClock } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
-import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
-import { currentSlot, slotAt, slotTime } from "#src/cardano/parameters.ts";
-import { DevnetChain, LeaseLost, type RollbackImpossible, underLease } from "#src/devnet/blocks/chain.ts";
+import { currentSlot, slotAt } from "#src/cardano/parameters.ts";
+import {
+  type BlockPlan,
+  DevnetChain,
+  LeaseLost,
+  type RollbackImpossible,
+  times,
+  underLease,
+} from "#src/devnet/blocks/chain.ts";
 import { cacheEvaluations } from "#src/devnet/blocks/evaluationCache.ts";
+import {
+  type BadSlot,
+  checkAhead,
+  checkReach,
+  type JumpBlocks,
+  type JumpTarget,
+  type JumpTerms,
+  nextInJump,
+  targetSlot,
+  type TooFarAhead,
+} from "#src/devnet/blocks/jump.ts";
+import { type Mining, MiningControl, miningOf } from "#src/devnet/blocks/mining.ts";
 import { readHeightAt } from "#src/devnet/blocks/rows.ts";
 import type { SubmissionUnavailable } from "#src/devnet/blocks/submission.ts";
 import type { DevnetSettings } from "#src/devnet/devnet.ts";
+import type { FaucetPayment } from "#src/devnet/faucet/faucet.ts";
+import type { PaymentOutput } from "#src/devnet/faucet/payment.ts";
 import { publish, splitFunds } from "#src/devnet/faucet/publish.ts";
 import { createGenesis, type Genesis, type GenesisOptions, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import {
@@ -25,11 +46,24 @@ import type { Evaluate } from "#src/plutus/types.ts";
 /** How far a rollback goes: so many blocks, or all after a slot or a height. */
 export type RollbackTarget = { readonly blocks: number } | { readonly slot: number } | { readonly height: number };
 
-/** The devnet's clock cannot run further ahead. */
-export type TooFarAhead = Failure<"too_far_ahead">;
+/** Which blocks to make. */
+export interface BlocksRequest {
+  readonly count: number;
+  /** Slots from one block to the next, and from the newest one to the first; 1 by default. */
+  readonly gap?: number | undefined;
+  /** Whether the mempool stays as it is. */
+  readonly empty?: boolean | undefined;
+  /** Ends the work early. */
+  readonly signal?: AbortSignal | undefined;
+}
 
-/** How far a devnet's clock may run ahead: until then a time in milliseconds and its date have an exact form. */
-const MOST_AHEAD_MS = 100 * 365 * 86_400_000;
+/** The newest block, and the number of blocks made. */
+export interface BlocksMade {
+  readonly tip: Tip;
+  readonly blocks: number;
+}
+
+export type BlocksResult<E = BadSlot> = Result<BlocksMade, SubmissionUnavailable | E>;
 
 export class DevnetRunner {
   /** Resolves with the database's genesis when the chain is open, or when it turns out to be of another network. */
@@ -38,7 +72,11 @@ export class DevnetRunner {
   #chain: DevnetChain | undefined;
   /** Of the chain, also while it is not open. */
   #slotsAhead = 0;
-  readonly #clock: Clock & { advance?(ms: number): void };
+  /** Protocol version for which scripts were published last. */
+  #publishedFor: number | undefined;
+  /** When blocks are made without a request. */
+  readonly mining: MiningControl;
+  readonly #clock: Clock;
   readonly #evaluate: Evaluate;
 
   /** Saves, restores and deletes snapshots, also where another process has the chain. */
@@ -54,6 +92,7 @@ export class DevnetRunner {
   ) {
     this.opened = new Promise((resolve) => this.#resolveOpened = resolve);
     this.#clock = settings.clock ?? systemClock;
+    this.mining = new MiningControl(miningOf(settings.options ?? {}));
     this.#evaluate = cacheEvaluations(settings.evaluate);
   }
 
@@ -64,7 +103,12 @@ export class DevnetRunner {
 
   /** The current slot. */
   slotOf({ network: { slots } }: Genesis): number {
-    return currentSlot({ slots, slotsAhead: this.#chain?.slotsAhead ?? this.#slotsAhead }, this.#clock.now());
+    return currentSlot({ slots, slotsAhead: this.slotsAhead }, this.#clock.now());
+  }
+
+  /** By how many slots the devnet runs ahead of the clock. */
+  get slotsAhead(): number {
+    return this.#chain?.slotsAhead ?? this.#slotsAhead;
   }
 
   /** Runs until the signal aborts; starts again after an error. */
@@ -80,50 +124,124 @@ export class DevnetRunner {
     }
   }
 
-  /** Produces a block as soon as there is a free slot; another block that is produced meanwhile counts as well. */
-  async makeBlock(genesis: Genesis): Promise<Result<Tip, SubmissionUnavailable>> {
-    const before = this.#chain?.tip.height ?? 0;
-    while (this.#chain) {
-      const chain = this.#chain;
-      try {
-        const tip = await this.#forge(chain, genesis);
-        if (tip) return ok(tip);
-        // another block has taken the slot; it holds the transactions that were waiting at the time of the call
-        if (chain.tip.height > before) return ok(chain.tip);
-      } catch (error) {
-        this.settings.log.warn("no block was produced", { reason: reason(error) });
-        return notRunning();
-      }
-      const due = slotTime(genesis.network.slots, chain.lastSlot + 1 - chain.slotsAhead);
-      const missing = Math.max(1, due - this.#clock.now());
-      if (this.#clock.advance) this.#clock.advance(missing);
-      else await sleep(missing);
-    }
-    return notRunning();
+  /** Produces blocks now, in the next slots. */
+  makeBlocks(genesis: Genesis, { count, gap = 1, empty = false, signal }: BlocksRequest): Promise<BlocksResult> {
+    return this.#forgeAll(genesis, signal, (chain) => {
+      const last = Math.max(chain.nextSlot, chain.tip.slot + gap) + (count - 1) * gap;
+      const checked = this.#check(genesis, last, last - (count - 1) * gap - 1);
+      const plan = times(count, ({ tip, now, set = Math.max(now, tip + gap) }) => set);
+      return checked.ok ? ok({ plan, empty }) : checked;
+    });
+  }
+
+  /** Moves the clock: a block in the target slot, one in the first slot of each epoch on the way, and those of `blocks`. */
+  advance(genesis: Genesis, to: JumpTarget, blocks: JumpBlocks, signal?: AbortSignal): Promise<BlocksResult> {
+    return this.#forgeAll(genesis, signal, (chain) => {
+      const terms = jumpTerms(genesis);
+      const target = targetSlot(to, Math.max(this.slotOf(genesis), chain.tip.slot), terms);
+      const checked = this.#check(genesis, target, chain.tip.slot);
+      const plan: BlockPlan = ({ tip }) => tip < target ? nextInJump(tip, target, blocks, terms) : undefined;
+      return checked.ok ? ok({ plan }) : checked;
+    });
   }
 
   /**
-   * Moves the devnet into its next epoch at once: some blocks in the slots that are left of this epoch, by which pools
-   * earn, then a block in the epoch's first slot, from where the devnet's clock goes on. If the clock has reached a
-   * later epoch than the chain, there is only one block, of now.
+   * Moves the devnet into its next epoch: some blocks in the slots that are left of this epoch, by which pools earn, then
+   * a block in the epoch's first slot. If the clock has reached a later epoch than the chain, there is only one block, of
+   * now. Makes no block where the chain has left the epoch meanwhile.
    */
-  async enterNextEpoch(genesis: Genesis, blocks: number): Promise<Result<Tip, SubmissionUnavailable | TooFarAhead>> {
+  enterNextEpoch(genesis: Genesis, blocks: number): Promise<BlocksResult<TooFarAhead>> {
+    return this.#forgeAll(genesis, undefined, (chain) => {
+      const { network: { slots }, terms: { epochLength } } = genesis;
+      const { epoch } = chain.state;
+      const boundary = (epoch + 1) * epochLength;
+      const from = chain.nextSlot;
+      const left = Math.max(0, boundary - from);
+      const made = Math.min(blocks, left);
+      const before = Array.from({ length: made }, (_, i) => from + Math.floor(i * left / made));
+      const plan: BlockPlan = ({ tip, now, epoch: reached }) =>
+        reached > epoch ? undefined : before.find((slot) => slot > tip) ?? Math.max(now, boundary);
+      const checked = checkAhead(boundary, this.#wallSlot(genesis), slots);
+      return checked.ok ? ok({ plan }) : checked;
+    });
+  }
+
+  /** Sets the slot of the next block. */
+  async setNextSlot(genesis: Genesis, slot: number): Promise<Result<void, SubmissionUnavailable | BadSlot>> {
     const chain = this.#chain;
     if (!chain) return notRunning();
-    const { network: { slots }, terms } = genesis;
-    if ((chain.slotsAhead + terms.epochLength) * slots.slotLength > MOST_AHEAD_MS) {
-      return fail("too_far_ahead", "The devnet's clock cannot run more than 100 years ahead.");
-    }
-    const { epoch } = chain.state;
-    const from = Math.max(this.slotOf(genesis), chain.lastSlot + 1);
-    const left = Math.max(0, (epoch + 1) * terms.epochLength - from);
-    const made = Math.min(blocks, left);
+    const checked = this.#check(genesis, slot, chain.tip.slot);
+    if (checked.ok) await chain.setNextSlot(slot);
+    return checked;
+  }
+
+  /** Changes when blocks are made; `submit` makes them at once for the transactions that wait. */
+  async setMining(
+    genesis: Genesis,
+    mining: Pick<Mining, "mode"> & Partial<Mining>,
+  ): Promise<Result<void, SubmissionUnavailable>> {
+    const chain = this.#chain;
+    if (!chain) return notRunning();
+    this.mining.set(mining);
+    if (mining.mode !== "submit") return ok(undefined);
     try {
-      for (let i = 0; i < made; i++) {
-        const tip = await chain.forgeAhead(from + Math.floor(i * left / made));
-        if (tip) this.#announce(tip);
+      await chain.mineWaiting();
+      await this.#publishNew(chain, genesis);
+      return ok(undefined);
+    } catch (error) {
+      this.settings.log.warn("no block was produced", { reason: reason(error) });
+      return notRunning();
+    }
+  }
+
+  /** Submits a transaction. */
+  async submit(genesis: Genesis, transaction: Uint8Array): ReturnType<DevnetChain["submit"]> {
+    return await this.#submitting(genesis, (chain) => chain.submit(transaction)) ?? notRunning();
+  }
+
+  /** Pays from the faucet. */
+  async pay(genesis: Genesis, target: PaymentOutput): Promise<FaucetPayment> {
+    return await this.#submitting(genesis, (chain) => chain.pay([target])) ?? notRunning();
+  }
+
+  /** In the mode `submit` a submission may make the first block of a protocol version. */
+  async #submitting<T>(genesis: Genesis, work: (chain: DevnetChain) => Promise<T>): Promise<T | undefined> {
+    const chain = this.#chain;
+    const done = chain && await work(chain);
+    if (chain) await this.#publishNew(chain, genesis);
+    return done;
+  }
+
+  #wallSlot({ network: { slots } }: Genesis): number {
+    return slotAt(slots, this.#clock.now());
+  }
+
+  #check(genesis: Genesis, slot: number, tip: number): Result<void, BadSlot> {
+    const ahead = checkAhead(slot, this.#wallSlot(genesis), genesis.network.slots);
+    return ahead.ok ? checkReach(slot, tip) : ahead;
+  }
+
+  /** Produces the blocks of a plan, in pieces between which other operations run; until the signal aborts. */
+  async #forgeAll<E>(
+    genesis: Genesis,
+    signal: AbortSignal | undefined,
+    planned: (chain: DevnetChain) => Result<{ readonly plan: BlockPlan; readonly empty?: boolean }, E>,
+  ): Promise<Result<BlocksMade, E | SubmissionUnavailable>> {
+    const chain = this.#chain;
+    if (!chain) return notRunning();
+    const one = planned(chain);
+    if (!one.ok) return one;
+    let { tip } = chain;
+    let blocks = 0;
+    try {
+      while (!signal?.aborted) {
+        const tips = await chain.forgeBlocks(one.value.plan, one.value);
+        await this.#publishNew(chain, genesis);
+        if (tips.length === 0) break;
+        tip = tips.at(-1) ?? tip;
+        blocks += tips.length;
       }
-      return ok(await this.#produce(chain, genesis, () => chain.forgeNextEpoch(epoch)));
+      return ok({ tip: blocks === 0 ? chain.tip : tip, blocks });
     } catch (error) {
       this.settings.log.warn("no block was produced", { reason: reason(error) });
       return notRunning();
@@ -145,7 +263,7 @@ export class DevnetRunner {
         ? chain.tip.height - to.blocks
         : await readHeightAt(store.sql, to.slot);
       const done = await chain.rollback(height, drop);
-      if (done.ok) this.#announce(done.value);
+      if (done.ok) this.#movedTo(chain, done.value);
       return done;
     } catch (error) {
       log.warn("the rollback failed", { reason: reason(error) });
@@ -155,7 +273,7 @@ export class DevnetRunner {
 
   /**
    * Goes back to the genesis: undoes all blocks, empties the mempool, and submits the devnet's own first transactions
-   * again. The clock does not go back.
+   * again.
    */
   async reset(genesis: Genesis): Promise<Result<Tip, RollbackImpossible | SubmissionUnavailable>> {
     const chain = this.#chain;
@@ -174,6 +292,7 @@ export class DevnetRunner {
 
   /** The devnet's own first transactions, unless the chain has them. */
   async #submitFirst(chain: DevnetChain, genesis: Genesis): Promise<void> {
+    this.#publishedFor = chain.parameters.protocolVersion.major;
     await splitFunds(chain, genesis, this.settings.log);
     await this.#publish(chain, genesis);
   }
@@ -200,7 +319,7 @@ export class DevnetRunner {
       save: (name, options) => chain.saveSnapshot(name, options),
       restore: async (name) => {
         const done = await chain.restoreSnapshot(name);
-        if (done.ok) this.#announce(done.value);
+        if (done.ok) this.#movedTo(chain, done.value);
         return done;
       },
       delete: (name) => chain.deleteSnapshot(name),
@@ -221,19 +340,20 @@ export class DevnetRunner {
       index: options.index ?? true,
       slot: () => slotAt(slots, this.#clock.now()),
       now: () => this.#clock.now(),
+      mining: this.mining,
+      announce: (tip) => this.#announce(tip),
       log,
     });
     this.#chain = chain;
     const served = [
-      serveSubmissions(bus, (transaction) => chain.submit(transaction), log),
+      serveSubmissions(bus, (transaction) => this.submit(genesis, transaction), log),
       serveSnapshots(bus, this.#ownSnapshots(chain), log),
     ];
     try {
       await this.#submitFirst(chain, genesis);
       log.info("devnet runs", { magic, tip: chain.tip.height, slot: this.slotOf(genesis), epoch });
       this.#resolveOpened(genesis);
-      if (options.blockMs === 0) await aborted(signal);
-      else await this.#makeBlocks(chain, genesis, signal);
+      await this.#keepPace(chain, genesis, signal);
     } finally {
       for (const unsubscribe of served) unsubscribe();
       this.#slotsAhead = chain.slotsAhead;
@@ -251,14 +371,22 @@ export class DevnetRunner {
     });
   }
 
-  async #makeBlocks(chain: DevnetChain, genesis: Genesis, signal: AbortSignal): Promise<void> {
-    const { log, options: { blockMs = 1_000, emptyBlocks = true } = {} } = this.settings;
+  /** Produces blocks at the pace of the mode `interval`, whenever that is the mode. */
+  async #keepPace(chain: DevnetChain, genesis: Genesis, signal: AbortSignal): Promise<void> {
+    const { log, options: { emptyBlocks = true } = {} } = this.settings;
     while (!signal.aborted) {
+      const { present: { mode, blockMs }, changed } = this.mining;
+      const ended = AbortSignal.any([signal, changed]);
+      if (mode !== "interval") {
+        await aborted(ended);
+        continue;
+      }
       const sinceLast = (this.#clock.now() - genesis.network.slots.zeroTime) % blockMs;
-      await sleep(blockMs - (sinceLast + blockMs) % blockMs, signal);
-      if (signal.aborted || (!emptyBlocks && chain.mempool.size === 0)) continue;
+      await sleep(blockMs - (sinceLast + blockMs) % blockMs, ended);
+      if (ended.aborted || (!emptyBlocks && chain.mempool.size === 0)) continue;
       try {
-        await this.#forge(chain, genesis);
+        await chain.forge(this.slotOf(genesis));
+        await this.#publishNew(chain, genesis);
       } catch (error) {
         if (error instanceof LeaseLost) return;
         log.warn("no block was produced", { reason: reason(error) });
@@ -266,21 +394,20 @@ export class DevnetRunner {
     }
   }
 
-  async #forge(chain: DevnetChain, genesis: Genesis): Promise<Tip | undefined> {
-    return await this.#produce(chain, genesis, () => chain.forge(this.slotOf(genesis)));
+  /** Publishes the scripts that need it after the first block of a protocol version. */
+  async #publishNew(chain: DevnetChain, genesis: Genesis): Promise<void> {
+    const { major } = chain.parameters.protocolVersion;
+    if (major === this.#publishedFor) return;
+    this.#publishedFor = major;
+    await this.#publish(chain, genesis).catch((error) =>
+      this.settings.log.warn("scripts were not published", { reason: reason(error) })
+    );
   }
 
-  /** Produces a block and announces it. The first one of a protocol version is followed by the scripts that need it. */
-  async #produce<T extends Tip | undefined>(
-    chain: DevnetChain,
-    genesis: Genesis,
-    produce: () => Promise<T>,
-  ): Promise<T> {
-    const before = chain.parameters.protocolVersion.major;
-    const tip = await produce();
-    if (tip) this.#announce(tip);
-    if (chain.parameters.protocolVersion.major !== before) await this.#publish(chain, genesis);
-    return tip;
+  /** Announces where a rollback or a restore has led: a hard fork may come again. */
+  #movedTo(chain: DevnetChain, tip: Tip): void {
+    this.#publishedFor = chain.parameters.protocolVersion.major;
+    this.#announce(tip);
   }
 
   /** Publishes a new tip on the bus. */
@@ -292,6 +419,12 @@ export class DevnetRunner {
       log.debug("a new tip was not announced", { reason: reason(error) });
     }
   }
+}
+
+/** The terms of jumps over slots. */
+export function jumpTerms({ network: { slots, securityParameter }, terms }: Genesis): JumpTerms {
+  const { activeSlots: { numerator, denominator }, epochLength } = terms;
+  return { slots, epochLength, forecast: 3 * securityParameter * Number(denominator) / Number(numerator) };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -54,8 +54,8 @@ interface DevnetPortSettings {
 }
 
 /**
- * Milliseconds for which the slots that the devnet runs ahead are kept. They change only with a block, so what takes the
- * tip into account is right meanwhile.
+ * Milliseconds for which the slots that the devnet runs ahead are kept. They change only with a block or a rollback, so
+ * what takes the tip into account is right meanwhile.
  */
 const AHEAD_MS = 1_000;
 

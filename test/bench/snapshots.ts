@@ -8,6 +8,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { silentLog } from "#src/base/log.ts";
 import { DevnetChain, LEASE } from "#src/devnet/blocks/chain.ts";
+import { MiningControl, miningOf } from "#src/devnet/blocks/mining.ts";
 import { createGenesis, genesisDefaults } from "#src/devnet/genesis/genesis.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { validate } from "#src/ledger/validate.ts";
@@ -43,6 +44,8 @@ export async function benchSnapshots(): Promise<void> {
     index: true,
     slot: () => slot,
     now: () => slot * 1_000,
+    mining: new MiningControl(miningOf({ blockMs: 0 })),
+    announce: () => {},
     log: silentLog,
   });
   const forge = async () => {

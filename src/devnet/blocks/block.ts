@@ -3,8 +3,9 @@
  *
  * Height, slot, previous hash, body hash, body size, issuer and protocol version are real. The VRF output and proof,
  * the operational certificate and the KES signature have the right length and are zeros: a node that checks consensus
- * refuses such a block, while a follower that only reads it sees no difference. A block is a pure function of its
- * fields, so an empty one need not be stored.
+ * refuses such a block, while a follower that only reads it sees no difference. The VRF output ends with the number of
+ * forks, so two blocks of the same slot differ after a rollback. A block is a pure function of its fields, so an empty
+ * one need not be stored.
  */
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
@@ -14,7 +15,6 @@ import { blake2b256 } from "#src/cardano/hash.ts";
 /** Era tag of Conway in `[era, block]`. */
 const CONWAY = 7;
 const zeros = (length: number) => new Uint8Array(length);
-const VRF_OUTPUT = zeros(64);
 const VRF_PROOF = zeros(80);
 const VRF_KEY = zeros(32);
 const KES_KEY = zeros(32);
@@ -25,6 +25,8 @@ const KES_SIGNATURE = zeros(448);
 export interface BlockFields {
   readonly height: number;
   readonly slot: number;
+  /** How often the chain had been rolled back when it was made. */
+  readonly fork: number;
   /** Hash of the previous block, in hexadecimal; undefined for the first one. */
   readonly previous: string | undefined;
   /** The issuer's cold verification key, 32 bytes. */
@@ -71,14 +73,16 @@ export function bodySize(header: Uint8Array): number {
 }
 
 function encodeHeader(fields: BlockFields, parts: readonly Uint8Array[], size: number): Uint8Array {
-  const { height, slot, previous, issuer, protocolVersion } = fields;
+  const { height, slot, fork, previous, issuer, protocolVersion } = fields;
+  const vrfOutput = zeros(64);
+  new DataView(vrfOutput.buffer).setBigUint64(56, BigInt(fork));
   const body = [
     height,
     slot,
     previous === undefined ? null : fromHex(previous),
     issuer,
     VRF_KEY,
-    [VRF_OUTPUT, VRF_PROOF],
+    [vrfOutput, VRF_PROOF],
     size,
     bodyHash(parts),
     [KES_KEY, 0, 0, CERTIFICATE_SIGNATURE],

@@ -15,20 +15,24 @@ import type { Parameters } from "#src/cardano/parameters.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import { GroupCommit } from "#src/devnet/blocks/groupCommit.ts";
+import type { MiningControl } from "#src/devnet/blocks/mining.ts";
 import { isInLedger, readTip } from "#src/devnet/blocks/rows.ts";
 import { DepartureWriter, readDepartures, writeDepartures } from "#src/devnet/blocks/departureRows.ts";
 import { type Departure, Departures } from "#src/devnet/blocks/departures.ts";
 import {
-  appendBlock,
+  appendBlocks,
   deleteMempool,
   eachUtxo,
   insertMempool,
+  type NewBlock,
   readMempool,
+  turnBack,
   undoBlocks,
   type UndoneBlocks,
 } from "#src/devnet/blocks/writes.ts";
+import type { IndexedBlock } from "#src/devnet/index/foldBlock.ts";
 import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
-import { indexBlock } from "#src/devnet/index/write.ts";
+import { indexBlocks } from "#src/devnet/index/write.ts";
 import {
   deleteSnapshot,
   restoreSnapshot,
@@ -100,7 +104,34 @@ interface ChainSettings {
   readonly slot: () => number;
   /** The time, in milliseconds since 1970. */
   readonly now: () => number;
+  readonly mining: MiningControl;
+  /** Called with each new block, in order, once it is written. */
+  readonly announce: (tip: Tip) => void;
   readonly log: Log;
+}
+
+/** Blocks that one database transaction writes at most. */
+const BATCH_BLOCKS = 50;
+
+/** Milliseconds of work after which the blocks made so far are written. */
+const BATCH_MS = 10;
+
+/** Chooses the slot of the next block; undefined: none is made. */
+export type BlockPlan = (at: {
+  /** Slot of the newest block. */
+  readonly tip: number;
+  /** Its epoch. */
+  readonly epoch: number;
+  /** The present slot, or the one after the newest block's. */
+  readonly now: number;
+  /** The slot that was set for the next block. */
+  readonly set: number | undefined;
+}) => number | undefined;
+
+/** A plan that ends after so many blocks. */
+export function times(count: number, choose: BlockPlan): BlockPlan {
+  let left = count;
+  return (at) => left-- > 0 ? choose(at) : undefined;
 }
 
 type SubmissionResult = Result<Submission, SubmissionUnavailable | UndecodableSubmission>;
@@ -114,9 +145,10 @@ export class DevnetChain {
   #base!: LedgerState;
   #mempool!: Mempool;
   #tip!: Tip;
-  #lastSlot = -1;
   #floor = -1;
   #slotsAhead = 0;
+  #fork = 0;
+  #nextSlot: number | undefined;
   #next = 0;
   #writes = 0;
   #changes = 0;
@@ -135,8 +167,11 @@ export class DevnetChain {
   readonly #submissions = new GroupCommit<SubmittedTransaction>(
     (work) => this.#run(work),
     async (waiting) => {
-      await this.#write((sql) => insertMempool(sql, waiting.map(row)));
-      this.#stale = false;
+      if (waiting.length > 0) {
+        await this.#write((sql) => insertMempool(sql, waiting.map(row)));
+        this.#stale = false;
+      }
+      if (this.settings.mining.present.mode === "submit") await this.#mineWaiting();
     },
     (error) => this.settings.log.warn("submissions could not be processed", { reason: reason(error) }),
   );
@@ -178,14 +213,14 @@ export class DevnetChain {
     return [...utxos(this.#outputs)].filter(({ output }) => output.address === address);
   }
 
-  /** The highest slot that has ever held a block. */
-  get lastSlot(): number {
-    return this.#lastSlot;
-  }
-
   /** By how many slots the devnet runs ahead of the clock. */
   get slotsAhead(): number {
     return this.#slotsAhead;
+  }
+
+  /** The slot of the next block, if it is made now. */
+  get nextSlot(): number {
+    return this.#slot();
   }
 
   /** Transactions that were refused or departed without a block. */
@@ -212,8 +247,8 @@ export class DevnetChain {
     return await this.#submissions.add((resolve) => ({
       failed: () => resolve(unavailable()),
       run: async () => {
-        const { row, outcome } = await this.#admit(transaction, cbor);
-        return { ...(row ? { row } : {}), answer: () => resolve(outcome) };
+        const { row, again = false, outcome } = await this.#admit(transaction, cbor);
+        return { ...(row ? { row } : {}), again, answer: () => resolve(outcome) };
       },
     }));
   }
@@ -248,80 +283,115 @@ export class DevnetChain {
     });
   }
 
-  /** Produces a block in a slot; undefined if a block of that slot or a later one has ever existed. */
-  forge(slot: number): Promise<Tip | undefined> {
-    return this.#run(async () => slot <= this.#lastSlot ? undefined : await this.#append(slot, this.#slotsAhead));
-  }
-
-  /** Produces a block in a slot that may be in the future: the devnet's clock then goes on from there. */
-  forgeAhead(slot: number): Promise<Tip | undefined> {
-    return this.#run(async () => {
-      if (slot <= this.#lastSlot) return undefined;
-      return await this.#append(slot, Math.max(this.#slotsAhead, slot - this.settings.slot()));
-    });
+  /** Produces a block in a slot, or in that which was set; undefined if the newest block is not before it. */
+  async forge(slot: number): Promise<Tip | undefined> {
+    const [tip] = await this.forgeBlocks(times(1, ({ set = slot }) => set));
+    return tip;
   }
 
   /**
-   * Produces the first block of the next epoch: in the epoch's first slot, even if that is in the future, from where the
-   * devnet's clock then goes on. If the clock has reached a later epoch than the chain, the block is one of now. Gives
-   * the tip where the chain has left epoch `from` already: time passes until this operation runs.
+   * Produces the blocks of a plan until it gives no slot after the newest block, or for some milliseconds; their slots
+   * may be in the future: the devnet's clock then goes on from there. Gives the blocks, none where the plan has ended.
+   * With `empty` the mempool stays as it is, but for transactions that expire.
    */
-  forgeNextEpoch(from: number): Promise<Tip> {
+  forgeBlocks(plan: BlockPlan, { empty = false } = {}): Promise<readonly Tip[]> {
+    return this.#run(() => this.#append(plan, empty));
+  }
+
+  /** Sets the slot of the next block; undefined: none. */
+  setNextSlot(slot: number | undefined): Promise<void> {
     return this.#run(async () => {
-      if (this.#state.epoch > from) return this.#tip;
-      const { epochLength } = this.settings.genesis.terms;
-      const now = this.#slot();
-      const epoch = Math.max(this.#state.epoch + 1, epochOf(now, epochLength));
-      const slot = Math.max(now, epoch * epochLength);
-      return await this.#append(slot, Math.max(this.#slotsAhead, slot - this.settings.slot()));
+      if (slot === undefined || slot > this.#tip.slot) this.#nextSlot = slot;
     });
   }
 
-  /** Produces a block in a slot that has had none, with what the mempool holds. Runs within an operation. */
-  async #append(slot: number, slotsAhead: number): Promise<Tip> {
-    const changes = new ChangeSet(this.#state);
-    const { dropped, boundaries } = await this.#advanceTo(slot, changes);
-    const chosen = this.#mempool.prefix();
-    const { genesis } = this.settings;
-    const { block, pool, made } = composeBlock({
-      genesis,
-      state: this.#state,
-      coldKeys: this.#coldKeys,
-      tip: this.#tip,
-      slot,
-      chosen,
-      changes,
-    });
-    const { transactions, coldKeys, hash } = block;
-    const leaving = [...transactions.map(({ hash }) => hash), ...dropped.map(({ hash }) => hash)];
-    const k = genesis.network.securityParameter;
-    const { epoch, parameters } = this.#state;
-    const indexed = { ...block, pool, epoch, parameters, boundaries, transactions: chosen };
-    const [floor] = await this.#write((sql) =>
-      Promise.all([
-        appendBlock(sql, { ...block, slotsAhead }, leaving, k),
-        this.settings.index && indexBlock(sql, indexed),
-      ])
-    );
-    write(this.#state.blocks, made, "after");
-    for (const [pool, key] of coldKeys) this.#coldKeys.set(pool, key);
-    for (const applied of transactions) {
-      applyDelta(this.#state, applied);
-      this.#coins.confirm(applied);
+  /** Produces blocks with the transactions of the mempool. */
+  mineWaiting(): Promise<void> {
+    return this.#run(() => this.#mineWaiting());
+  }
+
+  async #mineWaiting(): Promise<void> {
+    for (let before = Infinity; this.#mempool.size > 0 && this.#mempool.size < before;) {
+      before = this.#mempool.size;
+      await this.#append(times(1, ({ now, set = now }) => set));
     }
-    this.#mempool.removeIncluded(new Set(transactions.map(({ hash }) => hash)));
-    this.#coins.setPending(this.#pendingEffects());
-    this.#tip = { height: block.height, slot, hash };
-    this.#lastSlot = slot;
+  }
+
+  /** Runs within an operation. Blocks with transactions are the last of their database transaction. */
+  async #append(plan: BlockPlan, empty = false): Promise<readonly Tip[]> {
+    const { genesis, index } = this.settings;
+    const blocks: NewBlock[] = [];
+    const indexed: IndexedBlock[] = [];
+    const leaving: string[] = [];
+    const tips: Tip[] = [];
+    let tip = this.#tip;
+    let slotsAhead = this.#slotsAhead;
+    let inOrder = true;
+    const started = performance.now();
+    while (blocks.length < BATCH_BLOCKS && performance.now() - started < BATCH_MS) {
+      const now = Math.max(this.settings.slot() + slotsAhead, tip.slot + 1);
+      const set = blocks.length === 0 ? this.#nextSlot : undefined;
+      const slot = plan({ tip: tip.slot, epoch: this.#state.epoch, now, set });
+      if (slot === undefined || slot <= tip.slot) break;
+      const changes = new ChangeSet(this.#state);
+      const { dropped, boundaries } = await this.#advanceTo(slot, changes);
+      const selected = empty ? undefined : await this.#mempool.select(slot);
+      const chosen = selected?.chosen ?? [];
+      const parts = {
+        genesis,
+        state: this.#state,
+        coldKeys: this.#coldKeys,
+        tip,
+        slot,
+        fork: this.#fork,
+        chosen,
+        changes,
+      };
+      const { block, pool, made } = composeBlock(parts);
+      const { epoch, parameters } = this.#state;
+      blocks.push(block);
+      indexed.push({ ...block, pool, epoch, parameters, boundaries, transactions: chosen });
+      leaving.push(...block.transactions.map(({ hash }) => hash), ...dropped.map(({ hash }) => hash));
+      write(this.#state.blocks, made, "after");
+      tip = { height: block.height, slot, hash: block.hash };
+      tips.push(tip);
+      slotsAhead = Math.max(slotsAhead, slot - this.settings.slot());
+      inOrder = selected?.inOrder ?? true;
+      if (chosen.length > 0) break;
+    }
+    if (blocks.length === 0) return [];
+    const k = genesis.network.securityParameter;
+    const [floor] = await this.#write((sql) =>
+      Promise.all([appendBlocks(sql, blocks, { leaving, slotsAhead, k }), index && indexBlocks(sql, indexed)])
+    );
+    for (const { transactions, coldKeys } of blocks) {
+      for (const [pool, key] of coldKeys) this.#coldKeys.set(pool, key);
+      for (const applied of transactions) {
+        applyDelta(this.#state, applied);
+        this.#coins.confirm(applied);
+      }
+    }
+    this.#tip = tip;
     this.#slotsAhead = slotsAhead;
+    this.#nextSlot = undefined;
     this.#floor = floor;
+    const included = new Set(leaving);
+    if (inOrder) {
+      this.#mempool.removeIncluded(included);
+      this.#coins.setPending(this.#pendingEffects());
+    } else {
+      const waiting = [...this.#mempool.entries()].filter(({ transaction }) => !included.has(transaction.hash));
+      await this.#refill(waiting, "It was no longer valid after a block");
+    }
     this.#stale = false;
-    return this.#tip;
+    for (const made of tips) this.settings.announce(made);
+    return tips;
   }
 
   /**
    * Undoes every block above a height (-1: all). Their transactions return to the front of the mempool as far as they
-   * are still valid; with `drop` they do not. With `emptied` the mempool loses what it holds as well.
+   * are still valid; with `drop` they do not. With `emptied` the mempool loses what it holds as well. Time goes back to
+   * the newest block's slot, unless the clock is later.
    */
   rollback(height: number, drop: boolean, emptied = false): Promise<Result<Tip, RollbackImpossible>> {
     return this.#run(async () => {
@@ -334,7 +404,7 @@ export class DevnetChain {
       }
       const held: SubmittedTransaction[] = [...this.#mempool.entries()];
       const waiting = emptied ? [] : held;
-      const { undone, returned, removed } = await this.#write(async (sql) => {
+      const { undone, returned, removed, tip, slotsAhead, fork } = await this.#write(async (sql) => {
         if (emptied) await deleteMempool(sql, held.map(({ transaction: { hash } }) => hash));
         const undone = await undoBlocks(sql, height, this.settings.index);
         const removed = undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
@@ -346,13 +416,15 @@ export class DevnetChain {
           cbor: transactionCbor(transaction),
         }));
         await insertMempool(sql, returned.map(row));
-        return { undone, returned, removed };
+        const tip = await readTip(sql);
+        const slotsAhead = this.#aheadAt(tip);
+        return { undone, returned, removed, tip, slotsAhead, fork: await turnBack(sql, slotsAhead) };
       });
       const why = emptied ? "The devnet was reset" : "A rollback undid its block and dropped it";
       if (drop) this.#withdrawn(removed, why);
       if (emptied) this.#withdrawn(held.map(({ transaction }) => transaction), why);
       this.#forget(undone);
-      this.#tip = await readTip(this.settings.store.sql);
+      this.#moveTo(tip, slotsAhead, fork);
       await this.#refill([...returned, ...waiting], "It was no longer valid after a rollback");
       this.#stale = false;
       return ok(this.#tip);
@@ -362,7 +434,8 @@ export class DevnetChain {
   /** Saves the newest block and the mempool as a snapshot. */
   saveSnapshot(name: string, options: SaveOptions): Promise<Result<Snapshot, SnapshotNotSaved>> {
     return this.#run(async () => {
-      const saved = await this.#write((sql) => saveSnapshot(sql, name, options));
+      const { mining } = this.settings;
+      const saved = await this.#write((sql) => saveSnapshot(sql, name, options, mining.present));
       this.#stale = false;
       return saved;
     });
@@ -370,16 +443,22 @@ export class DevnetChain {
 
   /**
    * Goes to the block of a snapshot: back to the last block that both chains have, and forward again. The mempool is
-   * the snapshot's, as far as its transactions are still valid.
+   * the snapshot's, as far as its transactions are still valid, and so are the clock's slots ahead and the mining.
    */
   restoreSnapshot(name: string): Promise<Result<Tip, SnapshotUnknown>> {
     return this.#run(async () => {
-      const restored = await this.#write((sql) => restoreSnapshot(sql, name, this.settings.index));
+      const restored = await this.#write(async (sql) => {
+        const done = await restoreSnapshot(sql, name, this.settings.index);
+        if (!done.ok) return done;
+        const { tip, clock } = done.value;
+        const slotsAhead = clock?.slotsAhead ?? this.#aheadAt(tip);
+        return ok({ ...done.value, slotsAhead, fork: await turnBack(sql, slotsAhead) });
+      });
       if (!restored.ok) {
         this.#stale = false;
         return restored;
       }
-      const { undone, appended, tip, mempool } = restored.value;
+      const { undone, appended, tip, mempool, clock, slotsAhead, fork } = restored.value;
       const why = "A snapshot was restored that does not have it";
       this.#withdrawn(undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions), why);
       this.#withdrawn([...this.#mempool.entries()].map(({ transaction }) => transaction), why);
@@ -387,7 +466,8 @@ export class DevnetChain {
       for (const ref of appended.spent) this.#outputs.delete(refKey(ref));
       for (const { ref, output } of appended.created) this.#outputs.set(refKey(ref), output);
       writeEntries(this.#state, appended.changes, "after");
-      this.#tip = tip;
+      this.#moveTo(tip, slotsAhead, fork);
+      if (clock) this.settings.mining.set(clock);
       if (this.settings.index && !appended.isIndexed) await completeIndex(this.settings);
       const waiting = mempool.map(({ position, cbor }) => ({ position, cbor, transaction: scanTransaction(cbor) }));
       await this.#refill(waiting, "It was no longer valid after a snapshot was restored");
@@ -427,7 +507,8 @@ export class DevnetChain {
     const { terms } = this.settings.genesis;
     let dropped: DroppedTransaction[];
     let boundaries: EpochBoundary[] = [];
-    if (epochOf(slot, terms.epochLength) <= this.#state.epoch) dropped = await this.#mempool.expire(slot);
+    const isOfEpoch = epochOf(slot, terms.epochLength) <= this.#state.epoch;
+    if (isOfEpoch && this.#base === this.#state) dropped = await this.#mempool.expire(slot);
     else {
       this.#stale = true;
       boundaries = await enterEpoch(this.#state, slot, terms, changes);
@@ -436,6 +517,19 @@ export class DevnetChain {
     }
     this.#dropped(dropped, "It was no longer valid when a block was made");
     return { dropped, boundaries };
+  }
+
+  /** By how many slots the clock has to run ahead, at most as far as now, to have reached a block. */
+  #aheadAt({ slot }: Tip): number {
+    return Math.min(this.#slotsAhead, Math.max(0, slot - this.settings.slot()));
+  }
+
+  /** Continues from a block of the rows. */
+  #moveTo(tip: Tip, slotsAhead: number, fork: number): void {
+    this.#tip = tip;
+    this.#slotsAhead = slotsAhead;
+    this.#fork = fork;
+    this.#nextSlot = undefined;
   }
 
   /** Removes the effects of undone blocks from memory. */
@@ -453,9 +547,9 @@ export class DevnetChain {
   async #admit(
     transaction: ScannedTransaction,
     cbor: Uint8Array,
-  ): Promise<{ row?: SubmittedTransaction; outcome: Result<Submission, SubmissionUnavailable> }> {
+  ): Promise<{ row?: SubmittedTransaction; again?: boolean; outcome: Result<Submission, SubmissionUnavailable> }> {
     const { hash } = transaction;
-    if (this.#mempool.has(hash)) return { outcome: accepted };
+    if (this.#mempool.has(hash)) return { again: true, outcome: accepted };
     const waiting: SubmittedTransaction = { position: this.#next, transaction, cbor };
     if (this.#mempool.bytes + cbor.length > this.settings.mempoolBytes) {
       if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted };
@@ -485,7 +579,7 @@ export class DevnetChain {
   }
 
   #slot(): number {
-    return Math.max(this.settings.slot() + this.#slotsAhead, this.#lastSlot + 1);
+    return this.#nextSlot ?? Math.max(this.settings.slot() + this.#slotsAhead, this.#tip.slot + 1);
   }
 
   *#pendingEffects(): Iterable<Applied> {
@@ -530,7 +624,7 @@ export class DevnetChain {
     this.#state = newState({ parameters, network: network.id, outputs: this.#outputs });
     writeEntries(this.#state, await readEntries(sql), "after");
     this.#coldKeys = await readColdKeys(sql);
-    ({ lastSlot: this.#lastSlot, floor: this.#floor, slotsAhead: this.#slotsAhead } = await readBounds(sql));
+    ({ floor: this.#floor, slotsAhead: this.#slotsAhead, fork: this.#fork } = await readBounds(sql));
     this.#tip = await readTip(sql);
     this.#base = this.#state;
     this.#mempool = new Mempool(() => this.#base, this.settings.judge);

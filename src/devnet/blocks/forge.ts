@@ -21,6 +21,7 @@ interface BlockParts {
   /** The previous block. */
   readonly tip: Tip;
   readonly slot: number;
+  readonly fork: number;
   readonly chosen: readonly PendingTransaction[];
   /** Changes before the block's transactions; the transactions' changes and the producer's block count are added. */
   readonly changes: ChangeSet;
@@ -30,16 +31,17 @@ interface BlockParts {
 export function composeBlock(
   parts: BlockParts,
 ): {
-  readonly block: Omit<NewBlock, "slotsAhead">;
+  readonly block: NewBlock;
   readonly pool: string | undefined;
   readonly made: readonly Change<number>[];
 } {
-  const { genesis: { drawSeed: seed, pools, issuer }, state, coldKeys, tip, slot, chosen, changes } = parts;
+  const { genesis: { drawSeed: seed, pools, issuer }, state, coldKeys, tip, slot, fork, chosen, changes } = parts;
   const pool = drawLeader(state, { seed, slot, keys: coldKeys, rotation: pools.map(({ id }) => id) });
   const made = pool === undefined ? [] : [blockMade(state, pool)];
   const fields = {
     height: tip.height + 1,
     slot,
+    fork,
     previous: tip.height < 0 ? undefined : tip.hash,
     issuer: pool === undefined ? issuer : mustGet(coldKeys, pool),
     protocolVersion: state.parameters.protocolVersion,

@@ -8,8 +8,11 @@ const BATCH_MS = 50;
 
 /** The work of one caller. */
 interface GroupCommitJob<Row> {
-  /** Runs the job. Gives the row to write, if any, and the answer to give once it is committed. */
-  run(): Promise<{ readonly row?: Row; readonly answer: () => void }>;
+  /**
+   * Runs the job. Gives the row to write, if any, and the answer to give once it is committed; `again`: it counts on a row
+   * of an earlier commit.
+   */
+  run(): Promise<{ readonly row?: Row; readonly again?: boolean; readonly answer: () => void }>;
   /** Tells the caller that the job failed. */
   failed(): void;
 }
@@ -18,7 +21,7 @@ export class GroupCommit<Row> {
   #jobs: GroupCommitJob<Row>[] = [];
 
   /**
-   * `exclusive` runs work while nothing else runs. `commit` writes rows. `failed` is called with an error, after which
+   * `exclusive` runs work while nothing else runs. `commit` writes rows; none if jobs only count on earlier ones. `failed` is called with an error, after which
    * nothing that the jobs of the batch did counts.
    */
   constructor(
@@ -40,17 +43,19 @@ export class GroupCommit<Row> {
     try {
       await this.exclusive(async () => {
         const rows: Row[] = [];
+        let isAgain = false;
         const started = performance.now();
         while (performance.now() - started < BATCH_MS) {
           const job = this.#jobs.shift();
           if (!job) break;
           const one: typeof done[number] = { job };
           done.push(one);
-          const { row, answer } = await job.run();
+          const { row, again = false, answer } = await job.run();
           one.answer = answer;
           if (row) rows.push(row);
+          isAgain ||= again;
         }
-        if (rows.length > 0) await this.commit(rows);
+        if (rows.length > 0 || isAgain) await this.commit(rows);
       });
       for (const { answer } of done) answer?.();
     } catch (error) {

@@ -1,14 +1,14 @@
 /**
  * The mempool: transactions in order of acceptance, each valid on top of the chain and those before it.
  *
- * Assumptions: the base changes only by blocks that hold a prefix of these transactions, or by a rollback. So between
+ * Assumptions: the base changes only by blocks that hold some of these transactions, or by a rollback. So between
  * rollbacks a transaction becomes invalid only with time, when its validity interval ends, and with it those that spend
- * its outputs.
+ * its outputs. Time goes back with a rollback, so a transaction's validity may begin later than the next block.
  */
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import type { Result } from "#src/base/result.ts";
+import { ok, type Result } from "#src/base/result.ts";
 import { fitsBlock } from "#src/ledger/validate.ts";
 import { type Applied, applyDelta } from "#src/ledger/delta.ts";
 import { type LedgerState, type MutableLedgerState, overlay } from "#src/ledger/state.ts";
@@ -90,17 +90,31 @@ export class Mempool {
     return await this.#admitAll(entries.slice(first), slot);
   }
 
-  /** The longest prefix that fits into a block. */
-  prefix(): PendingTransaction[] {
+  /**
+   * The first transactions that fit into a block in a slot. Those whose validity begins later are passed over, and those
+   * that depend on them; `inOrder` says that there are none.
+   */
+  async select(slot: number): Promise<{ chosen: PendingTransaction[]; inOrder: boolean }> {
     const chosen: PendingTransaction[] = [];
+    let without: MutableLedgerState | undefined;
     for (const entry of this.#entries.values()) {
-      if (!fitsBlock(this.base().parameters, chosen.map(({ applied }) => applied), entry.applied)) break;
-      chosen.push(entry);
+      const isEarly = (entry.transaction.validFrom ?? 0) > slot;
+      if (isEarly && !without) {
+        without = overlay(this.base());
+        for (const { applied } of chosen) applyDelta(without, applied);
+      }
+      if (isEarly) continue;
+      const judged = without ? await this.validate(without, entry, slot) : ok(entry.applied);
+      if (!judged.ok) continue;
+      const applied = judged.value;
+      if (!fitsBlock(this.base().parameters, chosen.map(({ applied }) => applied), applied)) break;
+      if (without) applyDelta(without, applied);
+      chosen.push({ ...entry, applied });
     }
-    return chosen;
+    return { chosen, inOrder: !without };
   }
 
-  /** Removes a prefix that is in a block now; the base already includes it. */
+  /** Removes the first transactions, which are in a block now; the base already includes it. */
   removeIncluded(included: ReadonlySet<string>): void {
     this.#restart([...this.#entries.values()].filter(({ transaction }) => !included.has(transaction.hash)));
   }
@@ -116,8 +130,10 @@ export class Mempool {
   async #admitAll(waiting: readonly SubmittedTransaction[], slot: number): Promise<DroppedTransaction[]> {
     const dropped: DroppedTransaction[] = [];
     for (const one of waiting) {
+      // its validity may begin after the slot: then it waits
+      const at = Math.max(slot, one.transaction.validFrom ?? slot);
       // retry a failed validation once; a transaction that fails twice is dropped, since it would block all later ones
-      const judged = await this.admit(one, slot).catch(() => this.admit(one, slot)).catch(() => NOT_VALIDATED);
+      const judged = await this.admit(one, at).catch(() => this.admit(one, at)).catch(() => NOT_VALIDATED);
       if (!judged.ok) dropped.push({ hash: one.transaction.hash, cbor: one.cbor, failures: judged.error });
     }
     return dropped;

@@ -76,6 +76,7 @@ interface BlockRow {
   readonly issuer: Uint8Array;
   readonly major: number;
   readonly minor: number;
+  readonly fork: bigint;
   /** Null: a block without transactions, which the other columns give. */
   readonly cbor: Uint8Array | null;
 }
@@ -86,6 +87,7 @@ function storedBlock(row: BlockRow): StoredBlock {
   const { bytes, hash } = encodeBlock({
     height: tip.height,
     slot: tip.slot,
+    fork: Number(row.fork),
     previous: row.previous ?? undefined,
     issuer: new Uint8Array(row.issuer),
     protocolVersion: { major: row.major, minor: row.minor },

@@ -7,7 +7,7 @@ import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, changesToJson, storeEntries } from "#src/devnet/ledger/entries.ts";
 import { insertColdKeys } from "#src/devnet/genesis/pools.ts";
-import { undoIndex } from "#src/devnet/index/write.ts";
+import { recordset, undoIndex } from "#src/devnet/index/write.ts";
 import { keepSideBlocks, lowestNeeded } from "#src/devnet/snapshots/sideBlocks.ts";
 import type { Applied } from "#src/ledger/delta.ts";
 import { onlyRow } from "#src/store/rows.ts";
@@ -23,12 +23,22 @@ export interface NewBlock extends Tip {
   /** Bytes of its body. */
   readonly size: number;
   readonly transactions: readonly Applied[];
+  /** How often the chain had been rolled back. */
+  readonly fork: number;
   /** Its changes of the ledger state beside outputs. */
   readonly changes: readonly EntryChange[];
   /** Cold keys of pools that it registers, by id. */
   readonly coldKeys: ReadonlyMap<string, Uint8Array>;
-  /** By how many slots the devnet runs ahead of the clock from this block on. */
+}
+
+/** What else blocks change. */
+interface AppendOptions {
+  /** Hashes of the transactions that leave the mempool. */
+  readonly leaving: readonly string[];
+  /** By how many slots the devnet runs ahead of the clock from the last block on. */
   readonly slotsAhead: number;
+  /** Blocks that can be undone at least. */
+  readonly k: number;
 }
 
 /** A row of the mempool. */
@@ -38,44 +48,41 @@ export interface MempoolRow {
   readonly cbor: Uint8Array;
 }
 
-/** Blocks whose undo data one new block removes at most: they are many after a snapshot was deleted. */
+/** Blocks whose undo data one append removes at most: they are many after a snapshot was deleted. */
 const MOST_PRUNED = 1_000;
 
 /**
- * Appends a block: its row, the outputs it creates and spends, its changes. Removes `leaving` from the mempool, and the
- * data needed to undo blocks `k` and more before it, except those above a snapshot's block or above the fork that leads
- * to it. Gives the lowest height that a rollback can go back to.
+ * Appends blocks, each the next of the one before: their rows, the outputs they create and spend, their changes. Removes
+ * `leaving` from the mempool, and the data needed to undo blocks `k` and more before the last one, except those above a
+ * snapshot's block or above the fork that leads to it. Gives the lowest height that a rollback can go back to.
  */
-export async function appendBlock(
+export async function appendBlocks(
   sql: Queries,
-  block: NewBlock,
-  leaving: readonly string[],
-  k: number,
+  blocks: readonly NewBlock[],
+  { leaving, slotsAhead, k }: AppendOptions,
 ): Promise<number> {
-  const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
-  const hashes = transactions.map(({ hash }) => hash);
+  const height = Math.max(...blocks.map((block) => block.height));
+  const last = new Map(blocks.flatMap(({ changes }) => changes).map((one) => [`${one.kind} ${one.key}`, one]));
   // sent in this order, without waiting for the results of those before
   const written = [
     sql`
-    insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
-      ${height}, ${slot}, ${block.hash}, ${
-      block.previous ?? null
-    }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
-      ${transactions.length === 0 ? null : block.bytes},
-      ${changes.length === 0 ? null : sql.typed.json(changesToJson(changes))})`,
-    ...(transactions.length === 0 ? [] : [
-      sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`,
+    insert into devnet_block select * from json_populate_recordset(null::devnet_block,
+      ${recordset(blocks.map(blockRow))}::text::json)`,
+    ...blocks.filter(({ transactions }) => transactions.length > 0).flatMap(({ height, transactions, coldKeys }) => [
+      sql`insert into devnet_transaction (hash, height) select unnest(${
+        sql.array(transactions.map(({ hash }) => hash))
+      }::text[]), ${height}`,
       insertUtxos(sql, transactions.flatMap(({ created }) => created), height),
       spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height),
-      insertColdKeys(sql, block.coldKeys),
+      insertColdKeys(sql, coldKeys),
     ]),
-    storeEntries(sql, changes, "after"),
+    storeEntries(sql, [...last.values()], "after"),
     deleteMempool(sql, leaving),
   ];
   const [{ floor }] = await Promise.all([
     onlyRow(sql<{ floor: bigint }[]>`
       with new as (
-        update devnet_meta set last_slot = ${slot}, slots_ahead = ${block.slotsAhead}, floor_height = greatest(
+        update devnet_meta set slots_ahead = ${slotsAhead}, floor_height = greatest(
           floor_height, least(${height - k}, floor_height + ${MOST_PRUNED}, ${lowestNeeded(sql)}))
         from (select floor_height as before from devnet_meta) as old returning old.before, floor_height as floor),
       spent as (delete from devnet_utxo using new where spent_height <= new.floor),
@@ -86,6 +93,29 @@ export async function appendBlock(
     ...written,
   ]);
   return Number(floor);
+}
+
+function blockRow({ changes, transactions, bytes, protocolVersion, ...block }: NewBlock): object {
+  const { height, slot, hash, issuer, fork, previous = null } = block;
+  return {
+    height,
+    slot,
+    hash,
+    previous,
+    issuer,
+    ...protocolVersion,
+    transactions: transactions.length,
+    cbor: transactions.length === 0 ? null : bytes,
+    changes: changes.length === 0 ? null : changesToJson(changes),
+    fork,
+  };
+}
+
+/** Sets the clock after a rollback, and counts it. Gives how often the chain was rolled back. */
+export async function turnBack(sql: Queries, slotsAhead: number): Promise<number> {
+  const { fork } = await onlyRow(sql<{ fork: bigint }[]>`
+    update devnet_meta set slots_ahead = ${slotsAhead}, fork = fork + 1 returning fork`);
+  return Number(fork);
 }
 
 /** Inserts outputs created at a height (-1: the genesis). */

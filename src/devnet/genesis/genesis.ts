@@ -290,13 +290,13 @@ export async function readSlotsAhead(sql: Queries): Promise<number> {
 }
 
 /**
- * The highest slot that ever held a block, or −1, the lowest height that a rollback may go back to, and by how many slots
- * the devnet runs ahead of the clock.
+ * The lowest height that a rollback may go back to, by how many slots the devnet runs ahead of the clock, and how often
+ * the chain was rolled back.
  */
-export async function readBounds(sql: Queries): Promise<{ lastSlot: number; floor: number; slotsAhead: number }> {
+export async function readBounds(sql: Queries): Promise<{ floor: number; slotsAhead: number; fork: number }> {
   const row = await onlyRow(
-    sql<Record<"last_slot" | "floor_height" | "slots_ahead", bigint>[]>`
-      select last_slot, floor_height, slots_ahead from devnet_meta`,
+    sql<Record<"floor_height" | "slots_ahead" | "fork", bigint>[]>`
+      select floor_height, slots_ahead, fork from devnet_meta`,
   );
-  return { lastSlot: Number(row.last_slot), floor: Number(row.floor_height), slotsAhead: Number(row.slots_ahead) };
+  return { floor: Number(row.floor_height), slotsAhead: Number(row.slots_ahead), fork: Number(row.fork) };
 }

@@ -21,18 +21,18 @@ export interface IndexedBlock {
   readonly transactions: readonly IndexedTransaction[];
 }
 
-/** What a block adds to the index. */
-export function foldBlock(block: IndexedBlock): IndexChanges {
+/** What a block adds to the index; it is added to `changes`, which the blocks right before it have made. */
+export function foldBlock(block: IndexedBlock, changes: IndexChanges = noChanges()): IndexChanges {
   const { height, epoch, parameters, size, pool, boundaries, transactions } = block;
-  const changes = noChanges();
+  const { rows } = changes;
+  const before = { output: rows.output.length, tx: rows.tx.length };
   for (const boundary of boundaries) addBoundary(changes, height, boundary);
   transactions.forEach((transaction, tx_index) =>
     addTransaction(changes, transaction, { height, tx_index, epoch, parameters })
   );
-  const { rows } = changes;
   const sums = transactions.length === 0 ? {} : {
-    output: rows.output.reduce((sum, { lovelace }) => sum + lovelace, 0n),
-    fees: rows.tx.reduce((sum, { fee }) => sum + fee, 0n),
+    output: rows.output.slice(before.output).reduce((sum, { lovelace }) => sum + lovelace, 0n),
+    fees: rows.tx.slice(before.tx).reduce((sum, { fee }) => sum + fee, 0n),
   };
   rows.block.push({ height, epoch, size, ...sums, ...(pool === undefined ? {} : { pool }) });
   return changes;

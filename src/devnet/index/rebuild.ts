@@ -15,7 +15,7 @@ import { type Genesis, genesisEntries, genesisOutputs } from "#src/devnet/genesi
 import type { IndexedBlock } from "#src/devnet/index/foldBlock.ts";
 import { foldGenesis } from "#src/devnet/index/genesisRows.ts";
 import type { IndexedTransaction } from "#src/devnet/index/transactionRows.ts";
-import { clearIndex, indexBlock, writeChanges } from "#src/devnet/index/write.ts";
+import { clearIndex, indexBlocks, writeChanges } from "#src/devnet/index/write.ts";
 import { ChangeSet, writeEntries } from "#src/devnet/ledger/changes.ts";
 import { enterEpoch } from "#src/devnet/ledger/epoch.ts";
 import { applyDelta, write as writeTable } from "#src/ledger/delta.ts";
@@ -59,9 +59,7 @@ export async function rebuildIndex({ sql, write, genesis, log }: RebuildSettings
       applied.push(await replayBlock(state, genesis, bytes));
       await pacer.step();
     }
-    await write(async (sql) => {
-      for (const block of applied) await indexBlock(sql, block);
-    });
+    await write((sql) => indexBlocks(sql, applied));
   }
   if (tip.height >= 0) log.info("the index of the devnet is complete", { height: tip.height });
 }

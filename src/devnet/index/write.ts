@@ -7,7 +7,7 @@
 import { toHex } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
 import { foldBlock, type IndexedBlock } from "#src/devnet/index/foldBlock.ts";
-import type { IndexChanges, IndexRows, SpentRow } from "#src/devnet/index/rows.ts";
+import { type IndexChanges, type IndexRows, noChanges, type SpentRow } from "#src/devnet/index/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
 export type TableName = keyof IndexRows;
@@ -38,9 +38,13 @@ const TABLES_BY_HEIGHT: readonly TableName[] = [
 ];
 export const TABLES: readonly TableName[] = [...TABLES_BY_HASH, ...TABLES_BY_HEIGHT];
 
-/** Adds a block to the index. */
-export async function indexBlock(sql: Queries, block: IndexedBlock): Promise<void> {
-  await writeChanges(sql, foldBlock(block), block);
+/** Adds blocks to the index, which are one after the other. */
+export async function indexBlocks(sql: Queries, blocks: readonly IndexedBlock[]): Promise<void> {
+  const last = blocks.at(-1);
+  if (!last) return;
+  const changes = noChanges();
+  for (const block of blocks) foldBlock(block, changes);
+  await writeChanges(sql, changes, last);
 }
 
 /** Writes what a block, or the genesis (height -1, no hash), adds to the index, and the newest block that it holds. */
@@ -98,7 +102,7 @@ function insert(sql: Queries, table: TableName, rows: readonly object[]): Statem
 }
 
 /** Rows as JSON for `json_populate_recordset`. */
-function recordset(rows: readonly object[]): string {
+export function recordset(rows: readonly object[]): string {
   return toJson(
     rows.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, columnValue(value)]))),
   );

@@ -1,5 +1,5 @@
 /**
- * Snapshots of the devnet: a name for its newest block and its mempool at one moment.
+ * Snapshots of the devnet: a name for its newest block, its mempool and its clock at one moment.
  *
  * Assumptions: a block says what the whole chain before it was, so a snapshot copies no state. Its cost is what a chain
  * must keep to return to it: undo data of the blocks since the last common block, and the snapshot's blocks that are no
@@ -7,6 +7,7 @@
  */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
+import type { Mining, MiningMode } from "#src/devnet/blocks/mining.ts";
 import { readTip } from "#src/devnet/blocks/rows.ts";
 import { type MempoolRow, readMempool, undoBlocks, type UndoneBlocks } from "#src/devnet/blocks/writes.ts";
 import { type AppendedBlocks, appendSideBlocks, pruneSideBlocks, sidePath } from "#src/devnet/snapshots/sideBlocks.ts";
@@ -41,6 +42,12 @@ interface SnapshotRow {
   readonly transactions: number;
 }
 
+interface ClockRow {
+  readonly slots_ahead: bigint | null;
+  readonly mining: MiningMode | null;
+  readonly block_ms: number | null;
+}
+
 /** All snapshots, oldest first; or that of a name. */
 export async function readSnapshots(sql: Queries, name?: string): Promise<Snapshot[]> {
   const rows = await sql<SnapshotRow[]>`
@@ -50,11 +57,12 @@ export async function readSnapshots(sql: Queries, name?: string): Promise<Snapsh
   return rows.map((row) => ({ ...row, height: Number(row.height), slot: Number(row.slot) }));
 }
 
-/** Saves the newest block and the mempool under a name. */
+/** Saves the newest block, the mempool and the clock under a name. */
 export async function saveSnapshot(
   sql: Queries,
   name: string,
   { replace }: SaveOptions,
+  { mode, blockMs }: Mining,
 ): Promise<Result<Snapshot, SnapshotNotSaved>> {
   if (replace) await sql`delete from devnet_snapshot where name = ${name}`;
   const [found] = await sql<{ count: number; taken: boolean }[]>`
@@ -64,7 +72,9 @@ export async function saveSnapshot(
     return fail("too_many_snapshots", `There are ${found.count} snapshots, the maximum; delete some of them.`);
   }
   const { height, slot, hash } = await readTip(sql);
-  await sql`insert into devnet_snapshot (name, height, slot, hash) values (${name}, ${height}, ${slot}, ${hash})`;
+  await sql`
+    insert into devnet_snapshot (name, height, slot, hash, slots_ahead, mining, block_ms)
+    select ${name}, ${height}, ${slot}, ${hash}, slots_ahead, ${mode}, ${blockMs} from devnet_meta`;
   await sql`
     insert into devnet_snapshot_mempool (name, position, hash, cbor)
     select ${name}, position, hash, cbor from devnet_mempool`;
@@ -79,6 +89,8 @@ interface RestoredSnapshot {
   readonly appended: AppendedBlocks;
   /** The snapshot's mempool, in order. */
   readonly mempool: readonly MempoolRow[];
+  /** Its clock; undefined for a snapshot that was saved without one. */
+  readonly clock: (Mining & { readonly slotsAhead: number }) | undefined;
 }
 
 /** Goes to the block of a snapshot and restores its mempool; the index of the chain too, if `index` says that it is written. */
@@ -99,7 +111,14 @@ export async function restoreSnapshot(
   await sql`
     insert into devnet_mempool (position, hash, cbor)
     select position, hash, cbor from devnet_snapshot_mempool where name = ${name}`;
-  return ok({ tip, undone, appended, mempool: await readMempool(sql) });
+  return ok({ tip, undone, appended, mempool: await readMempool(sql), clock: await readClock(sql, name) });
+}
+
+async function readClock(sql: Queries, name: string): Promise<RestoredSnapshot["clock"]> {
+  const { slots_ahead, mining, block_ms } = await onlyRow(sql<ClockRow[]>`
+    select slots_ahead, mining, block_ms from devnet_snapshot where name = ${name}`);
+  if (slots_ahead === null || mining === null || block_ms === null) return undefined;
+  return { slotsAhead: Number(slots_ahead), mode: mining, blockMs: block_ms };
 }
 
 /** Deletes a snapshot, and the blocks that were kept for it alone. */

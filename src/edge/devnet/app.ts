@@ -16,6 +16,7 @@ import { ledgerRoutes, type LedgerRoutesOptions } from "#src/edge/devnet/ledger.
 import { explorerRoutes, type ExplorerRoutesOptions } from "#src/edge/devnet/explorer/routes.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { BAD_ORIGIN, guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
+import { timeRoutes } from "#src/edge/devnet/time.ts";
 import { snapshotRoutes } from "#src/edge/devnet/snapshots.ts";
 import { untilInBlock } from "#src/edge/devnet/untilInBlock.ts";
 import { answeredBy, HttpFailure, refusalOf } from "#src/edge/errors.ts";
@@ -132,19 +133,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { source: devnet.genesis.parametersSource, ...parametersToJson(value) as object };
   });
 
-  endpoint(app, "post", "/blocks", {
-    summary: "Produce blocks now, each in its own slot",
-    body: api.blocksBody,
-    answer: api.blocksAnswer,
-    refusals: { 403: BAD_ORIGIN, 503: "`devnet_unavailable`" },
-  }, async ({ body: { count }, context }) => {
-    let made = 0;
-    let tip = devnet.tip();
-    for (; made < count && !context.req.raw.signal.aborted; made++) {
-      tip = answered(await devnet.makeBlock());
-    }
-    return { tip, made };
-  });
+  timeRoutes(app, devnet);
 
   endpoint(app, "post", "/epochs", {
     summary: "Enter the next epochs now: a block in the first slot of each one, from where the devnet's clock goes on",

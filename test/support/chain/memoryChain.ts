@@ -32,6 +32,7 @@ export class MemoryChain {
     const { bytes } = encodeBlock({
       height: (previous?.height ?? 0) + 1,
       slot: this.slot,
+      fork: 0,
       previous: previous?.hash,
       issuer: new Uint8Array(32),
       protocolVersion: { major: 10, minor: 0 },

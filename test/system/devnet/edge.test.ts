@@ -331,6 +331,7 @@ test("the OpenAPI document has every path", async () => {
     "/local-cluster/api/devnet/rollback/rollback-to-db-snapshot",
     "/local-cluster/api/devnet/rollback/take-db-snapshot",
     "/mempool",
+    "/mining",
     "/parameters",
     "/pools",
     "/pools/{pool}",
@@ -341,6 +342,9 @@ test("the OpenAPI document has every path", async () => {
     "/snapshots",
     "/snapshots/{name}",
     "/snapshots/{name}/restore",
+    "/time",
+    "/time/advance",
+    "/time/next",
     "/tip",
     "/utxos/{address}",
   ]);

@@ -37,8 +37,8 @@ test("contradicting options are reported", () => {
   );
   const node = ["--provider", "node", "--node-socket", "/run/n"];
   expect(read([...node, "--epoch-slots", "20"])).toBe("--epoch-slots requires --provider devnet.");
-  expect(read([...node, "--socket", "/run/d", "--block-ms", "0", "--pools", "1"])).toBe(
-    "--socket, --block-ms, --pools require --provider devnet.",
+  expect(read([...node, "--socket", "/run/d", "--mining", "manual", "--block-ms", "0", "--pools", "1"])).toBe(
+    "--socket, --mining, --block-ms, --pools require --provider devnet.",
   );
   expect(read(node, { ARBOR_EPOCH_SLOTS: "20", ARBOR_BLOCK_MS: "100" })).toMatchObject({ nodeSocket: "/run/n" });
   expect(read(["--provider", "cloud"])).toMatch(/cloud is not a provider/);

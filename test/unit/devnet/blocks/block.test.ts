@@ -20,6 +20,7 @@ const transaction = (digit: string, valid: boolean, auxiliary: string | null) =>
 const fields: BlockFields = {
   height: 3,
   slot: 70,
+  fork: 0,
   previous: "ab".repeat(32),
   issuer: fromHex("11".repeat(32)),
   protocolVersion: { major: 10, minor: 0 },
@@ -42,6 +43,16 @@ test("a scan of a block gives its fields", () => {
 
 test("the first block has no previous one", () => {
   expect(scanBlock(encodeBlock({ ...fields, previous: undefined, transactions: [] }).bytes).previous).toBeUndefined();
+});
+
+test("blocks of two forks differ in nothing but the VRF output", () => {
+  const [before, after] = [0, 1].map((fork) => encodeBlock({ ...fields, fork }));
+  expect(after!.hash).not.toBe(before!.hash);
+  const differing = [...before!.bytes].flatMap((byte, at) =>
+    byte === after!.bytes[at] ? [] : [after!.bytes[at]! - byte]
+  );
+  expect(differing).toEqual([1]);
+  expect(scanBlock(after!.bytes)).toMatchObject({ slot: 70, height: 3, previous: fields.previous });
 });
 
 test("the header has the fields and lengths of the CDDL", () => {

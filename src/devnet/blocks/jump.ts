@@ -1,0 +1,76 @@
+/** Jumps over slots: where they end, and which slots on the way get a block. Pure functions. */
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { slotAt, type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
+import { epochOf } from "#src/devnet/ledger/epoch.ts";
+
+/** Where a jump ends: so far from the present slot, or there. Times are ms since 1970; one between slots is rounded up. */
+export type JumpTarget =
+  | { readonly slots: number }
+  | { readonly seconds: number }
+  | { readonly epochs: number }
+  | { readonly toSlot: number }
+  | { readonly toTime: number }
+  | { readonly toEpoch: number };
+
+/** Blocks of a jump beside those of the target slot and of the first slot of each epoch that it enters. */
+export const JUMP_BLOCKS = ["one", "sparse", "every"] as const;
+
+/** `one`: no others; `sparse`: one each less than 3k/f slots; `every`: one in each slot. */
+export type JumpBlocks = typeof JUMP_BLOCKS[number];
+
+/** Slots after the newest block that one request may reach. */
+export const MOST_SLOTS = 1_000_000;
+
+/** How far a devnet's clock may run ahead: until then a time in milliseconds and its date have an exact form. */
+const MOST_AHEAD_MS = 100 * 365 * 86_400_000;
+
+/** The devnet's clock cannot run further ahead. */
+export type TooFarAhead = Failure<"too_far_ahead">;
+
+/** Why the clock cannot be moved to a slot. */
+export type BadSlot = TooFarAhead | Failure<"too_many_slots" | "slot_not_after_tip">;
+
+/** What a network's slots and epochs are. */
+export interface JumpTerms {
+  readonly slots: SlotConfig;
+  readonly epochLength: number;
+  /** 3k/f: slots within which a node can validate the next header. */
+  readonly forecast: number;
+}
+
+/** The slot that begins at a time in ms since 1970, or the first one after it. */
+export function slotFrom(slots: SlotConfig, time: number): number {
+  const slot = slotAt(slots, time);
+  return slotTime(slots, slot) < time ? slot + 1 : slot;
+}
+
+/** The slot in which a jump ends, if it begins now, in slot `now`. An epoch is entered in its first slot. */
+export function targetSlot(to: JumpTarget, now: number, { slots, epochLength }: JumpTerms): number {
+  if ("slots" in to) return now + to.slots;
+  if ("seconds" in to) return now + Math.ceil(to.seconds * 1_000 / slots.slotLength);
+  if ("epochs" in to) return (epochOf(now, epochLength) + to.epochs) * epochLength;
+  if ("toSlot" in to) return to.toSlot;
+  if ("toTime" in to) return slotFrom(slots, to.toTime);
+  return to.toEpoch * epochLength;
+}
+
+/** The slot of the next block of a jump after one in `slot`, which is before the target. */
+export function nextInJump(slot: number, target: number, blocks: JumpBlocks, terms: JumpTerms): number {
+  const { epochLength, forecast } = terms;
+  const step = { one: Infinity, sparse: Math.max(1, Math.ceil(forecast) - 1), every: 1 }[blocks];
+  return Math.min(target, slot + step, (epochOf(Math.max(0, slot), epochLength) + 1) * epochLength);
+}
+
+/** Refuses a slot that is more than a century ahead of the clock, whose slot is `wall`. */
+export function checkAhead(slot: number, wall: number, { slotLength }: SlotConfig): Result<void, TooFarAhead> {
+  if ((slot - wall) * slotLength <= MOST_AHEAD_MS) return ok(undefined);
+  return fail("too_far_ahead", "The devnet's clock cannot run more than 100 years ahead.");
+}
+
+/** Refuses a slot that blocks cannot reach in one request from the newest block's. */
+export function checkReach(slot: number, tip: number): Result<void, BadSlot> {
+  if (slot <= tip) return fail("slot_not_after_tip", `Slot ${slot} is not after that of the newest block, ${tip}.`);
+  if (slot - tip <= MOST_SLOTS) return ok(undefined);
+  const message = `Slot ${slot} is more than ${MOST_SLOTS} slots after that of the newest block, ${tip}.`;
+  return fail("too_many_slots", message, { tip, limit: MOST_SLOTS });
+}
