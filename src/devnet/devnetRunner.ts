@@ -170,9 +170,12 @@ export class DevnetRunner {
   async setNextSlot(genesis: Genesis, slot: number): Promise<Result<void, SubmissionUnavailable | BadSlot>> {
     const chain = this.#chain;
     if (!chain) return notRunning();
-    const checked = this.#check(genesis, slot, chain.tip.slot);
-    if (checked.ok) await chain.setNextSlot(slot);
-    return checked;
+    try {
+      return await chain.setNextSlot(slot, (tip) => this.#check(genesis, slot, tip));
+    } catch (error) {
+      this.settings.log.warn("the slot of the next block was not set", { reason: reason(error) });
+      return notRunning();
+    }
   }
 
   /** Changes when blocks are made; `submit` makes them at once for the transactions that wait. */

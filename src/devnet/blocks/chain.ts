@@ -298,10 +298,12 @@ export class DevnetChain {
     return this.#run(() => this.#append(plan, empty));
   }
 
-  /** Sets the slot of the next block; undefined: none. */
-  setNextSlot(slot: number | undefined): Promise<void> {
+  /** Sets the slot of the next block, if `check` allows it with the slot of the newest one. */
+  setNextSlot<E>(slot: number, check: (tip: number) => Result<void, E>): Promise<Result<void, E>> {
     return this.#run(async () => {
-      if (slot === undefined || slot > this.#tip.slot) this.#nextSlot = slot;
+      const checked = check(this.#tip.slot);
+      if (checked.ok) this.#nextSlot = slot;
+      return checked;
     });
   }
 
@@ -356,8 +358,9 @@ export class DevnetChain {
       tip = { height: block.height, slot, hash: block.hash };
       tips.push(tip);
       slotsAhead = Math.max(slotsAhead, slot - this.settings.slot());
+      if (chosen.length === 0) continue;
       inOrder = selected?.inOrder ?? true;
-      if (chosen.length > 0) break;
+      break;
     }
     if (blocks.length === 0) return [];
     const k = genesis.network.securityParameter;
@@ -375,6 +378,7 @@ export class DevnetChain {
     this.#slotsAhead = slotsAhead;
     this.#nextSlot = undefined;
     this.#floor = floor;
+    for (const made of tips) this.settings.announce(made);
     const included = new Set(leaving);
     if (inOrder) {
       this.#mempool.removeIncluded(included);
@@ -384,7 +388,6 @@ export class DevnetChain {
       await this.#refill(waiting, "It was no longer valid after a block");
     }
     this.#stale = false;
-    for (const made of tips) this.settings.announce(made);
     return tips;
   }
 

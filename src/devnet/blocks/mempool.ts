@@ -104,7 +104,7 @@ export class Mempool {
         for (const { applied } of chosen) applyDelta(without, applied);
       }
       if (isEarly) continue;
-      const judged = without ? await this.validate(without, entry, slot) : ok(entry.applied);
+      const judged = without ? await this.validate(without, entry, slot).catch(() => NOT_VALIDATED) : ok(entry.applied);
       if (!judged.ok) continue;
       const applied = judged.value;
       if (!fitsBlock(this.base().parameters, chosen.map(({ applied }) => applied), applied)) break;

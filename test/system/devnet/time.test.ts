@@ -262,6 +262,24 @@ test("in the mode submit each accepted transaction is in a block before it is an
   expect([devnet.mempool(), devnet.tip().height]).toEqual([[], now.height]);
 });
 
+test("a submission whose block cannot be written is not answered as accepted, and is in a block when it is repeated", async () => {
+  const devnet = await start({ mining: "submit" });
+  await devnet.faucet.pay(alice.enterprise, 10n * ada);
+  const coin = valueOf(await world.rows.utxosByAddress([alice.enterprise])).value[0]!;
+  const tip = devnet.tip();
+  const payment = pay(coin);
+  await world.store.sql`alter table devnet_block add constraint refused check (height <= ${
+    world.store.sql.unsafe(
+      String(tip.height),
+    )
+  })`;
+  expect(await devnet.submit(payment.cbor)).toMatchObject({ error: { code: "devnet_unavailable" } });
+  expect(devnet.tip()).toEqual(tip);
+  await world.store.sql`alter table devnet_block drop constraint refused`;
+  await accept(devnet, payment.cbor);
+  expect((await checkRows(world.store)).blocks.at(-1)!.transactions.map(({ hash }) => hash)).toEqual([payment.hash]);
+});
+
 test("the mode changes while the devnet runs", async () => {
   const devnet = await start({ slotLength: 10 });
   await give(devnet, alice.enterprise, 10n * ada);
