@@ -1,7 +1,7 @@
 /** `deno task check`: types of all sources, and of the examples in docstrings. */
 import { spawnSync } from "node:child_process";
 import process from "node:process";
-import { writeExamples } from "../support/docstring_examples.ts";
+import { writeExamples } from "../support/docs/docstringExamples.ts";
 
 const examples = writeExamples();
 try {

@@ -4,8 +4,8 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { blocks, runs, SETUPS, writeExamples, type WrittenExamples } from "../../support/docstring_examples.ts";
-import { itLong } from "../../support/long.ts";
+import { blocks, runs, SETUPS, writeExamples, type WrittenExamples } from "../../support/docs/docstringExamples.ts";
+import { itLong } from "../../support/base/longTests.ts";
 
 let written: WrittenExamples;
 beforeAll(() => {

@@ -9,7 +9,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../../../", import.meta.url));
 const FOLDERS = ["src/client", "src/runtime", "src/forestry"];
 /** Folders whose exports a block may use without an import. */
 const SHARED = [...FOLDERS, "src/base", "src/store", "src/cardano", "src/api"];
