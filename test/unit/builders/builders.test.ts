@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { createLog, silentLog } from "#src/base/log.ts";
 import { type Builders, createBuilders } from "#src/builders/builders.ts";
@@ -21,8 +21,15 @@ afterEach(async () => {
 });
 
 describe("real threads", () => {
+  const lines: string[] = [];
+  let builders: Builders;
+  // one thread for all tests: it loads what the jobs need
+  beforeAll(() => {
+    builders = createBuilders({ threads: 1, log: createLog("error", {}, (line) => lines.push(line)) });
+  });
+  afterAll(() => builders.stop());
+
   test("they build a token's transactions as this thread does", async () => {
-    builders = createBuilders({ threads: 2, log: silentLog });
     await builders.warm();
     const outputs = new Outputs(coin(alice.base, 30_000_000n));
     const boot = await builders.run("boot", outputs.input(alice.base), soon());
@@ -61,7 +68,6 @@ describe("real threads", () => {
   });
 
   test("facts are sent to threads in packed form", async () => {
-    builders = createBuilders({ threads: 1, log: silentLog });
     const leaves = Array.from({ length: 1000 }, (_, i) => leafOf(utf8(`key ${i}`), utf8(`value ${i}`)));
     const facts = packFacts(leaves);
     const root = toHex(Forestry.from(leaves).root);
@@ -80,8 +86,6 @@ describe("real threads", () => {
   });
 
   test("a job that throws is `crashed`, is logged, and the thread continues", async () => {
-    const lines: string[] = [];
-    builders = createBuilders({ threads: 1, log: createLog("error", {}, (line) => lines.push(line)) });
     const broken = await builders.run("root", null as never, soon());
     expect(broken).toMatchObject({ ok: false, error: { code: "crashed" } });
     expect(lines.join()).toContain("a builder job failed");
