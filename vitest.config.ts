@@ -23,7 +23,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 300_000, isolate: false },
+        test: {
+          name: "unit",
+          include: ["test/unit/**/*.test.ts"],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          isolate: false,
+        },
       },
       {
         extends: true,

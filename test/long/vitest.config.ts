@@ -1,9 +1,13 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { ONLY_LONG } from "./only.ts";
 
-/** Tests of `deno task test` that have more cases here. */
+/** Unit tests that have more cases here. */
+const UNIT = readdirSync("test/unit", { recursive: true, encoding: "utf8" }).map((name) => `test/unit/${name}`)
+  .filter((file) => file.endsWith(".test.ts") && readFileSync(file, "utf8").includes('/longTests.ts"'));
+/** Other tests of `deno task test` that have more cases here. */
 const LONGER = [
-  "test/unit/machines/{submissions,token_model,transaction_model}.test.ts",
+  "test/unit/cage/version2.test.ts",
   "test/system/app/docs.test.ts",
   "test/system/cardano-wallet/suite.test.ts",
   "test/system/chain/index/follower.test.ts",
@@ -20,7 +24,6 @@ const CASES = {
   DEVNET_RUNS: "10",
   DEVNET_STARTS: "200",
   FOLLOWER_RUNS: "10",
-  HISTORIES: "3000",
   LONG_TESTS: "1",
   MODEL_STEPS: "300",
   REPLICA_STEPS: "300",
@@ -33,7 +36,7 @@ const CASES = {
 export default defineConfig({
   test: {
     name: "long",
-    include: ["test/long/**/*.test.ts", ...LONGER, ...ONLY_LONG],
+    include: ["test/long/**/*.test.ts", ...UNIT, ...LONGER, ...ONLY_LONG],
     env: CASES,
     globalSetup: ["test/support/infra/globalSetup.ts"],
     pool: "forks",

@@ -4,3 +4,6 @@ import { it } from "vitest";
 
 export const isLong = process.env.LONG_TESTS !== undefined;
 export const itLong = it.skipIf(!isLong);
+
+/** How many random cases a test tries: `few` in the test command, `many` in `deno task test:long`. */
+export const cases = (few: number, many: number): number => isLong ? many : few;

@@ -38,12 +38,12 @@ export interface Transition {
   readonly events: readonly Event[];
 }
 
-/** All transitions of a folder, by name. */
-export function* transitions(folder: string): Generator<Transition> {
+/** Transitions of a folder, by name: all, or one of every so many. */
+export function* transitions(folder: string, every = 1): Generator<Transition> {
   const paths = readdirSync(`${folder}/eras`).flatMap((era) =>
     readdirSync(`${folder}/eras/${era}`).map((title) => `${era}/${title}`)
   ).sort();
-  for (const name of paths) {
+  for (const name of paths.filter((_, i) => i % every === 0)) {
     for (const part of readdirSync(`${folder}/eras/${name}`)) {
       const [config, before, after, events] = list(decode(readFileSync(`${folder}/eras/${name}/${part}`)));
       const parameters = (hash: string) => readParameters(decode(readFileSync(`${folder}/pparams/${hash}`)));

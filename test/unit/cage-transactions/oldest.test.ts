@@ -19,6 +19,7 @@ import {
   stated,
 } from "../../support/contract/contractLedger.ts";
 import { coin, person } from "../../support/wallets/person.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 afterEach(judgeApplied);
 
@@ -109,31 +110,34 @@ const operations = fc.oneof(
 const made = fc.tuple(fc.nat(255), fc.nat(3), operations, fc.constantFrom("k", "l"), fc.nat(3));
 
 test("for all open requests: the ledger can apply the selection, and a free key goes to the oldest insert", () => {
-  fc.assert(fc.property(fc.array(made, { maxLength: 14 }), fc.integer({ min: 100, max: 3_000 }), (all, maxBytes) => {
-    const open = new Map(all.map(([hash, slot, operation, of, position]) => {
-      const one = request(hash, slot, operation, of, position);
-      return [key(one), { one, insertsL: of === "l" && operation.type === "insert", age: [slot, position] as const }];
-    }));
-    const requests = [...open.values()].map(({ one }) => one);
-    const facts = oneFact();
-    const token = new ModelToken(name, stated(name, alice.key, facts), facts);
-    const outputs = new Outputs(coin(alice.base, 50_000_000n), token.state, ...requests);
-    const input = { ...outputs.input(alice.base), state: token.state, requests };
-    const { taken, left, root } = selectRequests(input, { token: name }, facts, maxBytes);
-    const refs = taken.map(({ utxo }) => refKey(utxo.ref));
-    expect([...refs, ...left.map(({ request }) => request)].sort()).toEqual([...open.keys()].sort());
-    expect(taken).toEqual([...taken].sort((a, b) => compareRefs(a.utxo.ref, b.utxo.ref)));
-    const after = facts.copy();
-    for (const { change } of taken) must(after.apply(change));
-    expect(toHex(after.root)).toBe(root);
-    for (const { request, code, lostTo } of left) {
-      if (code === "older_waits") expect(refs).not.toContain(lostTo);
-      else if (lostTo !== undefined) expect(refs).toContain(lostTo);
-      expect(lostTo).not.toBe(request);
-    }
-    const inserts = [...open.values()].filter(({ insertsL }) => insertsL)
-      .sort((a, b) => a.age[0] - b.age[0] || a.age[1] - b.age[1] || compareRefs(a.one.ref, b.one.ref));
-    const first = taken.find(({ change }) => toHex(change.path) === toHex(digest(utf8("l"))));
-    if (first) expect(refKey(first.utxo.ref)).toBe(key(inserts[0]!.one));
-  }));
+  fc.assert(
+    fc.property(fc.array(made, { maxLength: 14 }), fc.integer({ min: 100, max: 3_000 }), (all, maxBytes) => {
+      const open = new Map(all.map(([hash, slot, operation, of, position]) => {
+        const one = request(hash, slot, operation, of, position);
+        return [key(one), { one, insertsL: of === "l" && operation.type === "insert", age: [slot, position] as const }];
+      }));
+      const requests = [...open.values()].map(({ one }) => one);
+      const facts = oneFact();
+      const token = new ModelToken(name, stated(name, alice.key, facts), facts);
+      const outputs = new Outputs(coin(alice.base, 50_000_000n), token.state, ...requests);
+      const input = { ...outputs.input(alice.base), state: token.state, requests };
+      const { taken, left, root } = selectRequests(input, { token: name }, facts, maxBytes);
+      const refs = taken.map(({ utxo }) => refKey(utxo.ref));
+      expect([...refs, ...left.map(({ request }) => request)].sort()).toEqual([...open.keys()].sort());
+      expect(taken).toEqual([...taken].sort((a, b) => compareRefs(a.utxo.ref, b.utxo.ref)));
+      const after = facts.copy();
+      for (const { change } of taken) must(after.apply(change));
+      expect(toHex(after.root)).toBe(root);
+      for (const { request, code, lostTo } of left) {
+        if (code === "older_waits") expect(refs).not.toContain(lostTo);
+        else if (lostTo !== undefined) expect(refs).toContain(lostTo);
+        expect(lostTo).not.toBe(request);
+      }
+      const inserts = [...open.values()].filter(({ insertsL }) => insertsL)
+        .sort((a, b) => a.age[0] - b.age[0] || a.age[1] - b.age[1] || compareRefs(a.one.ref, b.one.ref));
+      const first = taken.find(({ change }) => toHex(change.path) === toHex(digest(utf8("l"))));
+      if (first) expect(refKey(first.utxo.ref)).toBe(key(inserts[0]!.one));
+    }),
+    { numRuns: cases(30, 100) },
+  );
 });

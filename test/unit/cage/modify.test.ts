@@ -16,6 +16,7 @@ import {
   scriptAt,
   value,
 } from "../../support/contract/scriptContext.ts";
+import { cases } from "../../support/base/longTests.ts";
 import {
   ALICE,
   BOB,
@@ -281,9 +282,9 @@ describe("a request that no update applies", () => {
         const change = { type: types[i]!, value: utf8(i === 2 ? "w" : "v"), old: utf8("v") };
         const spec: RequestSpec = { ...alice, operation: change, refund: keyAt(ALICE, ...(staked ? [fill(13)] : [])) };
         expect(verdict(update([{ ...spec, datum: base(staked, operation) }], facts))).toBe("accepted");
-        for (const bad of malformedVariants(base(staked, operation))) {
+        for (const [n, bad] of malformedVariants(base(staked, operation)).entries()) {
           expect(readDatum(bad)).toBeUndefined();
-          expect(verdict(update([{ ...spec, datum: bad }], facts))).not.toBe("accepted");
+          if (n % cases(3, 1) === 0) expect(verdict(update([{ ...spec, datum: bad }], facts))).not.toBe("accepted");
         }
       }
     }

@@ -38,23 +38,26 @@ import {
   value,
 } from "../../support/contract/scriptContext.ts";
 import { worsen } from "../../support/contract/wholeMutants.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 const SEED_OF_RUN = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000);
 
 beforeAll(initHash);
 
 it(`no mutant of a transaction breaks a promise (seed ${SEED_OF_RUN})`, () => {
-  const harvest = mutate(SEED_OF_RUN, 50, ({ refused }) => refused >= 1_500);
+  const count = cases(500, 5_000);
+  const harvest = mutate(SEED_OF_RUN, cases(20, 50), ({ refused }) => refused >= count);
   expect(harvest.violations).toEqual([]);
-  expect(harvest.refused).toBe(1_500);
+  expect(harvest.refused).toBe(count);
   expect(harvest.equivalent).toBeGreaterThan(0);
   expect(harvest.judgedTwice).toBeGreaterThan(20);
 }, 300_000);
 
 it(`no harmful transaction passes the ledger (seed ${SEED_OF_RUN})`, async () => {
-  const harvest = await worsen(SEED_OF_RUN, ({ refused }) => refused >= 20);
+  const count = cases(20, 200);
+  const harvest = await worsen(SEED_OF_RUN, ({ refused }) => refused >= count);
   expect(harvest.violations).toEqual([]);
-  expect(harvest.refused).toBe(20);
+  expect(harvest.refused).toBe(count);
 }, 300_000);
 
 describe("a broken promise, if the scripts accepted the transaction", () => {

@@ -17,6 +17,7 @@ import { keyHash, newSeed, publicKey, sign, verify } from "#src/cardano/keys.ts"
 import { readKey, writeKey } from "#src/cardano/keyText.ts";
 import { mnemonicEntropy, mnemonicWords, newMnemonic } from "#src/cardano/mnemonic.ts";
 import { walletVectors } from "../../support/wallets/walletVectors.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 function entropyOf(mnemonic: string): Uint8Array {
   const entropy = mnemonicEntropy(mnemonic.split(" "));
@@ -56,7 +57,7 @@ describe("ed25519", () => {
         expect(verify(publicKey(seed), message, signature)).toBe(false);
         expect(verify(publicKey(root.key), concat(message, Uint8Array.of(0)), signature)).toBe(false);
       }),
-      { numRuns: 25 },
+      { numRuns: cases(6, 25) },
     );
   });
 
@@ -137,7 +138,7 @@ describe("derivation", () => {
           expect(publicly).toEqual(secretly);
         },
       ),
-      { numRuns: 10 },
+      { numRuns: cases(4, 10) },
     );
   });
 

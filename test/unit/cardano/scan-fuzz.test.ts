@@ -9,6 +9,7 @@ import { initHash } from "#src/cardano/hash.ts";
 import { readWhole } from "#src/cardano/scanBody.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
 import { blockFile, singles } from "../../support/chain/vectorBlocks.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 beforeAll(initHash);
 
@@ -64,7 +65,7 @@ describe("changed blocks", () => {
         for (const [[, share], byte] of changes) bytes[Math.floor(share * bytes.length)] = byte;
         if (!survives(bytes)) refused++;
       }),
-      { numRuns: 4_000 },
+      { numRuns: cases(1_000, 4_000) },
     );
     expect(refused).toBeGreaterThan(0);
   });

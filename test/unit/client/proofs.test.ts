@@ -13,6 +13,7 @@ import { leafOf } from "#src/forestry/trie.ts";
 import { TOKEN, TokenWithFacts } from "../../support/tokens/factAnswers.ts";
 import { modelProof, modelRoot } from "../../support/contract/forestryModel.ts";
 import { bend, crowds, dice, type Roll } from "../../support/contract/proofFuzz.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 beforeAll(initHash);
 
@@ -126,7 +127,7 @@ describe("by the definition of the trie", () => {
           expect(code(withValue(answer, other), asking(token, queriedKey))).toBe("proof_fails");
         }
       }),
-      { numRuns: 150 },
+      { numRuns: cases(40, 150) },
     );
   });
 });
@@ -196,7 +197,7 @@ describe("a false answer", () => {
   }
 
   it("with any change of its content is refused", () => {
-    for (let i = 0; i < 150; i++) {
+    for (let i = 0; i < cases(40, 150); i++) {
       const { token, present, absent } = crowded();
       const key = [...present, ...absent][roll(present.length + absent.length)]!;
       const honest = token.answer(key);
@@ -246,7 +247,7 @@ describe("a false answer", () => {
   });
 
   it("about an invented state is refused by the trusted value", () => {
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < cases(30, 100); i++) {
       const { token, present } = crowded();
       const key = present[roll(present.length)]!;
       const made = new TokenWithFacts(new Map([...token.facts, [key, "a lie"]]));

@@ -6,6 +6,7 @@ import { MissingSubtrie } from "#src/forestry/node.ts";
 import { type Change, Forestry, type Leaf, leafOf } from "#src/forestry/trie.ts";
 import { equalBytes, utf8 } from "#src/base/bytes.ts";
 import { arbitraryDigest } from "../../support/contract/arbitraryLeaves.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 /** The answer of a database: the elements of the requested buckets. */
 function read(leaves: readonly Leaf[], buckets: readonly number[]): Map<number, Leaf[]> {
@@ -94,7 +95,7 @@ describe("a cut", () => {
       fc.property(scenario(crowded, 20), ([leaves, changes]) => {
         expect(sideBySide(leaves, changes)).toBeLessThanOrEqual(4 * changes.length);
       }),
-      { numRuns: 200 },
+      { numRuns: cases(50, 200) },
     );
   });
 
@@ -103,7 +104,7 @@ describe("a cut", () => {
       fc.property(scenario(fc.oneof(crowded, arbitraryDigest), 60), ([leaves, changes]) => {
         sideBySide(leaves, changes);
       }),
-      { numRuns: 60 },
+      { numRuns: cases(15, 60) },
     );
   });
 

@@ -7,6 +7,7 @@ import { excludes, includes } from "#src/forestry/verify.ts";
 import { compareBytes, toHex, utf8 } from "#src/base/bytes.ts";
 import { arbitraryDigest, arbitraryLeaves, arbitraryPath } from "../../support/contract/arbitraryLeaves.ts";
 import { modelProof, modelRoot } from "../../support/contract/forestryModel.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 const empty = new Uint8Array(32);
 
@@ -59,7 +60,7 @@ describe("a trie", () => {
         expect(trie.prove(absent).ok).toBe(false);
         if (proof.ok) expect(excludes(trie.root, absent, proof.value)).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: cases(60, 300) },
     );
   });
 
@@ -94,7 +95,7 @@ describe("a trie", () => {
           expect(trie.get(change.path)).toEqual(model.get(key)?.value);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: cases(40, 150) },
     );
   });
 

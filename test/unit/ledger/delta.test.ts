@@ -22,6 +22,7 @@ import {
   World,
 } from "../../support/ledger/draft.ts";
 import { plutusHash, refuses } from "../../support/plutus/scripts.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 const of = (person: Person): Encodable => [0, fromHex(person.stakeHash)];
 const keys = [alice, bob].flatMap(({ payment, stake }) => [payment, stake]);
@@ -103,9 +104,9 @@ describe("deltas", () => {
           expect(picture(state, refs)).toEqual(pictures.pop());
         }
       }),
-      { numRuns: 40 },
+      { numRuns: cases(10, 40) },
     );
-    expect(accepted).toBeGreaterThan(40);
+    expect(accepted).toBeGreaterThan(cases(10, 40));
   });
 
   it("leave the state unchanged until they are applied", async () => {

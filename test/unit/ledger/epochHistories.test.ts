@@ -16,6 +16,7 @@ import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { ada, alice, bob, type Draft, output, type Person, slots, World } from "../../support/ledger/draft.ts";
 import { totalLovelace } from "../../support/ledger/totalLovelace.ts";
 import { poolCertificate } from "../../support/ledger/pools.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 const people = [alice, bob];
 const keys = people.flatMap(({ payment, stake }) => [payment, stake]);
@@ -201,7 +202,7 @@ describe("histories of transactions, blocks and epochs", () => {
           }
           expect(picture(state)).toBe(pictures.pop());
         }),
-        seed === undefined ? { numRuns: 10 } : { numRuns: 20, seed },
+        seed === undefined ? { numRuns: cases(4, 40) } : { numRuns: 20, seed },
       );
       if (seed === undefined) return;
       expect(accepted).toBeGreaterThan(20);

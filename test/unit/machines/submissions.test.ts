@@ -6,7 +6,6 @@
  * Actors lag behind the chain: the log's events reach them some blocks later. The comparison is made after they have
  * read all of it.
  */
-import process from "node:process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { initialTransition, type SnapshotFrom, transition } from "xstate";
@@ -14,8 +13,9 @@ import { type TransactionEvent, transactionMachine } from "#machines/transaction
 import type { ScannedBlock } from "#src/cardano/block.ts";
 import { askedKey, type Row, type RowQuery, type Rows, type Touched } from "#src/cardano/projection.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
+import { cases } from "../../support/base/longTests.ts";
 
-const RUNS = Number(process.env.HISTORIES ?? 600);
+const RUNS = cases(600, 3_000);
 const NAMES = ["t0", "t1", "t2"];
 
 type Kept =

@@ -2,7 +2,6 @@
  * The token's machine, driven through the runtime's fold by random rows of the chain log, compared with a plain model:
  * once by rows in any order, and once by a simulated chain with rollbacks.
  */
-import process from "node:process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { tokenActor, type TokenBuildOptions } from "#actors/token.ts";
@@ -11,6 +10,7 @@ import type { Json } from "#src/base/json.ts";
 import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { hydrate, startMachine, stateName, viewOf } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 /** The build of a valid request reaches this function: the rows that it reads. */
 const rows = new Error("rows are read");
@@ -20,7 +20,7 @@ const kind = tokenActor({
   },
 } as unknown as TokenBuildOptions);
 const entity = { kind: "token", id: "cd".repeat(32) };
-const RUNS = Number(process.env.HISTORIES ?? 600);
+const RUNS = cases(600, 3_000);
 
 type State = "absent" | "live" | "quarantined" | "ended";
 type Input = ReturnType<typeof tokenInputs.parse>;

@@ -2,7 +2,6 @@
  * The transaction's machine, driven through the runtime's fold by random commands, outcomes and inputs, compared with a
  * plain model: states, context, replies, effects and rows.
  */
-import process from "node:process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isWellFormed } from "#src/base/bytes.ts";
@@ -10,11 +9,12 @@ import { transactionActor, type TransactionActorOptions } from "#actors/transact
 import { type EffectEnd, type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { hydrate, SNAPSHOT_BYTES, stateName } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 // Effects are returned and never run here.
 const kind = transactionActor({} as TransactionActorOptions);
 const entity = { kind: "transaction", id: "ab".repeat(32) };
-const RUNS = Number(process.env.HISTORIES ?? 600);
+const RUNS = cases(600, 3_000);
 
 interface Failure {
   readonly name: string;

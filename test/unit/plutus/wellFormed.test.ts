@@ -4,6 +4,7 @@ import { concat } from "#src/base/bytes.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { isWellFormed } from "#src/plutus/wellFormed.ts";
 import { agrees, agreesWithThree, refuses, refusesSaying } from "../../support/plutus/scripts.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 /** A program from its bits, as the bytes of a witness set. */
 function program(bits: string, version = [1, 1, 0]): Uint8Array {
@@ -109,12 +110,13 @@ describe("isWellFormed", () => {
     // the current version has builtins of protocol version 11
     expect(cageScripts.map(({ compiledCode }) => isWellFormed(compiledCode, 3, 10))).toEqual([true, true, false]);
     expect(cageScripts.every(({ compiledCode }) => isWellFormed(compiledCode, 3, 11))).toBe(true);
-    let refused = 0;
-    for (let at = 0; at < script.length; at++) {
+    let [tried, refused] = [0, 0];
+    for (let at = 0; at < script.length; at += cases(7, 1)) {
       const changed = script.slice();
       changed[at]! ^= 1 << (at % 8);
+      tried++;
       if (!isWellFormed(changed, 3, 11)) refused++;
     }
-    expect(refused).toBeGreaterThan(script.length / 10);
+    expect(refused).toBeGreaterThan(tried / 10);
   });
 });

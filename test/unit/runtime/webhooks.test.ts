@@ -112,17 +112,18 @@ describe("messages", () => {
     });
     await new Promise<void>((done) => void server.listen(0, "127.0.0.1", done));
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const send = (path: string, allowPrivate = true) =>
-      post(new URL(base + path), { "content-type": "text/plain" }, "hi", { allowPrivate, timeoutMs: 500 });
-    expect(await send("/ok", false)).toMatchObject({ ok: false, code: null });
+    const send = (path: string, { allowPrivate = true, timeoutMs = 300_000 } = {}) =>
+      post(new URL(base + path), { "content-type": "text/plain" }, "hi", { allowPrivate, timeoutMs });
+    expect(await send("/ok", { allowPrivate: false })).toMatchObject({ ok: false, code: null });
     expect(received).toEqual([]);
     expect(await send("/ok")).toMatchObject({ ok: true, code: 204, error: null });
     expect(await send("/redirect")).toMatchObject({ ok: false, code: 302, error: "302: redirects are not followed." });
     const large = await send("/large");
     expect(large).toMatchObject({ ok: false, code: 500, retryAfterMs: 7_000 });
     expect(large.answer).toBe("x".repeat(ANSWER_BYTES));
-    expect(await send("/hang")).toMatchObject({ ok: false, code: null, error: "No response within 500 ms." });
-    expect(await send("/endless")).toMatchObject({ ok: false });
+    expect(await send("/hang", { timeoutMs: 500 }))
+      .toMatchObject({ ok: false, code: null, error: "No response within 500 ms." });
+    expect(await send("/endless", { timeoutMs: 500 })).toMatchObject({ ok: false });
     expect(received).toEqual(["/ok", "/redirect", "/large", "/hang", "/endless"]);
     server.closeAllConnections();
     await new Promise((done) => server.close(done));

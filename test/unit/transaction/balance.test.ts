@@ -16,6 +16,7 @@ import { agrees, plutusHash, refuses } from "../../support/plutus/scripts.ts";
 import { expectSound, unitsOf, witnessFields } from "../../support/ledger/soundness.ts";
 import { walletVectors } from "../../support/wallets/walletVectors.ts";
 import { assetId, coin, newRef, person, signed, utxo } from "../../support/wallets/person.ts";
+import { cases } from "../../support/base/longTests.ts";
 
 const alice = person("alice");
 const bob = person("bob");
@@ -316,8 +317,8 @@ describe("any wallet, any transaction", () => {
         );
         expect(rescued.ok).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: cases(75, 300) },
     );
-    expect(done).toBeGreaterThan(100);
+    expect(done).toBeGreaterThan(cases(20, 100));
   });
 });

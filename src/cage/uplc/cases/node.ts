@@ -33,24 +33,52 @@ export const caseOf = (on: CaseOn, scrutinee: Node, ...branches: readonly Node[]
 });
 export const bound = (variable: Variable, value: Node, body: Node): Node => ({ kind: "let", variable, value, body });
 
-/** A node with its children changed. */
+/** A node with its children changed: the same node if none of them changes. */
 export function mapChildren(node: Node, change: (child: Node) => Node): Node {
   switch (node.kind) {
     case "lambda":
     case "delay":
-    case "force":
-      return { ...node, body: change(node.body) };
-    case "apply":
-      return { ...node, fun: change(node.fun), args: node.args.map(change) };
-    case "let":
-      return { ...node, value: change(node.value), body: change(node.body) };
-    case "constr":
-      return { ...node, fields: node.fields.map(change) };
-    case "case":
-      return { ...node, scrutinee: change(node.scrutinee), branches: node.branches.map(change) };
+    case "force": {
+      const body = change(node.body);
+      return body === node.body ? node : { ...node, body };
+    }
+    case "apply": {
+      const [fun, args] = [change(node.fun), mapAll(node.args, change)];
+      return fun === node.fun && args === node.args ? node : { ...node, fun, args };
+    }
+    case "let": {
+      const [value, body] = [change(node.value), change(node.body)];
+      return value === node.value && body === node.body ? node : { ...node, value, body };
+    }
+    case "constr": {
+      const fields = mapAll(node.fields, change);
+      return fields === node.fields ? node : { ...node, fields };
+    }
+    case "case": {
+      const [scrutinee, branches] = [change(node.scrutinee), mapAll(node.branches, change)];
+      return scrutinee === node.scrutinee && branches === node.branches ? node : { ...node, scrutinee, branches };
+    }
     default:
       return node;
   }
+}
+
+function mapAll(nodes: readonly Node[], change: (node: Node) => Node): readonly Node[] {
+  const changed = nodes.map(change);
+  return changed.every((node, i) => node === nodes[i]) ? nodes : changed;
+}
+
+/**
+ * A pass over nodes that remembers which of them it leaves as they are: most parts of a program, from its second round on.
+ */
+export function pass(change: (node: Node) => Node): (node: Node) => Node {
+  const unchanged = new WeakSet<Node>();
+  return (node) => {
+    if (unchanged.has(node)) return node;
+    const changed = change(node);
+    if (changed === node) unchanged.add(node);
+    return changed;
+  };
 }
 
 /** The direct parts of a node. */
@@ -69,13 +97,16 @@ export function childrenOf(node: Node): readonly Node[] {
     case "case":
       return [node.scrutinee, ...node.branches];
     default:
-      return [];
+      return NONE;
   }
 }
+const NONE: readonly Node[] = [];
 
 /** How many nodes satisfy a condition. */
 export function count(node: Node, is: (node: Node) => boolean): number {
-  return childrenOf(node).reduce((sum, child) => sum + count(child, is), is(node) ? 1 : 0);
+  let sum = is(node) ? 1 : 0;
+  for (const child of childrenOf(node)) sum += count(child, is);
+  return sum;
 }
 
 /** How often a variable occurs. */

@@ -13,6 +13,7 @@ import {
   mapChildren,
   type Node,
   occurrences,
+  pass,
   replaced,
   substituted,
   variable,
@@ -85,10 +86,7 @@ function isSmall(node: Node): boolean {
     (node.kind === "builtin" && BUILTINS[node.name][1] === 0);
 }
 
-function improved(node: Node): Node {
-  const inner = mapChildren(node, improved);
-  return rule(inner);
-}
+const improved: (node: Node) => Node = pass((node) => rule(mapChildren(node, improved)));
 
 function rule(node: Node): Node {
   switch (node.kind) {
@@ -362,10 +360,10 @@ function textFor(node: Node): string | undefined {
 }
 
 /** Shares common subexpressions. */
-function once(node: Node): Node {
+const once: (node: Node) => Node = pass((node) => {
   const within = node.kind === "lambda" ? node : repeated(node);
   return mapChildren(within, once);
-}
+});
 
 function repeated(node: Node): Node {
   const bound_ = new Set<Variable>();
@@ -388,9 +386,7 @@ function repeated(node: Node): Node {
 }
 
 /** Destructures lists and pairs that are always needed, where that saves at least two projections. */
-function destructured(node: Node): Node {
-  return mapChildren(parted(node), destructured);
-}
+const destructured: (node: Node) => Node = pass((node) => mapChildren(parted(node), destructured));
 
 function parted(node: Node): Node {
   if (node.kind === "lambda") return node;

@@ -4,6 +4,7 @@ import { fromHex } from "#src/base/bytes.ts";
 import { evaluate, type Rules } from "#src/plutus/machine/evaluate.ts";
 import { conformancePrograms, mainnetCostModels } from "../../../support/plutus/conformancePrograms.ts";
 import { dice } from "../../../support/contract/proofFuzz.ts";
+import { cases } from "../../../support/base/longTests.ts";
 
 const models = mainnetCostModels();
 const LIMIT = { memory: 1_000_000n, steps: 1_000_000_000n };
@@ -16,7 +17,7 @@ it("a program with some bits changed succeeds or fails, and spends no more than 
   // points of curves take milliseconds each
   const programs = conformancePrograms().filter(({ name, flat }) => flat && !/bls|Signature/.test(name));
   const kinds = new Map<string, number>();
-  for (let i = 0; i < 20_000; i++) {
+  for (let i = 0; i < cases(10_000, 20_000); i++) {
     const bytes = fromHex(programs[roll(programs.length)]!.flat!);
     for (let flips = roll(4); flips >= 0; flips--) {
       // the first bits are the version

@@ -28,6 +28,7 @@ import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { balanceTransaction } from "#src/wallet/build/balance.ts";
 import { decodeTransaction } from "#src/wallet/build/decode.ts";
 import type { BalanceInput, GivenRedeemer, WalletFunds } from "#src/wallet/build/types.ts";
+import { cases } from "../../../support/base/longTests.ts";
 import {
   accountOf,
   addressAt,
@@ -125,7 +126,7 @@ interface Case {
   readonly other: Uint8Array;
 }
 
-const cases: readonly Case[] = [
+const scriptCases: readonly Case[] = [
   { name: "Plutus V1", language: 1, spending: agreesWithThree, other: agreesWithTwo },
   { name: "Plutus V2", language: 2, spending: agreesWithThree, other: agreesWithTwo },
   { name: "Plutus V3", language: 3, spending: agrees, other: agrees },
@@ -145,7 +146,7 @@ function carrying(
   return encode([new Encoded(raw(body)), witnesses, true, null]);
 }
 
-describe.each(cases)("scripts of $name", ({ language, spending, other }) => {
+describe.each(scriptCases)("scripts of $name", ({ language, spending, other }) => {
   const hash = plutusHash(language, spending);
   const policy = plutusHash(language, other);
   const locked = (value = 5n * ada): Utxo => {
@@ -466,8 +467,8 @@ describe("a partial transaction", () => {
         });
         expect(decoded.ok && decoded.value.inputs.length).toBe(selection.inputs.length);
       }),
-      { numRuns: 60, seed: 11 },
+      { numRuns: cases(20, 60), seed: 11 },
     );
-    expect(built).toBeGreaterThan(15);
+    expect(built).toBeGreaterThan(cases(4, 15));
   });
 });

@@ -22,6 +22,7 @@ import {
   stakeKey,
 } from "../../../support/wallets/fundedWallet.ts";
 import { assetId, person } from "../../../support/wallets/person.ts";
+import { cases } from "../../../support/base/longTests.ts";
 
 const ada = 1_000_000n;
 const [bob, carol] = [person("bob"), person("carol")];
@@ -140,7 +141,7 @@ describe("a migration", () => {
         const left = coins.filter(({ utxo }) => !spent.includes(refKey(utxo.ref)));
         for (const coin of left) expect(refusal([coin])).toBe("nothing_to_migrate");
       }),
-      { numRuns: 25 },
+      { numRuns: cases(8, 25) },
     );
   });
 });

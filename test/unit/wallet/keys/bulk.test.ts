@@ -6,6 +6,7 @@ import { HARD, rootKey, toPublic } from "#src/cardano/derivation.ts";
 import { childHash, childOf, writeXpub } from "#src/wallet/keys/account.ts";
 import { deriveCredentials } from "#src/wallet/keys/bulk.ts";
 import type { DeriveInput } from "#src/wallet/keys/types.ts";
+import { cases } from "../../../support/base/longTests.ts";
 
 async function derived(
   account: string,
@@ -32,7 +33,7 @@ test("bulk derivation gives the same keys as single derivations", async () => {
         expect(await derived(account, role, from, count)).toEqual(one);
       },
     ),
-    { numRuns: 12 },
+    { numRuns: cases(4, 12) },
   );
 });
 

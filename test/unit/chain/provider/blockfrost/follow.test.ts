@@ -264,7 +264,7 @@ describe("following a Blockfrost service", () => {
     served!.fault = (path) => path.endsWith("/network/eras") ? { body: JSON.stringify([...known, next]) } : undefined;
     const steps: ChainStep[] = [];
     const follow = async () => {
-      for await (const step of port.follow([], AbortSignal.timeout(10_000))) steps.push(step);
+      for await (const step of port.follow([], new AbortController().signal)) steps.push(step);
     };
     await expect(follow()).rejects.toMatchObject({ code: "era_unknown" });
     expect(await port.eras()).toMatchObject({ ok: false, error: { message: expect.stringContaining("era_unknown") } });

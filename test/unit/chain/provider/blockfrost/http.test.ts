@@ -1,7 +1,7 @@
 /** Requests to a service that is busy, slow, interrupted, hostile or of another network. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#src/base/log.ts";
 import { BlockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import { BlockfrostHttp, type BlockfrostHttpSettings } from "#src/chain/provider/blockfrost/http.ts";
@@ -88,13 +88,15 @@ describe("a service that cannot answer now", () => {
   it.each([402, 418])("is not requested for a while after status %i", async (status) => {
     const served = await serve();
     served.fault = () => ({ status, body: `{"status_code":${status},"error":"x","message":"Usage is over limit."}` });
+    const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
+    ends.push(() => now.mockRestore());
     const http = client(served, { exhaustedMs: 200 });
     expect(await failureOf(http.get("/genesis"))).toMatchObject({ code: "exhausted" });
     const again = await failureOf(http.get("/blocks/latest"));
     expect(again!.message).toContain("Usage is over limit");
     expect(served.requests).toHaveLength(1);
     served.fault = () => undefined;
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    now.mockReturnValue(1_200);
     expect(await http.get("/genesis")).toMatchObject({ network_magic: 42 });
   });
 
