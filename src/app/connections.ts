@@ -40,7 +40,7 @@ const DATABASE_MS = 9_000;
 
 /** Opens the connections, each after those it depends on; adds their stop functions to `stops`. Throws `StartError`. */
 export async function connect(start: StartContext): Promise<AppContext> {
-  const { options, log, stops, health } = start;
+  const { options, stops, health } = start;
   const stopMeasuring = measureProcess();
   stops.push(async () => stopMeasuring());
   const databaseUrl = options.databaseUrl ?? await startEmbeddedDatabase(start);

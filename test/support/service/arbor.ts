@@ -26,7 +26,10 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 export interface ArborOptions {
   readonly infra: Infra;
   readonly roles?: string;
-  /** Milliseconds between blocks, 150 by default, with slots of 50 ms. */
+  /**
+   * Milliseconds between blocks, with slots of 50 ms; 0: blocks on request alone. By default each transaction makes a
+   * block before its submission is answered, and no other block is made.
+   */
   readonly blockMs?: number;
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the service is a process of its own; by default only with `entry` and `checkout`. */
@@ -59,6 +62,7 @@ function environmentOf({ infra, env, blockMs, roles }: ArborOptions): Record<str
     ARBOR_INDEXER_PORT: "0",
     ARBOR_NODE_PORT: "0",
     ARBOR_OPERATOR_PORT: "0",
+    ARBOR_MINING: blockMs === undefined ? "interval" : blockMs === 0 ? "manual" : "interval",
     ARBOR_BLOCK_MS: String(blockMs ?? 150),
     ARBOR_SLOT_MS: "50",
     ARBOR_NTP_SERVERS: "none",
