@@ -1,6 +1,6 @@
 /**
- * `deno task api-examples`: records the examples of the signing service, and those of the token service that depend on
- * the contract, from services that this command starts. They are another token's each time;
+ * `deno task api-examples`: records the examples of the signing service, those of the token service that depend on the
+ * contract, and those of the devnet's time, from services that this command starts. They are another token's each time;
  * `test/unit/edge/config.test.ts` has that of `GET /config`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -13,6 +13,7 @@ import { withService } from "./service.ts";
 await withService(async (arbor) => {
   await recorded("tokens", arbor.tokens, (record) => recordTokens(arbor, record));
   await recorded("signer", arbor.signer, (record) => recordSigner(arbor, record));
+  await recorded("devnet", arbor.devnet, recordTime);
 }, signerEnv("wallet"));
 process.exit(0);
 
@@ -40,6 +41,14 @@ async function recorded(service: string, base: string, work: (record: RecordExam
     return answer.body;
   });
   writeFileSync(file, JSON.stringify(examples, null, 2) + "\n");
+}
+
+async function recordTime(record: RecordExample): Promise<void> {
+  await record("PUT /mining", {}, { mode: "submit" });
+  await record("POST /blocks", {}, { count: 3 });
+  await record("POST /time/advance", {}, { seconds: 3600 });
+  const { slot } = await record("GET /time", {});
+  await record("POST /time/next", {}, { slot: slot + 20 });
 }
 
 async function recordSigner({ signer }: Arbor, record: RecordExample): Promise<void> {

@@ -73,7 +73,7 @@ describe("a database of an earlier release", () => {
   };
 
   beforeAll(async () => {
-    infra = await sharedInfra();
+    infra = await sharedInfra({ empty: true });
     await restorePendingWork(NAME, work, infra.databaseUrl);
     receiver = await startReceiver();
     store = openStore(infra.databaseUrl, { max: 2 });
