@@ -10,15 +10,15 @@ const TOGETHER_FILES = Object.values(TOGETHER).flatMap(({ files }) =>
 
 /**
  * `unit` needs nothing but the source and runs on Deno and on Node; `system` starts PostgreSQL, the NATS endpoint and
- * worker processes, and runs on Deno. The files of `unit` share the processes that run them, and so their modules.
- *
- * Three workers for two cores: a system test waits for blocks, epochs and leases for a third of its time.
+ * other servers, and runs on Deno. The files of a project share the processes that run them, and so their modules. System
+ * tests run first, on four processes for two cores: they wait for blocks, epochs and leases for half of their time. Unit
+ * tests wait for nothing.
  */
 export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   test: {
     pool: "forks",
-    maxWorkers: 3,
+    reporters: ["default", "./test/support/base/slowestFiles.ts"],
     sequence: { sequencer: Sequencer },
     projects: [
       {
@@ -29,6 +29,8 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 300_000,
           isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -42,6 +44,7 @@ export default defineConfig({
             : [...ONLY_LONG, ...TOGETHER_FILES],
           globalSetup: ["test/support/infra/globalSetup.ts"],
           isolate: false,
+          maxWorkers: 4,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

@@ -22,13 +22,9 @@ const rank = ({ moduleId }: TestSpecification) => {
   return place < 0 ? LONGEST.length : place;
 };
 
-/**
- * System tests before unit tests, and the longest files first; then as vitest orders them: by what they took before, or
- * by size. Files of one project follow each other, since they share the process that runs them.
- */
+/** The longest files first, then as vitest orders them: by what they took before, or by size. */
 export class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = (file: TestSpecification) => (file.project.name === "system" ? 0 : LONGEST.length + 1) + rank(file);
-    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
