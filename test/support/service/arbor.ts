@@ -26,11 +26,10 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 export interface ArborOptions {
   readonly infra: Infra;
   readonly roles?: string;
-  /**
-   * Milliseconds between blocks, with slots of 50 ms; 0: blocks on request alone. By default each transaction makes a
-   * block before its submission is answered, and no other block is made.
-   */
+  /** Milliseconds between blocks, 150 by default, with slots of 50 ms; 0: blocks only on request. */
   readonly blockMs?: number;
+  /** `submit`: each transaction makes a block before its submission is answered, and no other block is made. */
+  readonly mining?: "submit";
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the service is a process of its own; by default only with `entry` and `checkout`. */
   readonly ownProcess?: boolean;
@@ -44,12 +43,12 @@ export interface ArborOptions {
 
 /** Options by which services are the same. */
 function textOf({ infra, ...rest }: ArborOptions): string {
-  const { blockMs, checkout, entry, env = {}, mainnet, ownProcess, roles } = rest;
-  return JSON.stringify([infra.databaseUrl, env, blockMs, checkout, entry, mainnet, ownProcess, roles]);
+  const { blockMs, checkout, entry, env = {}, mainnet, mining, ownProcess, roles } = rest;
+  return JSON.stringify([infra.databaseUrl, env, blockMs, checkout, entry, mainnet, mining, ownProcess, roles]);
 }
 
 /** The environment of a service. */
-function environmentOf({ infra, env, blockMs, roles }: ArborOptions): Record<string, string | undefined> {
+function environmentOf({ infra, env, blockMs, mining, roles }: ArborOptions): Record<string, string | undefined> {
   return {
     ...process.env,
     DATABASE_URL: infra.databaseUrl,
@@ -62,7 +61,7 @@ function environmentOf({ infra, env, blockMs, roles }: ArborOptions): Record<str
     ARBOR_INDEXER_PORT: "0",
     ARBOR_NODE_PORT: "0",
     ARBOR_OPERATOR_PORT: "0",
-    ARBOR_MINING: blockMs === undefined ? "interval" : blockMs === 0 ? "manual" : "interval",
+    ARBOR_MINING: mining ?? (blockMs === 0 ? "manual" : "interval"),
     ARBOR_BLOCK_MS: String(blockMs ?? 150),
     ARBOR_SLOT_MS: "50",
     ARBOR_NTP_SERVERS: "none",

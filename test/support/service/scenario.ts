@@ -61,6 +61,8 @@ export interface ScenarioOptions {
    * helper here waits for the ledger.
    */
   readonly blockMs?: number;
+  /** `submit`: each transaction makes a block, and no other block is made. */
+  readonly mining?: "submit";
   /** Whether the devnet has mainnet's magic and network id; a service beside it is started with `--mainnet`. */
   readonly mainnet?: boolean;
   /** Additional environment of the devnet and of the service, in one process or two. */
@@ -146,7 +148,10 @@ export class Scenario {
     const { env = {} } = options;
     // an answer that several requests compose has to be complete within a block
     const usual = SERVICES.includes(provider) ? { blockMs: 1_000 } : {};
-    const blocks = options.blockMs === undefined ? usual : { blockMs: options.blockMs };
+    const blocks = {
+      ...(options.blockMs === undefined ? usual : { blockMs: options.blockMs }),
+      ...(options.mining ? { mining: options.mining } : {}),
+    };
     const byHand = options.blockMs === 0;
     const mainnet = options.mainnet ? { mainnet: true } : {};
     const infra = await sharedInfra();

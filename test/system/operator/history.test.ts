@@ -28,7 +28,7 @@ let paid: string;
 
 beforeAll(async () => {
   infra = await sharedInfra();
-  arbor = await Arbor.start({ infra });
+  arbor = await Arbor.start({ infra, mining: "submit" });
   store = openStore(infra.databaseUrl, { max: 2 });
   operator = operatorClient(arbor.operator);
   await fund(arbor.devnet, arbor.tokens, user);

@@ -35,7 +35,7 @@ describe("subscribers of the product", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra, env: { ARBOR_WEBHOOKS_PRIVATE: "true" } });
+    arbor = await Arbor.start({ infra, mining: "submit", env: { ARBOR_WEBHOOKS_PRIVATE: "true" } });
     operator = operatorClient(arbor.operator);
     nats = await connect({ servers: infra.natsUrl });
     nats.subscribe("arbor.event.>", {

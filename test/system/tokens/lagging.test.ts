@@ -23,7 +23,7 @@ describe("a token", () => {
       ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }),
     });
     ask = createAsk({ bus, store });
-    arbor = await Arbor.start({ infra });
+    arbor = await Arbor.start({ infra, mining: "submit" });
     await fund(arbor.devnet, arbor.tokens, owner);
   });
   afterAll(async () => {

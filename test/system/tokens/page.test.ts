@@ -29,7 +29,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra });
+    arbor = await Arbor.start({ infra, mining: "submit" });
     proxy = await startFalsifyingProxy(arbor.tokens);
     for (const user of [owner, other]) await fund(arbor.devnet, arbor.tokens, user);
   });

@@ -19,7 +19,7 @@ const user = new User();
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  arbor = await Arbor.start({ infra });
+  arbor = await Arbor.start({ infra, mining: "submit" });
   operator = operatorClient(arbor.operator);
   await fund(arbor.devnet, arbor.tokens, user);
 });

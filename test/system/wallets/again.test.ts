@@ -26,7 +26,7 @@ describe("a wallet that is created again", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     store = openStore(infra.databaseUrl);
-    arbor = await Arbor.start({ infra });
+    arbor = await Arbor.start({ infra, mining: "submit" });
     client = new WalletClient(arbor.wallets);
   });
   afterAll(async () => {

@@ -38,7 +38,7 @@ describe("a wallet migration", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra, env: { ARBOR_POOLS: "1" } });
+    arbor = await Arbor.start({ infra, mining: "submit", env: { ARBOR_POOLS: "1" } });
     client = new WalletClient(arbor.wallets);
     const made = await client.create({ name: "Home", mnemonic_sentence: newMnemonic(), passphrase: PASSPHRASE });
     home = made.id;

@@ -30,7 +30,11 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
   let scenario: Scenario;
   let pages: WalletPages;
 
-  withWalletPages(browser, { env: { ARBOR_WALLET_UI_PORT: "0" } }, (...started) => [scenario, pages] = started);
+  withWalletPages(
+    browser,
+    { mining: "submit", env: { ARBOR_WALLET_UI_PORT: "0" } },
+    (...started) => [scenario, pages] = started,
+  );
 
   it("creates a wallet by keyboard alone, shows its phrase once, and asks for three of its words", async () => {
     const page = await pages.open();
