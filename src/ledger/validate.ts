@@ -85,13 +85,13 @@ export async function validate(
 }
 
 /**
- * The changes of a transaction (CBOR) that `validate` has accepted on the same state (ledger: `reapplyTx`). No rule is
- * checked and no script runs.
+ * The changes of a transaction (CBOR) that `validate` of this or an earlier release has accepted on the same state
+ * (ledger: `reapplyTx`). No rule is checked and no script runs.
  *
  * @throws {CborError} if the bytes are not a transaction
  */
 export async function reapply(state: LedgerState, transaction: Uint8Array): Promise<Applied> {
-  const read = readTransaction(transaction);
+  const read = readTransaction(transaction, { stored: true });
   if (!read.ok) throw new CborError(read.error.message);
   const { body, valid } = read.value;
   const inputs = lookUp(state.utxo, body.inputs);
