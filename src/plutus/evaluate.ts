@@ -25,14 +25,14 @@ export const MEASURED_TIMES = 4n;
  * results, not exceptions.
  */
 export function evaluateScripts(input: EvaluationInput): Evaluation {
-  const { transaction, utxos, parameters: { protocolVersion, costModels }, slots } = input;
+  const { transaction, utxos, parameters: { protocolVersion, costModels }, slots, horizon } = input;
   const read = readTransaction(transaction, { stored: true });
   if (!read.ok) return { ok: false, kind: "undecodable", message: read.error.message };
   try {
     const collected = collectScripts({
       transaction: read.value,
       resolved: new Map(utxos.map(({ ref, output }) => [refKey(ref), output])),
-      time: posixTime(slots),
+      time: posixTime(slots, horizon),
       protocolMajor: protocolVersion.major,
       costModels,
     });
