@@ -37,6 +37,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
       magic: options.networkMagic,
       mining: options.mining,
       blockMs: options.blockMs,
+      pastHorizon: options.pastHorizon,
       ...options.genesis,
       ...metadataUrl(options),
       leaseMs: options.leaseMs,

@@ -122,6 +122,8 @@ export interface Options extends NetworkOptions {
   readonly mempoolMs: number;
   /** Requests to metadata servers. */
   readonly outside: OutsideOptions;
+  /** Whether the devnet runs scripts in transactions whose validity has a bound past the horizon. */
+  readonly pastHorizon: boolean;
   /** The given options of a devnet's genesis. */
   readonly genesis: Partial<GenesisOptions>;
   /** Threads for CPU-bound work; cores − 1 where undefined. */
@@ -174,6 +176,7 @@ ${NETWORK_HELP}
   --socket PATH        node socket of the devnet (FOLDER/devnet/node.socket)  ARBOR_SOCKET
   --mining MODE        when the devnet makes blocks: interval, submit (with each transaction), manual (interval)  ARBOR_MINING
   --block-ms N         ms between devnet blocks; 0: on demand (1000)    ARBOR_BLOCK_MS
+  --past-horizon       the devnet also runs scripts in transactions with a bound past the era history  ARBOR_PAST_HORIZON
   --mempool-ms N       ms between reads of the mempool for payments to wallets (1000)  ARBOR_MEMPOOL_MS
 ${OUTSIDE_HELP}
   --builders N         worker threads for CPU-bound work (cores - 1)    ARBOR_BUILDERS
@@ -228,6 +231,7 @@ const NAMES = [
   "socket",
   "mining",
   "block-ms",
+  "past-horizon",
   "mempool-ms",
   ...OUTSIDE_NAMES,
   "builders",
@@ -243,9 +247,17 @@ const NAMES = [
 ] as const;
 type OptionName = (typeof NAMES)[number];
 /** Options without a value on the command line; in the environment they are true or false. */
-const FLAGS: readonly OptionName[] = ["mainnet", "tokens-on-mainnet", "in-memory"];
+const FLAGS: readonly OptionName[] = ["mainnet", "tokens-on-mainnet", "in-memory", "past-horizon"];
 /** Options of a devnet, meaningless for another network. */
-const DEVNET_NAMES = ["socket", "node-port", "devnet-without", "mining", "block-ms", ...GENESIS_NAMES] as const;
+const DEVNET_NAMES = [
+  "socket",
+  "node-port",
+  "devnet-without",
+  "mining",
+  "block-ms",
+  "past-horizon",
+  ...GENESIS_NAMES,
+] as const;
 
 export type BadOption = Failure<"bad_option">;
 
@@ -443,6 +455,7 @@ export function readOptions(
     tokensOnMainnet: flag("tokens-on-mainnet"),
     ...(socket === undefined ? {} : { socket }),
     mining,
+    pastHorizon: flag("past-horizon"),
     blockMs,
     mempoolMs: number("mempool-ms", 1_000, 50, 3_600_000),
     outside: readOutside({

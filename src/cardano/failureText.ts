@@ -80,7 +80,7 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
     `Rewards can be withdrawn only after the vote was delegated; these stake keys have not done so: ${list(keys)}.`,
   ConwayWithdrawalsMissingAccounts: (failure) => wrongWithdrawals(failure, "is not registered"),
   ConwayIncompleteWithdrawals: (failure) => wrongWithdrawals(failure, "does not hold exactly # lovelace"),
-  ConwayMempoolFailure: ({ message }) => `The node's mempool rejects the transaction: ${message}`,
+  ConwayMempoolFailure: ({ message }) => `The node's mempool rejects the transaction: ${message.replace(/\.?$/, ".")}`,
   InvalidWitnessesUTXOW: ({ keys }) => `These keys have not signed this transaction, though it says so: ${list(keys)}.`,
   MissingVKeyWitnessesUTXOW: ({ keys }) => `Signatures are missing of the keys with these hashes: ${list(keys)}.`,
   MissingScriptWitnessesUTXOW: ({ scripts }) => `Scripts are missing: ${list(scripts)}.`,
@@ -219,4 +219,15 @@ export const failureNames: readonly FailureName[] = Object.keys(sentences).filte
 
 function isFailureName(name: string): name is FailureName {
   return Object.hasOwn(sentences, name);
+}
+
+/**
+ * Whether a failure says that inputs are spent or were never there: one of them, or, to a mempool, all of them.
+ * `message` is its text, described or as a node gives it.
+ */
+export function saysSpent(
+  { name, message }: { readonly name: string; readonly message?: string | undefined },
+): boolean {
+  return name === "BadInputsUTxO" ||
+    (name === "ConwayMempoolFailure" && message?.includes("All inputs are spent") === true);
 }

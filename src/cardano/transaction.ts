@@ -227,7 +227,7 @@ export interface KeyWitness {
 
 /** A signature by a key of Byron, with what makes its address out of it. */
 export interface BootstrapWitness extends KeyWitness {
-  /** 32 bytes. */
+  /** 32 bytes for every key of Byron; the ledger accepts any number beside the witnesses that it needs. */
   readonly chainCode: Uint8Array;
   /** CBOR of the address's attributes. */
   readonly attributes: Uint8Array;

@@ -169,8 +169,11 @@ export class Walk {
     return this.source.subarray(start, this.at);
   }
 
-  /** Steps over the next item, however deeply it is nested. What is inside must be well-formed, texts are not checked for UTF-8. */
-  skip(): void {
+  /**
+   * Steps over the next item, however deeply it is nested. What is inside must be well-formed, texts are not checked for UTF-8.
+   * Without `chunks` its strings must be of definite length.
+   */
+  skip(chunks = true): void {
     const { length } = this.source;
     // what the containers around are still to have, from the outside in; `left` is that of the innermost
     const open: number[] = [];
@@ -190,8 +193,10 @@ export class Walk {
         if (initial < 0x18) this.at = start + 1;
         else if (type === major.simple) this.simple();
         else if ((initial & 31) === 31) {
-          if (type === major.bytes || type === major.text) this.string(type, "string");
-          else if (type === major.array || type === major.map) {
+          if (type === major.bytes || type === major.text) {
+            if (!chunks) throw new CborError("a string of indefinite length");
+            this.string(type, "string");
+          } else if (type === major.array || type === major.map) {
             this.at = start + 1;
             open.push(left);
             left = type === major.array ? ELEMENT : KEY;

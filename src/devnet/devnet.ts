@@ -57,6 +57,8 @@ export interface DevnetOptions extends Partial<GenesisOptions> {
   readonly mempoolBytes?: number;
   /** Most lovelace of one faucet payment; a million ada by default. */
   readonly faucetLimit?: bigint;
+  /** Whether scripts run in transactions whose validity has a bound past the horizon of the era history. False by default. */
+  readonly pastHorizon?: boolean;
   /** Whether the index of the chain (`devnet_index_*`) is kept. True by default. */
   readonly index?: boolean;
   /** Reference scripts to publish at addresses, unless they are there already. */
@@ -107,6 +109,8 @@ export interface Devnet {
   };
   /** Milliseconds between blocks; 0 in other modes than `interval`. */
   readonly blockMs: number;
+  /** The first slot whose time is not known, so that scripts cannot see it; undefined: all are. */
+  horizon(): number | undefined;
   tip(): Tip;
   /** A number that differs after every change of the chain or the mempool, even if the change was undone again. */
   changes(): number;
@@ -204,6 +208,7 @@ export async function startDevnet(
       const { mode, blockMs } = runner.mining.present;
       return mode === "interval" ? blockMs : 0;
     },
+    horizon: () => runner.chain?.horizon,
     tip: () => lastTip = runner.chain?.tip ?? lastTip,
     changes: () => runner.chain?.changes ?? 0,
     runs: () => runner.chain !== undefined,

@@ -20,6 +20,7 @@ import { checkDatums } from "#src/ledger/rules/datums.ts";
 import { checkGovernance } from "#src/ledger/rules/gov.ts";
 import { checkKeys } from "#src/ledger/rules/keys.ts";
 import { checkLedger } from "#src/ledger/rules/ledger.ts";
+import { checkSubmission } from "#src/ledger/rules/mempool.ts";
 import { checkMetadata } from "#src/ledger/rules/metadata.ts";
 import { checkIntegrity, checkRedeemers } from "#src/ledger/rules/redeemers.ts";
 import { checkScripts } from "#src/ledger/rules/scripts.ts";
@@ -29,8 +30,15 @@ import { scriptsOf } from "#src/ledger/scripts.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
 import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
 
+/** What is checked of a transaction when it is submitted, and not again when it is in the mempool or in a block. */
+export interface SubmissionChecks {
+  /** The first slot whose time is not known at the tip; undefined: all are. */
+  readonly horizon: number | undefined;
+}
+
 /**
- * Validates a transaction (CBOR) as part of a block at a slot. Resolves to its changes, to be applied with `applyDelta`;
+ * Validates a transaction (CBOR) as part of a block at a slot; with `submission` as one that comes to the mempool, where
+ * `state` is that after the mempool. Resolves to its changes, to be applied with `applyDelta`;
  * does not modify the state. Undecodable bytes give the one failure `DeserialiseFailure`. The promise rejects only if
  * `evaluate` rejects.
  */
@@ -40,6 +48,7 @@ export async function validate(
   slot: number,
   evaluate: Evaluate,
   slots: SlotConfig,
+  submission?: SubmissionChecks,
 ): Promise<Result<Applied, readonly LedgerFailure[]>> {
   const read = readTransaction(transaction);
   if (!read.ok) return refuse([{ name: "DeserialiseFailure", message: read.error.message }]);
@@ -53,6 +62,8 @@ export async function validate(
     collateral: lookUp(state.utxo, body.collateral),
   };
   const inputs = found.inputs.found;
+  const spent = submission ? checkSubmission(found.inputs) : [];
+  if (spent.length > 0) return refuse(spent);
   const references = found.references.found;
   const collateral = found.collateral.found;
   await readScripts([...inputs, ...references].map(({ output }) => output));
@@ -79,19 +90,19 @@ export async function validate(
   if (failures.length > 0) return refuse(failures);
 
   const utxos = [...inputs, ...references, ...collateral].map(({ ref, output }) => ({ ref, output }));
-  const phase2 = await checkPhase2(tx, utxos, scripts, parameters, evaluate, slots);
+  const phase2 = await checkPhase2(tx, utxos, scripts, parameters, evaluate, slots, submission?.horizon);
   if (phase2.length > 0) return refuse(phase2);
   return ok(await effects(tx, found, changes, state, scriptBytes));
 }
 
 /**
- * The changes of a transaction (CBOR) that `validate` has accepted on the same state (ledger: `reapplyTx`). No rule is
- * checked and no script runs.
+ * The changes of a transaction (CBOR) that `validate` of this or an earlier release has accepted on the same state
+ * (ledger: `reapplyTx`). No rule is checked and no script runs.
  *
  * @throws {CborError} if the bytes are not a transaction
  */
 export async function reapply(state: LedgerState, transaction: Uint8Array): Promise<Applied> {
-  const read = readTransaction(transaction);
+  const read = readTransaction(transaction, { stored: true });
   if (!read.ok) throw new CborError(read.error.message);
   const { body, valid } = read.value;
   const inputs = lookUp(state.utxo, body.inputs);

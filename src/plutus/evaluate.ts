@@ -20,16 +20,19 @@ import { flatOf } from "#src/plutus/wellFormed.ts";
  */
 export const MEASURED_TIMES = 4n;
 
-/** Runs every script of a transaction and gives the units that each redeemer used. Failures are results, not exceptions. */
+/**
+ * Runs every script of a transaction, which may be one of a chain, and gives the units that each redeemer used. Failures are
+ * results, not exceptions.
+ */
 export function evaluateScripts(input: EvaluationInput): Evaluation {
-  const { transaction, utxos, parameters: { protocolVersion, costModels }, slots } = input;
-  const read = readTransaction(transaction);
+  const { transaction, utxos, parameters: { protocolVersion, costModels }, slots, horizon } = input;
+  const read = readTransaction(transaction, { stored: true });
   if (!read.ok) return { ok: false, kind: "undecodable", message: read.error.message };
   try {
     const collected = collectScripts({
       transaction: read.value,
       resolved: new Map(utxos.map(({ ref, output }) => [refKey(ref), output])),
-      time: posixTime(slots),
+      time: posixTime(slots, horizon),
       protocolMajor: protocolVersion.major,
       costModels,
     });

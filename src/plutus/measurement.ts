@@ -22,16 +22,16 @@ import { evaluate } from "#src/plutus/machine/evaluate.ts";
 import type { EvaluationInput, Measurement, RedeemerFailure } from "#src/plutus/types.ts";
 import { flatOf } from "#src/plutus/wellFormed.ts";
 
-/** Measures each redeemer of a transaction. Failures are results, not exceptions. */
+/** Measures each redeemer of a transaction, which may be one of a chain. Failures are results, not exceptions. */
 export function measureRedeemers(input: EvaluationInput): Measurement {
-  const { transaction, utxos, parameters: { protocolVersion }, slots } = input;
-  const read = readTransaction(transaction);
+  const { transaction, utxos, parameters: { protocolVersion }, slots, horizon } = input;
+  const read = readTransaction(transaction, { stored: true });
   if (!read.ok) return { ok: false, kind: "undecodable", message: read.error.message };
   try {
     return measureAll(input, {
       transaction: read.value,
       resolved: new Map(utxos.map(({ ref, output }) => [refKey(ref), output])),
-      time: posixTime(slots),
+      time: posixTime(slots, horizon),
       protocolMajor: protocolVersion.major,
     });
   } catch (error) {

@@ -61,6 +61,8 @@ export interface EvaluationInput {
   readonly utxos: readonly Utxo[];
   readonly parameters: Pick<Parameters, "costModels" | "maxTxUnits" | "protocolVersion">;
   readonly slots: SlotConfig;
+  /** First slot without a known time; undefined: all have one. */
+  readonly horizon?: number | undefined;
   /** Whether each script is limited to its redeemer's units, as in the ledger. Default: units are measured. */
   readonly limited?: boolean;
 }

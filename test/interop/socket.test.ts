@@ -125,7 +125,7 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
     expect(seen).toEqual({
       version: 21,
       blocks: 5,
-      refusal: ["FeeTooSmallUTxO", "BadInputsUTxO", "ValueNotConservedUTxO", "BabbageOutputTooSmallUTxO"],
+      refusal: ["ConwayMempoolFailure"],
     });
     const lacking = ["ledgerTip", "poolParameters", "poolState", "stakeDistribution", "nonMyopicRewards"];
     for (const [kind, answer] of Object.entries(queries)) {
@@ -173,7 +173,7 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
       });
     }
     expect(names).toEqual({
-      doubleSpend: ["BadInputsUTxO", "ValueNotConservedUTxO"],
+      doubleSpend: ["ConwayMempoolFailure"],
       unsigned: ["MissingVKeyWitnessesUTXOW"],
       cheap: ["FeeTooSmallUTxO"],
       dust: ["BabbageOutputTooSmallUTxO"],

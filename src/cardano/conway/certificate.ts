@@ -11,7 +11,8 @@ import {
   walkCertificate,
 } from "#src/cardano/certificates.ts";
 import { Walk } from "#src/cardano/walk.ts";
-import { type RewardAccount, rewardAccountOf } from "#src/cardano/conway/strict.ts";
+import { hasBigNumber } from "#src/cardano/conway/encoding.ts";
+import { boundedRatio, type RewardAccount, rewardAccountOf } from "#src/cardano/conway/strict.ts";
 
 /** A pool's registration, with its bytes, which the ledger state keeps. */
 export interface PoolRegistration extends Omit<PoolParameters, "account"> {
@@ -80,12 +81,6 @@ export function readCertificate(item: Item): Certificate {
   return certificate;
 }
 
-/** Whether an item contains a big number (tag 2 or 3), which the reader for all eras accepts. */
-function hasBigNumber(item: Item): boolean {
-  if (item.type === "array") return item.value.some(hasBigNumber);
-  return item.type === "tag" && (item.tag === 2n || item.tag === 3n || hasBigNumber(item.value));
-}
-
 function checkHash(hex: string, what: string, length: number): void {
   if (hex.length !== 2 * length) throw new CborError(`${what} has ${hex.length / 2} bytes`);
 }
@@ -123,16 +118,13 @@ function checkPool(
   checkHash(vrf, "VRF key", 32);
   checkAmount(pledge, "pledge");
   checkAmount(cost, "pool cost");
-  checkAmount(numerator, "margin");
-  checkAmount(denominator, "margin");
-  if (denominator === 0n) throw new CborError("margin is zero");
-  if (numerator > denominator) throw new CborError("margin is more than one");
+  const margin = boundedRatio(numerator, denominator, "margin", true);
   for (const owner of owners) checkHash(owner, "pool owner", 28);
   if (new Set(owners).size !== owners.length) throw new CborError("pool owners has an element twice");
   relays.forEach(checkRelay);
   // the length of the metadata hash is checked by the POOL rule
   if (metadata) checkText(metadata.url, "pool metadata");
-  return { ...certificate, account: rewardAccountOf(fromHex(account)), raw: bytes };
+  return { ...certificate, margin, account: rewardAccountOf(fromHex(account)), raw: bytes };
 }
 
 function checkRelay(relay: Relay): void {

@@ -194,15 +194,30 @@ export function anchorOrNil(item: Item | undefined): Anchor | undefined {
   return { url: text(url, "anchor", 128), hash: hash(of, "anchor", 32) };
 }
 
-/** A fraction of non-negative integers, the lower one positive; at most one when `unit`. */
+/** A fraction under its tag, not negative; at most one when `unit`. */
 export function ratio(item: Item | undefined, what: string, unit = false): Ratio {
   const tagged = as(item, "tag");
   if (tagged.tag !== 30n) throw new CborError(`${what} is no fraction`);
   const [above, below] = tuple(tagged.value, what, 2);
-  const numerator = uint(above, what);
-  const denominator = positive(below, what);
+  return boundedRatio(asInt(above), asInt(below), what, unit);
+}
+
+/** A fraction in lowest terms, of integers of 64 bits without a sign (ledger: `BoundedRatio`); at most one when `unit`. */
+export function boundedRatio(above: bigint, below: bigint, what: string, unit = false): Ratio {
+  if (below === 0n) throw new CborError(`${what} is a share of nothing`);
+  const divisor = greatestDivisor(above, below) * (below < 0n ? -1n : 1n);
+  const [numerator, denominator] = [above / divisor, below / divisor];
+  if (numerator < 0n || numerator > MAX_WORD64 || denominator > MAX_WORD64) {
+    throw new CborError(`${what} is out of range`);
+  }
   if (unit && numerator > denominator) throw new CborError(`${what} is more than one`);
   return { numerator, denominator };
+}
+
+/** The greatest common divisor, which is positive; one of the numbers is not zero. */
+function greatestDivisor(a: bigint, b: bigint): bigint {
+  while (b !== 0n) [a, b] = [b, a % b];
+  return a < 0n ? -a : a;
 }
 
 /** `plutus_data` of the grammar, however deeply it is nested. */

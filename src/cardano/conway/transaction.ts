@@ -6,6 +6,7 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import { type Auxiliary, readAuxiliary } from "#src/cardano/conway/auxiliary.ts";
 import { type Body, readBody } from "#src/cardano/conway/body.ts";
+import { checkEncoding } from "#src/cardano/conway/encoding.ts";
 import { tuple } from "#src/cardano/conway/strict.ts";
 import { readWitnesses, sumUnits, type Witnesses } from "#src/cardano/conway/witnesses.ts";
 
@@ -30,21 +31,24 @@ export interface Transaction {
 /** Bytes that the ledger's decoder refuses. */
 export type Undecodable = Failure<"undecodable">;
 
-/** Reads `[body, witness set, validity, auxiliary data or nil]` of the Conway era. */
-export function readTransaction(bytes: Uint8Array): Result<Transaction, Undecodable> {
+/**
+ * Reads `[body, witness set, validity, auxiliary data or nil]` of the Conway era. A transaction that is `stored` in a chain
+ * may have encodings which an earlier release accepted (`encoding.ts`).
+ */
+export function readTransaction(bytes: Uint8Array, { stored = false } = {}): Result<Transaction, Undecodable> {
   try {
     const [body, witnesses, valid, auxiliary] = tuple(decodeAll(bytes), "transaction", 4);
     const id = blake2b256(raw(body));
-    const read = readWitnesses(witnesses);
+    const read = { body: readBody(body), witnesses: readWitnesses(witnesses) };
+    if (!stored) checkEncoding(body, witnesses, auxiliary, read.body);
     return ok({
       bytes,
       id,
       hash: toHex(id),
       size: 1 + raw(body).length + raw(witnesses).length + raw(auxiliary).length,
       valid: as(valid, "bool").value,
-      body: readBody(body),
-      witnesses: read,
-      units: sumUnits(read.redeemers),
+      ...read,
+      units: sumUnits(read.witnesses.redeemers),
       ...(auxiliary.type === "null" ? {} : { auxiliary: readAuxiliary(auxiliary) }),
     });
   } catch (error) {

@@ -89,7 +89,8 @@ function readBootstrap(item: Item): BootstrapWitness {
   return {
     key: sized(key, "key", 32),
     signature: sized(signature, "signature", 64),
-    chainCode: sized(chainCode, "chain code", 32),
+    // its length is checked from decoder version 12 on
+    chainCode: as(chainCode, "bytes").value,
     attributes: as(attributes, "bytes").value,
   };
 }

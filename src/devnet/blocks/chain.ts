@@ -9,6 +9,7 @@ import { equalBytes } from "#src/base/bytes.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction, Tip } from "#src/cardano/block.ts";
+import { horizon } from "#src/cardano/eras.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { type Output, parseRefKey, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
@@ -56,6 +57,7 @@ import {
   type ValidateTransaction,
 } from "#src/devnet/blocks/mempool.ts";
 import { buildPayment, type PaymentOutput } from "#src/devnet/faucet/payment.ts";
+import { eraHistory } from "#src/devnet/serve/nodeGenesis.ts";
 import { readColdKeys } from "#src/devnet/genesis/pools.ts";
 import { FaucetCoins } from "#src/devnet/faucet/faucetCoins.ts";
 import {
@@ -97,6 +99,8 @@ interface ChainSettings {
   readonly genesis: Genesis;
   /** Validates a transaction by the rules of the ledger. */
   readonly judge: ValidateTransaction;
+  /** Whether scripts run in transactions with a bound past the horizon. */
+  readonly pastHorizon: boolean;
   readonly mempoolBytes: number;
   /** Whether blocks are added to the index of the chain. */
   readonly index: boolean;
@@ -213,6 +217,12 @@ export class DevnetChain {
     return [...utxos(this.#outputs)].filter(({ output }) => output.address === address);
   }
 
+  /** The first slot whose time is not known at the tip: a script that needs it cannot be run. Undefined: that is not checked. */
+  get horizon(): number | undefined {
+    const { genesis, pastHorizon } = this.settings;
+    return pastHorizon ? undefined : horizon(eraHistory(genesis, this.#tip))?.slot;
+  }
+
   /** By how many slots the devnet runs ahead of the clock. */
   get slotsAhead(): number {
     return this.#slotsAhead;
@@ -233,7 +243,7 @@ export class DevnetChain {
   }
 
   /**
-   * Submits a transaction; `accepted` once its row is committed. Its scripts are evaluated before it enters the queue,
+   * Submits a transaction; `accepted` once its row is committed. Like a node it refuses one that it has. Its scripts are evaluated before it enters the queue,
    * so that neither blocks nor other submissions wait for them.
    */
   async submit(cbor: Uint8Array): Promise<SubmissionResult> {
@@ -544,7 +554,7 @@ export class DevnetChain {
 
   /** Evaluates a transaction's scripts ahead of its validation: the results are cached. */
   async #evaluateAhead(waiting: SubmittedTransaction): Promise<void> {
-    await this.settings.judge(this.#mempool.view, waiting, this.#slot()).catch(() => {});
+    await this.settings.judge(this.#mempool.view, waiting, this.#slot(), { horizon: this.horizon }).catch(() => {});
   }
 
   async #admit(
@@ -552,15 +562,14 @@ export class DevnetChain {
     cbor: Uint8Array,
   ): Promise<{ row?: SubmittedTransaction; again?: boolean; outcome: Result<Submission, SubmissionUnavailable> }> {
     const { hash } = transaction;
-    if (this.#mempool.has(hash)) return { again: true, outcome: accepted };
+    const again = this.#mempool.has(hash);
     const waiting: SubmittedTransaction = { position: this.#next, transaction, cbor };
     if (this.#mempool.bytes + cbor.length > this.settings.mempoolBytes) {
-      if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted };
       const message =
         `The mempool is full: it has ${this.#mempool.size} transactions and a limit of ${this.settings.mempoolBytes} bytes.`;
-      return { outcome: fail("mempool_full", message) };
+      return { again, outcome: fail("mempool_full", message) };
     }
-    const judged = await this.#mempool.admit(waiting, this.#slot()).catch((error) => {
+    const judged = await this.#mempool.submit(waiting, this.#slot(), { horizon: this.horizon }).catch((error) => {
       this.settings.log.warn("a transaction could not be validated", { transaction: hash, reason: reason(error) });
       return undefined;
     });
@@ -570,9 +579,11 @@ export class DevnetChain {
       this.#coins.addPending(judged.value);
       return { row: waiting, outcome: accepted };
     }
-    if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted };
-    this.#depart({ hash, cbor, kind: "refused", why: "The ledger refused it", failures: judged.error });
-    return { outcome: ok({ outcome: "refused", failures: judged.error }) };
+    // one that the chain has is no departure, though it is refused like any other whose inputs are spent
+    if (!again && !await isInLedger(this.settings.store.sql, hash)) {
+      this.#depart({ hash, cbor, kind: "refused", why: "The ledger refused it", failures: judged.error });
+    }
+    return { again, outcome: ok({ outcome: "refused", failures: judged.error }) };
   }
 
   #payment(targets: readonly PaymentOutput[]): Result<Uint8Array, BalanceFailure> {

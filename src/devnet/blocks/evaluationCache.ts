@@ -3,7 +3,8 @@
  *
  * Assumption: the result is a function of the whole transaction, the protocol version and the cost models, because an
  * output reference names the transaction that made the output by its hash. So one evaluation serves the mempool, every
- * later validation, and a return after a rollback.
+ * later validation, and a return after a rollback. One with a bound past the horizon is not evaluated, and not cached: the
+ * horizon moves.
  */
 import { hash256 } from "#src/cardano/hash.ts";
 import type { Evaluate, Evaluation } from "#src/plutus/types.ts";
@@ -15,6 +16,7 @@ const MAX_CACHED = 2_000;
 export function cacheEvaluations(evaluate: Evaluate): Evaluate {
   const byModels = new WeakMap<object, Map<string, Promise<Evaluation>>>();
   return (input) => {
+    if (input.horizon !== undefined) return evaluate(input);
     const { costModels, protocolVersion: { major } } = input.parameters;
     const known = byModels.get(costModels) ?? new Map<string, Promise<Evaluation>>();
     byModels.set(costModels, known);

@@ -9,7 +9,7 @@ import { encode, Encoded } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { ok, type Result } from "#src/base/result.ts";
-import { fitsBlock } from "#src/ledger/validate.ts";
+import { fitsBlock, type SubmissionChecks } from "#src/ledger/validate.ts";
 import { type Applied, applyDelta } from "#src/ledger/delta.ts";
 import { type LedgerState, type MutableLedgerState, overlay } from "#src/ledger/state.ts";
 
@@ -32,11 +32,12 @@ export interface DroppedTransaction {
   readonly failures: readonly LedgerFailure[];
 }
 
-/** Validates a transaction against a state, at a slot. */
+/** Validates a transaction against a state, at a slot; without `submission` one that the mempool has had before. */
 export type ValidateTransaction = (
   state: LedgerState,
   waiting: SubmittedTransaction,
   slot: number,
+  submission?: SubmissionChecks,
 ) => Promise<Result<Applied, readonly LedgerFailure[]>>;
 
 export class Mempool {
@@ -72,9 +73,21 @@ export class Mempool {
     return this.#entries.has(hash);
   }
 
-  /** Validates a transaction on top of all others, and adds it if it is valid. */
-  async admit(waiting: SubmittedTransaction, slot: number): Promise<Result<Applied, readonly LedgerFailure[]>> {
-    const judged = await this.validate(this.#view, waiting, slot);
+  /** Validates a submitted transaction on top of all others, and adds it if it is valid. */
+  submit(
+    waiting: SubmittedTransaction,
+    slot: number,
+    checks: SubmissionChecks,
+  ): Promise<Result<Applied, readonly LedgerFailure[]>> {
+    return this.#admit(waiting, slot, checks);
+  }
+
+  async #admit(
+    waiting: SubmittedTransaction,
+    slot: number,
+    submission?: SubmissionChecks,
+  ): Promise<Result<Applied, readonly LedgerFailure[]>> {
+    const judged = await this.validate(this.#view, waiting, slot, submission);
     if (judged.ok) this.#add({ ...waiting, applied: judged.value });
     return judged;
   }
@@ -133,7 +146,7 @@ export class Mempool {
       // its validity may begin after the slot: then it waits
       const at = Math.max(slot, one.transaction.validFrom ?? slot);
       // retry a failed validation once; a transaction that fails twice is dropped, since it would block all later ones
-      const judged = await this.admit(one, at).catch(() => this.admit(one, at)).catch(() => NOT_VALIDATED);
+      const judged = await this.#admit(one, at).catch(() => this.#admit(one, at)).catch(() => NOT_VALIDATED);
       if (!judged.ok) dropped.push({ hash: one.transaction.hash, cbor: one.cbor, failures: judged.error });
     }
     return dropped;

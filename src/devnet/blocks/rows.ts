@@ -163,6 +163,13 @@ export async function readMempoolCbor(
   return rows.map(({ hash, cbor }) => ({ hash, cbor: new Uint8Array(cbor) }));
 }
 
+/** Whether the mempool or a block of the chain has a transaction, at one moment. */
+export async function hasTransaction(sql: Queries, hash: string): Promise<boolean> {
+  const rows = await sql`
+    select 1 from devnet_mempool where hash = ${hash} union all select 1 from devnet_transaction where hash = ${hash}`;
+  return rows.length > 0;
+}
+
 /** Whether a transaction is in a block of the chain. */
 export async function isInLedger(sql: Queries, hash: string): Promise<boolean> {
   return (await sql`select 1 from devnet_transaction where hash = ${hash}`).length > 0;

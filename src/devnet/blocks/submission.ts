@@ -39,7 +39,7 @@ export function decodeSubmission(
   }
 }
 
-/** The transaction is in the mempool, or in the ledger already. */
+/** The transaction is in the mempool now. */
 export const accepted = ok({ outcome: "accepted" } as const);
 
 /** The transaction could not be stored. */

@@ -100,6 +100,7 @@ async function evaluate(
     utxos: [...additional, ...utxos],
     parameters,
     slots: devnet.network.slots,
+    horizon: devnet.horizon(),
   }).catch((error) => {
     log.warn("a transaction was not evaluated", { reason: reason(error) });
     throw blockfrostFailure(503, "The scripts could not be evaluated now; try again.");

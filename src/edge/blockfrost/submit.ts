@@ -29,7 +29,10 @@ export function submitOperations({ devnet }: BlockfrostService): Operation[] {
       const submitted = await devnet.submit(bytes);
       if (submitted.ok) {
         if (submitted.value.outcome === "accepted") return done(context, scanTransaction(bytes).hash);
-        throw badRequest(validationError(submitted.value.failures.map(showFailure)));
+        const { failures } = submitted.value;
+        const [first] = failures;
+        if (first?.name === "DeserialiseFailure") throw badRequest(readError(bytes, first.message));
+        throw badRequest(validationError(failures.map(showFailure)));
       }
       const { code, message } = submitted.error;
       switch (code) {

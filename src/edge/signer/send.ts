@@ -23,10 +23,9 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import type { SignerEdgeOptions } from "#src/edge/signer/options.ts";
 import { answered } from "#src/edge/tokens/status.ts";
 import { timeOf } from "#src/edge/tokens/service.ts";
-import { namesOf, submit } from "#src/edge/tokens/submit.ts";
+import { isSpent, submit } from "#src/edge/tokens/submit.ts";
 import type { transactionWatch } from "#src/edge/tokens/watching.ts";
 import { isNamed, madeOnce } from "#src/edge/wallets/idempotency.ts";
-import { SPENT } from "#src/edge/wallets/submission.ts";
 import { readStoredTransactions } from "#src/wallet/requests.ts";
 
 /** What a request to send consists of. */
@@ -146,7 +145,7 @@ export function signerSend(service: SignerEdgeOptions, watch: ReturnType<typeof 
           return await inTurn(`signer ${wallet.id}`, () => attempt(sending, left()));
         } catch (error) {
           // under a key the first signed transaction is final, refused or not
-          if (isSpent(error) && !isNamed(sending.context) && races++ < RACES) continue;
+          if (refusedAsSpent(error) && !isNamed(sending.context) && races++ < RACES) continue;
           if (!await decided(error, before, sending.context, end - performance.now())) throw error;
         }
       }
@@ -166,7 +165,6 @@ function named(details: unknown): readonly string[] {
 }
 
 /** Whether the ledger refused a transaction because another one has spent its inputs. */
-function isSpent(error: unknown): boolean {
-  return error instanceof HttpFailure && error.code === "refused_by_ledger" &&
-    namesOf(error.details).includes(SPENT);
+function refusedAsSpent(error: unknown): boolean {
+  return error instanceof HttpFailure && error.code === "refused_by_ledger" && isSpent(error.details);
 }

@@ -1,8 +1,10 @@
 /** Submission of a signed transaction through its actor. */
+import { z } from "zod";
 import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { CborError } from "#src/cardano/cbor.ts";
+import { saysSpent } from "#src/cardano/failureText.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
@@ -47,7 +49,18 @@ function isMalformed({ code, details }: Failure): boolean {
 }
 
 /** Names of the ledger's failures in the details of `refused_by_ledger`. */
-export function namesOf(details: unknown): readonly unknown[] {
-  const failures: readonly unknown[] = Array.isArray(details) ? details : [];
-  return failures.flatMap((one) => typeof one === "object" && one !== null && "name" in one ? [one.name] : []);
+export function namesOf(details: unknown): readonly string[] {
+  return failuresIn(details).map(({ name }) => name);
+}
+
+/** Whether the details of `refused_by_ledger` say that inputs are spent or were never there. */
+export function isSpent(details: unknown): boolean {
+  return failuresIn(details).some(saysSpent);
+}
+
+const failure = z.looseObject({ name: z.string(), message: z.string().optional() });
+
+function failuresIn(details: unknown): readonly z.infer<typeof failure>[] {
+  const list: readonly unknown[] = Array.isArray(details) ? details : [];
+  return list.flatMap((one) => failure.safeParse(one).data ?? []);
 }

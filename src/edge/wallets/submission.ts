@@ -6,7 +6,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { transactionHash } from "#src/cardano/transaction.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { namesOf, submit } from "#src/edge/tokens/submit.ts";
+import { isSpent, submit } from "#src/edge/tokens/submit.ts";
 import { LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
 import { countOwnSignatures } from "#src/wallet/build/ownSignatures.ts";
@@ -79,7 +79,7 @@ export function submissionRefusal({ code, message, details }: Failure): Error {
     case "refused_by_ledger": {
       const why =
         `The submitted transaction was rejected by the local node. Here's an error message that may help with debugging:\n${message}`;
-      return namesOf(details).includes(SPENT)
+      return isSpent(details)
         ? new Conflict(why, details)
         : new HttpFailure(500, "created_invalid_transaction", why, details);
     }
@@ -87,9 +87,6 @@ export function submissionRefusal({ code, message, details }: Failure): Error {
       return refusal({ code, message, details });
   }
 }
-
-/** The ledger rule's name for inputs that are not unspent. */
-export const SPENT = "BadInputsUTxO";
 
 /** Throws 403 for a transaction that is not the wallet's, or that lacks a signature of its own keys. */
 export async function requireOwnSignatures(

@@ -4,7 +4,9 @@
  *
  * The data of failures that name parts of governance is shown in fewer words than a node's.
  */
+import { fromHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
+import { decodeAll } from "#src/cardano/cbor.ts";
 import type {
   CollectError,
   FailureName,
@@ -259,8 +261,26 @@ function collectError(error: CollectError): string {
     case "NoCostModel":
       return `NoCostModel PlutusV${error.language}`;
     case "BadTranslation":
-      return application("BadTranslation", [
-        error.detail === undefined ? error.reason : application(error.reason, [quoted(error.detail)]),
-      ]);
+      return application("BadTranslation", [contextError(error)]);
   }
+}
+
+/** Errors of script contexts that Conway has from earlier eras, by the constructors that lead to them. */
+const EARLIER_CONTEXT: Readonly<Record<string, readonly string[]>> = {
+  ByronTxOutInContext: ["BabbageContextError"],
+  RedeemerPointerPointsToNothing: ["BabbageContextError"],
+  InlineDatumsNotSupported: ["BabbageContextError"],
+  TranslationLogicMissingInput: ["BabbageContextError", "AlonzoContextError"],
+  TimeTranslationPastHorizon: ["BabbageContextError", "AlonzoContextError"],
+};
+
+function contextError({ reason, detail }: Extract<CollectError, { kind: "BadTranslation" }>): string {
+  const shown = detail === undefined ? reason : application(reason, [quoted(textIn(detail) ?? detail)]);
+  return (EARLIER_CONTEXT[reason] ?? []).reduceRight((inner, name) => application(name, [inner]), shown);
+}
+
+/** The text that CBOR in hexadecimal holds; undefined for anything else. */
+function textIn(cbor: string): string | undefined {
+  const item = decodeAll(fromHex(cbor));
+  return item.type === "text" ? item.value : undefined;
 }

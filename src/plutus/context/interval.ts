@@ -7,9 +7,9 @@ import { bool } from "#src/plutus/context/forms.ts";
 /** Start of a slot, in ms since 1970; undefined for a slot beyond the horizon, whose time is not known yet. */
 export type PosixTime = (slot: bigint) => bigint | undefined;
 
-/** Slot times on a network whose slots all have the same length. */
-export function posixTime({ zeroTime, zeroSlot, slotLength }: SlotConfig): PosixTime {
-  return (slot) => BigInt(zeroTime) + (slot - BigInt(zeroSlot)) * BigInt(slotLength);
+/** Slot times on a network whose slots all have the same length; `horizon` is the first slot without a known time. */
+export function posixTime({ zeroTime, zeroSlot, slotLength }: SlotConfig, horizon = Infinity): PosixTime {
+  return (slot) => slot >= horizon ? undefined : BigInt(zeroTime) + (slot - BigInt(zeroSlot)) * BigInt(slotLength);
 }
 
 /**
@@ -30,7 +30,8 @@ export function validRange(
 function timeOf(slot: bigint, time: PosixTime): bigint {
   const at = time(slot);
   if (at === undefined) {
-    throw new Untranslatable("TimeTranslationPastHorizon", `slot ${slot}`, `slot ${slot} is beyond the horizon`);
+    const about = `PastHorizon: slot ${slot} is not before the end of the last era that the node knows`;
+    throw new Untranslatable("TimeTranslationPastHorizon", about, about);
   }
   return at;
 }

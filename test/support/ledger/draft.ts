@@ -15,7 +15,7 @@ import type { FailureName, LedgerFailure } from "#src/cardano/failure.ts";
 import { type Applied, applyDelta } from "#src/ledger/delta.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { credentialKey, type MutableLedgerState, newState } from "#src/ledger/state.ts";
-import { validate } from "#src/ledger/validate.ts";
+import { type SubmissionChecks, validate } from "#src/ledger/validate.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 
 export const slots = { zeroTime: 1_600_000_000_000, zeroSlot: 0, slotLength: 1_000 };
@@ -133,6 +133,8 @@ export class World {
   readonly outputs = new Map<string, Output>();
   readonly state: MutableLedgerState;
   slot = 1_000;
+  /** What is checked of a transaction as a submission; none of one in a block. */
+  submission?: SubmissionChecks;
   private count = 0;
 
   constructor(parameters: Parameters = mainnetParameters) {
@@ -204,7 +206,14 @@ export class World {
   /** Judges a transaction: its changes, or the failures. */
   async judge(transaction: Draft | Uint8Array): Promise<Applied | readonly LedgerFailure[]> {
     const bytes = transaction instanceof Uint8Array ? transaction : this.write(transaction);
-    const verdict = await validate(this.state, bytes, this.slot, async (input) => evaluateScripts(input), slots);
+    const verdict = await validate(
+      this.state,
+      bytes,
+      this.slot,
+      async (input) => evaluateScripts(input),
+      slots,
+      this.submission,
+    );
     return verdict.ok ? verdict.value : verdict.error;
   }
 

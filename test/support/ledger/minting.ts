@@ -32,12 +32,16 @@ export interface Minting {
   readonly units?: Readonly<Record<string, Budget>>;
   /** Without: neither fee, signature, script data hash nor collateral. */
   readonly complete?: { readonly parameters: Parameters; readonly fee: bigint };
+  /** First slot in which it is no longer valid. */
+  readonly validTo?: number;
   /** Whether the scripts are in the witness set; true by default. */
   readonly provided?: boolean;
 }
 
 /** A transaction that mints with scripts of all versions, complete or as clients have it before they balance. */
-export function minting({ input, lovelace, scripts, units = {}, complete, provided = true }: Minting): Uint8Array {
+export function minting(
+  { input, lovelace, scripts, units = {}, complete, validTo, provided = true }: Minting,
+): Uint8Array {
   const used = scripts.flatMap((script, language) =>
     script ? [{ language, script, policy: hash224(Uint8Array.of(language + 1, ...script)) }] : []
   );
@@ -66,6 +70,7 @@ export function minting({ input, lovelace, scripts, units = {}, complete, provid
         ]),
       ]],
       [2, complete?.fee ?? 0n],
+      ...(validTo === undefined ? [] : [[3, validTo] as const]),
       [9, tokens()],
       ...(integrity ? [[11, blake2b256(integrity)] as const, [13, new Tagged(258, [ref])] as const] : []),
     ]),

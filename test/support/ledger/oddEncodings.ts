@@ -1,8 +1,8 @@
 /**
- * Other encodings of the same CBOR. The ledger's decoder accepts most of them; the code behind a decoder must not
+ * Other encodings of the same CBOR. The ledger's decoder accepts many of them; the code behind a decoder must not
  * depend on the encoding that a sender chose.
  */
-import { concat } from "#src/base/bytes.ts";
+import { concat, utf8 } from "#src/base/bytes.ts";
 import { decodeAll, head, type Item, raw } from "#src/cardano/cbor.ts";
 
 /** One style of encoding an item; undefined if it does not apply to that kind of item. */
@@ -34,6 +34,8 @@ function behind(item: Item, inner: (item: Item) => Uint8Array, width: 1 | 8): Ui
       return item.value < 0n ? headed(1, -1n - item.value) : headed(0, item.value);
     case "bytes":
       return headed(2, item.value.length, item.value);
+    case "text":
+      return headed(3, utf8(item.value).length, utf8(item.value));
     case "array":
       return headed(4, item.value.length, ...elements(item).map(inner));
     case "map":
@@ -55,16 +57,21 @@ function bigInteger(value: bigint, zeros: number): Uint8Array {
   return concat(head(6, value < 0n ? 3 : 2), head(2, zeros + bytes.length), new Uint8Array(zeros), bytes);
 }
 
-function chunked(item: Item, ...parts: readonly Uint8Array[]): Uint8Array {
+function inPieces(
+  item: Item,
+  cut: (content: Uint8Array) => readonly Uint8Array[] | undefined,
+): Uint8Array | undefined {
+  if (item.type !== "bytes" && item.type !== "text") return undefined;
   const major = item.type === "text" ? 3 : 2;
-  return concat(
+  const parts = cut(item.type === "text" ? utf8(item.value) : item.value);
+  return parts && concat(
     Uint8Array.of((major << 5) | 31),
     ...parts.flatMap((part) => [head(major, part.length), part]),
     BREAK,
   );
 }
 
-const STYLES: Readonly<Record<string, Style>> = {
+const STYLES = {
   indefinite: (item, inner) =>
     (item.type === "array" || item.type === "map") && !item.indefinite
       ? concat(Uint8Array.of(item.type === "array" ? 0x9f : 0xbf), ...elements(item).map(inner), BREAK)
@@ -75,9 +82,11 @@ const STYLES: Readonly<Record<string, Style>> = {
       : undefined,
   "1-byte head": (item, inner) => behind(item, inner, 1),
   "8-byte head": (item, inner) => behind(item, inner, 8),
-  "one piece": (item) => item.type === "bytes" ? chunked(item, item.value) : undefined,
-  "empty pieces": (item) =>
-    item.type === "bytes" ? chunked(item, new Uint8Array(), item.value, new Uint8Array()) : undefined,
+  "one piece": (item) => inPieces(item, (content) => [content]),
+  "empty pieces": (item) => inPieces(item, (content) => [new Uint8Array(), content, new Uint8Array()]),
+  "no pieces": (item) => inPieces(item, (content) => content.length === 0 ? [] : undefined),
+  "two pieces": (item) =>
+    inPieces(item, (content) => content.length > 1 ? [content.subarray(0, 1), content.subarray(1)] : undefined),
   "big integer": (item) => item.type === "int" ? bigInteger(item.value, 0) : undefined,
   "big integer with zeros": (item) => item.type === "int" ? bigInteger(item.value, 3) : undefined,
   reversed: (item, inner) =>
@@ -89,7 +98,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   "no set tag": (item, inner) => item.type === "tag" && item.tag === 258n ? inner(item.value) : undefined,
   "constructor by number": (item, inner) => byNumber(item, inner, false),
   "constructor by number, indefinite": (item, inner) => byNumber(item, inner, true),
-};
+} satisfies Readonly<Record<string, Style>>;
 
 function byNumber(item: Item, inner: (item: Item) => Uint8Array, indefinite: boolean): Uint8Array | undefined {
   if (item.type !== "tag" || item.tag < 121n || item.tag > 127n) return undefined;
@@ -151,9 +160,17 @@ function* within(item: Item, path: string): Generator<readonly [Item, string]> {
   }
 }
 
+/** The name of a style. */
+export type StyleName = keyof typeof STYLES;
+
+const styleNames = Object.keys(STYLES).filter((name): name is StyleName => Object.hasOwn(STYLES, name));
+
 /** CBOR in another encoding, and a description of it. */
 export interface OddEncoding {
   readonly name: string;
+  /** Where the item is that is encoded otherwise; undefined if all are. */
+  readonly path?: string;
+  readonly style: StyleName;
   readonly bytes: Uint8Array;
 }
 
@@ -163,13 +180,16 @@ export interface OddEncoding {
  */
 export function* oddEncodings(bytes: Uint8Array): Generator<OddEncoding> {
   const item = decodeAll(bytes);
-  for (const [name, style] of Object.entries(STYLES)) {
+  for (const name of styleNames) {
+    const style: Style = STYLES[name];
     for (const [target, path] of within(item, "")) {
       const at = `${target.start} ${target.source.length}`;
       const only = (part: Item) =>
         `${part.start} ${part.source.length}` === at && part.type === target.type && part.end === target.end;
-      if (style(target, raw)) yield { name: `${path || "/"} ${name}`, bytes: rewritten(item, style, only) };
+      if (style(target, raw)) {
+        yield { name: `${path || "/"} ${name}`, path, style: name, bytes: rewritten(item, style, only) };
+      }
     }
-    yield { name: `everything ${name}`, bytes: rewritten(item, style, () => true) };
+    yield { name: `everything ${name}`, style: name, bytes: rewritten(item, style, () => true) };
   }
 }

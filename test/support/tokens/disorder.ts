@@ -556,10 +556,10 @@ class World {
       const names = (body.details.causes ?? []).map(({ name }: { name: string }) => name) as string[];
       const parents = submitted.get(hash)!.inputs.map((ref) => ref.slice(0, 64));
       const wanted = parents.some((parent) => submitted.has(parent) && depends(parent))
-        ? "TransactionLost"
-        : "BadInputsUTxO";
-      if (!names.includes(wanted)) {
-        this.wrong.push(`${hash} is lost because of ${JSON.stringify(names)}, not ${wanted}`);
+        ? ["TransactionLost"]
+        : ["BadInputsUTxO", "ConwayMempoolFailure"]; // one of its inputs is gone, or all are
+      if (!wanted.some((name) => names.includes(name))) {
+        this.wrong.push(`${hash} is lost because of ${JSON.stringify(names)}, not ${wanted.join(" or ")}`);
       }
     }
   }

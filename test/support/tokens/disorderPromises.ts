@@ -1,4 +1,5 @@
 /** What acknowledged operations promise, and whether their transactions do that. */
+import { saysSpent } from "#src/cardano/failureText.ts";
 import type { Outcome, Person } from "./disorderPeople.ts";
 import {
   leastLovelace,
@@ -141,7 +142,9 @@ export function unjustified(
     case "refused_by_ledger": {
       // a payment that the service has not built may take a coin of its builds
       if (kind === "pay" && by.means === "key") return [];
-      const failures = details as { name: string; inputs?: { txHash: string; index: number }[] }[];
+      const failures = details as { name: string; message?: string; inputs?: { txHash: string; index: number }[] }[];
+      // a mempool does not say which: all inputs are
+      if (failures.some((one) => one.name === "ConwayMempoolFailure" && saysSpent(one))) return [];
       const missing = failures.find(({ name }) => name === "BadInputsUTxO")?.inputs;
       if (missing === undefined) return [`only ${JSON.stringify(failures)} is said`];
       return missing.flatMap(({ txHash, index }) => {

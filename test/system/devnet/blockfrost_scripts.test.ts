@@ -19,6 +19,7 @@ import { spend } from "../../support/devnet/devnet.ts";
 import { devnetWorld, give, makeBlock } from "../../support/devnet/devnetWorld.ts";
 import { type Budget, DATA, type Minting, minting, NAME } from "../../support/ledger/minting.ts";
 import { agrees, agreesWithTwo, plutusHash, refuses, refusesSaying } from "../../support/plutus/scripts.ts";
+import { found } from "../../support/ledger/findings.ts";
 import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
@@ -110,6 +111,12 @@ test("the units of scripts of each version are exactly those that the ledger nee
       );
     }
   }
+  // nor one that is valid up to a slot whose time is not known
+  const past = await submit(api, minting({ ...minted, units, complete, validTo: devnet.horizon()! }));
+  expect([past.status, (past.body as Row).message]).toEqual([
+    400,
+    expect.stringContaining('(BabbageContextError (AlonzoContextError (TimeTranslationPastHorizon \\"PastHorizon'),
+  ]);
   const cbor = minting({ ...minted, units, complete });
   const submitted = await submit(api, cbor);
   expect(submitted).toMatchObject({ status: 200 });
@@ -224,6 +231,21 @@ test("what is wrong with an evaluated transaction is said as Ogmios says it", as
   expect(await evaluate(api, of([undefined, undefined, refuses]), "?version=6")).toMatchObject({
     error: { code: 3010, data: [{ validator: { purpose: "mint", index: 0 }, error: { code: 3012 } }] },
   });
+
+  // the eras end 3k slots after the tip, at the end of an epoch
+  const validTo = Number((await api.get<{ end: Row }[]>("/network/eras")).at(-1)!.end.slot);
+  expect(await failing(of([undefined, undefined, agrees], { validTo }))).toEqual({
+    CannotCreateEvaluationContext: {
+      reason: expect.stringMatching(
+        new RegExp(
+          "^Uncomputable slot arithmetic; transaction's validity bounds go beyond the foreseeable end of the current era: " +
+            `PastHorizon: slot ${validTo} `,
+        ),
+      ),
+    },
+  });
+  const near = await evaluate(api, of([undefined, undefined, agrees], { validTo: validTo - 1 }));
+  expect(near.result).toEqual({ EvaluationResult: { "mint:0": expect.anything() } });
 
   // no redeemers: nothing to evaluate
   const plain = spend({ from: alice, inputs: [coin], outputs: [[alice.base, 49n * ada]] });
@@ -399,7 +421,7 @@ test("refusals of a submission are those of cardano-submit-api", async () => {
     return { failures: decodeRefusal(message), shown: json.contents.contents.contents.error };
   };
   const gone: Utxo = { ...coin, ref: { txHash: "ab".repeat(32), index: 7 } };
-  const bad = await refusedWith(pay([gone], 49n * ada).cbor);
+  const bad = await refusedWith(pay([coin, gone], 49n * ada).cbor);
   expect(bad.failures).toContainEqual({ name: "BadInputsUTxO", inputs: [gone.ref] });
   expect(bad.shown).toContain(
     `ConwayUtxowFailure (UtxoFailure (BadInputsUTxO (fromList [TxIn (TxId {unTxId = SafeHash "${gone.ref.txHash}"}) (TxIx {unTxIx = 7})])))`,
@@ -422,6 +444,12 @@ test("refusals of a submission are those of cardano-submit-api", async () => {
   });
   expect(decodeRefusal((noList.body as Row).message as string)[0]).toMatchObject({ name: "DeserialiseFailure" });
   expect(await submit(api, fromHex("84a0a0f5f6"))).toMatchObject({ status: 400 });
+  const { tx } = found("indefinite-bytes-txid");
+  const chunked = (await submit(api, fromHex(tx))).body as Row;
+  expect(decodeRefusal(chunked.message as string)[0]).toMatchObject({
+    name: "DeserialiseFailure",
+    message: expect.stringContaining("a string of indefinite length"),
+  });
   expect(await submit(api, new Uint8Array())).toMatchObject({ status: 400 });
   expect(await submit(api, pay([coin], 49n * ada).cbor, "application/json")).toMatchObject({
     status: 415,
@@ -431,10 +459,13 @@ test("refusals of a submission are those of cardano-submit-api", async () => {
   const large = await submit(api, new Uint8Array(200_000).fill(0x84));
   expect(large).toMatchObject({ status: 400 });
 
-  // the first is in the mempool, which has no room for the second; what is there already is accepted again
+  // the first is in the mempool: it is refused again, and there is no room for many after it
   const [one] = [pay([coin], 49n * ada)];
   expect(await submit(api, one.cbor)).toMatchObject({ status: 200, body: one.hash });
-  expect(await submit(api, one.cbor)).toMatchObject({ status: 200, body: one.hash });
+  const included = "All inputs are spent. Transaction has probably already been included";
+  const repeated = await refusedWith(one.cbor);
+  expect(repeated.failures).toEqual([{ name: "ConwayMempoolFailure", message: included }]);
+  expect(repeated.shown).toContain(`ConwayMempoolFailure "${included}"`);
   let next = pay(one.created, 48n * ada);
   let answer = await submit(api, next.cbor);
   for (let i = 0; i < 10 && answer.status === 200; i++) {

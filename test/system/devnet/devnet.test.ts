@@ -33,6 +33,16 @@ async function at(address: string): Promise<Utxo[]> {
 
 const hashes = (devnet: Devnet) => devnet.mempool().map(({ transaction }) => transaction.hash);
 const accepted = { ok: true, value: { outcome: "accepted" } };
+const included = {
+  ok: true,
+  value: {
+    outcome: "refused",
+    failures: [{
+      name: "ConwayMempoolFailure",
+      message: "All inputs are spent. Transaction has probably already been included",
+    }],
+  },
+};
 
 describe("blocks", () => {
   test("hold the mempool's transactions, are linked, and equal their rows", async () => {
@@ -123,15 +133,34 @@ describe("the mempool", () => {
     expect((await at(alice.enterprise)).map(({ ref }) => refKey(ref))).toEqual([refKey(b.created[0]!.ref)]);
   });
 
-  test("accepts a transaction again that is pending or in the ledger", async () => {
+  test("refuses a transaction again that is pending or in the ledger, as a node does; services take it as known", async () => {
     const devnet = await start();
     const coin = await give(devnet, alice.enterprise, 10n * ada);
-    const made = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 9n * ada]] });
-    expect(await Promise.all([devnet.submit(made.cbor), devnet.submit(made.cbor)])).toEqual([accepted, accepted]);
-    expect(hashes(devnet).filter((hash) => hash === made.hash)).toHaveLength(1);
+    const other = await give(devnet, alice.enterprise, 10n * ada);
     await makeBlock(devnet);
-    expect(await devnet.submit(made.cbor)).toEqual(accepted);
+    const made = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 9n * ada]] });
+    expect(await Promise.all([devnet.submit(made.cbor), devnet.submit(made.cbor)])).toEqual([accepted, included]);
+    expect(hashes(devnet).filter((hash) => hash === made.hash)).toHaveLength(1);
+    expect(await world.rows.submit(made.cbor)).toEqual(accepted);
+    await makeBlock(devnet);
+    // another transaction with the same inputs is refused alike: hashes are not compared
+    const twin = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 8n * ada]] });
+    for (const { cbor } of [made, twin]) expect(await devnet.submit(cbor)).toEqual(included);
+    expect(await world.rows.submit(made.cbor)).toEqual(accepted);
+    expect(await world.rows.submit(twin.cbor)).toEqual(included);
+    expect([made, twin].map(({ hash }) => devnet.departures().find((one) => one.hash === hash)?.kind)).toEqual([
+      undefined,
+      "refused",
+    ]);
+    // with one input that is unspent the other rules are checked
+    const both = spend({ from: alice, inputs: [coin, other], outputs: [[bob.enterprise, 19n * ada]] });
+    expect(await devnet.submit(both.cbor)).toMatchObject({
+      value: { failures: [{ name: "BadInputsUTxO", inputs: [coin.ref] }, { name: "ValueNotConservedUTxO" }] },
+    });
     expect(devnet.mempool()).toEqual([]);
+    // after a rollback that drops it, the same bytes are accepted
+    expect(await devnet.rollback({ blocks: 1 }, { drop: true })).toMatchObject({ ok: true });
+    expect(await devnet.submit(made.cbor)).toEqual(accepted);
   });
 
   test("refuses invalid transactions with the ledger's failure names", async () => {
@@ -142,10 +171,7 @@ describe("the mempool", () => {
     const again = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 8n * ada]] });
     expect(await devnet.submit(again.cbor)).toMatchObject({
       ok: true,
-      value: {
-        outcome: "refused",
-        failures: [{ name: "BadInputsUTxO", inputs: [coin.ref] }, { name: "ValueNotConservedUTxO" }],
-      },
+      value: { outcome: "refused", failures: [{ name: "ConwayMempoolFailure" }] },
     });
     const notHers = spend({ from: alice, inputs: made.created, outputs: [[alice.enterprise, 8n * ada]] });
     expect(await devnet.submit(notHers.cbor)).toMatchObject({

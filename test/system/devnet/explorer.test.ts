@@ -128,7 +128,7 @@ test("refused, expired and withdrawn transactions are remembered with the ledger
     // the input is known, and who has spent it
     inputs: [{ output: { lovelace: 50_000_000, spentBy: spentOnce.hash } }],
   });
-  expect(refused.departure.reasons.map(({ name }: Body) => name)).toContain("BadInputsUTxO");
+  expect(refused.departure.reasons.map(({ name }: Body) => name)).toEqual(["ConwayMempoolFailure"]);
   for (const { text } of refused.departure.reasons) expect(text).toMatch(/\.$/);
 
   const late = payment(second, { validTo: devnet.slot() + 2 });

@@ -213,11 +213,11 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     const { hash, spender } = await someRefusal();
     const page = await open("/");
     const lately = panel(page, "Refused and withdrawn lately");
-    await lately.getByText("Inputs are not there, or already spent").first().waitFor();
+    await lately.getByText("All inputs are spent").first().waitFor();
     await page.getByRole("link", { name: /^Mempool/ }).click();
     await page.locator(`a[href="#/tx/${hash}"]`).click();
     const why = panel(page, "Why it was refused");
-    await why.getByText("BadInputsUTxO").waitFor();
+    await why.getByText("ConwayMempoolFailure").waitFor();
     await why.locator(".hint").getByText("One input is spent already").waitFor();
     await why.locator(`.hint a[href="#/tx/${spender}"]`).click();
     await page.getByText("in a block", { exact: true }).waitFor();

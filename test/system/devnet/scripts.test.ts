@@ -7,8 +7,9 @@ import { scriptAddress } from "#src/cardano/address.ts";
 import { constr, encodeData } from "#src/cardano/data.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import type { Utxo } from "#src/cardano/output.ts";
+import { horizon } from "#src/cardano/eras.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
+import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
@@ -32,6 +33,10 @@ beforeEach(async () => {
   infra = await sharedInfra();
   store = await devnetStore(infra.databaseUrl);
   bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken ? { token: infra.natsToken } : {}) });
+  await start();
+});
+
+async function start(options: DevnetOptions = {}): Promise<void> {
   evaluations = 0;
   const started = await startDevnet({
     store,
@@ -46,11 +51,12 @@ beforeEach(async () => {
       blockMs: 0,
       leaseMs: 5_000,
       publish: [{ address: scriptAddress(0, plutusHash(3, refuses)).hex, script: encode([3, agrees]) }],
+      ...options,
     },
   });
   if (!started.ok) throw new Error(started.error.message);
   devnet = started.value;
-});
+}
 afterEach(async () => {
   await devnet.stop();
   await bus.close();
@@ -66,7 +72,11 @@ async function give(address: string, amount: bigint): Promise<Utxo> {
 }
 
 /** A signed transaction that spends a script's output for Alice, who pays the fee. */
-function unlock(locked: Utxo, coin: Utxo, by: { script?: Uint8Array; reference?: Utxo }): Uint8Array {
+function unlock(
+  locked: Utxo,
+  coin: Utxo,
+  by: { script?: Uint8Array; reference?: Utxo; validTo?: number },
+): Uint8Array {
   const balanced = balance(
     {
       inputs: [locked],
@@ -75,6 +85,7 @@ function unlock(locked: Utxo, coin: Utxo, by: { script?: Uint8Array; reference?:
       references: by.reference ? [by.reference] : [],
       scripts: by.script ? [by.script] : [],
       requiredSigners: [],
+      validTo: by.validTo,
     },
     { address: alice.enterprise, available: [{ utxo: coin }] },
     devnet.genesis.parameters,
@@ -142,4 +153,38 @@ test("a failing script is reported, and one flagged as failing takes the collate
   const after = await checkRows(store);
   expect(after.unspent.has(`${coin.ref.txHash}#${coin.ref.index}`)).toBe(true);
   expect(after.mempool).toEqual([transaction!.hash]);
+});
+
+test("a bound past the end of the era history is refused until the tip is near enough, or with the option", async () => {
+  const locked = await give(scriptAddress(0, plutusHash(3, agrees)).hex, 10n * ada);
+  const coin = await give(alice.enterprise, 20n * ada);
+  await devnet.makeBlock();
+  const { height } = devnet.tip();
+  const eras = await devnetPort({ store, bus, log: silentLog }).eras();
+  if (!eras.ok) throw new Error(eras.error.message);
+  const validTo = horizon(eras.value.value.history)!.slot;
+  expect([validTo, devnet.horizon()]).toEqual([6_600, validTo]);
+  const past = unlock(locked, coin, { script: agrees, validTo });
+  const refused = {
+    ok: true,
+    value: {
+      outcome: "refused",
+      failures: [{ name: "CollectErrors", errors: [{ reason: "TimeTranslationPastHorizon" }] }],
+    },
+  };
+  expect(await devnet.submit(past)).toMatchObject(refused);
+  expect(await devnet.advance({ epochs: 1 })).toMatchObject({ ok: true });
+  expect(await devnet.submit(past)).toEqual(accepted);
+  // what the mempool has remains there, and goes into a block, when a rollback brings the horizon back
+  await devnet.rollback({ blocks: 1 });
+  expect(devnet.mempool()).toHaveLength(1);
+  await devnet.makeBlock();
+  expect(devnet.mempool()).toEqual([]);
+
+  await devnet.rollback({ height }, { drop: true });
+  await devnet.stop();
+  await start({ pastHorizon: true });
+  const farther = unlock(locked, coin, { script: agrees, validTo: validTo + 1_000_000 });
+  expect(devnet.horizon()).toBeUndefined();
+  expect(await devnet.submit(farther)).toEqual(accepted);
 });

@@ -102,6 +102,7 @@ test.each(scripts)("a token of %s", async (_name, script) => {
     parameters,
     slots,
     slot: devnet.slot(),
+    horizon: devnet.horizon(),
     network: 0,
     script,
     reference: carrying.find(({ output }) => equalBytes(output.script!, referenceScript(script)))!,

@@ -203,8 +203,11 @@ describe("payments", () => {
     const assembled = await post("/assemble-tx", { txCbor, witnessCbor: signed.body.witnessSet });
     expect(assembled).toMatchObject({ status: 200, body: { success: true } });
     expect(await post("/submit-tx", { txCbor: assembled.body.signedTxCbor })).toEqual({ status: 200, body: txHash });
-    // accepted again: it is in the mempool, or on the chain
-    expect(await post("/submit-tx", { txCbor: assembled.body.signedTxCbor })).toEqual({ status: 200, body: txHash });
+    // refused again, as by a node: it is in the mempool, or on the chain
+    expect(await post("/submit-tx", { txCbor: assembled.body.signedTxCbor })).toMatchObject({
+      status: 400,
+      body: { type: "TxSendError", code: 2, details: [{ name: "ConwayMempoolFailure" }] },
+    });
   });
 
   test("of another account's address are signed by nobody else, and partially by nothing", async () => {

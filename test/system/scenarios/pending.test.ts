@@ -128,7 +128,7 @@ describe("a submitted transaction", () => {
     expect(Number(lost.validity_interval!.invalid_hereafter!.quantity)).toBeGreaterThan(
       (await scenario.tip()).currentSlot,
     );
-    expect(lost.failures!.map(({ name }) => name)).toContain("BadInputsUTxO");
+    expect(lost.failures!.map(({ name }) => name)).toEqual(["ConwayMempoolFailure"]);
     const { fee } = await client.transaction(id, winner);
     await scenario.untilAvailable(id, 20n * ADA - BigInt(fee.quantity));
   });

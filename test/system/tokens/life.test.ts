@@ -310,7 +310,7 @@ describe("a token's life", () => {
     await land(arbor.tokens, first);
     const refused = await post("/transaction", { signedTransaction: second });
     expect(refused).toMatchObject({ status: 422, body: { code: "refused_by_ledger" } });
-    expect(refused.body.details.map((one: { name: string }) => one.name)).toContain("BadInputsUTxO");
+    expect(refused.body.details.map((one: { name: string }) => one.name)).toEqual(["ConwayMempoolFailure"]);
     const [a, b] = [new User(), new User()];
     await Promise.all([a, b].map((user) => fund(arbor.devnet, arbor.tokens, user, 20_000_000)));
     const boots = await Promise.all([

@@ -111,7 +111,7 @@ describe("a chain of transactions of a token", () => {
       const { body } = await look(root);
       return body.details?.status === "expired" ? body.details : undefined;
     });
-    expect(lost.causes.map(({ name }: { name: string }) => name)).toContain("BadInputsUTxO");
+    expect(lost.causes.map(({ name }: { name: string }) => name)).toEqual(["ConwayMempoolFailure"]);
     for (const hash of followers) {
       const details = await until(`${hash} is lost`, async () => {
         const { body } = await look(hash);

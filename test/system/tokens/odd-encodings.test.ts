@@ -1,7 +1,7 @@
 /**
  * Outputs in every encoding that the ledger's decoder accepts, sent over HTTP to a token, to its owner and to a wallet:
  * every build succeeds, and its transaction is accepted. A transaction in an unusual encoding is accepted too, if its
- * scripts accept.
+ * scripts accept. Encodings that the decoder refuses never come to the services.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
@@ -9,13 +9,13 @@ import { hexAddressText, parseAddress, scriptAddress } from "#src/cardano/addres
 import { as, decode, encode, Encoded, raw } from "#src/cardano/cbor.ts";
 import { constr, encodeData } from "#src/cardano/data.ts";
 import { publicKey, sign } from "#src/cardano/keys.ts";
-import { readOutput } from "#src/cardano/output.ts";
+import { type OutRef, readOutput } from "#src/cardano/output.ts";
 import { addWitness, encodeOutput, encodeTransaction, transactionHash } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { encodeRequest } from "#src/cage/datum.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";
 import { cageScript } from "#src/cage/script.ts";
-import { readNewOutput } from "#src/cardano/conway/output.ts";
+import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { taken } from "../../support/ledger/editableTransactions.ts";
 import { oddEncodings } from "../../support/ledger/oddEncodings.ts";
 import { ADA, Scenario } from "../../support/service/scenario.ts";
@@ -36,17 +36,16 @@ const hexOf = (address: string) => {
   return read.value.hex;
 };
 
+/** Whether the ledger's decoder accepts an output. */
+const isAccepted = (output: Uint8Array) =>
+  readTransaction(transactionOf({ txHash: "00".repeat(32), index: 0 }, [output])).ok;
+
+const transactionOf = (input: OutRef, outputs: readonly Uint8Array[]) =>
+  encodeTransaction({ inputs: [input], outputs: outputs.map((bytes) => new Encoded(bytes)), fee: FEE });
+
 /** The output in every encoding that the ledger's decoder accepts, as many as there are of `made(0)`. */
 function everyForm(made: (i: number) => Uint8Array): Uint8Array[] {
-  return [...oddEncodings(made(0))].flatMap((_, i) => {
-    const form = [...oddEncodings(made(i))][i]!.bytes;
-    try {
-      readNewOutput(decode(form));
-      return [form];
-    } catch {
-      return [];
-    }
-  });
+  return [...oddEncodings(made(0))].map((_, i) => [...oddEncodings(made(i))][i]!.bytes).filter(isAccepted);
 }
 
 /** A transaction without the slot in which it ends: its fee then pays for a byte more. */
@@ -70,22 +69,21 @@ describe("outputs in unusual encodings", () => {
     return toHex(addWitness(transaction, { key: publicKey(sender.seed), signature }));
   };
 
-  /** Sends outputs to their targets, by transactions of a person who signs independently. */
+  /** A transaction with these outputs, by a person who signs independently. */
+  async function paying(outputs: readonly Uint8Array[]): Promise<string> {
+    const needed = outputs.reduce((sum, bytes) => sum + readOutput(decode(bytes)).value.lovelace, FEE);
+    const paid = await scenario.faucet(senderAddress, needed);
+    const { index } = await until("the sender's money", async () => {
+      const { body } = await http(scenario.devnet, "GET", `/utxos/${senderAddress}`);
+      return body.utxos.find(({ txHash }: { txHash: string }) => txHash === paid);
+    });
+    return signedBySender(transactionOf({ txHash: paid, index }, outputs));
+  }
+
+  /** Sends outputs to their targets. */
   async function send(outputs: readonly Uint8Array[]): Promise<void> {
     for (let at = 0; at < outputs.length; at += AT_ONCE) {
-      const some = outputs.slice(at, at + AT_ONCE);
-      const needed = some.reduce((sum, bytes) => sum + readOutput(decode(bytes)).value.lovelace, FEE);
-      const paid = await scenario.faucet(senderAddress, needed);
-      const { index } = await until("the sender's money", async () => {
-        const { body } = await http(scenario.devnet, "GET", `/utxos/${senderAddress}`);
-        return body.utxos.find(({ txHash }: { txHash: string }) => txHash === paid);
-      });
-      const unsigned = encodeTransaction({
-        inputs: [{ txHash: paid, index }],
-        outputs: some.map((bytes) => new Encoded(bytes)),
-        fee: FEE,
-      });
-      await land(tokens, signedBySender(unsigned));
+      await land(tokens, await paying(outputs.slice(at, at + AT_ONCE)));
     }
   }
   const get = (path: string) => http(tokens, "GET", path);
@@ -178,6 +176,24 @@ describe("outputs in unusual encodings", () => {
       redeemers: [{ purpose: "minting", data: "182a", policy_id: policy }],
     });
     expect(balanced.coin_selection.inputs.length).toBeGreaterThan(10);
+  });
+
+  it("that the decoder refuses are refused by the devnet and by the services in front of it", async () => {
+    const forms = [...oddEncodings(requests[0]!)].filter(({ path, bytes }) => path !== undefined && !isAccepted(bytes));
+    const pieces = forms.filter(({ style }) => style.endsWith("pieces") || style === "one piece");
+    expect(pieces.map(({ path }) => path)).toEqual(expect.arrayContaining(["/0", "/2/1/tag 24"]));
+    const refused = await paying([pieces[0]!.bytes]);
+    const byTokens = await http(tokens, "POST", "/transaction", { signedTransaction: refused });
+    expect([byTokens.status, byTokens.body]).toMatchObject([400, { code: "undecodable" }]);
+    const byDevnet = await fetch(`${scenario.devnet}/local-cluster/api/tx/submit`, {
+      method: "POST",
+      headers: { "content-type": "application/cbor" },
+      body: fromHex(refused),
+    });
+    expect([byDevnet.status, await byDevnet.json()]).toMatchObject([400, {
+      code: "refused_by_ledger",
+      details: { failures: [{ name: "DeserialiseFailure" }] },
+    }]);
   });
 
   it("and unusual encodings of everything else change no verdict on a transaction that runs scripts", async () => {

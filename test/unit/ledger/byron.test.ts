@@ -1,7 +1,9 @@
 /** Byron addresses: payments to them, spends from them, and attacks. */
 import { describe, expect, it } from "vitest";
 import { as, decode, encode, Encoded, raw } from "#src/cardano/cbor.ts";
+import { mainnetParametersAt, MAJORS } from "#src/ledger/parameters.ts";
 import { ada, alice, bob, type Draft, output, World } from "../../support/ledger/draft.ts";
+import { foundIn } from "../../support/ledger/findings.ts";
 import { bootstrapWitness, byronAddress, type ByronParts } from "../../support/chain/byron.ts";
 
 const mine: ByronParts = { key: alice.payment, chainCode: new Uint8Array(32).fill(7) };
@@ -36,6 +38,16 @@ describe("Byron addresses", () => {
     const world = new World();
     for (const parts of [{ ...mine, key: bob.payment }, { ...mine, attributes: { 1: encode(new Uint8Array(4)) } }]) {
       expect(await world.failures(signed(world, spend(world), parts))).toEqual(["MissingVKeyWitnessesUTXOW"]);
+    }
+  });
+
+  it("need the chain code of their key, but other signatures may have one of any length", async () => {
+    const world = new World();
+    const short = { ...mine, chainCode: new Uint8Array(31) };
+    expect(await world.failures(signed(world, spend(world), short))).toEqual(["MissingVKeyWitnessesUTXOW"]);
+    for (const major of MAJORS) {
+      const { world, transaction } = foundIn("bootstrap-chaincode-0-bytes", mainnetParametersAt(major));
+      expect(await world.failures(transaction)).toEqual([]);
     }
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
 import { applyDelta } from "#src/ledger/delta.ts";
-import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { mainnetParameters, mainnetParametersAt, MAJORS } from "#src/ledger/parameters.ts";
 import {
   ada,
   alice,
@@ -18,6 +18,7 @@ import {
   signedBy,
   World,
 } from "../../support/ledger/draft.ts";
+import { foundIn } from "../../support/ledger/findings.ts";
 import { byronAddress } from "../../support/chain/byron.ts";
 import {
   agrees,
@@ -185,6 +186,35 @@ describe("Plutus scripts", () => {
         { name: "ValidationTagMismatch", kind: "FailedUnexpectedly", message: expect.stringContaining("not bound") },
       ]);
       expect(await world.failures({ ...draft, valid: false })).toEqual([]);
+    }
+  });
+
+  it.each(
+    [
+      ["1.2.0", 3, [1, 2, 0], 11, false],
+      ["1.1.0", 3, [1, 1, 0], 9, true],
+      ["1.1.0", 2, [1, 1, 0], 10, false],
+      ["1.1.0", 1, [1, 1, 0], 10, false],
+      ["1.1.0", 2, [1, 1, 0], 11, true],
+      ["2.0.0", 1, [2, 0, 0], 11, false],
+    ] as const,
+  )("of Plutus Core %s in V%i run where the version is available, and else fail in phase 2", async (...row) => {
+    const [, language, version, major, available] = row;
+    const script = (language === 3 ? agrees : agreesWithTwo).slice();
+    script.set(version, 1);
+    const draft = minting(script, language);
+    const world = new World(mainnetParametersAt(major));
+    const fails = { name: "ValidationTagMismatch", kind: "FailedUnexpectedly" };
+    const judged = await world.judge(draft);
+    expect("hash" in judged ? [] : judged).toMatchObject(available ? [] : [fails]);
+    const collected = { ...draft, valid: false, fields: { 13: [reference(world.fund(alice.address))] } };
+    expect(await world.failures(collected)).toEqual(available ? ["ValidationTagMismatch"] : []);
+  });
+
+  it("of a version of Plutus Core that is not available may be put in outputs", async () => {
+    for (const major of MAJORS) {
+      const { world, transaction } = foundIn("reference-script-plc-1.2.0", mainnetParametersAt(major));
+      expect(await world.failures(transaction)).toEqual([]);
     }
   });
 

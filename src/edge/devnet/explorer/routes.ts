@@ -171,7 +171,7 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
     refusals: { ...refusals, 503: "`evaluation_unavailable`, `devnet_unavailable`" },
   }, async ({ params: { hash } }) => {
     const { cbor } = await found(hash);
-    const read = readTransaction(cbor);
+    const read = readTransaction(cbor, { stored: true });
     if (!read.ok || read.value.witnesses.redeemers.length === 0) return { runs: [] };
     const refs = refsOf(cbor);
     const { outputs } = await findOutputs(sql, devnet, refs);

@@ -27,7 +27,7 @@ import { allTargets, scriptHashOf, type Target } from "#src/plutus/context/purpo
 
 /** The outputs that a transaction refers to, its own included; none where it cannot be decoded. */
 export function refsOf(cbor: Uint8Array): OutRef[] {
-  const read = readTransaction(cbor);
+  const read = readTransaction(cbor, { stored: true });
   if (!read.ok) return [];
   const { hash, body: { inputs, references, collateral, outputs } } = read.value;
   // the collateral return comes after the last output
@@ -39,7 +39,7 @@ const LANGUAGES = ["Native", "Plutus V1", "Plutus V2", "Plutus V3"] as const;
 
 /** The parts of a transaction. */
 export function partsView(cbor: Uint8Array, known: KnownOutputs, network: NetworkId) {
-  const read = readTransaction(cbor);
+  const read = readTransaction(cbor, { stored: true });
   if (!read.ok) return { ...NOTHING, problem: read.error.message, size: cbor.length, cbor: toHex(cbor) };
   const { body, witnesses, valid, size, hash } = read.value;
   const datums = new Map(

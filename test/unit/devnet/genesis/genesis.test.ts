@@ -81,7 +81,7 @@ test("pools of a genesis are registered as in the ledger, and metadata follow CI
       pool: id,
       pledge: 1_000_000_000_000n,
       cost: 170_000_000n,
-      margin: { numerator: BigInt(position + 1), denominator: 100n },
+      margin: { numerator: 1n, denominator: 50n },
       owners: [registered.terms.ownerHash],
       metadata: registered.terms.metadata,
     });
