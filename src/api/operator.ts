@@ -245,6 +245,19 @@ export const lags = z.object({
   follower: z.object({ slot: z.int(), tipSlot: z.int(), height: z.int(), tipHeight: z.int() }),
 }).meta({ id: "Lags", description: "Backlogs. Counts are capped at 100000." });
 
+/** The streams of transitions. */
+export const rebuildBody = z.object({
+  stream: z.boolean().default(true).describe(
+    "False: the NATS server has no JetStream any more, on purpose; transitions go over core NATS from now on.",
+  ),
+}).prefault({}).meta({ id: "RebuildRequest" });
+export const rebuildState = z.object({
+  status: z.enum(["none", "running", "done", "failed"]),
+  stored: z.int().describe("Transitions written so far."),
+  total: z.int().describe("Transitions in the database at the start of the rebuild."),
+  reason: z.string().nullable().describe("Why it failed."),
+}).meta({ id: "Rebuild", description: "The last rebuild of the streams of transitions." });
+
 /** Dead letters. */
 export const deadLettersQuery = { kind: kind.optional(), id: id.optional(), limit, after };
 export const deadLetter = z.object({
@@ -361,6 +374,7 @@ export const attentionItem = z.object({
     "partition",
     "paused",
     "quarantine",
+    "stream",
     "webhook",
     "worker",
   ]),

@@ -175,6 +175,8 @@ async function prepareDatabase({ options, progress }: StartContext, store: Store
       throw problem(`it did not respond as PostgreSQL within ${DATABASE_MS / 1_000} s; check the host and the port`);
     }
     if (!checked.ok) throw new StartError(checked.error.message);
+    // The embedded server has its settings on purpose.
+    if (databaseUrl !== undefined) { for (const warning of checked.value) progress(`Warning: ${warning}`); }
   } catch (error) {
     throw error instanceof StartError ? error : problem(reason(error));
   } finally {

@@ -10,6 +10,7 @@ import { eventRoutes } from "#src/edge/operator/events.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 import { metricsRoutes } from "#src/edge/operator/metrics.ts";
 import { mountPages } from "#src/edge/operator/pages.ts";
+import { rebuildEndpoints } from "#src/edge/operator/rebuild.ts";
 import { releaseEndpoints } from "#src/edge/operator/releases.ts";
 import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
@@ -117,6 +118,7 @@ function operatorService(
         failingChecks: failingChecks(context.health),
       },
     }),
+    rebuildEndpoints({ store, bus, log, contents: contentsOf(kinds), maxAgeMs: options.keep.history * 3_600_000 }),
     eventRoutes({ events }),
     asyncApi({ kinds, withToken: options.operatorToken !== undefined }),
     releaseEndpoints({ store }),

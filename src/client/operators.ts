@@ -31,6 +31,7 @@ export type PastState = z.output<typeof api.past>;
 export type DeadLetter = z.output<typeof api.deadLetter>;
 export type ReleasedToken = z.output<typeof api.releaseState>;
 export type QuarantinedTokens = z.output<typeof api.quarantinedTokens>;
+export type Rebuild = z.output<typeof api.rebuildState>;
 export type TransitionEvent = z.output<typeof eventApi.transitionEvent>;
 
 /** A selection of actors. */
@@ -141,6 +142,16 @@ export class OperatorClient {
   /** Replays a token from its first state and releases it from quarantine. */
   release(tokenId: string): Promise<ReleasedToken> {
     return this.send("POST", `/tokens/${encodeURIComponent(tokenId)}/release`);
+  }
+
+  /** Begins to write the streams of transitions anew from the database. */
+  startRebuild(body: { readonly stream?: boolean } = {}): Promise<Rebuild> {
+    return this.send("POST", "/events/rebuild", body);
+  }
+
+  /** The last rebuild of the streams of transitions. */
+  rebuild(): Promise<Rebuild> {
+    return this.get("/events/rebuild");
   }
 
   /** Transitions, until the signal aborts: the stream reconnects, and the server sends what was missed. */

@@ -16,6 +16,10 @@
  * - A transaction whose first statement fills the socket's buffer, or is the last one that its connection accepts, is
  *   not given its connection: statements of others on that connection then run within the transaction, which never
  *   ends. Here a transaction has its connection before its first statement.
+ * - A statement that fails after rows have arrived leaves the connection's count of them: the rows of the next one begin
+ *   behind as many holes (issues 1119, 1181). Here a statement appends its rows itself.
+ * - A COPY occupies its connection until its stream ends, and for ever when that fails or stops (issues 499, 1016, 1173).
+ *   Here its connection is lost.
  * - A connection that closes while it reads the types of arrays, which is its first query by default, rejects a promise
  *   without a handler. Therefore `fetch_types` is off (`arrays.ts`).
  */
@@ -35,6 +39,8 @@ interface Query extends Promise<unknown> {
   handler: Handler;
   /** Set for a cursor, whose promise does not settle. */
   readonly cursorFn?: unknown;
+  /** Takes each row, with the result that the connection is collecting. */
+  forEachFn?: (row: unknown, result: unknown[]) => void;
   reject(error: unknown): void;
 }
 
@@ -204,13 +210,19 @@ async function transact(maker: Sql, connection: Connection, args: [...options: s
 }
 
 /** Codes of the library and of sockets for a lost connection; those of PostgreSQL begin otherwise. */
-const LOST = /^(CONN|E)/;
+const LOST = /^(CONN|COPY_|E)/;
 
 function execute(connection: Connection, query: Query): void {
   if (connection.lost) return query.reject(lostError());
+  query.forEachFn ??= (row, result) => void result.push(row);
   connection.handler(query);
   // The socket's error comes before its end.
-  query.catch((error) => LOST.test(error?.code) && connection.lose());
+  query.then((result) => isStream(result) && connection.lose(), (error) => LOST.test(error?.code) && connection.lose());
+}
+
+/** Whether a result is the stream of a COPY. */
+function isStream(result: unknown): boolean {
+  return typeof memberOf(result, "pipe") === "function";
 }
 
 /** The handle `maker` with another handler of its queries, and some members in place of its own. */

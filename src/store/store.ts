@@ -24,6 +24,25 @@ export interface Store {
 /** PostgreSQL settings of every connection of a pool. */
 export type Settings = { readonly [name: string]: string };
 
+/**
+ * What every connection sets, whatever the server, the database and the role have: the service relies on it.
+ *
+ * - Lookups avoid sequential scans by a cost of 1e10 (`readPool.ts`), above which PostgreSQL compiles each plan with LLVM
+ *   for a second or more: no `jit`.
+ * - Dates, intervals and bytes are parsed in these forms; statements are written for these rules of quoting.
+ * - Fenced statements (`statement.ts`) see what was committed before each of them.
+ */
+export const CONNECTION_SETTINGS: Settings = {
+  jit: "off",
+  TimeZone: "UTC",
+  DateStyle: "ISO, MDY",
+  IntervalStyle: "postgres",
+  bytea_output: "hex",
+  extra_float_digits: "1",
+  standard_conforming_strings: "on",
+  default_transaction_isolation: "read committed",
+};
+
 const types = {
   int8: { to: 20, from: [20], serialize: (x: bigint | number) => x.toString(), parse: (x: string) => BigInt(x) },
   json: {
@@ -56,7 +75,7 @@ export function openStore(
     onnotice: () => {},
     types,
     fetch_types: false,
-    connection: { application_name: application, ...options.settings },
+    connection: { application_name: application, ...CONNECTION_SETTINGS, ...options.settings },
   }) as unknown as Sql;
   const arrayTypesOf = memberOf(memberOf(maker.options, "shared"), "typeArrayMap");
   if (typeof arrayTypesOf !== "object" || arrayTypesOf === null) throw new TypeError("postgres.js has no array types");

@@ -1,8 +1,12 @@
-/** `arbor events`: transitions of actors as they happen. */
+/** `arbor events`: transitions of actors as they happen, and their streams at NATS. */
 import process from "node:process";
 import type { Command } from "commander";
+import { sleep } from "#src/base/clock.ts";
 import { define, wholeNumber } from "#src/cli/arbor/command.ts";
 import { CliError } from "#src/cli/error.ts";
+
+/** Time between two looks at a rebuild, in milliseconds. */
+const LOOK_MS = 500;
 
 interface EventsOptions {
   readonly follow?: boolean;
@@ -15,7 +19,7 @@ interface EventsOptions {
 
 /** Adds `arbor events`. */
 export function eventsCommand(program: Command): void {
-  define<EventsOptions>(program, {
+  const events = define<EventsOptions>(program, {
     usage: "events",
     description: "transitions of actors: a line each in a terminal, CloudEvents as JSON lines in a pipe (operators)",
     example: "events --follow --kind token",
@@ -44,4 +48,20 @@ export function eventsCommand(program: Command): void {
       "--from <position>",
       "now, start (all retained ones), or a position (default: now with --follow, else start)",
     );
+
+  define<{ readonly stream: boolean }>(events, {
+    usage: "rebuild",
+    description: "write the JetStream streams anew from the database (operators)",
+    example: "events rebuild",
+  }, async ({ operator, output, options: { stream } }) => {
+    const client = await operator();
+    let state = await client.startRebuild({ stream });
+    while (stream && state.status === "running") {
+      await sleep(LOOK_MS);
+      state = await client.rebuild();
+      output.note(`${state.stored} of ${state.total} transitions`);
+    }
+    if (stream && state.status === "failed") throw new CliError(`The rebuild failed: ${state.reason}.`, "failed");
+    output.record(state, Object.entries(state));
+  }).option("--no-stream", "the server has no JetStream any more, on purpose: publish over core NATS from now on");
 }

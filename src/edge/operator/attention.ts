@@ -13,6 +13,8 @@ import { endpoint } from "#src/edge/route.ts";
 import { readProblemCounts } from "#src/runtime/operations/counts.ts";
 import type { DeadLetters } from "#src/runtime/operations/deadLetters.ts";
 import { readFailingEffects } from "#src/runtime/operations/failing.ts";
+import { readRebuild } from "#src/runtime/events/rebuild.ts";
+import { readIncompleteStreams } from "#src/runtime/events/streamRecord.ts";
 import { listWebhooks } from "#src/runtime/webhooks/rows.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
@@ -68,6 +70,7 @@ export function attentionEndpoint(app: OpenAPIHono, options: AttentionOptions): 
       quarantines(options.sources),
       deadLetters(options.letters),
       webhooks(options.store),
+      streams(options.store),
       pauses(options.paused),
     ]);
     const items = found.flat().map((item): AttentionItem => ({
@@ -206,7 +209,8 @@ async function waiting({ lags }: Places): Promise<Item[]> {
       "outbox",
       severity(outbox.oldestMs ?? 0, WAITING),
       `Transitions are not published: ${outbox.unpublished}, the oldest for ${seconds(outbox.oldestMs)}.`,
-      "Subscribers get them late. Check that NATS can be reached from the workers.",
+      "Subscribers get them late; none is lost. Check that the workers reach NATS, and that its streams have a quorum: " +
+        "the logs of the workers have the reason.",
     ),
     ...lag(
       "effects",
@@ -272,6 +276,30 @@ async function webhooks(store: Store): Promise<Item[]> {
       count: pending,
     }]
   );
+}
+
+async function streams(store: Store): Promise<Item[]> {
+  const [incomplete, rebuild] = await Promise.all([readIncompleteStreams(store), readRebuild(store)]);
+  const item = (title: string, detail: string | null): Item => ({
+    id: "stream",
+    category: "stream",
+    severity: "bad",
+    title,
+    detail,
+    advice: "`arbor events rebuild` writes the streams of transitions anew from the database.",
+    page: "/ui/workers",
+  });
+  if (rebuild?.status === "failed") {
+    return [
+      item(
+        "A rebuild of the streams of transitions has failed; transitions may wait until one succeeds.",
+        rebuild.reason,
+      ),
+    ];
+  }
+  return incomplete.length === 0
+    ? []
+    : [item(`The stream ${incomplete.join(" and ")} lacks transitions that were published before.`, null)];
 }
 
 async function pauses(paused: () => Promise<number>): Promise<Item[]> {

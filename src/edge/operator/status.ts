@@ -16,10 +16,12 @@ export const refusal = refusalOf({
   worker_unknown: 404,
   lapsed: 409,
   no_other_worker: 409,
+  no_stream: 409,
   not_explained: 409,
   not_possible: 409,
   out_of_order: 409,
   paused: 409,
+  rebuild_running: 409,
   rollback_impossible: 409,
   superseded: 409,
   history_foreign: 409,
@@ -34,6 +36,7 @@ export const refusal = refusalOf({
   newer_version: 503,
   not_moved: 503,
   overloaded: 503,
+  stream_unavailable: 503,
   unavailable: 503,
 });
 

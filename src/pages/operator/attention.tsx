@@ -20,6 +20,7 @@ const LINKS: Readonly<Record<AttentionItem["category"], string>> = {
   partition: "See the workers and partitions",
   paused: "See the paused actors",
   quarantine: "Open the token",
+  stream: "See the workers",
   webhook: "See the webhooks",
   worker: "See the workers",
 };

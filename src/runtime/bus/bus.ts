@@ -42,6 +42,8 @@ export interface Bus {
   maxPayload(): number;
   /** Whether the server is part of a cluster. */
   clustered(): boolean;
+  /** Whether the server says that it has JetStream. */
+  hasJetStream(): boolean;
   /** Calls `listener` after each reconnection, until the returned function is called. */
   onReconnect(listener: () => void): () => void;
   /** Resolves with a sentence when the connection has ended permanently without `close`. */
@@ -205,6 +207,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     },
     maxPayload,
     clustered: () => memberOf(nats.info, "cluster") !== undefined,
+    hasJetStream: () => nats.info?.jetstream === true,
     onReconnect: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

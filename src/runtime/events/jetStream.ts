@@ -1,7 +1,8 @@
 /**
  * The JetStream streams that store transitions, where the server has JetStream: one for all, and one with the content
  * that guests may not read. They are created, updated to the current limits, and checked again after each reconnection.
- * Without JetStream transitions go over core NATS; also where an embedded endpoint serves these streams from the log.
+ * Transitions go over core NATS only where the streams have never existed, because the server has no JetStream, or where
+ * an embedded endpoint serves them from the log. A stream that is away for any other reason is waited for.
  *
  * JetStream's API is plain requests (`$JS.API.>`) and replies to messages, so the bus is enough. At most one transition
  * of an entity is in flight at a time: a server that loses the first of two and stores the second would reverse their
@@ -13,6 +14,7 @@ import { memberOf } from "#src/base/member.ts";
 import { type Bus, BusError } from "#src/runtime/bus/bus.ts";
 import type { Contents } from "#src/runtime/events/content.ts";
 import { type EventMessage, eventMessages, type Transition } from "#src/runtime/events/transition.ts";
+import type { StreamRecord } from "#src/runtime/events/streamRecord.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 
 /** Name of the stream of all transitions. */
@@ -23,9 +25,11 @@ export const CONTENT_STREAM = "ARBOR_CONTENT";
 export const SUBJECT = "arbor.event.>";
 export const CONTENT_SUBJECT = "arbor.content.>";
 /** Subjects of the streams, by name. */
-const STREAMS = { [STREAM]: [SUBJECT], [CONTENT_STREAM]: [CONTENT_SUBJECT] };
+export const STREAMS = { [STREAM]: [SUBJECT], [CONTENT_STREAM]: [CONTENT_SUBJECT] };
 /** Metadata of a stream that Arbor's embedded endpoint serves from the log of transitions: nothing is stored in it. */
 export const SERVED_FROM_LOG = ["arbor.served-from", "log"] as const;
+/** Metadata of a stream that is being rebuilt: nothing else may be stored in it until that is done. */
+export const REBUILDING = "arbor.rebuilding";
 
 export interface StreamOptions {
   readonly bus: Bus;
@@ -33,19 +37,14 @@ export interface StreamOptions {
   readonly contents: Contents;
   /** How long the stream stores a transition, in milliseconds. */
   readonly maxAgeMs: number;
-  /**
-   * How long a stream that existed may be unavailable before transitions go over core NATS, in milliseconds; 10,000 by
-   * default.
-   */
-  readonly graceMs?: number;
+  /** What the database remembers of the streams. */
+  readonly record: StreamRecord;
   /** Interval at which a missing stream is looked for, in milliseconds; 10,000 by default. */
   readonly checkMs?: number;
 }
 
 export interface EventStream {
-  /**
-   * Whether transitions go to the stream. Rejects while a stream that existed is unavailable for less than `graceMs`.
-   */
+  /** Whether transitions go to the stream. Rejects while it is unavailable: they wait for it. */
   ready(): Promise<boolean>;
   /** Stores transitions in order. Resolves to those that the stream did not confirm, in order, and the reason. */
   store(transitions: readonly Transition[]): Promise<{ left: readonly Transition[]; reason?: string }>;
@@ -65,15 +64,20 @@ const NO_CLUSTER = 10_074;
 const NO_PEERS = 10_005;
 
 /** A reply of JetStream's API, or the acknowledgement of a message. */
-interface JetStreamReply {
+export interface JetStreamReply {
   readonly error?: { readonly code: unknown; readonly description: string } | undefined;
   readonly config?: { readonly [name: string]: Json } | undefined;
-  /** Number of the stored message. */
+  /** Number of the stored message, and its stream. */
   readonly seq?: number | undefined;
+  readonly stream?: string | undefined;
+  /** When the stream was created, and the number of its last message. */
+  readonly created?: string | undefined;
+  readonly lastSeq?: number | undefined;
 }
 
 function replyOf(json: Json): JetStreamReply {
-  const { error, config, seq } = isObject(json) ? json : {};
+  const { error, config, seq, stream, created, state } = isObject(json) ? json : {};
+  const lastSeq = memberOf(state, "last_seq");
   const description = memberOf(error, "description");
   return {
     error: error === undefined
@@ -81,39 +85,45 @@ function replyOf(json: Json): JetStreamReply {
       : { code: memberOf(error, "err_code"), description: typeof description === "string" ? description : NO_REPLY },
     config: isObject(config) ? config : undefined,
     seq: typeof seq === "number" ? seq : undefined,
+    stream: typeof stream === "string" ? stream : undefined,
+    created: typeof created === "string" ? created : undefined,
+    lastSeq: typeof lastSeq === "number" ? lastSeq : undefined,
   };
 }
 
-/**
- * Creates a stream, or updates it to the current limits. Resolves to whether it exists; rejects when that is unknown.
- */
-async function ensureStream(
-  { bus, log, maxAgeMs }: StreamOptions,
+/** A stream that exists; `served` from the log by an embedded endpoint; or `none`, because there is no JetStream. */
+type Found = JetStreamReply | "served" | "none";
+
+/** Creates a stream, or updates it to the current limits. Rejects while it is not available. */
+export async function ensureStream(
+  { bus, log, maxAgeMs }: Pick<StreamOptions, "bus" | "log" | "maxAgeMs">,
   stream: string,
   subjects: readonly string[],
-): Promise<boolean> {
+): Promise<Found> {
   let info: JetStreamReply;
   try {
     info = await callApi(bus, `STREAM.INFO.${stream}`, null);
   } catch (error) {
-    if (error instanceof BusError && error.code === "no_responders") return false;
+    // A server with JetStream that does not answer is still starting.
+    if (error instanceof BusError && error.code === "no_responders" && !bus.hasJetStream()) return "none";
     throw error;
   }
   const code = info.error?.code;
-  if (code === NOT_FOR_ACCOUNT || code === NOT_ENABLED) return false;
+  if (code === NOT_FOR_ACCOUNT || code === NOT_ENABLED) return "none";
   const wanted = { subjects: [...subjects], ...limits(maxAgeMs) };
   if (code === NOT_FOUND) return await createStream(bus, log, stream, wanted);
   if (info.error !== undefined || info.config === undefined) throw new Error(describe(info));
   const { config } = info;
   const [name, value] = SERVED_FROM_LOG;
-  if (memberOf(config.metadata, name) === value) return false;
+  if (memberOf(config.metadata, name) === value) return "served";
+  if (memberOf(config.metadata, REBUILDING) !== undefined) throw new Error("the stream is being rebuilt");
   const same = Object.entries(wanted).every(([name, value]) => toJson(config[name]) === toJson(value));
-  if (same) return true;
+  if (same) return info;
   // Other settings by an operator (replicas, sizes, placement) stay.
   const updated = await callApi(bus, `STREAM.UPDATE.${stream}`, { ...config, ...wanted });
   if (updated.error !== undefined) throw new Error(describe(updated));
   log.info("the stream of events has new limits", { stream });
-  return true;
+  return info;
 }
 
 async function createStream(
@@ -121,107 +131,101 @@ async function createStream(
   log: Log,
   stream: string,
   wanted: { readonly [name: string]: Json },
-): Promise<boolean> {
+): Promise<JetStreamReply> {
   const body = { name: stream, ...wanted, storage: "file", retention: "limits", discard: "old" };
   for (const replicas of bus.clustered() ? [3, 1] : [1]) {
     const made = await callApi(bus, `STREAM.CREATE.${stream}`, { ...body, num_replicas: replicas });
     const code = made.error?.code;
     if (made.error === undefined) {
       log.info("the stream of events was created", { stream, replicas });
-      return true;
+      return made;
     }
     if (code === OVERLAP) {
       log.info("events are stored by an existing stream of the server", { reason: describe(made) });
-      return true;
+      return {};
     }
     if (code !== NO_CLUSTER && code !== NO_PEERS) throw new Error(describe(made));
   }
   throw new Error("the server has no room for the stream");
 }
 
-async function callApi(bus: Bus, subject: string, body: Json): Promise<JetStreamReply> {
+/** Calls JetStream's API. @throws {BusError} */
+export async function callApi(bus: Bus, subject: string, body: Json): Promise<JetStreamReply> {
   return replyOf(await bus.request(`$JS.API.${subject}`, body, API_MS));
 }
 
 /** Knows whether there is a stream, and checks it again when that may have changed. */
 class StreamWatch {
-  private state: "unknown" | "there" | "none" = "unknown";
-  /** The state that was logged last, so that each change is logged once. */
-  private logged: "there" | "none" | undefined;
-  private awaySince: number | undefined;
-  private checkAt = -Infinity;
-  private checking: Promise<boolean> | undefined;
+  #state: "unknown" | "there" | "none" = "unknown";
+  #checkAt = -Infinity;
+  #checking: Promise<boolean> | undefined;
+  /** Number of the newest message that each stream has confirmed here. */
+  readonly #confirmed = new Map<string, number>();
 
   constructor(private readonly options: StreamOptions) {}
 
   /** As `EventStream.ready`. */
   async ready(): Promise<boolean> {
-    if (this.state === "there") return true;
-    if (this.state === "none" && performance.now() < this.checkAt) return false;
-    this.checking ??= this.check().finally(() => this.checking = undefined);
-    return await this.checking;
+    if (this.#state === "there") return true;
+    if (this.#state === "none" && performance.now() < this.#checkAt) return false;
+    this.#checking ??= this.#check().finally(() => this.#checking = undefined);
+    return await this.#checking;
   }
 
-  /** To be called at a reconnection: the stream is checked before it is used again. */
-  reconnected(): void {
-    if (this.state === "there") this.doubt();
-    this.checkAt = -Infinity;
-  }
-
-  /** Has the stream checked before it is used again: it may have been deleted. */
+  /** Has the stream checked before it is used again: it may have been deleted, or lost messages. */
   doubt(): void {
-    this.state = "unknown";
+    this.#state = "unknown";
   }
 
-  /** To be called when the stream stored a transition. */
-  confirmed(): void {
-    this.awaySince = undefined;
-    if (this.logged === "none") this.options.log.info("events are stored in the stream again", { stream: STREAM });
-    this.logged = "there";
+  /** To be called when a stream stored a message. */
+  confirmed(stream: string, seq: number): void {
+    this.#confirmed.set(stream, Math.max(seq, this.#confirmed.get(stream) ?? 0));
   }
 
-  /** Records that the stream is unavailable; throws while it may come back within `graceMs`. */
-  unavailable(why: string, sure: boolean): false {
-    const { log, graceMs = 10_000, checkMs = 10_000 } = this.options;
-    this.awaySince ??= performance.now();
-    const mayReturn = this.logged === "there" || (this.logged === undefined && !sure);
-    if (mayReturn && performance.now() - this.awaySince < graceMs) {
-      this.state = "unknown";
-      throw new Error(`the stream of events is not available: ${why}`);
-    }
-    if (mayReturn) log.warn("events are not stored in a stream; they are published over core NATS", { reason: why });
-    this.logged = "none";
-    this.state = "none";
-    this.checkAt = performance.now() + checkMs;
-    return false;
-  }
-
-  private async check(): Promise<boolean> {
-    let there: boolean;
-    try {
-      there = true;
-      for (const [stream, subjects] of Object.entries(STREAMS)) {
-        there = await ensureStream(this.options, stream, subjects) && there;
+  async #check(): Promise<boolean> {
+    const { log, record, checkMs = 10_000 } = this.options;
+    for (const [stream, subjects] of Object.entries(STREAMS)) {
+      const found = await ensureStream(this.options, stream, subjects);
+      if (found === "none" && await record.isKnown()) {
+        throw new Error("the server has no JetStream, and earlier transitions are in its stream");
       }
-    } catch (error) {
-      return this.unavailable(reason(error), false);
+      if (typeof found === "string") {
+        if (this.#state !== "none" && found === "none") {
+          log.info("the server has no JetStream: events are published over core NATS");
+        }
+        this.#state = "none";
+        this.#checkAt = performance.now() + checkMs;
+        return false;
+      }
+      const lost = (found.lastSeq ?? 0) < (this.#confirmed.get(stream) ?? 0);
+      if (lost) this.#confirmed.delete(stream);
+      if (await record.found(stream, found.created ?? "", lost)) {
+        log.warn("the stream lacks earlier events; `arbor events rebuild` writes it from the database", { stream });
+      }
     }
-    if (!there) return this.unavailable("the server has no JetStream", true);
-    this.state = "there";
+    this.#state = "there";
     return true;
   }
 }
 
-/** Creates the stream's writer. */
-export function createEventStream(options: StreamOptions): EventStream {
-  const { bus, contents } = options;
-  const watch = new StreamWatch(options);
+/** Stores messages in streams and waits for the confirmations. */
+export interface StreamWriter {
+  /** As `EventStream.store`. */
+  store(transitions: readonly Transition[]): Promise<{ left: readonly Transition[]; reason?: string }>;
+  stop(): void;
+}
+
+/** Creates a writer. `place` gives a message's subject; `confirmed` is called with each confirmation. */
+export function createStreamWriter(
+  { bus, contents }: Pick<StreamOptions, "bus" | "contents">,
+  place: (subject: string) => string = (subject) => subject,
+  confirmed: (stream: string, seq: number) => void = () => {},
+): StreamWriter {
   /**
    * Called at a reconnection, one for each transition in flight. A shared promise would retain memory for each of them.
    */
   const inFlight = new Set<() => void>();
   const unlisten = bus.onReconnect(() => {
-    watch.reconnected();
     for (const lost of inFlight) lost();
   });
 
@@ -240,9 +244,11 @@ export function createEventStream(options: StreamOptions): EventStream {
     });
     inFlight.add(lost);
     try {
-      const stored = bus.request(subject, body, ACK_MS, { "Nats-Msg-Id": id }).then(replyOf);
+      const stored = bus.request(place(subject), body, ACK_MS, { "Nats-Msg-Id": id }).then(replyOf);
       const answer = await Promise.race([stored, reconnected]);
-      return answer.error !== undefined || answer.seq === undefined ? describe(answer) : undefined;
+      if (answer.error !== undefined || answer.seq === undefined) return describe(answer);
+      confirmed(answer.stream ?? "", answer.seq);
+      return undefined;
     } catch (error) {
       return reason(error);
     } finally {
@@ -251,7 +257,6 @@ export function createEventStream(options: StreamOptions): EventStream {
   };
 
   return {
-    ready: () => watch.ready(),
     store: async (transitions) => {
       let left = transitions;
       while (left.length > 0) {
@@ -259,17 +264,8 @@ export function createEventStream(options: StreamOptions): EventStream {
         const refusals = await Promise.all(wave.map(put));
         const kept = new Set(wave.filter((_, i) => refusals[i] === undefined));
         left = left.filter((transition) => !kept.has(transition));
-        if (kept.size > 0) watch.confirmed();
         const refused = refusals.find((one) => one !== undefined);
-        if (refused === undefined) continue;
-        try {
-          // The stream may have been deleted: the next attempt checks first.
-          if (kept.size > 0) watch.doubt();
-          else watch.unavailable(refused, false);
-        } catch {
-          // Within the grace time: the reason is returned with the rest.
-        }
-        return { left, reason: refused };
+        if (refused !== undefined) return { left, reason: refused };
       }
       return { left };
     },
@@ -277,7 +273,28 @@ export function createEventStream(options: StreamOptions): EventStream {
   };
 }
 
-function limits(maxAgeMs: number): { [name: string]: Json } {
+/** Creates the events' stream. */
+export function createEventStream(options: StreamOptions): EventStream {
+  const watch = new StreamWatch(options);
+  const writer = createStreamWriter(options, undefined, (stream, seq) => watch.confirmed(stream, seq));
+  const unlisten = options.bus.onReconnect(() => watch.doubt());
+  return {
+    ready: () => watch.ready(),
+    store: async (transitions) => {
+      const stored = await writer.store(transitions);
+      // The stream may have been deleted: the next attempt checks first.
+      if (stored.reason !== undefined) watch.doubt();
+      return stored;
+    },
+    stop: () => {
+      writer.stop();
+      unlisten();
+    },
+  };
+}
+
+/** The limits of a stream, as members of its configuration. */
+export function limits(maxAgeMs: number): { [name: string]: Json } {
   return {
     // In nanoseconds.
     max_age: Math.round(maxAgeMs) * 1_000_000,
@@ -296,6 +313,7 @@ function firstOfEach(transitions: readonly Transition[]): readonly Transition[] 
 
 const NO_REPLY = "the server's reply is not an acknowledgement";
 
-function describe({ error }: JetStreamReply): string {
+/** Why a reply is no success. */
+export function describe({ error }: JetStreamReply): string {
   return error?.description ?? NO_REPLY;
 }

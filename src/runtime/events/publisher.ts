@@ -1,7 +1,8 @@
 /**
- * Publishes transitions, in the order of each entity's versions: to the JetStream stream where there is one, else over
- * core NATS. Transitions that the server confirmed are marked in their rows. The sweeper finds unmarked ones, here or
- * at the next owner, so that each transition is published at least once.
+ * Publishes transitions, in the order of each entity's versions: to the JetStream stream where there has been one, else
+ * over core NATS. Transitions that the stream (else the server) confirmed are marked in their rows; the others wait in
+ * them, however long. The sweeper finds unmarked ones, here or at the next owner, so that each transition is published
+ * at least once.
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -12,6 +13,7 @@ import { eventMessages, type Transition, transitionOf, type TransitionRow } from
 import { published, publishFailures } from "#src/runtime/metrics.ts";
 import { publishSpan } from "#src/runtime/spans.ts";
 import { createEventStream, type EventStream } from "#src/runtime/events/jetStream.ts";
+import { streamRecord } from "#src/runtime/events/streamRecord.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
@@ -60,8 +62,8 @@ class Sender {
   private readonly stream: EventStream;
 
   constructor(private readonly options: PublisherOptions, private readonly stopped: AbortSignal) {
-    const { bus, log, contents, keptMs = KEPT_MS } = options;
-    this.stream = createEventStream({ bus, log, contents, maxAgeMs: keptMs });
+    const { store, bus, log, contents, keptMs = KEPT_MS } = options;
+    this.stream = createEventStream({ bus, log, contents, maxAgeMs: keptMs, record: streamRecord(store) });
   }
 
   /** Remembers the span of the turn that wrote some transitions. */

@@ -11,6 +11,7 @@ import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { createEventStream } from "#src/runtime/events/jetStream.ts";
+import { streamRecord } from "#src/runtime/events/streamRecord.ts";
 import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime/events/transition.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -126,7 +127,9 @@ export async function startEmbeddedStream(): Promise<StreamServer & { readonly s
 export async function startServerStream(): Promise<StreamServer> {
   const server = await startNatsServer();
   const bus = await connectBus({ url: server.url });
-  const stream = createEventStream({ bus, log: silentLog, contents: NO_CONTENTS, maxAgeMs: 86_400_000 });
+  const database = await eventDatabase();
+  const record = streamRecord(database.store);
+  const stream = createEventStream({ bus, log: silentLog, contents: NO_CONTENTS, maxAgeMs: 86_400_000, record });
   if (!await stream.ready()) throw new Error("nats-server has no JetStream");
   return {
     url: server.url,
@@ -141,6 +144,7 @@ export async function startServerStream(): Promise<StreamServer> {
       stream.stop();
       await bus.close();
       await server.stop();
+      await database.drop();
     },
   };
 }

@@ -8,6 +8,8 @@ import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
+import { startRebuild } from "#src/runtime/events/rebuild.ts";
+import { streamRecord } from "#src/runtime/events/streamRecord.ts";
 import { createEventStream } from "#src/runtime/events/jetStream.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
 import { eventSubject, type Transition } from "#src/runtime/events/transition.ts";
@@ -87,9 +89,17 @@ afterEach(async () => {
 });
 
 test("Arbor's publisher does not store events in the stream that is served from the log", async () => {
-  const stream = createEventStream({ bus: served.bus, log: silentLog, contents: NO_CONTENTS, maxAgeMs: 1_000 });
+  const stream = createEventStream({
+    bus: served.bus,
+    log: silentLog,
+    contents: NO_CONTENTS,
+    maxAgeMs: 1_000,
+    record: streamRecord(store),
+  });
   expect(await stream.ready()).toBe(false);
   stream.stop();
+  const rebuild = { store, bus: served.bus, log: silentLog, contents: NO_CONTENTS, maxAgeMs: 1_000 };
+  expect(await startRebuild(rebuild)).toMatchObject({ ok: false, error: { code: "no_stream" } });
 });
 
 test("everything that would change a stream is refused with an error of JetStream's", async () => {
