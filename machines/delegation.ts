@@ -78,13 +78,13 @@ const rewarded = {
 };
 
 export const delegationInputs = z.discriminatedUnion("type", [
-  /** A block has certificates of the credential; these are the values after them. */
+  /** A block has certificates of the credential, or its DRep deregisters; these are the values after that. */
   z.object({ type: z.literal("CERTIFIED"), ...account, ...whom, ...source }).strict(),
   /** The first block of an epoch in which a certificate begins to count. */
   z.object({ type: z.literal("EPOCH"), slot, epoch }).strict(),
   /** Rewards not withdrawn, by the ledger, after an epoch boundary or a withdrawal. */
   z.object({ type: z.literal("REWARDED"), ...rewarded }).strict(),
-  /** The whole account, sent when the index begins to read a wallet together with all others. */
+  /** The whole account, sent when the index begins to read a wallet with all others, or the network reports another. */
   z.object({ type: z.literal("TOLD"), ...whole }).strict(),
   /** Blocks with changes were rolled back; this is the account again. */
   z.object({ type: z.literal("ROLLED_BACK"), ...whole }).strict(),

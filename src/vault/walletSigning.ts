@@ -20,6 +20,7 @@ import { readAccount } from "#src/wallet/delegation/read.ts";
 import { storeForged } from "#src/wallet/index/forged.ts";
 import { ownersOf } from "#src/wallet/index/owners.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
+import { byronKeyPaths } from "#src/wallet/keys/byronAddress.ts";
 import { policyPath, stakePath } from "#src/wallet/keys/paths.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
@@ -80,21 +81,23 @@ export async function signTransactions(
   }
   const wanted = required.map(({ hash, paths, byron }) => ({
     message: fromHex(hash),
-    paths: [...paths, ...byron.map(({ path }) => path)],
+    paths: [...paths, ...byron.flatMap(({ path }) => byronKeyPaths(path))],
   }));
   const until = { deadline: Date.now() + SIGN_MS * wanted.length };
   const signed = await vault.signAll(row.id, { passphrase, wanted }, until);
   if (!signed.ok) return signed;
+  const forged: string[] = [];
   const witnesses = required.map(({ paths, byron }, i) => {
     const signatures = elementAt(signed.value, i);
-    return {
-      keys: signatures.slice(0, paths.length),
-      bootstraps: byron.map(({ address }, place) => ({ address, ...elementAt(signatures, paths.length + place) })),
-    };
+    let place = paths.length;
+    const bootstraps = byron.flatMap(({ address, path }) => {
+      const some = signatures.slice(place, place += byronKeyPaths(path).length);
+      const own = some.find(({ key, chainCode }) => isByronKey(address, key, chainCode));
+      if (!own) forged.push(address);
+      return own ? [{ address, ...own }] : [];
+    });
+    return { keys: signatures.slice(0, paths.length), bootstraps };
   });
-  const forged = witnesses.flatMap(({ bootstraps }) =>
-    bootstraps.flatMap(({ address, key, chainCode }) => isByronKey(address, key, chainCode) ? [] : [address])
-  );
   if (forged.length > 0) {
     const addresses = [...new Set(forged)];
     const recorded = await recordForged({ store: { sql }, vault }, row.id, addresses, passphrase);
@@ -137,13 +140,17 @@ async function recordForged(
   for (const { utxo: { output }, path } of await readOwnUtxos(sql, wallet)) {
     if (!known.has(output.address) && others.size < MOST_CHECKED) others.set(output.address, path);
   }
-  const paths = [...others.values()];
+  const candidates = [...others].flatMap(([address, path]) =>
+    byronKeyPaths(path).map((one) => ({ address, path: one }))
+  );
+  const paths = candidates.map(({ path }) => path);
   const keys = await vault.publicKeys(wallet, { passphrase, paths }, { deadline: Date.now() + SIGN_MS });
   if (!keys.ok) return keys;
-  const more = [...others.keys()].filter((address, i) => {
+  const sound = new Set(candidates.flatMap(({ address }, i) => {
     const key = fromHex(elementAt(keys.value, i));
-    return !isByronKey(address, key.subarray(0, 32), key.subarray(32));
-  });
+    return isByronKey(address, key.subarray(0, 32), key.subarray(32)) ? [address] : [];
+  }));
+  const more = [...others.keys()].filter((address) => !sound.has(address));
   await storeForged(sql, wallet, [...forged, ...more]);
   return ok(null);
 }

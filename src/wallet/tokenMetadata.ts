@@ -4,7 +4,7 @@
  * error; no response is a `fetch` error. The API reports the two as different codes.
  */
 import { isObject, type Json, readJson, toJson } from "#src/base/json.ts";
-import type { Log } from "#src/base/log.ts";
+import { type Log, reason } from "#src/base/log.ts";
 import { elementAt } from "#src/base/present.ts";
 import { type FetchOptions, fetchOutside } from "#src/wallet/outside/fetch.ts";
 
@@ -62,9 +62,9 @@ export class TokenServer {
     for (let from = 0; from < fresh.length; from += AT_ONCE) {
       const some = fresh.slice(from, from + AT_ONCE);
       const queue = (from / AT_ONCE) % this.queues.length;
-      const request = elementAt(this.queues, queue).then(() => this.request(some)).finally(() =>
-        some.forEach((one) => this.pending.delete(one))
-      );
+      const request = elementAt(this.queues, queue).then(() => this.request(some)).catch((error: unknown) => {
+        this.options.log.warn("token metadata cannot be read", { reason: reason(error) });
+      }).finally(() => some.forEach((one) => this.pending.delete(one)));
       this.queues[queue] = request;
       for (const one of some) this.pending.set(one, request);
     }
@@ -74,15 +74,22 @@ export class TokenServer {
     return found;
   }
 
+  /** Requests the metadata of some assets and caches it, failures too. */
   private async request(subjects: readonly string[]): Promise<void> {
     const { url, fetch, log, keepMs = KEEP_MS, keepFailedMs = KEEP_FAILED_MS } = this.options;
+    const keep = (one: string, lookup: TokenLookup) =>
+      this.cache.set(one, { lookup, until: Date.now() + (lookup.error ? keepFailedMs : keepMs) });
     const response = await fetchOutside(`${url.replace(/\/$/, "")}/metadata/query`, {
       ...fetch,
       maxBytes: MOST_BYTES,
       body: toJson({ subjects, properties: PROPERTIES }),
     });
-    const keep = (one: string, lookup: TokenLookup) =>
-      this.cache.set(one, { lookup, until: Date.now() + (lookup.error ? keepFailedMs : keepMs) });
+    if (!response.ok && response.error.code === "too_large" && subjects.length > 1) {
+      // the asset whose properties are too large fails alone
+      const half = Math.ceil(subjects.length / 2);
+      await this.request(subjects.slice(0, half));
+      return await this.request(subjects.slice(half));
+    }
     if (!response.ok || response.value.status !== 200) {
       const why = response.ok ? `The response has the status ${response.value.status}.` : response.error.message;
       log.warn("the token metadata server does not respond", { reason: why });

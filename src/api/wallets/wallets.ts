@@ -186,6 +186,13 @@ export const byronWallet = z.object({
     encryption_method: z.enum(BYRON_METHODS).optional().describe("Omitted for `argon2id-v2`."),
   }).optional().describe("Omitted if the wallet cannot sign."),
   balance: z.object({ available: amount, total: amount }),
+  unspendable: z.array(z.object({
+    reason: z.enum(["key_not_found_for_address"]).describe(
+      "`key_not_found_for_address`: the address carries a path or root of the wallet, but none of its keys.",
+    ),
+    amount,
+    assets: holdings.shape.total,
+  })).optional().describe("Extension: what the total has and the wallet cannot spend; omitted if there is nothing."),
   discovery: z.enum(["random", "sequential"]),
 }).meta({ id: "ByronWallet" });
 

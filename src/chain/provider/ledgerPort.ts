@@ -36,6 +36,8 @@ export interface StakeAccount {
   readonly pool: string | undefined;
   /** The DRep to which its votes are delegated, if they are and the provider reports it. */
   readonly drep: DRep | undefined;
+  /** Set where the provider reports registration and delegation only in part: what is missing may be in the ledger. */
+  readonly incomplete?: true;
 }
 
 /** A registered stake pool. Amounts are lovelace, hashes hexadecimal. */

@@ -41,7 +41,7 @@ export function walletView(row: WalletRow, overview: WalletOverview, eras: Eras)
 
 /** A wallet of the first era. */
 export function byronView(row: WalletRow, overview: WalletOverview, eras: Eras) {
-  const { available, total } = overview.holdings;
+  const { available, total, unspendable } = overview.holdings;
   const { passphrase } = row;
   return {
     ...common(row, overview, eras),
@@ -51,6 +51,11 @@ export function byronView(row: WalletRow, overview: WalletOverview, eras: Eras) 
       encryption_method: passphrase.method === "argon2id-v2" ? undefined : passphrase.method,
     },
     balance: { available: lovelace(available.lovelace), total: lovelace(total.lovelace) },
+    unspendable: unspendable && [{
+      reason: "key_not_found_for_address" as const,
+      amount: lovelace(unspendable.lovelace),
+      assets: assetViews(unspendable.assets),
+    }],
     discovery: row.kind === "random" ? "random" : "sequential",
   };
 }

@@ -40,4 +40,9 @@ export const delegationMigrations: readonly Migration[] = [{
     create index on wallet_delegation (wallet, to_slot);
     drop index wallet_reward_wallet_idx;
     create index on wallet_reward (wallet, to_slot);`,
+}, {
+  id: "wallet-delegation-3",
+  sql: `
+    -- accounts whose vote ends with their DRep
+    create index on wallet_delegation (drep, to_slot);`,
 }];

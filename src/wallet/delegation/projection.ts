@@ -1,16 +1,27 @@
 /**
  * Projection of wallets' stake credentials: certificates, the epochs in which they take effect, and withdrawals.
  *
- * Assumptions: `wallet_index.stake` says who owns a credential. A certificate counts whoever made its transaction.
+ * Assumptions: `wallet_index.stake` says who owns a credential. A certificate counts whoever made its transaction. One
+ * that deregisters a DRep ends the delegations to it (the ledger does so from protocol version 10 on). What the ledger
+ * changes without a certificate is reported by the network: `rewards.ts`.
  * Earned rewards are in no block, so only withdrawals change them here; `rewards.ts` queries the network for them.
  */
 import { LAG, MOST_TRANSACTIONS } from "#machines/delegation.ts";
 import type { Json } from "#src/base/json.ts";
 import { addTo } from "#src/base/maps.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
-import { certified, type Point, type ScannedBlock, withdrawn } from "#src/cardano/block.ts";
+import { certified, type Point, type ScannedBlock, type ScannedTransaction, withdrawn } from "#src/cardano/block.ts";
 import { drepKey } from "#src/cardano/drepText.ts";
-import type { Folded, Projection, RowQuery, Rows, RowWrite, Touched } from "#src/cardano/projection.ts";
+import {
+  type Folded,
+  type Projection,
+  type RowQuery,
+  type Rows,
+  type RowWrite,
+  type Touched,
+  unanswered,
+} from "#src/cardano/projection.ts";
+import type { Certificate } from "#src/cardano/certificates.ts";
 import type { AccountCertificate } from "#src/cardano/encodeCertificate.ts";
 import { wholeStateEvent } from "#src/wallet/delegation/accountFacts.ts";
 import { ownedCredential } from "#src/wallet/index/credential.ts";
@@ -45,12 +56,14 @@ export function delegationProjection(epochOf: EpochOf): Projection {
       },
     },
     keys(block): RowQuery[] {
-      const certificates = [...certificatesOf(block).keys()];
+      const { certified, ended } = changesIn(block);
+      const certificates = [...certified];
       const withdrawals = [...withdrawalsOf(block).keys()];
       const due: RowQuery = { table: DUE, column: "due", atMost: epochOf(block.slot) };
-      if (certificates.length === 0 && withdrawals.length === 0) return [due];
+      if (certificates.length === 0 && withdrawals.length === 0 && ended.size === 0) return [due];
       return [
         due,
+        ...(ended.size === 0 ? [] : [{ table: "wallet_delegation", column: "drep", in: [...ended] }]),
         { table: "wallet_index", column: "stake", in: certificates },
         { table: "wallet_delegation", column: "credential", in: certificates },
         { table: DUE, column: "credential", in: certificates },
@@ -77,18 +90,32 @@ function credentialsIn(rows: Rows): Set<string> {
   return new Set(tables.flatMap((table) => rowsOf(rows, table).map(({ credential }) => credential)));
 }
 
-/** Account certificates by credential, in the order of the block. */
-function certificatesOf(block: ScannedBlock): Map<string, AccountCertificate[]> {
-  const found = new Map<string, AccountCertificate[]>();
+/** What changes accounts in a block, in its order. */
+interface AccountChanges {
+  readonly changes: readonly AccountChange[];
+  /** Credentials with certificates of their own (`ownedCredential`). */
+  readonly certified: ReadonlySet<string>;
+  /** DReps that deregister (`drepKey`). */
+  readonly ended: ReadonlySet<string>;
+}
+
+type AccountChange = AccountCertificate | Extract<Certificate, { kind: "unregister drep" }>;
+
+function changesIn(block: ScannedBlock): AccountChanges {
+  const changes: AccountChange[] = [];
+  const certificates = new Set<string>();
+  const ended = new Set<string>();
   for (const transaction of block.transactions) {
     for (const certificate of certified(transaction)) {
-      if (certificate.kind !== "register" && certificate.kind !== "unregister" && certificate.kind !== "delegate") {
-        continue;
-      }
-      addTo(found, ownedCredential(certificate.credential), certificate);
+      const { kind } = certificate;
+      if (kind === "unregister drep") ended.add(drepKey(certificate.credential));
+      else if (kind === "register" || kind === "unregister" || kind === "delegate") {
+        certificates.add(ownedCredential(certificate.credential));
+      } else continue;
+      changes.push(certificate);
     }
   }
-  return found;
+  return { changes, certified: certificates, ended };
 }
 
 /** Lovelace withdrawn, by credential. */
@@ -108,13 +135,19 @@ export function withdrawalsOf(block: ScannedBlock): Map<string, bigint> {
 /** An account after its certificates. */
 type CertifiedAccount = Pick<IndexTables["wallet_delegation"], "registered" | "deposit" | "pool" | "drep">;
 
-function apply(before: CertifiedAccount, certificates: readonly AccountCertificate[]): CertifiedAccount {
+/** The account of a credential after the changes of a block. */
+function apply(before: CertifiedAccount, credential: string, changes: readonly AccountChange[]): CertifiedAccount {
   let account = before;
-  for (const certificate of certificates) {
-    if (certificate.kind === "unregister") account = UNREGISTERED;
+  for (const change of changes) {
+    if (change.kind === "unregister drep") {
+      if (account.drep === drepKey(change.credential)) account = { ...account, drep: null };
+      continue;
+    }
+    if (ownedCredential(change.credential) !== credential) continue;
+    if (change.kind === "unregister") account = UNREGISTERED;
     else {
-      if (certificate.kind === "register") account = { ...account, deposit: certificate.deposit ?? null };
-      const { pool, drep } = certificate.to ?? {};
+      if (change.kind === "register") account = { ...account, deposit: change.deposit ?? null };
+      const { pool, drep } = change.to ?? {};
       // a delegation implies a registration, which may lie before the blocks that are read
       account = { ...account, registered: true, pool: pool ?? account.pool, drep: drep ? drepKey(drep) : account.drep };
     }
@@ -124,20 +157,25 @@ function apply(before: CertifiedAccount, certificates: readonly AccountCertifica
 
 const UNREGISTERED: CertifiedAccount = { registered: false, deposit: null, pool: null, drep: null };
 
-/** Where changes of credentials in a block come from, for events. */
-function sourcesIn(block: ScannedBlock): (credential: string) => { readonly [field: string]: Json } {
+/** Where the change of an account in a block comes from, for events; `drep` is its vote before the block. */
+function sourcesIn(block: ScannedBlock): (credential: string, drep?: string | null) => Readonly<Record<string, Json>> {
   const { slot, hash, height } = block;
   let hashes: Map<string, string[]> | undefined;
-  return (credential) => {
+  return (credential, drep) => {
     if (hashes === undefined) {
       hashes = new Map();
       for (const transaction of block.transactions) {
-        for (const stake of new Set(stakesIn(transaction))) addTo(hashes, stake, transaction.hash);
+        const about = [...stakesIn(transaction), ...endedDreps(transaction).map((one) => `drep ${one}`)];
+        for (const one of new Set(about)) addTo(hashes, one, transaction.hash);
       }
     }
-    return { block: { slot, hash, height }, transactions: (hashes.get(credential) ?? []).slice(-MOST_TRANSACTIONS) };
+    const some = [...hashes.get(credential) ?? [], ...hashes.get(`drep ${drep}`) ?? []];
+    return { block: { slot, hash, height }, transactions: [...new Set(some)].slice(-MOST_TRANSACTIONS) };
   };
 }
+
+const endedDreps = (transaction: ScannedTransaction): string[] =>
+  certified(transaction).flatMap((one) => one.kind === "unregister drep" ? [drepKey(one.credential)] : []);
 
 function grouped<R, K>(rows: readonly R[], keyOf: (row: R) => K): ReadonlyMap<K, readonly R[]> {
   const found = new Map<K, R[]>();
@@ -162,17 +200,28 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
   }
   for (const credential of begun) touch(credential, { type: "EPOCH", slot, epoch });
 
-  const certificates = certificatesOf(block);
+  const { changes, certified, ended } = changesIn(block);
+  const voted = rowsOf(rows, "wallet_delegation").filter(({ drep }) => drep !== null && ended.has(drep));
+  // the owners of accounts that only a DRep's end changes
+  const others = [...new Set(voted.map(({ credential }) => credential))].filter((one) => !certified.has(one));
+  const queries = unanswered(
+    rows,
+    others.length === 0 ? [] : [
+      { table: "wallet_index", column: "stake", in: others },
+      { table: DUE, column: "credential", in: others },
+    ],
+  );
+  if (queries.length > 0) return { type: "more", queries };
   const withdrawals = withdrawalsOf(block);
   const before = grouped(rowsOf(rows, "wallet_delegation"), ({ wallet }) => wallet);
   const dues = grouped(rowsOf(rows, DUE), ({ wallet }) => wallet);
   const owners = grouped(rowsOf(rows, "wallet_index"), ({ stake }) => stake);
-  for (const [credential, some] of certificates) {
+  for (const credential of [...certified, ...others]) {
     const wallets = owners.get(credential) ?? [];
     wallets.forEach(({ wallet }, i) => {
       const [last] = before.get(wallet) ?? [];
       const { registered, deposit: paid, pool, drep } = last ?? UNREGISTERED;
-      const account = apply({ registered, deposit: paid, pool, drep }, some);
+      const account = apply({ registered, deposit: paid, pool, drep }, credential, changes);
       if (last) writes.push({ type: "close", table: "wallet_delegation", key: { wallet } });
       writes.push({ type: "insert", table: "wallet_delegation", row: { wallet, credential, epoch, ...account } });
       if (!(dues.get(wallet) ?? []).some((row) => Number(row.due) === epoch + LAG)) {
@@ -186,7 +235,7 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
         epoch,
         ...whom,
         deposit: deposit === null ? null : String(deposit),
-        ...sourceOf(credential),
+        ...sourceOf(credential, drep),
       });
     });
   }
@@ -194,8 +243,10 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
   const rewarded = new Set<string>();
   for (const row of rowsOf(rows, REWARD)) {
     const { wallet, credential, rewards: held } = row;
-    const ended = certificates.get(credential)?.some(({ kind }) => kind === "unregister") === true;
-    const rewards = ended ? 0n : held - (withdrawals.get(credential) ?? 0n);
+    const unregistered = changes.some((one) =>
+      one.kind === "unregister" && ownedCredential(one.credential) === credential
+    );
+    const rewards = unregistered ? 0n : held - (withdrawals.get(credential) ?? 0n);
     if (rewards === held) continue;
     // the network's figure may be older than a withdrawal
     const rest = rewards < 0n ? 0n : rewards;

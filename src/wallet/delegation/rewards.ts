@@ -3,9 +3,12 @@
  * with the indexer: once in each epoch, and when a wallet catches up. Withdrawals lower rewards in between
  * (`projection.ts`).
  *
- * The same query gives registration and delegation of an account. They are used where the certificates lie before the
- * blocks that are read, for example for a wallet created at the tip; where certificates were read, only those count.
+ * The same query gives registration and delegation of an account as the ledger has them. It is the only source of
+ * changes without a certificate, all of which the ledger makes at the begin of an epoch: a retired pool, a hard fork.
+ * A row that differs is closed and another begins. Where a row has no pool, DRep or deposit although the ledger does,
+ * the certificate lies before the blocks that are read: the row is filled in.
  */
+import { LAG } from "#machines/delegation.ts";
 import { mustGet } from "#src/base/maps.ts";
 import { elementAt } from "#src/base/present.ts";
 import type { Credential } from "#src/cardano/address.ts";
@@ -27,6 +30,7 @@ interface ReportedAccount {
   readonly deposit: bigint | undefined;
   readonly pool: string | undefined;
   readonly drep: DRep | undefined;
+  readonly incomplete?: true;
 }
 
 /** Wallets that have caught up, as a table with a column `member` (`currentMembers` of the chain index). */
@@ -51,6 +55,8 @@ interface StoredReward {
   readonly stake: string;
   readonly rewards: bigint | null;
   readonly known: boolean;
+  /** Whether certificates after the query's point changed the account: the report is compared by the next query. */
+  readonly later: boolean;
 }
 
 /** Writes accounts of a query's point, updated by the blocks after it; gives the events for actors. */
@@ -62,7 +68,8 @@ export async function writeRewards(
 ): Promise<readonly Touched[]> {
   const accounts = new Map(value.map((account) => [ownedCredential(account.credential), account]));
   const mine = await sql<StoredReward[]>`
-    select i.wallet, i.stake, r.rewards, d.wallet is not null as known from wallet_index i
+    select i.wallet, i.stake, r.rewards, d.wallet is not null as known,
+      coalesce(d.from_slot > ${point.slot}, false) as later from wallet_index i
     join ${current(sql)} m on m.member = i.wallet
     left join wallet_reward r on r.wallet = i.wallet and r.to_slot is null
     left join wallet_delegation d on d.wallet = i.wallet and d.to_slot is null
@@ -73,19 +80,23 @@ export async function writeRewards(
   await sql`update wallet_reward set to_slot = ${point.slot}
     where wallet = any(${wallets}) and (to_slot is null or to_slot > ${point.slot})`;
   const now = new Map<string, bigint>();
-  const rows = mine.flatMap(({ wallet, stake }) => {
+  const rows = mine.flatMap(({ wallet, stake, later }) => {
     const some = rewardsAfter(mustGet(accounts, stake), stake, point.slot, blocks);
     now.set(stake, elementAt(some, some.length - 1).rewards);
-    return some.map((row) => ({ wallet, credential: stake, ...row }));
+    const epoch = epochOf(point.slot) - (later ? 1 : 0);
+    return some.map((row) => ({ wallet, credential: stake, epoch, ...row }));
   });
   const texts = (values: readonly (string | number | bigint | null | undefined)[]) =>
     sql.array(values.map((value) => value == null ? null : String(value)));
   await sql`insert into wallet_reward (wallet, credential, epoch, rewards, from_slot, to_slot)
-    select wallet, credential, ${epochOf(point.slot)}, rewards, from_slot, to_slot from unnest(
+    select wallet, credential, epoch, rewards, from_slot, to_slot from unnest(
       ${texts(rows.map(({ wallet }) => wallet))}::text[], ${texts(rows.map(({ credential }) => credential))}::text[],
+      ${texts(rows.map(({ epoch }) => epoch))}::bigint[],
       ${texts(rows.map(({ rewards }) => rewards))}::bigint[], ${texts(rows.map((row) => row.from_slot))}::bigint[],
-      ${texts(rows.map((row) => row.to_slot))}::bigint[]) as t (wallet, credential, rewards, from_slot, to_slot)`;
-  // the blocks read may start after a registration or vote: only missing columns are filled in
+      ${
+    texts(rows.map((row) => row.to_slot))
+  }::bigint[]) as t (wallet, credential, epoch, rewards, from_slot, to_slot)`;
+  // the blocks read may start after a registration or vote: missing columns are filled in
   const known = [...accounts].filter(([, { registered }]) => registered);
   const filled = await sql<{ credential: string }[]>`update wallet_delegation d
     set deposit = coalesce(d.deposit, x.deposit), pool = coalesce(d.pool, x.pool), drep = coalesce(d.drep, x.drep)
@@ -99,6 +110,7 @@ export async function writeRewards(
       and (d.deposit is null and x.deposit is not null or d.pool is null and x.pool is not null
         or d.drep is null and x.drep is not null)
     returning d.credential`;
+  const changed = await writeChanges(sql, point, epochOf(point.slot), mine.map(({ wallet }) => wallet), accounts);
 
   const last = blocks.at(-1) ?? point;
   const unread = mine.filter(({ stake, known }) => !known && mustGet(accounts, stake).registered);
@@ -108,8 +120,57 @@ export async function writeRewards(
       ${texts(began.map(({ wallet }) => wallet))}::text[], ${texts(began.map(({ stake }) => stake))}::text[],
       ${texts(began.map(({ deposit }) => deposit))}::bigint[], ${texts(began.map(({ pool }) => pool))}::text[],
       ${texts(began.map(({ drep }) => drep && drepKey(drep)))}::text[]) as t (wallet, credential, deposit, pool, drep)`;
-  const whole = new Set([...unread.map(({ stake }) => stake), ...filled.map(({ credential }) => credential)]);
+  const whole = new Set([
+    ...unread.map(({ stake }) => stake),
+    ...filled.map(({ credential }) => credential),
+    ...changed,
+  ]);
   return await eventsOf(sql, mine, whole, now, last, epochOf);
+}
+
+/**
+ * Ends the rows that claim more than the ledger has at the query's point: a registration, a pool, a DRep. Rows of later
+ * blocks are left to the next query. Returns the credentials.
+ */
+async function writeChanges(
+  sql: Queries,
+  { slot }: Point,
+  epoch: number,
+  wallets: readonly string[],
+  accounts: ReadonlyMap<string, ReportedAccount>,
+): Promise<readonly string[]> {
+  const reported = [...accounts].filter(([, { incomplete }]) => !incomplete);
+  const texts = (values: readonly (string | boolean | undefined)[]) =>
+    sql.array(values.map((value) => value === undefined ? null : String(value)));
+  const rows = await sql<{ credential: string }[]>`
+    with differing as (
+      select d.wallet, d.credential, d.from_slot, d.deposit, x.registered, x.pool, x.drep from wallet_delegation d
+      join unnest(${texts(reported.map(([stake]) => stake))}::text[],
+        ${texts(reported.map(([, one]) => one.registered))}::boolean[],
+        ${texts(reported.map(([, one]) => one.pool))}::text[],
+        ${texts(reported.map(([, { drep }]) => drep && drepKey(drep)))}::text[]) x (credential, registered, pool, drep)
+        on x.credential = d.credential
+      where d.wallet = any(${sql.array([...wallets])}) and d.to_slot is null and d.from_slot <= ${slot}
+        and (d.registered, d.pool, d.drep) is distinct from (x.registered, x.pool, x.drep)),
+    closed as (
+      update wallet_delegation d set to_slot = ${slot} from differing x
+      where d.wallet = x.wallet and d.from_slot = x.from_slot and d.from_slot < ${slot}),
+    replaced as (
+      update wallet_delegation d
+      set registered = x.registered, pool = x.pool, drep = x.drep, deposit = case when x.registered then d.deposit end
+      from differing x where d.wallet = x.wallet and d.from_slot = x.from_slot and d.from_slot = ${slot}),
+    due as (
+      insert into wallet_delegation_due (wallet, credential, due, from_slot)
+      select wallet, credential, ${epoch + LAG}, ${slot} from differing x where not exists (
+        select 1 from wallet_delegation_due w where w.wallet = x.wallet and w.due = ${
+    epoch + LAG
+  } and w.to_slot is null)),
+    began as (
+      insert into wallet_delegation (wallet, credential, epoch, registered, deposit, pool, drep, from_slot)
+      select wallet, credential, ${epoch}, registered, case when registered then deposit end, pool, drep, ${slot}
+      from differing where from_slot < ${slot})
+    select distinct credential from differing`;
+  return rows.map(({ credential }) => credential);
 }
 
 /** The rows of an account from the query's point on: a new one with each block that withdraws. */

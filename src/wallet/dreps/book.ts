@@ -1,27 +1,30 @@
 /**
  * Cache of a network's representatives (DReps) and their metadata. The list is queried at most every 15 seconds,
  * because the query reads much of the ledger state. Metadata is fetched on demand, cached by its hash, and fetched
- * again an hour after a failure.
+ * again an hour after a failure. A fetch goes on when the request that began it does not wait any longer.
  */
 import { setBounded } from "#src/base/maps.ts";
-import { mapParallel } from "#src/base/parallel.ts";
+import { inTime } from "#src/base/clock.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { type DrepMetadata, fetchDrepMetadata } from "#src/wallet/dreps/metadata.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import type { DrepAnchor, DrepsPort, DrepsUnknown, ListedDrep, ListedDreps } from "#src/wallet/dreps/types.ts";
 import type { FetchOptions } from "#src/wallet/outside/fetch.ts";
+import { OutsideTurns } from "#src/wallet/outside/turns.ts";
 
 interface DrepBookOptions {
   readonly port: DrepsPort;
   readonly fetch: Omit<FetchOptions, "body" | "maxBytes">;
   /** Milliseconds for which a list is used. */
   readonly freshMs?: number;
+  /** Milliseconds after which the request for a text leaves its place to the next (`OutsideTurns`). */
+  readonly slowMs?: number;
+  /** Milliseconds until a text is fetched again after a failure; an hour by default. */
+  readonly retryMs?: number;
 }
 
 const FRESH_MS = 15_000;
 const RETRY_MS = 3_600_000;
-/** Requests at the same time. */
-const CONCURRENT = 8;
 /** Most texts that are cached. */
 const MOST_CACHED = 5_000;
 
@@ -30,9 +33,13 @@ export class DrepBook {
   /** Hash of the newest block when a representative was last missing. */
   private missedIn: string | undefined;
   private query: Promise<Result<ListedDreps, DrepsUnknown>> | undefined;
+  private readonly fetching = new Map<string, Promise<void>>();
+  private readonly turns: OutsideTurns;
   private readonly texts = new Map<string, { readonly metadata: DrepMetadata | undefined; readonly at: number }>();
 
-  constructor(private readonly options: DrepBookOptions) {}
+  constructor(private readonly options: DrepBookOptions) {
+    this.turns = new OutsideTurns(options);
+  }
 
   /** All registered representatives. */
   async all(): Promise<Result<ListedDreps, DrepsUnknown>> {
@@ -76,22 +83,30 @@ export class DrepBook {
     return anchor && this.texts.get(keyOf(anchor))?.metadata;
   }
 
-  /** Fetches the metadata of anchors that is not cached, for at most `mostMs` milliseconds. */
+  /** Fetches the metadata of anchors that is not cached; waits at most `mostMs` milliseconds for it. Never rejects. */
   async fetchMissing(anchors: readonly (DrepAnchor | undefined)[], mostMs: number): Promise<void> {
-    const due = anchors.filter((anchor) => anchor !== undefined).filter((anchor) => this.isDue(anchor));
-    if (due.length === 0) return;
-    const late = AbortSignal.timeout(mostMs);
-    await mapParallel(due, CONCURRENT, async (one) => {
-      if (late.aborted) return;
-      const metadata = await fetchDrepMetadata(one, { ...this.options.fetch, signal: late });
-      if (metadata === undefined && late.aborted) return;
-      setBounded(this.texts, keyOf(one), { metadata, at: performance.now() }, MOST_CACHED);
-    });
+    const missing = anchors.flatMap((anchor) => anchor && this.isDue(anchor) ? [this.fetchOnce(anchor)] : []);
+    if (missing.length > 0) await inTime(Promise.all(missing), mostMs);
+  }
+
+  private fetchOnce(anchor: DrepAnchor): Promise<void> {
+    const key = keyOf(anchor);
+    const known = this.fetching.get(key);
+    if (known) return known;
+    const fetched = this.turns.run(() => fetchDrepMetadata(anchor, this.options.fetch)).catch(() => undefined).then(
+      (metadata) => {
+        setBounded(this.texts, key, { metadata, at: performance.now() }, MOST_CACHED);
+        this.fetching.delete(key);
+      },
+    );
+    this.fetching.set(key, fetched);
+    return fetched;
   }
 
   private isDue(anchor: DrepAnchor): boolean {
+    const { retryMs = RETRY_MS } = this.options;
     const text = this.texts.get(keyOf(anchor));
-    return text === undefined || (text.metadata === undefined && performance.now() - text.at > RETRY_MS);
+    return text === undefined || (text.metadata === undefined && performance.now() - text.at >= retryMs);
   }
 }
 

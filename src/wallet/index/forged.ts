@@ -3,8 +3,8 @@
  * root of one of an icarus wallet's whose attributes are not those that the root hashes.
  *
  * Assumption: the paths of random wallets are hardened, so only the root key can show whose an address is. A command that has the root
- * key checks addresses and stores the forged ones here. From then on they are not the wallet's: they do not count in
- * its balance, and no build spends them.
+ * key checks addresses and stores the forged ones here. From then on no build spends their outputs, which count in the
+ * wallet's total as unspendable.
  */
 import { refKey } from "#src/cardano/output.ts";
 import { type Value, ValueSum } from "#src/cardano/value.ts";

@@ -120,4 +120,10 @@ export const walletIndexMigrations: readonly Migration[] = [{
       wallet text not null, role bigint not null, index bigint not null, until timestamptz not null, reference text,
       primary key (wallet, role, index));
     create unique index on wallet_reserved (wallet, reference);`,
+}, {
+  id: "wallet-index-9",
+  sql: `
+    -- earlier releases took addresses whose key is at the hardened form of the recorded index for forged ones; the next signature finds
+    -- those that are
+    delete from wallet_forged;`,
 }, ...seenMigrations];

@@ -37,13 +37,21 @@ export async function readHoldings(
   pending: PendingOf,
 ): Promise<ReadonlyMap<string, Holdings>> {
   const held = heldOf(await sql`${holdingsQuery(sql, wallets)}`);
-  for (const [id, { value }] of await readForged(sql, [...held.keys()])) {
+  const forged = await readForged(sql, [...held.keys()]);
+  for (const [id, { value }] of forged) {
     const { lovelace, assets } = subtractValues(mustGet(held, id), value);
     held.set(id, { lovelace, assets: new Map(assets) });
   }
   const found = settledHoldings(held);
+  const complete = () => {
+    for (const [id, { value: unspendable }] of forged) {
+      const { available, total } = mustGet(found, id);
+      found.set(id, { available, total: sumValues([total, unspendable]), unspendable });
+    }
+    return found;
+  };
   const busy = [...held.keys()].filter((id) => (pending.get(id) ?? []).length > 0);
-  if (busy.length === 0) return found;
+  if (busy.length === 0) return complete();
   const open = await readPending(sql, await readFacts(sql, busy), pending);
   const leaving = await readLeaving(sql, open);
   for (const [id, { outputs }] of open) {
@@ -51,7 +59,7 @@ export async function readHoldings(
     const total = sumValues([available, ...outputs.map(({ output }) => output.value)]);
     found.set(id, { available, total });
   }
-  return found;
+  return complete();
 }
 
 /** SQL for the holdings of wallets in the ledger; `holdingsOf` reads its rows. */

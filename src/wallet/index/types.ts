@@ -137,8 +137,10 @@ export interface PendingTransaction {
 export interface Holdings {
   /** Outputs that no pending transaction spends. */
   readonly available: Value;
-  /** These and the wallet's outputs of pending transactions. */
+  /** These, the wallet's outputs of pending transactions, and what it cannot spend. */
   readonly total: Value;
+  /** Outputs at forged addresses (`forged.ts`), for which the wallet has no key; undefined: none. */
+  readonly unspendable?: Value;
 }
 
 /** A selection of a wallet's transactions. */

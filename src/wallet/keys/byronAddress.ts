@@ -5,6 +5,7 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import { fromHex, utf8 } from "#src/base/bytes.ts";
 import { byronAddress } from "#src/cardano/byron.ts";
 import { as, asInt, decode, encode, Indefinite } from "#src/cardano/cbor.ts";
+import { HARD } from "#src/cardano/derivation.ts";
 import type { Path, Xpub } from "#src/wallet/keys/types.ts";
 
 const NONCE = utf8("serokellfore");
@@ -35,6 +36,17 @@ export function openByronPath(pathKey: Uint8Array, derivationPath: string): read
     // a wrong tag, or bytes that are not a path: the attribute is not this wallet's
     return undefined;
   }
+}
+
+/**
+ * Paths at which the key of an address may be, in the order to try: the recorded path, and that with its index
+ * hardened, because addresses from before 2018 may record a soft index although their key is at the hardened one. The
+ * key must reproduce the address (`isByronKey`). Other paths than a random wallet's are as they are.
+ */
+export function byronKeyPaths(path: Path): readonly Path[] {
+  const [account, index] = path;
+  if (path.length !== 2 || account === undefined || index === undefined || index >= HARD) return [path];
+  return [path, [account, index + HARD]];
 }
 
 /** Parts of a random wallet's address. */

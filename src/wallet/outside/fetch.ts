@@ -57,7 +57,11 @@ export async function fetchOutside(
     signal.addEventListener("abort", () => resolve(lost()), { once: true })
   );
   if (signal.aborted) return lost();
-  return await Promise.race([over, follow(text, options, signal)]);
+  try {
+    return await Promise.race([over, follow(text, options, signal)]);
+  } catch (error) {
+    return fail("unreachable", `${reason(error)}.`);
+  }
 }
 
 async function follow(
@@ -70,7 +74,9 @@ async function follow(
     if (!answer.ok) return answer;
     if (!("location" in answer.value)) return ok(answer.value);
     if (hops === MOST_REDIRECTS) return fail("unreachable", `There are more than ${MOST_REDIRECTS} redirects.`);
-    url = new URL(answer.value.location, url).href;
+    const { location } = answer.value;
+    if (!URL.canParse(location, url)) return fail("unreachable", "The redirect is to something that is not a URL.");
+    url = new URL(location, url).href;
   }
 }
 

@@ -5,12 +5,12 @@
  * Assumptions: one process does this at a time, under a lease. Rows carry their source, so rows of a replaced source
  * are ignored. The text under a hash never changes, so it is fetched once.
  */
-import { mapParallel } from "#src/base/parallel.ts";
 import { sleep } from "#src/base/clock.ts";
 import { toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Store } from "#src/store/store.ts";
 import type { FetchOptions } from "#src/wallet/outside/fetch.ts";
+import { OutsideTurns } from "#src/wallet/outside/turns.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
 import { fetchDelisted, fetchMetadata, type PoolAnchor } from "#src/wallet/pools/metadata.ts";
 import { isServer, type PoolSource, readSource } from "#src/wallet/pools/source.ts";
@@ -24,12 +24,10 @@ interface PoolKeeperOptions {
   readonly lookMs?: number;
   /** Milliseconds until the first retry of a failure; doubles each time, up to a day. */
   readonly retryMs?: number;
+  /** Milliseconds after which a request leaves its place to the next (`OutsideTurns`). */
+  readonly slowMs?: number;
 }
 
-/** Requests at the same time. */
-const CONCURRENT = 8;
-/** Texts that are fetched between two checks of the source. */
-const BATCH = 64;
 const LOOK_MS = 1_000;
 /** Checks of the source per check for missing metadata. */
 const CHECKS_PER_FETCH = 5;
@@ -41,35 +39,61 @@ const DELISTED_MS = 3_600_000;
 /** Fetches until the signal aborts. */
 export async function keepPools(options: PoolKeeperOptions, signal: AbortSignal): Promise<void> {
   const { log, lookMs = LOOK_MS } = options;
+  const fetches = new PoolFetches(options, signal);
   let looks = 0;
-  let last: PoolSource = "none";
   while (!signal.aborted) {
     try {
       const source = await readSource(options.store.sql);
       // a new source means new missing metadata; otherwise it is checked less often
-      if (source !== "none" && (source !== last || looks++ % CHECKS_PER_FETCH === 0)) {
-        if (await fetchBatch(options, source, signal) >= BATCH) {
-          looks = 0;
-          continue;
-        }
+      const isNew = fetches.use(source);
+      if (source !== "none" && (isNew || looks++ % CHECKS_PER_FETCH === 0)) {
+        for (const one of await dueAnchors(options, source)) fetches.begin(one);
         if (isServer(source)) await updateDelisted(options, source, signal);
       }
-      last = source;
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       log.warn("updating pool metadata failed", { reason: reason(error) });
     }
     await sleep(lookMs, signal);
   }
+  await fetches.ended();
 }
 
-/** Fetches a batch of missing metadata that is due; gives the number of attempts. */
-async function fetchBatch(options: PoolKeeperOptions, source: PoolSource, signal: AbortSignal): Promise<number> {
-  const batch = (await dueAnchors(options, source)).slice(0, BATCH);
-  await mapParallel(batch, CONCURRENT, async (one) => {
-    if (!signal.aborted) await fetchOne(options, source, one, signal);
-  });
-  return batch.length;
+/** Fetches of pools' metadata, each by itself: none waits for another one's server, or fails with it. */
+class PoolFetches {
+  private source: PoolSource = "none";
+  private readonly turns: OutsideTurns;
+  private readonly running = new Map<string, Promise<void>>();
+
+  constructor(private readonly options: PoolKeeperOptions, private readonly signal: AbortSignal) {
+    this.turns = new OutsideTurns(options);
+  }
+
+  /** Fetches from a source from now on; gives whether it is another one than before. */
+  use(source: PoolSource): boolean {
+    const isNew = source !== this.source;
+    this.source = source;
+    return isNew;
+  }
+
+  /** Begins to fetch in its turn, unless that is begun already. */
+  begin(anchor: DueAnchor): void {
+    const { source, running } = this;
+    const key = `${source} ${anchor.pool} ${anchor.hash}`;
+    if (running.has(key)) return;
+    const fetched = this.turns.run(async () => {
+      if (!this.signal.aborted && source === this.source) await fetchOne(this.options, source, anchor, this.signal);
+    }).catch((error: unknown) => {
+      if (this.signal.aborted) return;
+      this.options.log.warn("metadata of a pool cannot be stored", { pool: anchor.pool, reason: reason(error) });
+    }).finally(() => running.delete(key));
+    running.set(key, fetched);
+  }
+
+  /** Resolves when all that was begun is over. */
+  async ended(): Promise<void> {
+    await Promise.all(this.running.values());
+  }
 }
 
 /** Metadata to fetch. */

@@ -46,7 +46,9 @@ export function readMetadata(json: Json | undefined): PoolMetadata | undefined {
   if (!isObject(json)) return undefined;
   const { ticker, name, description, homepage } = json;
   const text = (value: Json | undefined, least: number, most: number): value is string =>
-    typeof value === "string" && lengthOf(value) >= least && lengthOf(value) <= most && !value.includes("\0");
+    typeof value === "string" && lengthOf(value) >= least && lengthOf(value) <= most &&
+    // the database stores neither
+    !value.includes("\0") && value.isWellFormed();
   if (!text(ticker, 3, 5) || !text(name, 1, 50) || !text(homepage, 0, 255)) return undefined;
   // a description that is too long is left out, and the rest is kept
   return { ticker, name, homepage, ...(text(description, 0, 255) ? { description } : {}) };

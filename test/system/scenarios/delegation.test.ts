@@ -365,6 +365,70 @@ describe.skipIf(!ANSWERS_ALL)("a wallet's stake", () => {
     }, 60_000);
   });
 
+  it("follows the ledger when its DRep deregisters: everything works on, without that vote", async () => {
+    const { client } = scenario;
+    const stranger = new Stranger(scenario.devnet);
+    await scenario.faucet(stranger.address, 3_000n * ADA);
+    await paced.block();
+    const { body: { drepDeposit } } = await http(scenario.devnet, "GET", "/parameters");
+    const key = csl.Credential.from_keyhash(csl.Ed25519KeyHash.from_hex(stranger.keyHash));
+    const amount = csl.BigNum.from_str(String(drepDeposit));
+    const act = async (certificate: csl.Certificate, deposit: bigint) => {
+      const made = await stranger.transaction({ certificates: [certificate], deposit });
+      await client.proxy(Uint8Array.from(csl.Transaction.from_hex(made).to_bytes()));
+      await paced.block();
+      await paced.read();
+    };
+    const register = () =>
+      act(csl.Certificate.new_drep_registration(csl.DRepRegistration.new(key, amount)), BigInt(drepDeposit));
+    const deregister = () =>
+      act(csl.Certificate.new_drep_deregistration(csl.DRepDeregistration.new(key, amount)), -BigInt(drepDeposit));
+    const vote = toBech32("drep_vkh", csl.Ed25519KeyHash.from_hex(stranger.keyHash).to_bytes());
+    const pool = (await ledger(staker)).pool;
+    const addresses = [await scenario.address(voter)];
+    const newest = async () => {
+      const { active, next } = await delegation(staker);
+      return next.at(-1) ?? active;
+    };
+
+    await register();
+    await scenario.land(staker, { vote });
+    expect(await newest()).toMatchObject({ status: "delegating_and_voting", target: pool });
+    await deregister();
+    expect((await ledger(staker)).drep).toBeUndefined();
+    expect(await newest()).toMatchObject({ status: "delegating", target: pool });
+    await until("there are rewards", async () => {
+      if (await rewards(staker) > 0n) return true;
+      await paced.enter(await paced.epoch() + 1);
+    }, 120_000);
+    expect(await newest()).toMatchObject({ status: "delegating", target: pool });
+    // the ledger takes no withdrawal of an account without a vote
+    const refused = [403, "withdrawal_not_possible_without_vote"];
+    const payments = [{ address: addresses[0]!, amount: lovelace(ADA) }];
+    expect(await scenario.refused(ask(staker, { withdrawal: "self" }))).toEqual(refused);
+    expect(await scenario.refused(ask(staker, { payments, withdrawal: "self" }))).toEqual(refused);
+    expect(await scenario.refused(client.quitPool(staker, PASSPHRASE))).toEqual(refused);
+    expect((await client.migrationPlan(staker, addresses)).selections.flatMap(({ withdrawals }) => withdrawals))
+      .toEqual([]);
+    // joining the same pool again abstains, and then all of it is possible
+    const { id } = await client.joinPool(staker, pool!, PASSPHRASE);
+    await paced.block();
+    await scenario.untilInLedger(staker, id);
+    expect(await newest()).toMatchObject({ status: "delegating_and_voting", voting: "abstain" });
+    const plan = await client.migrationPlan(staker, addresses);
+    expect(plan.selections.flatMap(({ withdrawals }) => withdrawals)).toHaveLength(1);
+    await withdrawing(staker, () => scenario.constructSignSubmit(staker, { payments, withdrawal: "self" }));
+
+    // a vote for the DRep that is registered again, and leaving the pool after its second end
+    await register();
+    await scenario.land(staker, { vote });
+    await deregister();
+    await register();
+    expect((await ledger(staker)).drep).toBeUndefined();
+    await scenario.land(staker, { vote });
+    expect((await ledger(staker)).drep).toBe(`key:${stranger.keyHash}`);
+  });
+
   it("changes pools without a deposit", async () => {
     const { listed } = await scenario.land(staker, join(pools[1]!));
     expect(listed).toMatchObject({ deposit_taken: { quantity: 0 }, deposit_returned: { quantity: 0 } });

@@ -2,7 +2,7 @@
  * Stake keys of wallets on a devnet with short epochs: joining, rewards, votes, withdrawals, leaving, and rollbacks
  * over boundaries.
  */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { rewardsInquiry } from "#actors/delegation.ts";
 import { silentLog } from "#src/base/log.ts";
 import { origin, type Point } from "#src/cardano/block.ts";
@@ -15,7 +15,11 @@ import { dismiss, enrol } from "#src/chain/index/groups.ts";
 import { memberPosition } from "../../support/chain/memberPosition.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
-import type { Devnet } from "#src/devnet/devnet.ts";
+import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
+import { DREP_ACTIVITY } from "#src/devnet/serve/nodeGenesis.ts";
+import { mainnetParametersAt } from "#src/ledger/parameters.ts";
+import { hash224 } from "#src/cardano/hash.ts";
+import { publicKey } from "#src/cardano/keys.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { delegationMigrations } from "#src/wallet/delegation/migrations.ts";
 import { delegationProjection } from "#src/wallet/delegation/projection.ts";
@@ -43,10 +47,13 @@ interface Followed {
   stop(): Promise<void>;
 }
 
-async function followed(wrap: (port: ChainPort) => ChainPort = (port) => port): Promise<Followed> {
+async function followed(
+  wrap: (port: ChainPort) => ChainPort = (port) => port,
+  options: DevnetOptions = {},
+): Promise<Followed> {
   const { store } = world;
   await migrate(store, [...chainMigrations, ...walletIndexMigrations, ...delegationMigrations]);
-  const devnet = await world.start({ epochLength: EPOCH, pools: 2 });
+  const devnet = await world.start({ epochLength: EPOCH, pools: 2, ...options });
   const port = wrap(world.rows);
   const epochs = epochsOf(valueOf(await port.eras()).value);
   const actor = new DelegationActor(CREDENTIAL);
@@ -81,10 +88,10 @@ async function followed(wrap: (port: ChainPort) => ChainPort = (port) => port): 
 }
 
 /** A wallet of Alice's stake key, read from the block after its start block on. */
-async function begin(wallet: string, birth: Point = origin): Promise<void> {
+async function begin(wallet: string, birth: Point = origin, credential = CREDENTIAL): Promise<void> {
   await world.store.sql.begin(async (sql) => {
     await sql`insert into wallet_index (wallet, kind, network, gap, prefix, account, stake)
-      values (${wallet}, 'shelley', 0, 20, '1852H/1815H/0H', '{}', ${CREDENTIAL})`;
+      values (${wallet}, 'shelley', 0, 20, '1852H/1815H/0H', '{}', ${credential})`;
     expect(await enrol(sql, WALLET_PROJECTION, [wallet], birth)).toEqual([]);
   });
 }
@@ -106,12 +113,12 @@ async function enter({ devnet, epochs }: Followed, epoch: number): Promise<void>
   while (epochs.of(devnet.tip().slot) < epoch) await makeBlock(devnet);
 }
 
-/** A transaction of Alice that spends everything she has and pays it back to her, in a block. */
-async function transact({ devnet }: Followed, what: Partial<Spending>): Promise<void> {
-  const inputs = valueOf(await world.rows.utxosByAddress([alice.base])).value;
+/** A transaction of a person, Alice, that spends everything of hers and pays it back to her, in a block. */
+async function transact({ devnet }: Followed, what: Partial<Spending>, from = alice): Promise<void> {
+  const inputs = valueOf(await world.rows.utxosByAddress([from.base])).value;
   const back = (what.withdrawals ?? []).reduce((sum, [, lovelace]) => sum + lovelace, 0n);
   const left = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n) - ada - (what.deposit ?? 0n) + back;
-  const made = spend({ from: alice, inputs, outputs: [[alice.base, left]], signers: [alice.stakeSeed], ...what });
+  const made = spend({ from, inputs, outputs: [[from.base, left]], signers: [from.stakeSeed], ...what });
   expect(valueOf(await world.rows.submit(made.cbor))).toEqual({ outcome: "accepted" });
   await makeBlock(devnet);
 }
@@ -271,6 +278,137 @@ test(
   },
   60_000,
 );
+
+describe("what the ledger changes without a certificate of the account", () => {
+  const bob = person("bob");
+  const ledgerAccount = async () => valueOf(await world.rows.accounts([{ kind: "key", hash: alice.stake }])).value[0]!;
+  /** Checks that the wallet and its actor have what the ledger has. */
+  const expectLedger = async (services: Followed) => {
+    const { registered, pool, drep, rewards } = await ledgerAccount();
+    const account = await settled(services, "w");
+    expect({ pool: undefined, drep: undefined, ...account }).toMatchObject({ registered, pool, drep, rewards });
+    expect(services.actor.view!.context).toMatchObject({ registered, rewards: String(rewards) });
+    expect(services.actor.view!.state).toBe(
+      pool ? drep ? "both" : "delegating" : drep ? "voting" : "neither",
+    );
+    return { pool, drep };
+  };
+  /** A wallet of Alice that delegates to a pool and to Bob, who is a representative. */
+  const delegated = async () => {
+    const services = await followed();
+    const { devnet } = services;
+    await begin("w");
+    await give(devnet, alice.base, 100_000n * ada);
+    await give(devnet, bob.base, 100_000n * ada);
+    await makeBlock(devnet);
+    const [, second] = devnet.genesis.pools.map(({ id }) => id);
+    await transact(services, { certificates: [certificates.registerDrep(bob)], deposit: 500n * ada }, bob);
+    await transact(services, {
+      certificates: [
+        certificates.register(alice),
+        certificates.delegate(alice, second!),
+        certificates.delegateVote(alice, bob),
+      ],
+      deposit: 2n * ada,
+    });
+    const drep = { kind: "key", hash: bob.stake };
+    expect(await expectLedger(services)).toEqual({ pool: second, drep });
+    return { ...services, pool: second!, drep };
+  };
+
+  test("a DRep deregisters, registers again, and the chain goes back", async () => {
+    const services = await delegated();
+    const { devnet, pool, drep, actor } = services;
+    try {
+      const { height } = devnet.tip();
+      const unregister = { certificates: [certificates.unregisterDrep(bob)], deposit: -500n * ada };
+      await transact(services, unregister, bob);
+      expect(await expectLedger(services)).toEqual({ pool, drep: undefined });
+      const changes = services.heard.filter(({ event }) => event.type === "CERTIFIED");
+      expect(changes.at(-1)!.event).toMatchObject({ drep: null, transactions: [expect.any(String)] });
+      const at = (from: number) => expect.objectContaining({ pool, drep: null, from });
+      expect(actor.view!.context.next).toContainEqual(at(services.epochs.of(devnet.tip().slot) + 2));
+      await transact(services, { certificates: [certificates.registerDrep(bob)], deposit: 500n * ada }, bob);
+      expect(await expectLedger(services)).toEqual({ pool, drep: undefined });
+      await transact(services, { certificates: [certificates.delegateVote(alice, bob)] });
+      expect(await expectLedger(services)).toEqual({ pool, drep });
+      await enter(services, services.epochs.of(devnet.tip().slot) + 3);
+      expect(await expectLedger(services)).toEqual({ pool, drep });
+      valueOf(await devnet.rollback({ height }, { drop: true }));
+      expect(await expectLedger(services)).toEqual({ pool, drep });
+    } finally {
+      await services.stop();
+    }
+  });
+
+  test("a DRep is inactive for longer than it may be: the delegation stays", async () => {
+    const services = await delegated();
+    const { devnet, epochs, pool, drep } = services;
+    try {
+      await enter(services, epochs.of(devnet.tip().slot) + DREP_ACTIVITY + 2);
+      expect(await expectLedger(services)).toEqual({ pool, drep });
+    } finally {
+      await services.stop();
+    }
+  });
+
+  test("a pool retires, and the chain goes back", async () => {
+    const services = await delegated();
+    const { devnet, epochs, pool, drep, actor } = services;
+    try {
+      const retired = epochs.of(devnet.tip().slot) + 2;
+      const cold = devnet.genesis.pools[1]!.coldSeed;
+      const signers = [bob.stakeSeed, cold];
+      await transact(services, { certificates: [certificates.retire(pool, retired)], signers }, bob);
+      await enter(services, retired - 1);
+      expect(await expectLedger(services)).toEqual({ pool, drep });
+      const { height } = devnet.tip();
+      await enter(services, retired);
+      expect(await expectLedger(services)).toEqual({ pool: undefined, drep });
+      expect(actor.view!.context.next).toEqual([{ pool: null, drep: `key-${bob.stake}`, from: retired + 2 }]);
+      await enter(services, retired + 2);
+      expect(await expectLedger(services)).toEqual({ pool: undefined, drep });
+      expect(actor.view!.context).toMatchObject({ active: { pool: null }, next: [] });
+      valueOf(await devnet.rollback({ height }, { drop: true }));
+      expect(await expectLedger(services)).toEqual({ pool, drep });
+    } finally {
+      await services.stop();
+    }
+  });
+
+  test("a hard fork ends votes for DReps that are not registered", async () => {
+    const services = await followed(undefined, { parameters: mainnetParametersAt(9), hardForkEpoch: 3 });
+    const { devnet } = services;
+    try {
+      await begin("w");
+      await give(devnet, alice.base, 100_000n * ada);
+      await makeBlock(devnet);
+      // version 9 does not check that the DRep is registered
+      const vote = [certificates.register(alice), certificates.delegateVote(alice, bob)];
+      await transact(services, { certificates: vote, deposit: 2n * ada });
+      const drep = { kind: "key", hash: bob.stake };
+      expect(await expectLedger(services)).toEqual({ pool: undefined, drep });
+      await enter(services, 3);
+      expect(await expectLedger(services)).toEqual({ pool: undefined, drep: undefined });
+    } finally {
+      await services.stop();
+    }
+  });
+
+  test("the genesis delegates, and no certificate says so", async () => {
+    const services = await followed();
+    const { devnet } = services;
+    try {
+      const { id, ownerSeed } = devnet.genesis.pools[0]!;
+      const owner = hash224(publicKey(ownerSeed));
+      await begin("w", origin, `key-${owner}`);
+      await makeBlock(devnet);
+      expect(await settled(services, "w")).toMatchObject({ registered: true, pool: id, deposit: 2n * ada });
+    } finally {
+      await services.stop();
+    }
+  });
+});
 
 test("answers from behind, from ahead and from far behind result in the same rewards", async () => {
   // answers of some blocks ago, of now, and none at all

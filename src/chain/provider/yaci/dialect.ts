@@ -156,7 +156,7 @@ export function yaciDialect(http: BlockfrostHttp, magic: number, admin?: Blockfr
         const { withdrawable_amount, pool_id } = parse(stakeAccount, answer, "an account");
         const [rewards, pool] = [withdrawable_amount ?? 0n, pool_id ? poolOf(pool_id) : undefined];
         const registered = rewards > 0n || pool !== undefined;
-        return { credential, registered, rewards, deposit: undefined, pool, drep: undefined };
+        return { credential, registered, rewards, deposit: undefined, pool, drep: undefined, incomplete: true };
       });
     },
     epoch: async (_known, { slot }) => {

@@ -1,19 +1,22 @@
 /** Byron wallets on the ledger: their signatures spend, signatures by other keys do not. */
+import { readFileSync } from "node:fs";
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { beforeAll, expect, test } from "vitest";
 import { concat, fromHex } from "#src/base/bytes.ts";
+import { parseAddress } from "#src/cardano/address.ts";
 import { byronAddress, byronAttributes, isByronKey, readByron } from "#src/cardano/byron.ts";
 import { as, decode, raw } from "#src/cardano/cbor.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { addWitnesses } from "#src/cardano/transaction.ts";
-import { byronPathKey, openByronPath, randomAddress } from "#src/wallet/keys/byronAddress.ts";
+import { byronKeyPaths, byronPathKey, openByronPath, randomAddress } from "#src/wallet/keys/byronAddress.ts";
 import { descender } from "#src/wallet/keys/master.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import { openRoot, publicKeys, signMessages } from "#src/wallet/keys/root.ts";
 import { unseal } from "#src/wallet/keys/seal.ts";
 import type { OpenedRoot, Path, WalletStyle } from "#src/wallet/keys/types.ts";
+import { vectors } from "../../../support/base/vectors.ts";
 import { ada, output, World } from "../../../support/ledger/draft.ts";
 
 const style: WalletStyle = "random";
@@ -79,6 +82,38 @@ test.each([["hard", path], ["soft", soft]])(
     expect(await world.failures(await spend(world, address, other, path!))).toEqual(["MissingVKeyWitnessesUTXOW"]);
   },
 );
+
+interface Recorded {
+  readonly case: string;
+  readonly mnemonic_sentence: readonly string[];
+  readonly address: string;
+  readonly account_index: number;
+  readonly index_of_the_key: number;
+  readonly index_recorded_in_the_address: number;
+}
+const { cases } = JSON.parse(readFileSync(vectors("byron-mismatched-index.json"), "utf8")) as { cases: Recorded[] };
+test.each(cases)("the key of an address whose recorded index may be the soft form: $case", async (recorded) => {
+  const made = await openRoot({ mnemonic: { style, words: recorded.mnemonic_sentence }, passphrase, paths: [] });
+  if (!made.ok) throw new Error(made.error.message);
+  const { sealed, root } = made.value;
+  const parsed = parseAddress(recorded.address);
+  if (!parsed.ok || parsed.value.kind !== "byron") throw new Error("no Byron address");
+  const path = openByronPath(byronPathKey(root), parsed.value.byron.derivationPath!)!;
+  expect(path).toEqual([recorded.account_index, recorded.index_recorded_in_the_address]);
+  const paths = byronKeyPaths(path);
+  const keys = await publicKeys({ style, sealed, passphrase, paths });
+  if (!keys.ok) throw new Error(keys.error.message);
+  const found = paths.filter((_, i) => {
+    const key = fromHex(keys.value[i]!);
+    return isByronKey(parsed.value.hex, key.subarray(0, 32), key.subarray(32));
+  });
+  expect(found).toEqual([[recorded.account_index, recorded.index_of_the_key]]);
+});
+
+test("only the soft index of a random wallet's path has another form", () => {
+  expect(byronKeyPaths([HARD, HARD + 1])).toEqual([[HARD, HARD + 1]]);
+  expect(byronKeyPaths([...accountPath("icarus"), 0, 1])).toEqual([[...accountPath("icarus"), 0, 1]]);
+});
 
 test.each(["icarus", "trezor", "ledger"] as const)(
   "outputs of a wallet of the style %s are spent by it alone, with the witness that another library makes",
