@@ -35,8 +35,8 @@ export const factsQuery = {
   )
     .transform((value) => value.toLowerCase().replace("#", "-")).optional().describe(
       "Only changes after a state of the token. The state is named by its output (`at.outputRefId` of the previous response; exact " +
-        "also after a rollback) or by a slot not above that of the token's state (`at.slot`), else 409 `rolled_back`. The response " +
-        "is `{facts, deleted, at}`.",
+        "within a block and after a rollback, too) or by a slot not above that of the token's state (`at.slot`; the end of the block " +
+        "of that slot, which a rollback may have replaced), else 409 `rolled_back`. The response is `{facts, deleted, at}`.",
     ),
   limit: limit.optional().meta({
     ...place,
