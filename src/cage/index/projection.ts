@@ -429,6 +429,8 @@ class BlockFold {
       lovelace: output.value.lovelace,
       output: output.raw,
       position: positionOf(transaction, ref.index),
+      // the owner would pay the fee for a script
+      policy: output.script ? "" : request.policy,
       to_slot: null,
     };
     this.put(this.requests, "token_request", row);

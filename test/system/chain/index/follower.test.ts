@@ -81,7 +81,7 @@ describe("follower", () => {
       const facts = page?.facts.map(({ key, value }) => [bytesText(key), bytesText(value)] as const);
       expect(new Map(facts)).toEqual(token.facts);
       const expected = [...world.requests.values()].filter((request) => request.token === token.id);
-      const requests = await readRequests(store.sql, token.id);
+      const requests = await readRequests(store.sql, token.id, { limit: 1_000 });
       expect(requests.map((request) => refKey(request.utxo.ref))).toEqual(
         expected.map((one) => refKey(one.ref)).sort(),
       );
