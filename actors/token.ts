@@ -15,9 +15,10 @@ import type { Builders } from "#src/builders/builders.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { readFactLeaves } from "#src/cage/index/leaves.ts";
 import { digestsOf } from "#src/cage/index/pending.ts";
+import { readSelectable } from "#src/cage/index/applicable.ts";
 import {
+  countRequests,
   type OpenRequest,
-  readOldestRequests,
   readRequest,
   readRequestsAt,
   readToken,
@@ -36,7 +37,7 @@ import { NOT_REQUESTER } from "#src/cage/transactions/retract.ts";
 import { NOT_OWNER } from "#src/cage/transactions/state.ts";
 import type { BuiltUpdate, UnappliedRequest } from "#src/cage/transactions/update.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
-import { nameOf, policyOf } from "#src/cardano/value.ts";
+import { lovelace, nameOf, policyOf } from "#src/cardano/value.ts";
 import { currentSlot } from "#src/cardano/parameters.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { horizonOf } from "#src/chain/provider/horizon.ts";
@@ -45,6 +46,7 @@ import { readUtxos } from "#src/chain/index/utxo.ts";
 import { ensureWatched } from "#src/chain/index/watchedAddresses.ts";
 import { type ActorKind, type ActorView, type BuildContext, defineBuild, type Event } from "#src/runtime/types.ts";
 import type { Queries, Store } from "#src/store/store.ts";
+import { leastLovelace } from "#src/transaction/output.ts";
 
 export interface TokenBuildOptions {
   readonly store: Store;
@@ -69,8 +71,9 @@ const text = z.string().refine((value) => bytesOf(value) !== undefined, "not a v
 
 /** Most requests that one update applies. */
 const MOST_REQUESTS = 200;
-/** Most open requests considered for an update that names none. */
-const MOST_WALKED = 2_000;
+const [KEY_ADDRESS_BYTES, BASE_ADDRESS_BYTES] = [29, 57];
+/** Most open requests, the oldest, of which an update that names none says why it leaves them. */
+const MOST_LEFT = 200;
 
 /** Members of every request; `strict` refuses one that conflicts with an open one. */
 const requested = { ...payer, key: text, strict: z.boolean().default(false) };
@@ -160,7 +163,7 @@ async function building<T>(
   from: TokenPayer,
   deadline: number,
   script: string | ((parameters: Parameters) => string),
-  read: (sql: Queries) => Promise<T>,
+  read: (sql: Queries, parameters: Parameters) => Promise<T>,
   build: (input: BuildInput, more: T) => Promise<Offer>,
 ): Promise<Answer> {
   const { store, port, networkId, wake } = options;
@@ -178,7 +181,7 @@ async function building<T>(
     const { at, value } = await atPoint(store, async (sql) => ({
       funds: await readFunds(sql, from),
       reference: findPublished(await readUtxos(sql, [published]), hash),
-      more: await read(sql),
+      more: await read(sql, parameters.value.value),
     }));
     if (!value.funds.ok) return value.funds;
     const { available, change } = value.funds.value;
@@ -334,17 +337,21 @@ async function update(
   const no = impossible(view, { type: "UPDATE" });
   if (no) return no;
   const script = await versionOf(options, entity.id);
-  const read = async (sql: Queries) => {
+  const read = async (sql: Queries, parameters: Parameters) => {
     const newest = await readNewestToken(sql, entity.id, options.networkId);
     const state = stateOf(newest, entity.id);
-    const open = await openRequests(sql, entity.id, named, newest);
+    const leastRefund = { key: leastOf(KEY_ADDRESS_BYTES, parameters), base: leastOf(BASE_ADDRESS_BYTES, parameters) };
+    const open = named
+      ? await openRequests(sql, named, newest)
+      : await readSelectable(sql, { token: entity.id, script, leastRefund }, newest, MOST_LEFT);
     const requests = named ? open : open.filter((one) => one && !refuse.includes(refKey(one.utxo.ref)));
-    const refused = refuse.length > 0 ? await openRequests(sql, entity.id, refuse, newest) : [];
+    const refused = refuse.length > 0 ? await openRequests(sql, refuse, newest) : [];
+    const unlisted = named ? 0 : await countRequests(sql, entity.id) + newest.requests.length - open.length;
     const paths = [...requests.flatMap((one) => one ?? []), ...newest.changes].map(({ path }) => path);
     const withFacts = state.ok
       ? ok({ ...state.value, packedFacts: await readFactLeaves(sql, state.value, paths) })
       : state;
-    return { state: withFacts, requests, refused, newest };
+    return { state: withFacts, requests, refused, newest, unlisted };
   };
   return await building(
     options,
@@ -352,7 +359,7 @@ async function update(
     deadline,
     script,
     read,
-    async (common, { state, requests, refused, newest }) => {
+    async (common, { state, requests, refused, newest, unlisted }) => {
       if (!state.ok) return state;
       if (keyAddress(from.address)?.payment !== state.value.owner) return NOT_OWNER;
       const missing = (names: readonly string[], found: readonly (OpenRequest | undefined)[]) =>
@@ -392,7 +399,9 @@ async function update(
         },
         { deadline, affinity: entity.id },
       );
-      if (built.ok) return ok({ built: built.value, more: updateResponse(built.value, gone, dryRun), dry: dryRun });
+      if (built.ok) {
+        return ok({ built: built.value, more: updateResponse(built.value, gone, dryRun, unlisted), dry: dryRun });
+      }
       if (built.error.code === "requests_fail") {
         return failing([...(built.error.details as { requests: readonly UnappliedRequest[] }).requests, ...gone]);
       }
@@ -402,14 +411,16 @@ async function update(
   );
 }
 
-/** Requests by name, or the oldest open ones; with those that pending transactions make, the youngest. */
+/** Least lovelace of an output at an address of some bytes. */
+const leastOf = (addressBytes: number, parameters: Parameters): bigint =>
+  leastLovelace(parameters, { address: "00".repeat(addressBytes), value: lovelace(0n) });
+
+/** Requests by name, those that pending transactions make as well. */
 async function openRequests(
   sql: Queries,
-  token: string,
-  named: readonly string[] | null,
+  named: readonly string[],
   { requests }: NewestToken,
 ): Promise<(OpenRequest | undefined)[]> {
-  if (!named) return [...await readOldestRequests(sql, token, MOST_WALKED), ...requests].slice(0, MOST_WALKED);
   const made = new Map(requests.map((one) => [refKey(one.utxo.ref), one]));
   const stored = await readRequestsAt(sql, named);
   return named.map((ref, i) => stored[i] ?? made.get(ref));
@@ -426,6 +437,7 @@ function updateResponse(
   built: BuiltUpdate & Partial<BuiltBatch>,
   gone: readonly LeftRequest[],
   dryRun: boolean,
+  unlisted: number,
 ): Record<string, Json> {
   const { root, applied, refused, left = [], fee, size } = built;
   return {
@@ -433,6 +445,7 @@ function updateResponse(
     applied: applied.map(refText),
     refused: refused.map(refText),
     left: [...left, ...gone].map(leftText),
+    ...(unlisted > 0 ? { unlisted } : {}),
     ...(dryRun ? { dryRun, fee: String(fee), size } : {}),
   };
 }

@@ -8,9 +8,11 @@ import { change, encoding, facts, flag, request } from "#src/api/tokens.ts";
 /** Most entries of a page. */
 export const MOST = 1_000;
 
-const limit = z.string().regex(/^[1-9]\d{0,3}$/, `expected a whole number from 1 to ${MOST}`).transform(Number)
+/** The number of entries of a page. */
+export const limit = z.string().regex(/^[1-9]\d{0,3}$/, `expected a whole number from 1 to ${MOST}`).transform(Number)
   .pipe(z.int().max(MOST));
-const after = z.string().min(1).max(1_000).optional().describe(
+/** The cursor of a page. */
+export const after = z.string().min(1).max(1_000).optional().describe(
   "Cursor of the page, from the `Link` header of the previous page.",
 );
 const place = { type: "integer", minimum: 1, maximum: MOST } as const;
@@ -35,8 +37,8 @@ export const factsQuery = {
   )
     .transform((value) => value.toLowerCase().replace("#", "-")).optional().describe(
       "Only changes after a state of the token. The state is named by its output (`at.outputRefId` of the previous response; exact " +
-        "also after a rollback) or by a slot not above that of the token's state (`at.slot`), else 409 `rolled_back`. The response " +
-        "is `{facts, deleted, at}`.",
+        "within a block and after a rollback, too) or by a slot not above that of the token's state (`at.slot`; the end of the block " +
+        "of that slot, which a rollback may have replaced), else 409 `rolled_back`. The response is `{facts, deleted, at}`.",
     ),
   limit: limit.optional().meta({
     ...place,
@@ -160,7 +162,7 @@ export const openRequest = request.extend({
     ),
   }).optional().describe(
     "What would happen to the request if the owner applied all open requests now, the oldest first: it is compared with the facts and " +
-      "the older requests. The contract is not run, and whether a transaction has room for it is left to the dry run of an update. Absent if a pending transaction spends the request, or if the token is not live.",
+      "the older requests. The contract is not run, and whether a transaction has room for it is left to the dry run of an update. Absent if a pending transaction spends the request, if the token is not live, or if very many older requests for its key are open.",
   ),
 }).meta({ id: "OpenRequest" });
 

@@ -224,7 +224,11 @@ const applying = z.object({
   })).describe(
     "Requests that stay open, oldest first, each with a reason: `fact_exists`, `fact_missing` or `fact_differs` after the earlier " +
       "requests; `not_applicable`; `no_room` in this transaction; `out_of_order`: the ledger would apply it before an older request " +
-      "for its key; `older_waits`: an older request for its key must be applied first and is not in this transaction.",
+      "for its key; `older_waits`: an older request for its key must be applied first and is not in this transaction. Of those that the " +
+      "facts do not allow, the oldest; without names at most 200.",
+  ),
+  unlisted: z.int().optional().describe(
+    "Number of further open requests that the update leaves: the facts do not allow them now. Absent if there is none.",
   ),
 });
 export const unsignedUpdate = unsigned.extend(applying.shape).meta({ id: "UnsignedUpdate" });

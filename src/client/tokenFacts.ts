@@ -9,6 +9,7 @@ export type FactsWithSlots = Record<string, { readonly value: string; readonly s
 export type ChangedFacts = z.output<typeof api.changedFacts> & { readonly facts: Record<string, string> };
 export type StatePoint = z.output<typeof api.statePoint>;
 export type PastRequest = z.output<typeof api.pastRequest>;
+export type OpenRequest = z.output<typeof api.openRequest>;
 export type FactChange = z.output<typeof api.factChange>;
 export type Config = z.output<typeof api.config>;
 
@@ -34,6 +35,9 @@ export interface HistorySelection extends FactEncoding {
   /** Most requests of one page. */
   readonly limit?: number;
 }
+
+/** A selection of open requests. */
+export type OpenSelection = Pick<HistorySelection, "owner" | "limit" | "encoding">;
 
 /** Facts that a client has cached, and their state. */
 export interface CachedFacts {

@@ -34,6 +34,8 @@ import {
   type FactsWithSlots,
   historyQuery,
   type HistorySelection,
+  type OpenRequest,
+  type OpenSelection,
   pages,
   type PastRequest,
   refreshFacts,
@@ -158,7 +160,7 @@ export class TokenClient {
     return this.get("/tokens");
   }
 
-  /** A token's state and its open requests. */
+  /** A token's state and its open requests, at most 1,000; `openRequests` gives all. */
   token(tokenId: string, { encoding }: FactEncoding = {}): Promise<Token> {
     return this.get(`/token/${tokenId}${queryText({ encoding })}`);
   }
@@ -201,6 +203,15 @@ export class TokenClient {
   async *history(tokenId: string, asked: HistorySelection = {}): AsyncGenerator<PastRequest, void> {
     const path = `/token/${tokenId}/history${historyQuery(asked)}`;
     for await (const page of pages<{ requests: PastRequest[] }>(this.base, path)) yield* page.requests;
+  }
+
+  /** All open requests of a token, the oldest first, each with what would happen to it if they were applied now. */
+  async *openRequests(
+    tokenId: string,
+    { owner, limit, encoding }: OpenSelection = {},
+  ): AsyncGenerator<OpenRequest, void> {
+    const path = `/token/${tokenId}/requests${queryText({ owner, limit, encoding })}`;
+    for await (const page of pages<{ requests: OpenRequest[] }>(this.base, path)) yield* page.requests;
   }
 
   /** The contract and the network of the service. */

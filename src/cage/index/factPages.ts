@@ -20,9 +20,25 @@ export interface StatePoint {
   readonly root: string;
   /** Slot of the block that made it. */
   readonly slot: number;
-  /** Whether another state followed in the same block, so that these facts were never visible at a block boundary. */
-  readonly superseded: boolean;
+  /** The place of what it is the state after; undefined for one within a block whose rows do not tell the order. */
+  readonly place: FactPlace | undefined;
 }
+
+/** A place among the changes of a token's facts: after all changes in earlier blocks, and those up to a position in its own. */
+export interface FactPlace {
+  readonly slot: number;
+  /** 65536 × a transaction's index, and more; `END` for the end of the block. */
+  readonly position: number;
+}
+
+/** The position of the end of a block. */
+const END = Number.MAX_SAFE_INTEGER;
+
+/** The end of the block at a slot. */
+export const endOfBlock = (slot: number): FactPlace => ({ slot, position: END });
+
+/** Whether a place is the end of a block: rows of facts hold for blocks. */
+export const isEndOfBlock = ({ position }: FactPlace): boolean => position === END;
 
 /** A token's status and its last state, if the token was ever seen. */
 type TokenPoint =
@@ -45,16 +61,16 @@ export interface FactRow {
 /** Selects facts at one state. */
 export interface FactQuery {
   readonly token: string;
-  /** Slot of the state. */
-  readonly slot: number;
+  /** The place of the state; without `since` the end of a block. */
+  readonly at: FactPlace;
   /** Prefix of the keys. */
   readonly prefix?: Uint8Array | undefined;
   /** Bytes that the key or the value contains; only with `order: "key"`. */
   readonly contains?: Uint8Array | undefined;
   /** Whether `contains` finds letters in any case. */
   readonly ignoreCase?: boolean;
-  /** Only what changed after this slot, in the order of the changes. */
-  readonly since?: number | undefined;
+  /** Only what changed after this place, in the order of the changes. */
+  readonly since?: FactPlace | undefined;
   /** By key, or by digest, which is faster. Ignored with `since`. */
   readonly order: "key" | "digest";
 }
@@ -72,14 +88,19 @@ const KEY_PREFIX_BYTES = 512;
 
 function pointOf(row: Row): StatePoint {
   const slot = number(row, "from_slot");
-  const superseded = maybeSlot(row, "to_slot") === slot;
-  return { ref: text(row, "ref"), root: text(row, "root"), slot, superseded };
+  return { ref: text(row, "ref"), root: text(row, "root"), slot, place: placeOf(row, slot) };
+}
+
+/** The end of the block, or of the transaction that made the state where another state follows in the same block. */
+function placeOf(row: Row, slot: number): FactPlace | undefined {
+  if (maybeSlot(row, "to_slot") !== slot) return endOfBlock(slot);
+  return row.position === null ? undefined : { slot, position: number(row, "position") | 0xffff };
 }
 
 /** A token's status and last state, without its output. */
 export async function readTokenPoint(sql: Queries, token: string): Promise<TokenPoint> {
   const [row] = await sql<Row[]>`
-    select s.ref, s.root, s.from_slot, s.to_slot,
+    select s.ref, s.root, s.from_slot, s.to_slot, s.position,
       (select q.reason from token_quarantine q where q.token = s.token and q.to_slot is null limit 1) as reason
     from token_state s where s.token = ${token} order by s.from_slot desc, s.to_slot desc nulls first limit 1`;
   if (!row) return { status: "unknown" };
@@ -93,7 +114,15 @@ export async function readTokenPoint(sql: Queries, token: string): Promise<Token
 /** A token's state by its output; undefined if the chain does not have it (any more). */
 export async function readStateAt(sql: Queries, token: string, ref: string): Promise<StatePoint | undefined> {
   const [row] = await sql<Row[]>`
-    select ref, root, from_slot, to_slot from token_state where ref = ${ref} and token = ${token}`;
+    select ref, root, from_slot, to_slot, position from token_state where ref = ${ref} and token = ${token}`;
+  return row && pointOf(row);
+}
+
+/** A token's state at the end of the block at a slot; undefined if the token was booted later. */
+export async function readStateAtSlot(sql: Queries, token: string, slot: number): Promise<StatePoint | undefined> {
+  const [row] = await sql<Row[]>`
+    select ref, root, from_slot, to_slot, position from token_state where token = ${token} and from_slot <= ${slot}
+    order by from_slot desc, to_slot desc nulls first limit 1`;
   return row && pointOf(row);
 }
 
@@ -130,7 +159,12 @@ export async function readFactPage(
 const heldAt = (sql: Queries, name: string, slot: number): Fragment =>
   sql`${sql(name)}.from_slot <= ${slot} and (${sql(name)}.to_slot is null or ${sql(name)}.to_slot > ${slot})`;
 
-async function rowsByDigest(sql: Queries, { token, slot }: FactQuery, after: string | undefined, limit: number) {
+async function rowsByDigest(
+  sql: Queries,
+  { token, at: { slot } }: FactQuery,
+  after: string | undefined,
+  limit: number,
+) {
   // Digits of a digest end before "g".
   const [low, high] = [`${token}:${after ?? ""}`, `${token}:g`];
   return await sql<Row[]>`select f.path as place, f.key, f.value, f.from_slot from fact f
@@ -139,7 +173,7 @@ async function rowsByDigest(sql: Queries, { token, slot }: FactQuery, after: str
 
 async function rowsByKey(
   sql: Queries,
-  { token, slot, prefix = new Uint8Array(), contains, ignoreCase = false }: FactQuery,
+  { token, at: { slot }, prefix = new Uint8Array(), contains, ignoreCase = false }: FactQuery,
   after: string | undefined,
   limit: number,
 ) {
@@ -191,37 +225,56 @@ function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
   return last === undefined ? undefined : concat(prefix.subarray(0, length - 1), Uint8Array.of(last + 1));
 }
 
-/** Keys at their last change after `since`: with the new value, or without one if the key was deleted. */
+/**
+ * Keys at their last change after `since`: with the value, or without one if the key had a value at `since` and has none now.
+ *
+ * Rows of facts hold for ends of blocks. What a place within a block is before is undone by the next request of the block
+ * for the key: an insertion says that there was no value, any other what it was.
+ */
 async function changedRows(
   sql: Queries,
-  { token, slot, prefix }: FactQuery,
-  since: number,
+  { token, at, prefix }: FactQuery,
+  since: FactPlace,
   after: string | undefined,
   limit: number,
 ) {
-  let from = sql`e.from_slot > ${since}`;
+  let from = sql`(e.from_slot, e.position) > (${since.slot}, ${since.position})`;
   if (after !== undefined) {
     const [row] = await sql<Row[]>`select from_slot, position from token_request_end where ref = ${after}`;
     if (!row) return undefined;
     from = sql`(e.from_slot, e.position) > (${bigint(row, "from_slot")}, ${bigint(row, "position")})`;
   }
+  const to = (name: string) => sql`(${sql(name)}.from_slot, ${sql(name)}.position) <= (${at.slot}, ${at.position})`;
+  const nextAfter = ({ slot, position }: FactPlace) =>
+    sql`(select r.type, r.old_value from token_request_end x join token_request r on r.ref = x.ref
+      where x.entry = e.entry and x.status = 'applied' and x.from_slot = ${slot} and x.position > ${position}
+      order by x.position limit 1)`;
+  // of requests from before ends were kept, some count as applied that were not
+  const first = isEndOfBlock(since) ? since.slot + 1 : since.slot;
   const begins = prefix === undefined || prefix.length === 0
     ? sql``
-    : sql`and substr(coalesce(f.key, b.key), 1, ${prefix.length}::int) = ${prefix}`;
+    : sql`and substr(r.key, 1, ${prefix.length}::int) = ${prefix}`;
   // `offset 0` fixes the plan: order first, then look up row by row. Without statistics the planner was seen to join
   // whole tables.
   return await sql<Row[]>`
-    select e.ref as place, coalesce(f.key, b.key) as key, f.value, f.from_slot
+    select e.ref as place, r.key, now.value, now.from_slot
     from (select ref, entry, from_slot, position from token_request_end e
-      where e.token = ${token} and e.status = 'applied' and ${from} and e.from_slot <= ${slot}
+      where e.token = ${token} and e.status = 'applied' and ${from} and ${to("e")}
       order by e.from_slot, e.position offset 0) e
-    left join lateral (select key, value, from_slot from fact f
-      where f.entry = e.entry and ${heldAt(sql, "f", slot)} offset 0) f on true
-    left join lateral (select key from fact b
-      where f.key is null and b.entry = e.entry and ${heldAt(sql, "b", since)} offset 0) b on true
-    where (f.from_slot > ${since} or b.key is not null) ${begins}
+    cross join lateral (select key from token_request r where r.ref = e.ref offset 0) r
+    left join lateral ${nextAfter(at)} undo on true
+    left join lateral ${nextAfter(since)} redo on true
+    left join lateral (select value, from_slot from fact f
+      where f.entry = e.entry and ${heldAt(sql, "f", at.slot)} offset 0) f on true
+    left join lateral (select true as held from fact b
+      where b.entry = e.entry and ${heldAt(sql, "b", since.slot)} offset 0) b on true
+    cross join lateral (select
+      case when undo.type is null then f.value else undo.old_value end as value,
+      case when undo.type is null then f.from_slot else e.from_slot end as from_slot,
+      case when redo.type is null then b.held else redo.type <> 'insert' end as before) now
+    where case when now.value is null then now.before else now.from_slot >= ${first} end ${begins}
       and e.ref = (select last.ref from token_request_end last
-        where last.entry = e.entry and last.status = 'applied' and last.from_slot <= ${slot}
+        where last.entry = e.entry and last.status = 'applied' and ${to("last")}
         order by last.from_slot desc, last.position desc limit 1)
     order by e.from_slot, e.position limit ${limit}`;
 }

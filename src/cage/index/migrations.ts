@@ -118,4 +118,26 @@ export const cageMigrations: readonly Migration[] = [{
     create table token_end (token text primary key, tx text not null, from_slot bigint not null, to_slot bigint);
     create index on token_end (from_slot);
     create index on token_end (to_slot) where to_slot is not null;`,
+}, {
+  id: "cage-6",
+  sql: `
+    -- where in its block a state was made: 65536 times the transaction's index, and the output's. Of states from before this column it is
+    -- that of the requests which the transaction ended, and unknown of a transaction that ended none
+    alter table token_state add column position bigint;
+    update token_state s set position = e.position / 65536 * 65536 + substr(s.ref, 66)::int
+      from (select token, from_slot, tx, min(position) as position from token_request_end where tx is not null group by token, from_slot, tx) e
+      where e.token = s.token and e.from_slot = s.from_slot and e.tx = left(s.ref, 64);`,
+}, {
+  id: "cage-7",
+  sql: `
+    -- the version of the contract whose tokens can apply a request, none where its output carries a script; null of requests from before
+    -- this column, which may be of any
+    alter table token_request add column policy text;
+    -- open requests by what they expect of their key: those that cannot be applied are not read to find the others
+    create index on token_request (token, path, (case when type = 'insert' then ''::bytea else sha256(old_value) end), from_slot, position, ref)
+      where to_slot is null;
+    -- those for one key by age
+    create index on token_request (token, path, from_slot, position, ref) where to_slot is null;
+    -- all in the ledger's order of outputs
+    create index on token_request (token, left(ref, 64), (substr(ref, 66)::int)) where to_slot is null;`,
 }];

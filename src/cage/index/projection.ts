@@ -327,7 +327,7 @@ class BlockFold {
     this.touched.push({ entity: { kind: "token", id: token }, event });
   }
 
-  private stateRow(token: string, next: StateOutput, facts: number, cut: boolean) {
+  private stateRow(token: string, next: StateOutput, transaction: ScannedTransaction, facts: number, cut: boolean) {
     const row = {
       ref: refKey(next.ref),
       token,
@@ -336,6 +336,7 @@ class BlockFold {
       output: next.output.raw,
       facts,
       cut,
+      position: positionOf(transaction, next.ref.index),
       to_slot: null,
     };
     this.put(this.states, "token_state", row);
@@ -349,7 +350,7 @@ class BlockFold {
   }
 
   private bootToken(token: string, next: StateOutput, transaction: ScannedTransaction): void {
-    const data = this.stateRow(token, next, 0, false);
+    const data = this.stateRow(token, next, transaction, 0, false);
     this.facts.addEmpty(token);
     this.known.add(token);
     this.notify(token, { type: "BOOTED", ...this.placeOf(transaction), ...data });
@@ -373,7 +374,7 @@ class BlockFold {
     if (queries.length > 0) return queries;
     const reason = isTrusted ? this.applyRequests(before, applied, next.state.root, text(row, "root")) : undefined;
     const size = this.facts.sizeOf(before);
-    const data = this.stateRow(token, next, size.facts, size.cut);
+    const data = this.stateRow(token, next, transaction, size.facts, size.cut);
     const explained = isTrusted && reason === undefined ? {} : { unexplained: true };
     const parts = partsOf(applied.map(eventChange));
     for (const [i, changes] of parts.entries()) {
@@ -428,6 +429,8 @@ class BlockFold {
       lovelace: output.value.lovelace,
       output: output.raw,
       position: positionOf(transaction, ref.index),
+      // the owner would pay the fee for a script
+      policy: output.script ? "" : request.policy,
       to_slot: null,
     };
     this.put(this.requests, "token_request", row);

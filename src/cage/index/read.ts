@@ -141,10 +141,20 @@ export async function readTokens(sql: Queries): Promise<TokenListItem[]> {
   }));
 }
 
-/** Open requests of a token, in the ledger's order of output references. */
-export async function readRequests(sql: Queries, token: string): Promise<OpenRequest[]> {
+/**
+ * Open requests of a token, in the ledger's order of output references: at most `limit`, after the output `after` (`refKey`),
+ * which need not be a request any more.
+ */
+export async function readRequests(
+  sql: Queries,
+  token: string,
+  { after, limit }: { readonly after?: string | undefined; readonly limit: number },
+): Promise<OpenRequest[]> {
+  const place = after === undefined ? undefined : parseRefKey(after);
+  const from = place ? sql`and (left(ref, 64), substr(ref, 66)::int) > (${place.txHash}, ${place.index})` : sql``;
   const rows = await sql<Row[]>`
-    select * from token_request where token = ${token} and to_slot is null order by left(ref, 64), substr(ref, 66)::int`;
+    select * from token_request where token = ${token} and to_slot is null ${from}
+    order by left(ref, 64), substr(ref, 66)::int limit ${limit}`;
   return rows.map(requestOf);
 }
 
@@ -160,14 +170,6 @@ export async function readOldestRequests(sql: Queries, token: string, limit: num
 export async function countRequests(sql: Queries, token: string): Promise<number> {
   const [row] = await sql<Row[]>`select count(*) as n from token_request where token = ${token} and to_slot is null`;
   return row ? number(row, "n") : 0;
-}
-
-/** Open requests for one key of a token (by the key's digest), oldest first. */
-export async function readRequestsOf(sql: Queries, token: string, path: string): Promise<OpenRequest[]> {
-  const rows = await sql<Row[]>`
-    select * from token_request where token = ${token} and path = ${path} and to_slot is null
-    order by from_slot, position, ref`;
-  return rows.map(requestOf);
 }
 
 /** A page of a token's open requests, oldest first: at most `limit`, after the request `after` (`refKey`). Undefined if that does not exist. */
@@ -196,16 +198,19 @@ export async function readRequestPage(
   }));
 }
 
-/** Open requests for some keys of a token (by the keys' digests), oldest first, without their outputs. */
+/** Open requests for some keys of a token (by the keys' digests), oldest first, without their outputs; of each key the `most` oldest. */
 export async function readOpenChanges(
   sql: Queries,
   token: string,
   paths: readonly string[],
+  most: number,
 ): Promise<Map<string, { ref: string; operation: Operation }[]>> {
-  const rows = await sql<Row[]>`select ref, path, type, old_value, new_value from token_request
-    where token = ${token} and path = any(${
-    sql.array([...paths])
-  }) and to_slot is null order by from_slot, position, ref`;
+  const rows = await sql<Row[]>`
+    select r.* from unnest(${sql.array([...paths])}::text[]) w (path)
+    cross join lateral (select r.ref, r.path, r.type, r.old_value, r.new_value, r.from_slot, r.position from token_request r
+      where r.token = ${token} and r.path = w.path and r.to_slot is null
+      order by r.from_slot, r.position, r.ref limit ${most}) r
+    order by r.from_slot, r.position, r.ref`;
   const found = new Map<string, { ref: string; operation: Operation }[]>();
   for (const row of rows) {
     const one = { ref: text(row, "ref"), operation: operationOf(row) };

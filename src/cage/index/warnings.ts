@@ -5,7 +5,7 @@
 import { equalBytes, toHex } from "#src/base/bytes.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import type { PendingToken } from "#src/cage/index/pending.ts";
-import { type OpenRequest, readFactsAt, readOpenChanges, readRequestsOf } from "#src/cage/index/read.ts";
+import { type OpenRequest, readFactsAt, readOpenChanges } from "#src/cage/index/read.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { digest } from "#src/forestry/hash.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -25,7 +25,7 @@ export interface OpenChange {
 }
 
 /** A key's value after an operation; unchanged if the operation fails. */
-function after(
+export function afterOperation(
   value: Uint8Array | undefined,
   operation: Operation,
 ): { value: Uint8Array | undefined; failed?: Warning } {
@@ -51,11 +51,11 @@ export function expectedFailure(
   operation: Operation,
 ): Warning | undefined {
   let now = value;
-  let { failed } = after(now, operation);
+  let { failed } = afterOperation(now, operation);
   let request: string | undefined;
   for (const one of open) {
-    now = after(now, one.operation).value;
-    const next = after(now, operation).failed;
+    now = afterOperation(now, one.operation).value;
+    const next = afterOperation(now, operation).failed;
     if (!failed && next) request = one.ref;
     failed = next;
   }
@@ -87,7 +87,7 @@ export function requestOutlooks(
   /** Each value before one of the applied requests, with that request. */
   const passed: { readonly before: Uint8Array | undefined; readonly ref: string }[] = [];
   for (const { ref, operation } of open) {
-    const next = after(now, operation);
+    const next = afterOperation(now, operation);
     if (!next.failed) {
       found.set(ref, applied === undefined ? {} : { older: applied });
       passed.push({ before: now, ref });
@@ -96,13 +96,19 @@ export function requestOutlooks(
       continue;
     }
     const { code, message } = next.failed;
-    const lostTo = passed.findLast(({ before }) => !after(before, operation).failed);
+    const lostTo = passed.findLast(({ before }) => !afterOperation(before, operation).failed);
     found.set(ref, { failure: { code, message }, ...(lostTo ? { older: lostTo.ref } : {}) });
   }
   return found;
 }
 
-/** The outlooks of open requests of a token, by `refKey`, after its pending transactions. */
+/** Most open requests that are compared with each other: for one key, and for all keys of a page. */
+const MOST_COMPARED = 10_000;
+
+/**
+ * The outlooks of open requests of a token, by `refKey`, after its pending transactions; none of a request before which too
+ * many for its key are open.
+ */
 export async function readOutlooks(
   sql: Queries,
   token: string,
@@ -110,18 +116,22 @@ export async function readOutlooks(
   pending: Pick<PendingToken, "changes" | "spent">,
 ): Promise<Map<string, RequestOutlook>> {
   const paths = [...new Set(requests.map(({ path }) => path))];
-  const [facts, open] = await Promise.all([readFactsAt(sql, token, paths), readOpenChanges(sql, token, paths)]);
+  const most = Math.ceil(MOST_COMPARED / Math.max(1, paths.length));
+  const [facts, open] = await Promise.all([readFactsAt(sql, token, paths), readOpenChanges(sql, token, paths, most)]);
   const outlooks = paths.map((path) => {
     let value = facts.get(path);
     for (const change of pending.changes.filter((one) => one.path === path)) {
-      value = after(value, change.operation).value;
+      value = afterOperation(value, change.operation).value;
     }
     return requestOutlooks(value, (open.get(path) ?? []).filter(({ ref }) => !pending.spent.has(ref)));
   });
   return new Map(outlooks.flatMap((some) => [...some]));
 }
 
-/** Reasons for which the request would fail after the pending transactions; empty if none is known. */
+/**
+ * Reasons for which the request would fail after the pending transactions; empty if none is known. Of very many open
+ * requests for its key the oldest are considered.
+ */
 export async function requestWarnings(
   sql: Queries,
   token: string,
@@ -132,9 +142,10 @@ export async function requestWarnings(
   const path = toHex(digest(key));
   const ofKey = (one: { readonly path: string }) => one.path === path;
   let value = (await readFactsAt(sql, token, [path])).get(path);
-  for (const change of pending.changes.filter(ofKey)) value = after(value, change.operation).value;
-  const inLedger = (await readRequestsOf(sql, token, path)).filter(({ utxo }) => !pending.spent.has(refKey(utxo.ref)));
-  const open = [...inLedger, ...pending.requests.filter(ofKey)];
-  const failure = expectedFailure(value, open.map((one) => ({ ref: refKey(one.utxo.ref), ...one })), operation);
+  for (const change of pending.changes.filter(ofKey)) value = afterOperation(value, change.operation).value;
+  const stored = (await readOpenChanges(sql, token, [path], MOST_COMPARED)).get(path) ?? [];
+  const made = pending.requests.filter(ofKey).map(({ utxo, operation }) => ({ ref: refKey(utxo.ref), operation }));
+  const open = [...stored.filter(({ ref }) => !pending.spent.has(ref)), ...made];
+  const failure = expectedFailure(value, open, operation);
   return failure ? [failure] : [];
 }

@@ -7,10 +7,14 @@ import * as api from "#src/api/tokens.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
 import {
+  endOfBlock,
   type FactPage,
+  type FactPlace,
   type FactQuery,
+  isEndOfBlock,
   readFactPage,
   readStateAt,
+  readStateAtSlot,
   readTokenPoint,
   type StatePoint,
 } from "#src/cage/index/factPages.ts";
@@ -29,16 +33,19 @@ import type { Queries } from "#src/store/store.ts";
 
 type FactsQuery = SchemaOutputs<typeof factsQuery>;
 
-/** The refusal where the chain was rolled back behind a client's state. */
+/** The refusal where a rollback has removed a client's state, or has moved it to where the rows do not tell what was then. */
 export const rolledBack = () =>
   new HttpFailure(
     409,
     "rolled_back",
-    "A rollback has removed the state of the cursor; start again from the first page.",
+    "A rollback has removed or moved the state of the cursor; start again from the first page.",
   );
 
 /** Version of the form of the answers: a new form changes the entity tags. */
-const FORM_VERSION = "1";
+const FORM_VERSION = "2";
+
+/** Where a page of facts begins: its state, the place in it, and the state of `since` (null before the first). */
+const factCursor = z.object({ state: z.string(), place: z.string(), since: z.string().nullable().optional() });
 
 /** Adds `/token/{tokenId}/facts`. */
 export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: TokenService): void {
@@ -51,7 +58,8 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     answer: anyFacts,
     refusals: {
       ...GONE,
-      409: "`token_quarantined`; `rolled_back`: the state of `since` or `after` is no longer on the chain",
+      409:
+        "`token_quarantined`; `rolled_back`: the state of `since` or `after` is no longer on the chain, or no longer where it was",
     },
   }, async ({ params: { tokenId: token }, query, context }) => {
     const prefix = queryBytes(context.req.url, "prefix", query.encoding);
@@ -75,7 +83,12 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     if (query.limit === undefined && page.next !== undefined) {
       return streamed(context, factPieces(store, factQuery, page, form, at));
     }
-    linkNext(context, page.next === undefined ? undefined : { state: state.ref, place: page.next });
+    linkNext(
+      context,
+      page.next === undefined
+        ? undefined
+        : { state: state.ref, place: page.next, ...(query.since === undefined ? {} : { since: read.since ?? null }) },
+    );
     if (!form.slots && form.changed === undefined && factQuery.order === "digest") {
       return respond(
         context,
@@ -96,9 +109,13 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     const now = await readTokenPoint(sql, token);
     if (now.status === "unknown" || now.status === "ended") throw tokenGone(token, now.status);
     if (now.status === "quarantined") throw factsQuarantined(now.reason);
-    const cursor = afterIn(query.after, z.object({ state: z.string(), place: z.string() }));
+    const cursor = afterIn(query.after, factCursor);
     const state = cursor ? await stateAt(sql, token, cursor.state) : now.state;
-    const since = query.since === undefined ? undefined : await slotOf(sql, token, query.since, now.state.slot);
+    // Facts at a state within a block are only known by what changed since another one.
+    if (!state.place || (query.since === undefined && !isEndOfBlock(state.place))) throw rolledBack();
+    const since = query.since === undefined
+      ? undefined
+      : await sinceOf(sql, token, cursor?.since === undefined ? query.since : cursor.since ?? "-1", now.state.slot);
     const slots = query.slots ?? factSlots;
     const etag = etagOf(
       FORM_VERSION,
@@ -114,17 +131,17 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     );
     const factQuery: FactQuery = {
       token,
-      slot: state.slot,
+      at: state.place,
       prefix,
       contains,
       ignoreCase: query.ignoreCase ?? false,
-      since,
+      since: since?.place,
       order: prefix !== undefined || contains !== undefined || query.limit !== undefined || cursor ? "key" : "digest",
     };
-    if (holds(c, etag)) return { etag, state, query: factQuery };
+    if (holds(c, etag)) return { etag, state, since: since?.ref, query: factQuery };
     const page = await readFactPage(sql, factQuery, cursor?.place, query.limit ?? PAGE);
     if (!page) throw rolledBack();
-    return { etag, state, query: factQuery, page: page satisfies FactPage };
+    return { etag, state, since: since?.ref, query: factQuery, page: page satisfies FactPage };
   }
 }
 
@@ -134,16 +151,26 @@ async function stateAt(sql: Queries, token: string, ref: string): Promise<StateP
   return state;
 }
 
-/** The slot after which a client needs the changes; `newest` is that of the token's state. */
-async function slotOf(sql: Queries, token: string, since: string, newest: number): Promise<number> {
-  if (!since.includes("-", 1)) {
-    // the client's state is no longer in the chain
-    if (Number(since) > newest) throw rolledBack();
-    return Number(since);
+/**
+ * The place after which a client needs the changes, and the state there, if the token existed; `newest` is the slot of the
+ * token's state. A slot is the end of its block.
+ */
+async function sinceOf(
+  sql: Queries,
+  token: string,
+  since: string,
+  newest: number,
+): Promise<{ readonly place: FactPlace; readonly ref?: string }> {
+  if (/[-#]/.test(since.slice(1))) {
+    const { place, ref } = await stateAt(sql, token, refRow(since));
+    if (!place) throw rolledBack();
+    return { place, ref };
   }
-  const state = await stateAt(sql, token, refRow(since));
-  // of a block with several states no row tells which changes came after the first
-  return state.superseded ? state.slot - 1 : state.slot;
+  const slot = Number(since);
+  // the client's state is no longer in the chain
+  if (slot > newest) throw rolledBack();
+  const state = await readStateAtSlot(sql, token, slot);
+  return { place: endOfBlock(slot), ...(state ? { ref: state.ref } : {}) };
 }
 
 function stateView({ slot, ref, root }: StatePoint) {

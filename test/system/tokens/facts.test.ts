@@ -36,7 +36,7 @@ afterAll(async () => {
   await infra?.stop();
 });
 beforeEach(async () => {
-  await store.sql`truncate fact, chain_block, token_state, token_request_end, token_quarantine`;
+  await store.sql`truncate fact, chain_block, token_state, token_request, token_request_end, token_quarantine`;
   await block(5);
   await state(5);
 });
@@ -50,7 +50,7 @@ async function block(slot: number, hash = `block ${slot}`) {
   await store.sql`update chain_cursor set slot = ${slot}, hash = ${hash}, height = ${slot}`;
 }
 
-/** The token's next state, in the block at a slot. */
+/** The token's next state, in the block at a slot; without a position as of before positions were kept. */
 async function state(slot: number, index = 0) {
   await store.sql`update token_state set to_slot = ${slot} where to_slot is null`;
   await store.sql`insert into token_state (ref, token, owner, root, output, facts, cut, from_slot)
@@ -73,12 +73,30 @@ async function insert(token: string, slot: number, facts: readonly Bytes[]) {
 let changes = 0;
 /** The change of a fact in a block by a request that it applies. */
 async function change(slot: number, key: string, value: string | undefined) {
-  const path = toHex(blake2b256(utf8(key)));
   changes += 1;
-  await store.sql`update fact set to_slot = ${slot} where entry = ${`${TOKEN}:${path}`} and to_slot is null`;
+  const entry = await apply(slot, key, value, 65_536 * changes);
+  await store.sql`update fact set to_slot = ${slot} where entry = ${entry} and to_slot is null`;
   if (value !== undefined) await insert(TOKEN, slot, [[utf8(key), utf8(value)]]);
+}
+
+/** A request that a block applies at a position; gives the entry of its fact, whose rows stay as they are. */
+async function apply(slot: number, key: string, value: string | undefined, position: number): Promise<string> {
+  const path = toHex(blake2b256(utf8(key)));
+  const [entry, ref] = [`${TOKEN}:${path}`, `change ${changes}`];
+  const [before] = await store.sql<{ value: Uint8Array }[]>`
+    select value from fact where entry = ${entry} and to_slot is null`;
+  await store
+    .sql`insert into token_request (ref, token, owner, refund_address, fee, type, path, key, old_value, new_value, lovelace, output,
+      from_slot, to_slot, position)
+    values (${ref}, ${TOKEN}, 'owner', '00', 1, ${
+    value === undefined ? "delete" : before ? "update" : "insert"
+  }, ${path}, ${utf8(key)},
+      ${before?.value ?? null}, ${
+    value === undefined ? null : utf8(value)
+  }, 1, '\\x00', ${slot}, ${slot}, ${position})`;
   await store.sql`insert into token_request_end (ref, token, entry, status, position, from_slot)
-    values (${`change ${changes}`}, ${TOKEN}, ${`${TOKEN}:${path}`}, 'applied', ${changes}, ${slot})`;
+    values (${ref}, ${TOKEN}, ${entry}, 'applied', ${position}, ${slot})`;
+  return entry;
 }
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => [`key ${i}`, `"value" ${i}`] as const);
@@ -289,6 +307,10 @@ describe("facts that changed", () => {
     await insert(TOKEN, 5, asBytes(numbered(2_400)));
     await block(8);
     await state(8);
+    await store
+      .sql`insert into token_request (ref, token, owner, refund_address, fee, type, path, key, old_value, lovelace, output, from_slot,
+        to_slot, position)
+      select 'end ' || path, token, 'owner', '00', 1, 'delete', path, key, value, 1, '\\x00', 8, 8, 0 from fact`;
     await store.sql`insert into token_request_end (ref, token, entry, status, position, from_slot)
       select 'end ' || path, token, entry, 'applied', row_number() over (order by path), 8 from fact`;
     await store.sql`update fact set to_slot = 8`;
@@ -304,11 +326,23 @@ describe("facts that changed", () => {
     expect(facts).toEqual(Object.fromEntries(set.map((key) => [key, "2"])));
   });
 
-  test("include too many rather than too few since a state that changed again within its block", async () => {
+  test("since a state within a block are refused where its rows tell no order", async () => {
     await change(5, "a", "1");
     await state(5, 1);
     await change(5, "b", "1");
-    expect(await json(`?since=${said(5)}`)).toMatchObject({ facts: { a: "1", b: "1" } });
+    const refused = await get(`?since=${said(5)}`);
+    expect([refused.status, await refused.json()]).toMatchObject([409, { code: "rolled_back" }]);
+    await store.sql`update token_state set position = ${65_536 * (changes - 1)} where ref = ${ref(5)}`;
+    expect(await json(`?since=${said(5)}`)).toMatchObject({ facts: { b: "1" }, deleted: [] });
+  });
+
+  test("of pages are refused once a rollback has put a later state into the block of theirs", async () => {
+    await insert(TOKEN, 5, asBytes(numbered(30)));
+    const next = /<[^>]*(\?[^>]*)>/.exec((await get("?limit=10")).headers.get("link")!)![1]!;
+    expect((await get(next)).status).toBe(200);
+    await state(5, 1);
+    const refused = await get(next);
+    expect([refused.status, await refused.json()]).toMatchObject([409, { code: "rolled_back" }]);
   });
 });
 

@@ -100,7 +100,7 @@ async function expectModel(model: Model): Promise<void> {
     );
     if (!("state" in found)) continue;
     expect([refKey(found.state.utxo.ref), found.state.owner, found.state.root]).toEqual([refKey(ref), owner, root]);
-    const requests = await readRequests(store.sql, name);
+    const requests = await readRequests(store.sql, name, { limit: 1_000 });
     expect(requests.map(({ utxo }) => refKey(utxo.ref)).sort()).toEqual(
       [...model.requests.values()].filter(({ token }) => token === name).map(({ ref }) => refKey(ref)).sort(),
     );

@@ -9,7 +9,7 @@ import { toHex, utf8 } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Touched } from "#src/cardano/projection.ts";
-import { readFactPage } from "#src/cage/index/factPages.ts";
+import { endOfBlock, readFactPage } from "#src/cage/index/factPages.ts";
 import { cageMigrations } from "#src/cage/index/migrations.ts";
 import { cageProjection } from "#src/cage/index/projection.ts";
 import { readRequests, readToken } from "#src/cage/index/read.ts";
@@ -76,12 +76,12 @@ describe("follower", () => {
       expect(refKey(found.state.utxo.ref)).toBe(refKey(token.ref));
       if (!token.quarantined) expect(found.state.facts).toBe(token.facts.size);
       const { at } = await readCursor(store.sql);
-      const query = { token: token.id, slot: at.slot, order: "digest" } as const;
+      const query = { token: token.id, at: endOfBlock(at.slot), order: "digest" } as const;
       const page = await readFactPage(store.sql, query, undefined, 10_000);
       const facts = page?.facts.map(({ key, value }) => [bytesText(key), bytesText(value)] as const);
       expect(new Map(facts)).toEqual(token.facts);
       const expected = [...world.requests.values()].filter((request) => request.token === token.id);
-      const requests = await readRequests(store.sql, token.id);
+      const requests = await readRequests(store.sql, token.id, { limit: 1_000 });
       expect(requests.map((request) => refKey(request.utxo.ref))).toEqual(
         expected.map((one) => refKey(one.ref)).sort(),
       );
