@@ -1,4 +1,4 @@
-/** Serves submissions of other processes over the bus. */
+/** Serves submissions: those of other processes over the bus, those of this process without it. */
 import { fromHex, isHex } from "#src/base/bytes.ts";
 import { isObject } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -15,7 +15,7 @@ export function serveSubmissions(
   submit: (transaction: Uint8Array) => Promise<Result<Submission, Failure>>,
   log: Log,
 ): () => void {
-  return bus.subscribe(SUBMIT_SUBJECT, (body, respond) => {
+  return bus.serve(SUBMIT_SUBJECT, (body, respond) => {
     const text = isObject(body) ? body.transaction : undefined;
     if (typeof text !== "string" || !isHex(text)) {
       respond?.(toPlain({ error: { code: "undecodable", message: "The transaction is not hexadecimal." } }));

@@ -74,6 +74,11 @@ const UNCHECKED = new Set(["paused", "newer_version", "unavailable"]);
 /** Pause before repeating a request that an overloaded worker may already have, in milliseconds. */
 const OVERLOADED_MS = 100;
 
+/** What a caller without a reply must know of a command. */
+function doubt({ ask }: PendingRequest): string {
+  return ask === "build" ? "" : " The command may still be applied; the same command id returns its result.";
+}
+
 /** Creates the caller's side of requests. One function, because its parts share the owners and the failure detector. */
 export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: Store; log?: Log }): Ask {
   const owners = createOwners({ store, bus, log });
@@ -149,6 +154,12 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
       } catch (error) {
         if (!(error instanceof BusError)) throw error;
         if (error.code === "too_large") return fail("too_large", error.message);
+        if (error.code === "unreachable") {
+          return fail("unavailable", `NATS, over which workers get requests, does not answer.${doubt(request)}`, {
+            id: request.id,
+            reason: "nats",
+          });
+        }
         taken ||= error.code !== "no_responders";
         askedAgain.of(error.code).inc();
         log.debug("a request is sent again", {
@@ -160,9 +171,7 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
       }
       await owners.refresh();
     }
-    const message = request.ask === "build"
-      ? `No worker responded for this ${entity.kind} in time.`
-      : `No worker responded for this ${entity.kind} in time. The command may still be applied; the same command id returns its result.`;
+    const message = `No worker responded for this ${entity.kind} in time.${doubt(request)}`;
     return fail("unavailable", message, { id: request.id });
   };
 

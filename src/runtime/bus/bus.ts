@@ -12,7 +12,7 @@ import { disconnects, reconnects } from "#src/runtime/metrics.ts";
 
 /** Why a request got no reply, or a message was not sent. */
 export class BusError extends Error {
-  constructor(readonly code: "no_responders" | "timeout" | "too_large" | "closed", message: string) {
+  constructor(readonly code: "no_responders" | "timeout" | "unreachable" | "too_large" | "closed", message: string) {
     super(message);
   }
 }
@@ -25,7 +25,10 @@ export type Respond = (body: Body) => void;
 type Handle = (body: Json, respond: Respond | undefined, subject: string) => void;
 
 export interface Bus {
-  /** Sends a request and waits for the reply. Rejects with a `BusError`. */
+  /**
+   * Sends a request and waits for the reply. Rejects with a `BusError`: `unreachable` without waiting for the timeout
+   * when the server is away or does not answer. While the connection is lost nothing is sent.
+   */
   request(subject: string, body: Body, timeoutMs: number, headers?: Record<string, string>): Promise<Json>;
   /** Sends a message without confirmation; `flush` confirms that the server has it. */
   publish(subject: string, body: Body, headers?: Record<string, string>): void;
@@ -150,10 +153,14 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     });
   });
   const listeners = new Set<() => void>();
+  const link: Link = { lostAt: undefined, pingedAt: undefined };
   (async () => {
     for await (const status of nats.status()) {
-      if (status.type === "disconnect") disconnects.of().inc();
-      else if (status.type === "reconnect") {
+      if (status.type === "disconnect") {
+        disconnects.of().inc();
+        link.lostAt ??= performance.now();
+      } else if (status.type === "reconnect") {
+        link.lostAt = link.pingedAt = undefined;
         reconnects.of().inc();
         for (const listener of listeners) listener();
       }
@@ -172,7 +179,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     return bytes;
   };
   const served = new Map<string, Handle>();
-  const request = requests(nats, served, bytesOf, log);
+  const request = requests(nats, served, bytesOf, link, (listener) => void listeners.add(listener), log);
   const bus: Bus = {
     request: async (subject, body, timeoutMs, more) =>
       await request(subject, bytesOf(body), timeoutMs, withHeaders(more)),
@@ -242,9 +249,24 @@ function handOver(handle: Handle, body: Json, respond: Respond | undefined, subj
   }
 }
 
+/** What is known of the connection to the server; times by `performance.now()`. */
+interface Link {
+  /** When it was lost. */
+  lostAt: number | undefined;
+  /** When the ping was sent that the server has not answered. */
+  pingedAt: number | undefined;
+}
+
+/** How long the connection may be lost, and a ping unanswered, until requests are rejected, in milliseconds. */
+const LOST_MS = 800;
+const SILENT_MS = 5_000;
+
 /** A request that waits for its reply. */
 interface OpenRequest {
   readonly subject: string;
+  readonly since: number;
+  /** Whether it has to pass through the server. */
+  remote: boolean;
   /** When it times out, by `performance.now()`. */
   readonly until: number;
   readonly resolve: (body: Json) => void;
@@ -264,6 +286,8 @@ function requests(
   nats: NatsConnection,
   served: ReadonlyMap<string, Handle>,
   bytesOf: (body: Body) => Uint8Array,
+  link: Link,
+  onReconnect: (listener: () => void) => void,
   log: Log,
 ) {
   const inbox = createInbox();
@@ -271,17 +295,42 @@ function requests(
   let number = 0;
   let outgoing: (() => void)[] = [];
   let timer: ReturnType<typeof setInterval> | undefined;
+  let expiredAt = 0;
+  /** Requests that were not sent because the connection was lost. */
+  const unsent = new Map<string, () => void>();
   const expire = () => {
     const now = performance.now();
-    for (const [reply, { until, subject, reject }] of waiting) {
-      if (until > now) continue;
+    // While this process did nothing, it read no answer either.
+    if (link.pingedAt !== undefined) link.pingedAt += Math.max(0, now - expiredAt - 2 * LATE_MS);
+    expiredAt = now;
+    const { lostAt, pingedAt } = link;
+    const isSilent = pingedAt !== undefined && now - pingedAt >= SILENT_MS;
+    let remote = false;
+    for (const [reply, { until, subject, since, remote: isRemote, reject }] of waiting) {
+      const isLost = lostAt !== undefined && now - Math.max(lostAt, since) >= LOST_MS;
+      remote ||= isRemote;
+      if (isRemote && (isLost || isSilent)) {
+        reject(new BusError("unreachable", "the NATS server does not answer"));
+      } else if (until <= now) reject(new BusError("timeout", `no reply on ${subject} in time`));
+      else continue;
       waiting.delete(reply);
-      reject(new BusError("timeout", `no reply on ${subject} in time`));
+      unsent.delete(reply);
     }
+    if (remote && lostAt === undefined) probe();
     if (waiting.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
+  const probe = () => {
+    if (link.pingedAt !== undefined) return;
+    link.pingedAt = performance.now();
+    nats.flush().then(() => link.pingedAt = undefined, () => link.pingedAt = undefined);
+  };
+  onReconnect(() => {
+    const held = [...unsent.values()];
+    unsent.clear();
+    for (const publish of held) publish();
+  });
   const send = () => {
     const now = outgoing;
     outgoing = [];
@@ -308,20 +357,37 @@ function requests(
   return (subject: string, bytes: Uint8Array, timeoutMs: number, options?: { headers: MsgHdrs }): Promise<Json> =>
     new Promise<Json>((resolve, reject) => {
       const reply = `${inbox}.${++number}`;
-      waiting.set(reply, { subject, until: performance.now() + Math.max(1, timeoutMs), resolve, reject });
-      timer ??= setInterval(expire, LATE_MS);
+      const since = performance.now();
+      const open: OpenRequest = {
+        subject,
+        since,
+        remote: false,
+        until: since + Math.max(1, timeoutMs),
+        resolve,
+        reject,
+      };
+      waiting.set(reply, open);
+      if (timer === undefined) {
+        expiredAt = since;
+        timer = setInterval(expire, LATE_MS);
+      }
       if (outgoing.length === 0) setImmediate(send);
-      outgoing.push(() => {
-        const handle = served.get(subject);
-        if (handle !== undefined) {
-          return handOver(handle, decode(bytes), (body) => onReply(reply, bytesOf(body), false), subject, log);
-        }
+      const publish = () => {
         try {
           nats.publish(subject, bytes, { reply, ...options });
         } catch (error) {
           waiting.delete(reply);
           reject(new BusError("closed", reason(error)));
         }
+      };
+      outgoing.push(() => {
+        const handle = served.get(subject);
+        if (handle !== undefined) {
+          return handOver(handle, decode(bytes), (body) => onReply(reply, bytesOf(body), false), subject, log);
+        }
+        open.remote = true;
+        if (link.lostAt === undefined) publish();
+        else unsent.set(reply, publish);
       });
     });
 }

@@ -29,6 +29,8 @@ export interface NatsServer {
   readonly token: string | undefined;
   /** Restarts it after `kill` or `end`; with JetStream, if the server has it, unless `jetstream` is false. */
   start(jetstream?: boolean): Promise<void>;
+  /** Sends its process a signal: stopped, it keeps its connections and answers nothing. */
+  signal(name: "SIGSTOP" | "SIGCONT"): void;
   /** SIGKILL. */
   kill(): Promise<void>;
   /** SIGTERM. */
@@ -77,6 +79,7 @@ async function serverOf(
     url,
     token,
     start,
+    signal: (name) => void child?.kill(name),
     kill: () => leave("SIGKILL"),
     end: () => leave("SIGTERM"),
     stop: () => leave("SIGKILL"),

@@ -226,7 +226,7 @@ test("a bus that goes away and comes back loses no command and no transition", a
   back = new Promise((resolve) => open.onReconnect(() => void open.flush().then(resolve)));
   await endpoint.stop();
   const during = add(20_000);
-  await sleep(700);
+  await sleep(300);
   endpoint = await startNatsEndpoint({ port, token, log: silentLog });
   expect(await during).toMatchObject({ ok: true });
   expect(await add(5_000)).toMatchObject({ ok: true, value: { adds: 3 } });
