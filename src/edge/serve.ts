@@ -11,6 +11,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TlsOptions } from "node:tls";
 import { inTime } from "#src/base/clock.ts";
+import { retryAfter } from "#src/edge/errors.ts";
 import { BODY_TIME } from "#src/edge/json.ts";
 import type { Peer } from "#src/edge/rateLimit.ts";
 
@@ -18,7 +19,10 @@ export interface Listener {
   readonly host: string;
   readonly port: number;
   readonly scheme: "http" | "https";
-  /** Takes no more requests, lets those under way end, for a few seconds at most, then ends their connections. */
+  /**
+   * Takes no more requests and lets those under way end. Those without an answer after a few seconds, such as waits, are
+   * answered with 503; then their connections end.
+   */
   stop(): Promise<void>;
 }
 
@@ -41,6 +45,8 @@ export interface ServeOptions {
 
 /** How long requests under way may take when the service ends, in milliseconds. */
 const GRACE_MS = 3_000;
+/** How long the last answers may take to leave, in milliseconds. */
+const LEAVE_MS = 500;
 const HEADERS_MS = 10_000;
 const IDLE_MS = 75_000;
 /** The key of a fact may be as long as a transaction, and is percent-encoded in a URL. */
@@ -51,10 +57,18 @@ export async function serve(
   app: ServedApp,
   { host, port, headersMs = HEADERS_MS, idleMs = IDLE_MS, tls }: ServeOptions,
 ): Promise<Listener> {
+  /** Called for each request without an answer when the service stops. */
+  const underWay = new Set<() => void>();
+  const answer = (request: Request, peer: Peer) =>
+    new Promise<Response>((resolve, reject) => {
+      const cut = () => resolve(stoppingAnswer());
+      underWay.add(cut);
+      Promise.resolve(app.fetch(request, peer)).then(resolve, reject).finally(() => underWay.delete(cut));
+    });
   return await new Promise((resolve, reject) => {
     const server = serveNode(
       {
-        fetch: (request, env) => app.fetch(request, { address: env.incoming.socket?.remoteAddress }),
+        fetch: (request, env) => answer(request, { address: env.incoming.socket?.remoteAddress }),
         hostname: host,
         port,
         ...(tls ? { createServer: createTlsServer } : {}),
@@ -73,11 +87,21 @@ export async function serve(
           port: info.port,
           scheme: tls ? "https" : "http",
           stop: async () => {
-            await inTime(new Promise<void>((done) => void server.close(() => done())), GRACE_MS);
+            const closed = new Promise<true>((done) => void server.close(() => done(true)));
+            if (await inTime(closed, GRACE_MS) === undefined) {
+              for (const cut of underWay) cut();
+              await inTime(closed, LEAVE_MS);
+            }
             if ("closeAllConnections" in server) server.closeAllConnections();
           },
         }),
     );
     server.on("error", reject);
   });
+}
+
+/** The answer to a request that this process will not complete. */
+function stoppingAnswer(): Response {
+  const body = { code: "unavailable", error: "This process is stopping; try again." };
+  return Response.json(body, { status: 503, headers: { "retry-after": retryAfter(), connection: "close" } });
 }

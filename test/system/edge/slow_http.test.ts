@@ -129,3 +129,21 @@ describe("a listener", () => {
     expect([answer.status, await answer.json()]).toEqual([200, { prefix: prefix.length }]);
   });
 });
+
+it("a listener that stops answers requests that wait with 503", async () => {
+  const app = publicApp("waiting", silentLog);
+  let waits = () => {};
+  const waiting = new Promise<void>((resolve) => waits = resolve);
+  app.get("/wait", () => {
+    waits();
+    return new Promise<never>(() => {});
+  });
+  const listener = await serve(app, { host: "127.0.0.1", port: 0 });
+  const answer = fetch(`http://127.0.0.1:${listener.port}/wait`);
+  await waiting;
+  const stopped = listener.stop();
+  const { status, headers } = await answer;
+  expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(await (await answer).json()).toMatchObject({ code: "unavailable" });
+  await stopped;
+});
