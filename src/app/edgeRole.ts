@@ -119,15 +119,16 @@ function operatorService(
       },
     }),
     rebuildEndpoints({ store, bus, log, contents: contentsOf(kinds), maxAgeMs: options.keep.history * 3_600_000 }),
-    eventRoutes({ events }),
+    eventRoutes({ events, kinds }),
     asyncApi({ kinds, withToken: options.operatorToken !== undefined }),
     releaseEndpoints({ store }),
-    webhookRoutes({ store, bus, allowPrivate: options.webhooksPrivate }),
+    webhookRoutes({ store, bus, kinds, allowPrivate: options.webhooksPrivate }),
     (app) => mountPages(app, { builders: context.builders, log }),
   ];
   return operatorApp({
     guard: {
       loopback: isLoopback(options.operatorHost),
+      proxies: options.rateLimit.proxies,
       ...(options.operatorToken === undefined ? {} : { token: options.operatorToken }),
     },
     parts,

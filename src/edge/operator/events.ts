@@ -21,12 +21,16 @@ import {
 } from "#src/edge/eventStream.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { endpoint } from "#src/edge/route.ts";
+import { knownKind } from "#src/edge/operator/status.ts";
+import type { ActorKind } from "#src/runtime/types.ts";
 import type { EventBatch, EventLog } from "#src/runtime/events/eventLog.ts";
 import { cloudEvent } from "#src/runtime/events/transition.ts";
 import { type Position, positionText } from "#src/runtime/events/position.ts";
 
 export interface EventRouteOptions {
   readonly events: EventLog;
+  /** The kinds of actors. */
+  readonly kinds: readonly Pick<ActorKind, "kind">[];
   /** Longest silence, in milliseconds; a comment is sent then. */
   readonly keepAliveMs?: number;
   /** Most readers at a time. */
@@ -35,7 +39,7 @@ export interface EventRouteOptions {
 
 /** The part of the operator service that streams transitions. The streams end when the event log is closed. */
 export function eventRoutes(
-  { events, keepAliveMs = KEEP_ALIVE_MS, most = MOST_READERS }: EventRouteOptions,
+  { events, kinds, keepAliveMs = KEEP_ALIVE_MS, most = MOST_READERS }: EventRouteOptions,
 ): OperatorPart {
   return (app: OpenAPIHono) => {
     endpoint(app, "get", "/events", {
@@ -49,8 +53,9 @@ export function eventRoutes(
       headers: { "last-event-id": positionSchema.optional() },
       produces: "text/event-stream",
       answer: z.string(),
-      refusals: { 400: "`bad_request`, `bad_position`", 503: "`too_many_readers`" },
+      refusals: { 400: "`bad_request`, `bad_position`, `bad_kind`", 503: "`too_many_readers`" },
     }, async ({ query: { from: asked, ...filter }, context: c }) => {
+      knownKind(filter.kind, kinds);
       admitReader(events, most);
       const from = await beginning(c, asked, events);
       const ended = new AbortController();

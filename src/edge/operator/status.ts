@@ -1,5 +1,5 @@
 /** The HTTP status of every failure code that the operator service may answer with. */
-import { answeredBy, refusalOf } from "#src/edge/errors.ts";
+import { answeredBy, HttpFailure, refusalOf } from "#src/edge/errors.ts";
 
 /** A failure as what is thrown to answer with it. */
 export const refusal = refusalOf({
@@ -42,3 +42,12 @@ export const refusal = refusalOf({
 
 /** The value of a good answer; throws what another is answered with. */
 export const answered = answeredBy(refusal);
+
+/** Refuses a selection of transitions by a kind that does not exist: nothing would ever match it. */
+export function knownKind(kind: string | undefined, kinds: readonly { readonly kind: string }[]): void {
+  const known = kinds.map((one) => one.kind).sort();
+  if (kind === undefined || known.includes(kind)) return;
+  throw new HttpFailure(400, "bad_kind", `No kind ${kind} exists. The kinds are ${known.join(", ")}.`, {
+    kinds: known,
+  });
+}

@@ -5,6 +5,8 @@ import { randomBytes } from "node:crypto";
 import * as api from "#src/api/webhooks.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
+import { knownKind } from "#src/edge/operator/status.ts";
+import type { ActorKind } from "#src/runtime/types.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { parsePosition, type Position, positionText, START } from "#src/runtime/events/position.ts";
@@ -21,6 +23,8 @@ import type { Store } from "#src/store/store.ts";
 export interface WebhookRouteOptions {
   readonly store: Store;
   readonly bus: Bus;
+  /** The kinds of actors. */
+  readonly kinds: readonly Pick<ActorKind, "kind">[];
   /** Whether webhooks may lead to this machine and to private networks, and over http. */
   readonly allowPrivate: boolean;
   /** Certificates to trust instead of the usual ones, PEM. */
@@ -29,7 +33,7 @@ export interface WebhookRouteOptions {
 
 /** The part of the operator service about webhooks. One function, since it only declares endpoints. */
 export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
-  const { store, bus, allowPrivate } = options;
+  const { store, bus, kinds, allowPrivate } = options;
   const ring = () => bus.publish(WEBHOOKS, null);
   const known = async (id: string): Promise<rows.Webhook> => {
     const found = await rows.findWebhook(store, id);
@@ -44,8 +48,13 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       summary: "Create a webhook that sends transitions to a URL",
       body: api.webhookBody,
       answer: api.webhookMade,
-      refusals: { 409: "`too_many_webhooks`", 422: "`bad_url`: the target of the URL is not allowed" },
+      refusals: {
+        400: "`bad_kind`",
+        409: "`too_many_webhooks`",
+        422: "`bad_url`: the target of the URL is not allowed",
+      },
     }, async ({ body: { url, from, ...filter } }) => {
+      knownKind(filter.kind, kinds);
       await mayBeSentTo(url, allowPrivate);
       const position = await beginning(store, from);
       const secret = newSecret();

@@ -92,7 +92,7 @@ export function faultMatrix(options: MatrixOptions): void {
       leaseMs: LEASE_MS,
     });
     events = createEventLog({ store: cluster.store, bus: cluster.bus, log: silentLog });
-    service = await serveParts(eventRoutes({ events }));
+    service = await serveParts(eventRoutes({ events, kinds: [{ kind: "account" }] }));
     sse = subscribeSse(service.url);
     await Promise.all(Array.from({ length: WORKERS }, join));
     await cluster.settled(workers);

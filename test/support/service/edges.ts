@@ -67,10 +67,10 @@ function operatorAlone(): OpenAPIHono {
     guard: { loopback: true },
     parts: [
       operatorApi({ store: store!, bus: bus!, ask: ask!, kinds: [], aliveMs: 1_000, log: silentLog }),
-      eventRoutes({ events: events! }),
+      eventRoutes({ events: events!, kinds: [] }),
       metricsRoutes({ store: store!, log: silentLog }),
       releaseEndpoints({ store: store! }),
-      webhookRoutes({ store: store!, bus: bus!, allowPrivate: false }),
+      webhookRoutes({ store: store!, bus: bus!, kinds: [], allowPrivate: false }),
       health,
       (app) => mountPages(app, { builders: { run: notCalled("builders") as never }, log: silentLog }),
     ],

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await cluster.settled(workers);
   const log = createLog("info", {}, (line) => lines.push(line));
   events = createEventLog({ store: cluster.store, bus: cluster.bus, log, stallMs: 300 });
-  service = await serveParts(eventRoutes({ events, keepAliveMs: 300, most: 6 }));
+  service = await serveParts(eventRoutes({ events, kinds: KINDS, keepAliveMs: 300, most: 6 }));
 });
 afterAll(async () => {
   events?.close();
@@ -45,6 +45,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
+const KINDS = [{ kind: "account" }, { kind: "nothing" }];
 const account = (id: string) => ({ kind: "account", id });
 const add = (id: string) => cluster.ask.ask(account(id), { type: "ADD", amount: 1 });
 
@@ -151,6 +152,9 @@ describe("GET /events", () => {
     expect((await fetch(`${service.url}/events?from=yesterday`)).status).toBe(400);
     expect((await fetch(`${service.url}/events?from=5.account.1.%25zz`)).status).toBe(400);
     expect((await fetch(`${service.url}/events?kind=No`)).status).toBe(400);
+    const bogus = await fetch(`${service.url}/events?kind=bogus`);
+    expect(bogus.status).toBe(400);
+    expect(await bogus.json()).toMatchObject({ code: "bad_kind", details: { kinds: ["account", "nothing"] } });
     const ended = new AbortController();
     const open = await Promise.all(
       Array.from({ length: 6 }, () => fetch(`${service.url}/events`, { signal: ended.signal })),

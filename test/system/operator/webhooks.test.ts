@@ -50,8 +50,8 @@ beforeAll(async () => {
   events = createEventLog({ store: cluster.store, bus: cluster.bus, log });
   sender = start();
   const { store, bus } = cluster;
-  service = await serveParts(webhookRoutes({ store, bus, allowPrivate: true }));
-  strict = await serveParts(webhookRoutes({ store, bus, allowPrivate: false }));
+  service = await serveParts(webhookRoutes({ store, bus, kinds: KINDS, allowPrivate: true }));
+  strict = await serveParts(webhookRoutes({ store, bus, kinds: KINDS, allowPrivate: false }));
 });
 afterEach(async () => {
   const { webhooks } = await call("GET", "/webhooks");
@@ -82,6 +82,7 @@ async function receive(filter: Record<string, string> = {}): Promise<Receiver & 
   receiver.secret = made.secret;
   return Object.assign(receiver, { id: made.id as string });
 }
+const KINDS = [{ kind: "account" }, { kind: "nothing" }];
 const account = (id: string) => ({ kind: "account", id });
 const add = (id: string) => cluster.ask.ask(account(id), { type: "ADD", amount: 1 }, { deadlineMs: 20_000 });
 const first = (receiver: Receiver) => [...new Set(receiver.taken.map((event) => event.id))];
@@ -265,6 +266,7 @@ describe("webhooks", () => {
     const tested = await call("POST", `/webhooks/${made.id}/test`, undefined, 200, strict);
     expect(tested).toMatchObject({ delivered: false, code: null, error: expect.stringContaining("do not go to") });
     await call("POST", "/webhooks", { url: "https://example.com/", kind: "No" }, 400);
+    await call("POST", "/webhooks", { url: "https://example.com/", kind: "bogus" }, 400);
     await call("POST", "/webhooks", { url: "https://example.com/", secret: "mine" }, 400);
     await call("POST", "/webhooks", { url: "https://example.com/", from: "5.x" }, 400);
     await call("GET", "/webhooks/wh_unknown1", undefined, 404);
