@@ -130,6 +130,11 @@ async function startEmbeddedNats({ options, log, stops, listening }: StartContex
   return { url: endpoint.ownUrl, token, endpoint };
 }
 
+/** The host and the port in a server's URL, without credentials. */
+function addressIn(url: string): string {
+  return url.replace(/^[a-z]+:\/\//i, "").replace(/^.*@/, "").replace(/\/.*$/, "");
+}
+
 /** Has the embedded endpoint answer JetStream clients from the log of transitions. */
 async function serveStreams(context: AppContext, endpoint: NatsEndpoint): Promise<void> {
   const { options, log, stops, store, bus } = context;
@@ -149,7 +154,10 @@ async function openBus(
   { options, log, progress, stops, lose }: StartContext,
   { url, token, tls }: NatsServer,
 ): Promise<Bus> {
-  const patience = setTimeout(() => progress("Waiting for the NATS server to answer"), PATIENCE_MS);
+  const server = options.natsUrl === undefined
+    ? "The embedded NATS endpoint"
+    : `The NATS server at ${url.split(",").map((one) => addressIn(one.trim())).join(", ")} (--nats-url)`;
+  const patience = setTimeout(() => progress(`${server} does not answer; the start waits for it`), PATIENCE_MS);
   const bus = await connectBus({ url, token, tls, user: options.natsUser, name: options.worker, log })
     .finally(() => clearTimeout(patience));
   stops.push(() => bus.close());
