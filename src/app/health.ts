@@ -11,7 +11,7 @@ import { countServedPartitions } from "#src/runtime/operations/counts.ts";
 import type { Lease } from "#src/runtime/placement/namedLease.ts";
 import type { Failure } from "#src/base/result.ts";
 import type { Worker } from "#src/runtime/worker.ts";
-import { pingDatabase } from "#src/store/server.ts";
+import { probeWrites } from "#src/store/server.ts";
 import type { Store } from "#src/store/store.ts";
 import { type AppContext, listen, urlOf } from "#src/app/context.ts";
 import { healthPort } from "#src/app/ports.ts";
@@ -22,9 +22,9 @@ const MOST_BEHIND = 10;
 const notReady = (why: string): Check => ({ ready: false, why });
 const ready = (says?: string): Check => says === undefined ? { ready: true } : { ready: true, says };
 
-/** Whether the database answers. */
+/** Whether the database answers and can be written. */
 export async function databaseCheck(store: Store): Promise<Check> {
-  await pingDatabase(store.sql);
+  await probeWrites(store);
   return ready();
 }
 

@@ -6,6 +6,13 @@ import type { Store } from "#src/store/store.ts";
 export const networkMigrations: readonly Migration[] = [{
   id: "store-1",
   sql: `create table network (one boolean primary key default true check (one), magic bigint not null)`,
+}, {
+  id: "store-2",
+  sql: `
+-- Written to learn whether the database can be written. "filler" is stored in the row, so that it needs a page.
+create table write_probe (one boolean primary key default true check (one), at timestamptz not null default now(), filler text);
+alter table write_probe alter column filler set storage plain;
+`,
 }];
 
 /** The magic of the network that the database belongs to; `undefined` before the first claim. */

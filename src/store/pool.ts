@@ -61,10 +61,15 @@ interface Connection {
 /**
  * Opens a pool of at most `max` connections with the options of `maker`, a pool that only creates queries. A statement
  * gets an idle connection, else a new one, else the one with the fewest statements; a transaction gets it for itself.
+ * `onError` is called with the error of each that fails.
  *
  * It is one function, because its parts share the connections and what waits for them.
  */
-export function openPool(maker: Sql, max: number): { readonly sql: Sql; end(seconds: number): Promise<void> } {
+export function openPool(
+  maker: Sql,
+  max: number,
+  onError: (error: unknown) => void = () => {},
+): { readonly sql: Sql; end(seconds: number): Promise<void> } {
   const connections = new Set<Connection>();
   /** Users that wait because each connection has a transaction. */
   const waiting: ((connection: Connection) => void)[] = [];
@@ -138,7 +143,10 @@ export function openPool(maker: Sql, max: number): { readonly sql: Sql; end(seco
     return new Promise((resolve, reject) =>
       use(async (connection) => {
         connection.abort = reject;
-        await transact(maker, connection, args).then(resolve, reject);
+        await transact(maker, connection, args).then(resolve, (error) => {
+          onError(error);
+          reject(error);
+        });
         connection.abort = undefined;
       })
     );
@@ -146,6 +154,7 @@ export function openPool(maker: Sql, max: number): { readonly sql: Sql; end(seco
   const unsupported = () => Promise.reject(new TypeError("This pool runs statements and transactions only."));
   const ownHandler = handlerOf(maker);
   const handler: Handler = (query) => {
+    query.catch(onError);
     if (ended) return ownHandler(query);
     if (query.cursorFn) return query.reject(new TypeError("A cursor needs a transaction."));
     use((connection) => {

@@ -57,10 +57,27 @@ export async function checkServer(
   return ok(warnings);
 }
 
-/** Resolves when the server answers; rejects where it does not. */
-export async function pingDatabase(sql: Queries): Promise<void> {
-  await sql`select 1`;
+/**
+ * Writes a row; rejects where the database cannot be written. After a failure of any write it has the table grow, because
+ * on a full disk only a write that needs no new page succeeds.
+ */
+export async function probeWrites(store: Store): Promise<void> {
+  const { failure } = store.writes;
+  await store.sql`insert into write_probe (one) values (true) on conflict (one) do update set at = now()`;
+  if (failure === undefined) return;
+  const done = new Error("rolled back");
+  await store.sql.begin(async (sql) => {
+    await sql`update write_probe set filler = repeat('x', ${PAGE_BYTES}::int)`;
+    throw done;
+  }).catch((error) => {
+    if (error !== done) throw error;
+  });
+  // A write may have failed in the meantime.
+  if (store.writes.failure === failure) store.writes.failure = undefined;
 }
+
+/** Bytes of a row that fill a page of a table. */
+const PAGE_BYTES = 8_000;
 
 /** The snapshot in which a statement sees the database now, as text: equal ones see the same rows (`pg_current_snapshot`). */
 export async function readSnapshotId(sql: Queries): Promise<string> {

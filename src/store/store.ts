@@ -7,6 +7,7 @@
 import postgres from "postgres";
 import { errorCode } from "#src/base/errorCode.ts";
 import { parseWritten, toJson } from "#src/base/json.ts";
+import { reason } from "#src/base/log.ts";
 import { memberOf } from "#src/base/member.ts";
 import { arraysOf, arrayTypes } from "#src/store/arrays.ts";
 import { byteType } from "#src/store/bytes.ts";
@@ -16,6 +17,8 @@ import { traced } from "#src/store/traced.ts";
 /** A pool. `sql` is postgres.js with `bigint` for int8 and exact JSON. */
 export interface Store {
   readonly sql: Sql;
+  /** The last failure that said that the database cannot be written, until `probeWrites` has written. */
+  readonly writes: { failure: string | undefined };
   /** Opens a separate pool on the same database, with its own settings. It is closed with this one. */
   beside(options: { max: number; settings: Settings }): Store;
   close(): Promise<void>;
@@ -64,8 +67,12 @@ export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 /** Opens a pool of at most `max` connections, 10 by default. It connects at the first query. */
 export function openStore(
   url: string,
-  options: { max?: number; application?: string; settings?: Settings } = {},
+  options: { max?: number; application?: string; settings?: Settings; writes?: Store["writes"] } = {},
 ): Store {
+  const writes = options.writes ?? { failure: undefined };
+  const onError = (error: unknown) => {
+    if (UNWRITABLE.test(errorCode(error))) writes.failure = reason(error);
+  };
   const application = options.application ?? "arbor";
   const maker = postgres(url, {
     // Connections stay open: `openPool` treats every closed connection as lost.
@@ -80,18 +87,22 @@ export function openStore(
   const arrayTypesOf = memberOf(memberOf(maker.options, "shared"), "typeArrayMap");
   if (typeof arrayTypesOf !== "object" || arrayTypesOf === null) throw new TypeError("postgres.js has no array types");
   Object.assign(arrayTypesOf, arraysOf);
-  const pool = openPool(maker, options.max ?? 10);
+  const pool = openPool(maker, options.max ?? 10, onError);
   const separate: Store[] = [];
   return {
     sql: traced(pool.sql),
+    writes,
     beside: (other) => {
-      const store = openStore(url, { application, ...other });
+      const store = openStore(url, { application, writes, ...other });
       separate.push(store);
       return store;
     },
     close: async () => void await Promise.all([pool.end(5), ...separate.map((store) => store.close())]),
   };
 }
+
+/** SQLSTATE of a full disk, of errors of the disk and of a server that takes no writes. */
+const UNWRITABLE = /^(53100|58030|25006)$/;
 
 /** Codes of the client library, of sockets and of PostgreSQL. */
 const RETRYABLE = new Set([

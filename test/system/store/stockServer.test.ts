@@ -4,6 +4,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { serverAccount } from "#src/embedded/account.ts";
 import { findBinaries } from "#src/embedded/binaries.ts";
 import { openLookupStore } from "#src/store/readPool.ts";
+import { databaseCheck } from "#src/app/health.ts";
+import { until } from "../../support/base/until.ts";
+import { migrateWhole } from "#src/store/migrations.ts";
+import { networkMigrations } from "#src/store/network.ts";
 import { checkServer } from "#src/store/server.ts";
 import { CONNECTION_SETTINGS, openStore, type Store } from "#src/store/store.ts";
 import { type PostgresServer, startInstalledServer } from "../../support/infra/postgresServer.ts";
@@ -67,6 +71,33 @@ test("a database that cannot hold every text is refused", async () => {
   const ascii = openStore(url.href, { max: 1 });
   expect(await checkServer(ascii)).toMatchObject({ ok: false, error: { code: "encoding" } });
   await ascii.close();
+});
+
+test("a database that takes no writes, or has no room, makes the process not ready", async () => {
+  const admin = openStore(server.url, { max: 1 });
+  await migrateWhole(admin, networkMigrations);
+  const used = openStore(server.url, { max: 2 });
+  expect(await databaseCheck(used)).toEqual({ ready: true });
+  await admin.sql.unsafe("alter system set default_transaction_read_only = on");
+  await admin.sql`select pg_reload_conf()`;
+  await until("writes fail", () => databaseCheck(used).then(() => false, (error) => /read-only/.test(error.message)));
+  await admin.sql.unsafe("set default_transaction_read_only = off");
+  await admin.sql.unsafe("alter system reset default_transaction_read_only");
+  await admin.sql`select pg_reload_conf()`;
+  await until("writes succeed", () => databaseCheck(used).then(({ ready }) => ready, () => false));
+  // A full disk: what needs a new page fails, what fits into a page succeeds.
+  await admin.sql.unsafe(`
+    create function full_disk() returns trigger language plpgsql as
+      $$ begin if length(new.filler) > 0 then raise exception 'no space' using errcode = '53100'; end if; return new; end $$;
+    create trigger full_disk before update on write_probe for each row execute function full_disk();
+    create function fail() returns int language plpgsql as
+      $$ begin raise exception 'no space' using errcode = '53100'; end $$`);
+  expect(await databaseCheck(used)).toEqual({ ready: true });
+  await expect(used.beside({ max: 1, settings: {} }).sql`select fail()`).rejects.toThrow("no space");
+  for (const _ of [1, 2]) await expect(databaseCheck(used)).rejects.toThrow("no space");
+  await admin.sql`drop trigger full_disk on write_probe`;
+  expect(await databaseCheck(used)).toEqual({ ready: true });
+  await Promise.all([used.close(), admin.close()]);
 });
 
 test("a server that may lose commits is reported", async () => {
