@@ -62,20 +62,25 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
     return [];
   });
   const health = healthRoutes({ health: context.health, more: () => ({ tip: { ...devnet.tip() } }) });
+  const hosts = [...options.hosts, options.host];
   const origins = options.devnetOrigins;
   const without = options.devnetWithout;
   let places: DevnetPlaces = {};
   const admin = without.has("admin") ? undefined : { places: () => places };
   const withWallet = !without.has("wallet");
   const explorer = { builders, index: !without.has("index"), wallet: withWallet };
-  const app = devnetApp({ devnet, store, port: context.port, files, health, origins, admin, explorer, log });
+  const app = devnetApp({ devnet, store, port: context.port, files, health, hosts, origins, admin, explorer, log });
   if (withWallet) walletRoutes(app, { devnet, port: context.port });
   const listener = await listen(context, app, devnetPort(options));
   if (withWallet) context.devnetWallet.port = listener.port;
   listening.push({ name: "devnet and faucet", at: urlOf(listener) });
   if (!without.has("blockfrost")) {
     const { measure } = builders;
-    const indexer = await listen(context, blockfrostApp({ devnet, store, measure, log }, health), indexerPort(options));
+    const indexer = await listen(
+      context,
+      blockfrostApp({ devnet, store, measure, log }, health, hosts),
+      indexerPort(options),
+    );
     listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(indexer)}/api/v1` });
     places = { ...places, indexer: indexer.port };
   }

@@ -144,7 +144,7 @@ export class OperatorClient {
     return this.send("POST", `/tokens/${encodeURIComponent(tokenId)}/release`);
   }
 
-  /** Begins to write the streams of transitions anew from the database. */
+  /** Begins to write the streams of transitions again from the database. */
   startRebuild(body: { readonly stream?: boolean } = {}): Promise<Rebuild> {
     return this.send("POST", "/events/rebuild", body);
   }

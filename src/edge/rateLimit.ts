@@ -83,7 +83,7 @@ export function buildLimit({ builds: most, proxies }: Omit<RateLimit, "perSecond
 }
 
 /** The key under which a client is counted. */
-function clientOf(c: Context<{ Bindings: Peer }>, proxies: number): string {
+export function clientOf(c: Context<{ Bindings: Peer }>, proxies: number): string {
   const chain = (c.req.header("x-forwarded-for") ?? "").split(",").map((one) => one.trim()).filter(Boolean);
   // an app that is called without a listener has no environment
   const peer = c.env?.address ?? "";

@@ -26,25 +26,37 @@ export function hostProblem(name: string): string | undefined {
   return name === "*" || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) ? undefined : `${name} is not a host name`;
 }
 
-/**
- * Refuses requests under other names (403 `bad_host`) and from pages of other origins (403 `bad_origin`). With `local`,
- * pages that this machine serves are accepted on any port: those under development.
- */
-export function guardSites({ hosts, origins, local = false }: Sites & { readonly local?: boolean }): MiddlewareHandler {
+/** Refuses requests under other names: 403 `bad_host`. */
+export function guardHosts(hosts: Sites["hosts"]): MiddlewareHandler {
   const names = new Set(hosts.map((name) => name.toLowerCase()));
-  const pages = new Set(origins.map((origin) => origin.toLowerCase()));
   const answersTo = (name: string) => names.has("*") || names.has(name) || isOfMachine(name) || isAddress(name);
   return async (c, next) => {
     if (OPEN.test(c.req.path)) return await next();
-    const host = (c.req.header("host") ?? new URL(c.req.url).host).toLowerCase();
-    const name = /[/@?#\\\s]/.test(host) ? undefined : hostnameOf(`http://${host}`);
-    if (name === undefined || !answersTo(name)) {
+    const name = hostnameOf(`http://${hostOf(c)}`);
+    if (/[/@?#\\\s]/.test(hostOf(c)) || name === undefined || !answersTo(name)) {
       throw new HttpFailure(
         403,
         "bad_host",
         "This service accepts localhost, IP addresses and the names in --hosts as Host.",
       );
     }
+    await next();
+  };
+}
+
+/** The host and port that a request names. */
+const hostOf = ({ req }: Context) => (req.header("host") ?? new URL(req.url).host).toLowerCase();
+
+/**
+ * Refuses requests under other names (403 `bad_host`) and from pages of other origins (403 `bad_origin`). With `local`,
+ * pages that this machine serves are accepted on any port: those under development.
+ */
+export function guardSites({ hosts, origins, local = false }: Sites & { readonly local?: boolean }): MiddlewareHandler {
+  const guardHost = guardHosts(hosts);
+  const pages = new Set(origins.map((origin) => origin.toLowerCase()));
+  const guardOrigin: MiddlewareHandler = async (c, next) => {
+    if (OPEN.test(c.req.path)) return await next();
+    const host = hostOf(c);
     const origin = c.req.header("origin")?.toLowerCase();
     const isOwn = origin === `http://${host}` || origin === `https://${host}`;
     const isLocal = () => local && origin !== undefined && isOfMachine(hostnameOf(origin) ?? "");
@@ -52,6 +64,7 @@ export function guardSites({ hosts, origins, local = false }: Sites & { readonly
     if (!allowed) throw new HttpFailure(403, "bad_origin", "Pages of other origins may not call this service.");
     await next();
   };
+  return (c, next) => guardHost(c, async () => void await guardOrigin(c, next));
 }
 
 /** The host name in a URL; undefined where the text is no URL. */

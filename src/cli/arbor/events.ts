@@ -51,7 +51,7 @@ export function eventsCommand(program: Command): void {
 
   define<{ readonly stream: boolean }>(events, {
     usage: "rebuild",
-    description: "write the JetStream streams anew from the database (operators)",
+    description: "write the JetStream streams again from the database (operators)",
     example: "events rebuild",
   }, async ({ operator, output, options: { stream } }) => {
     const client = await operator();

@@ -31,6 +31,7 @@ import { transactionOperations } from "#src/edge/blockfrost/transactions.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { respond } from "#src/edge/json.ts";
 import { publicApp } from "#src/edge/service.ts";
+import { guardHosts } from "#src/edge/sites.ts";
 import { startPage } from "#src/edge/startPage.ts";
 
 /** Prefixes of all paths: Blockfrost's own, and that of Yaci Store. */
@@ -58,10 +59,14 @@ export function blockfrostOperations(service: BlockfrostService): Operation[] {
   ];
 }
 
-/** The app of a devnet; `health` adds the health endpoints. */
-export function blockfrostApp(service: BlockfrostService, health?: (app: OpenAPIHono) => void): OpenAPIHono {
+/** The app of a devnet; `health` adds the health endpoints, and `hosts` are further names under which it is called. */
+export function blockfrostApp(
+  service: BlockfrostService,
+  health?: (app: OpenAPIHono) => void,
+  hosts: readonly string[] = [],
+): OpenAPIHono {
   const operations = blockfrostOperations(service);
-  const app = serveOperations(operations, service.log);
+  const app = serveOperations(operations, service.log, hosts);
   startPage(app, "blockfrost", ["/"]);
   health?.(app);
   mountDocs(app, { prefix: "/api/v1", document: () => blockfrostDocument(app, operations) });
@@ -69,10 +74,15 @@ export function blockfrostApp(service: BlockfrostService, health?: (app: OpenAPI
 }
 
 /** An app with some operations, under each prefix. */
-export function serveOperations(operations: readonly Operation[], log: Log): OpenAPIHono {
+export function serveOperations(
+  operations: readonly Operation[],
+  log: Log,
+  hosts: readonly string[] = [],
+): OpenAPIHono {
   // some clients join a base and a path that both have a slash
   const singleSlashes = (request: Request) => getPath(request).replace(/\/{2,}/g, "/");
   const app = publicApp("blockfrost", log, undefined, blockfrostRefusals, singleSlashes);
+  app.use(guardHosts(hosts));
   addOperations(app, operations, PREFIXES);
   return app;
 }

@@ -22,6 +22,7 @@ import { untilInBlock } from "#src/edge/devnet/untilInBlock.ts";
 import { answeredBy, HttpFailure, refusalOf } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { mountPage } from "#src/edge/pageBundle.ts";
+import { guardHosts } from "#src/edge/sites.ts";
 import { publicApp } from "#src/edge/service.ts";
 
 export interface DevnetEdgeOptions extends LedgerRoutesOptions {
@@ -36,6 +37,8 @@ export interface DevnetEdgeOptions extends LedgerRoutesOptions {
   readonly admin?: Pick<AdminRoutesOptions, "places"> | undefined;
   /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
   readonly origins?: Origins;
+  /** Names under which it is called, beside this machine's and addresses; `*` is any. */
+  readonly hosts?: readonly string[];
   /** How long a top-up waits for its block, in ms; Yaci DevKit waits as long. */
   readonly topupMs?: number;
 }
@@ -63,9 +66,9 @@ const answered = answeredBy(refusal);
 
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. One function, since it only declares endpoints. */
 export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
-  const { devnet, port, health, log, origins = [], topupMs = 10_000 } = options;
+  const { devnet, port, health, log, hosts = [], origins = [], topupMs = 10_000 } = options;
   const app = publicApp("devnet", log);
-  app.use(guardOrigins(origins));
+  app.use(guardHosts(hosts), guardOrigins(origins));
 
   /** The bytes of an address that outputs can be sent to on this network. */
   const payable = (text: string): string => {

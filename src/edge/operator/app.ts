@@ -30,7 +30,7 @@ const DOCS_HEADERS = `{
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function operatorApp({ guard: guarding, parts, log }: OperatorOptions): OpenAPIHono {
   const app = serviceApp("operator", log);
-  app.use(careful, guard(guarding));
+  app.use(careful, guard(guarding, log));
   for (const part of parts) part(app);
   mountDocs(app, {
     document: () => describe(app, guarding.token !== undefined),

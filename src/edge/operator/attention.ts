@@ -286,7 +286,7 @@ async function streams(store: Store): Promise<Item[]> {
     severity: "bad",
     title,
     detail,
-    advice: "`arbor events rebuild` writes the streams of transitions anew from the database.",
+    advice: "`arbor events rebuild` writes the streams of transitions again from the database.",
     page: "/ui/workers",
   });
   if (rebuild?.status === "failed") {

@@ -7,6 +7,7 @@
  * answers needs the token.
  */
 import type { Context, MiddlewareHandler } from "hono";
+import type { Log } from "#src/base/log.ts";
 import { bearerCheck } from "#src/edge/bearer.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
@@ -15,6 +16,8 @@ export interface GuardOptions {
   readonly loopback: boolean;
   /** The bearer token, of at least `TOKEN_LENGTH` characters; needed where `loopback` is false. */
   readonly token?: string;
+  /** Proxies in front of the service that append the peer's address to `X-Forwarded-For`. */
+  readonly proxies?: number;
 }
 
 /** Minimum length of a token, in characters. */
@@ -49,11 +52,11 @@ export const careful: MiddlewareHandler = async (c, next) => {
  * Refuses requests without the token, and those of pages of other sites. Throws a `TypeError` where other machines
  * reach the service and it has no token.
  */
-export function guard({ loopback, token }: GuardOptions): MiddlewareHandler {
+export function guard({ loopback, token, proxies = 0 }: GuardOptions, log: Log): MiddlewareHandler {
   if (!loopback && token === undefined) {
     throw new TypeError("a service that is reachable from other machines requires a token");
   }
-  const hasToken = token === undefined ? () => true : bearerCheck(token);
+  const hasToken = token === undefined ? () => true : bearerCheck(token, { log, proxies });
   return async (c, next) => {
     const host = c.req.header("host") ?? "";
     if (loopback && !LOOPBACK_HOST.test(host)) {

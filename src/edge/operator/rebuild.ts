@@ -16,7 +16,7 @@ export function rebuildEndpoints(options: RebuildOptions): OperatorPart {
       answer: rebuildState,
     }, state);
     endpoint(app, "post", "/events/rebuild", {
-      summary: "Write the JetStream streams of transitions anew from the database",
+      summary: "Write the JetStream streams of transitions again from the database",
       description:
         "For streams that lack transitions, because NATS lost its storage or confirmed messages. Empties the streams, " +
         "writes all retained transitions, and then what was written meanwhile. Consumers stay and get them again. " +

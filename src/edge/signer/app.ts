@@ -30,7 +30,7 @@ export function signerApp(options: SignerEdgeOptions): OpenAPIHono {
   options.health(app);
   app.use(guardSites({ hosts, origins: [] }));
   if (token !== undefined) {
-    const hasToken = bearerCheck(token);
+    const hasToken = bearerCheck(token, { log });
     app.use(async (c, next) => {
       if (!(c.req.method === "GET" && OPEN.test(c.req.path)) && !hasToken(c)) {
         c.header("www-authenticate", 'Bearer realm="arbor signer"');

@@ -1,5 +1,5 @@
 /**
- * Writes the streams of transitions anew from the database.
+ * Writes the streams of transitions again from the database.
  *
  * While that lasts the streams take messages at private subjects only, which they transform back, so that workers get no
  * confirmation: what they have waits in the outbox and follows what is rebuilt, in each actor's order. Consumers stay,

@@ -5,7 +5,9 @@ import { silentLog } from "#src/base/log.ts";
 import { readOptions } from "#src/app/options.ts";
 import { handleErrors } from "#src/edge/errors.ts";
 import { publicApp } from "#src/edge/service.ts";
+import { serveOperations } from "#src/edge/blockfrost/app.ts";
 import { guardSites } from "#src/edge/sites.ts";
+import { edgesAlone } from "../../support/service/edges.ts";
 
 type Options = Parameters<typeof guardSites>[0];
 const none: Options = { hosts: [], origins: [] };
@@ -138,4 +140,16 @@ test("the options accept hosts and origins, and refuse everything else", () => {
   for (const args of [["--hosts", "http://x"], ["--hosts", "a:1"], ["--origins", "app.example"]]) {
     expect(readOptions(args, {})).toMatchObject({ ok: false, error: { code: "bad_option" } });
   }
+});
+
+test("the devnet and its Blockfrost API answer under no name of another site, except those in --hosts", async () => {
+  const blockfrost = (hosts: readonly string[]) => serveOperations([], silentLog, hosts);
+  const devnet = edgesAlone().find(({ name }) => name === "devnet")!.app;
+  for (const app of [devnet, blockfrost([])]) {
+    const answer = await app.request("/none", { headers: { host: "attacker.example:10000" } });
+    expect(answer.status).toBe(403);
+    expect((await app.request("/none", { headers: { host: "127.0.0.1:10000" } })).status).not.toBe(403);
+  }
+  const named = await blockfrost(["devnet"]).request("/none", { headers: { host: "devnet:8080" } });
+  expect(named.status).not.toBe(403);
 });
