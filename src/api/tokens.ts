@@ -166,6 +166,20 @@ export const token = z.object({
   pending: pendingState.optional().describe("Absent if no pending transaction concerns the token."),
 }).meta({ id: "Token" });
 
+/** What requests of a signing service have at their top: clients of its first version read it there. */
+export const atTop = {
+  id: z.string().describe("Equal to `outputRefId`."),
+  operation: change.shape.operation.describe("Equal to `change.operation`."),
+  key: change.shape.key.describe("Equal to `change.key`."),
+  value: change.shape.value.describe("Equal to `change.value`."),
+};
+/** A token in the answers of a signing service. */
+export const signedToken = token.extend({
+  requests: z.array(request.extend(atTop).meta({ id: "SignedRequest" })).describe(
+    token.shape.requests.description ?? "",
+  ),
+}).meta({ id: "SignedToken" });
+
 export const facts = z.record(z.string(), z.string()).meta({ id: "Facts" });
 
 export const indexerStatus = z.object({
