@@ -100,7 +100,7 @@ async function submit(
   const cbor = await readSubmittedCbor(options.store.sql, hash);
   if (!cbor) throw new Error("the transaction's row is missing");
   const refused = async (failures: Refused["failures"], lost?: LossCause): Promise<Event> => ({
-    ...refusal(attempt, failures, lost),
+    ...refusal(attempt, causeFirst(failures), lost),
     ...(taken ? await concerned(options, hash, cbor) : {}),
   });
   for (let tries = 1;; tries++) {
@@ -115,6 +115,11 @@ async function submit(
     });
     if (lost || found === 0) return await refused(failures, lost);
   }
+}
+
+/** The failures with missing inputs first: others, such as redeemers without an input, follow from them. */
+function causeFirst(failures: Refused["failures"]): Refused["failures"] {
+  return [...failures].sort((a, b) => Number(b.name === "BadInputsUTxO") - Number(a.name === "BadInputsUTxO"));
 }
 
 /** Who signs again when a transaction is lost, and what is lost with it. */

@@ -174,11 +174,11 @@ function cut(text: string, units: number): string {
 
 /**
  * The row of `submission_status`. `lapsedUntil`: a rollback below that slot makes the transaction valid again.
- * `failures`: why the network refuses a transaction that it had accepted.
+ * `failures`: why the network refuses it.
  */
 function standing(
   hash: string,
-  status: "pending" | "in_ledger" | "expired",
+  status: "pending" | "in_ledger" | "expired" | "refused",
   lapsedUntil: number | null = null,
   failures: TransactionContext["failures"] = [],
 ) {
@@ -264,6 +264,16 @@ export const transactionMachine = setup({
       const { wallet } = event;
       enqueue.assign({ wallets: context.wallets.filter((one) => one !== wallet) });
       enqueue({ type: "remove", params: { table: "link", key: { hash: context.hash, wallet } } });
+    }),
+    /** The network refused it before it was ever taken: no wallet lists it, and its status says so. */
+    unlinkRefused: enqueueActions(({ enqueue, context, event }) => {
+      if (event.type !== "REFUSED") return;
+      for (const wallet of context.wallets) {
+        enqueue({ type: "remove", params: { table: "link", key: { hash: context.hash, wallet } } });
+      }
+      const row = standing(context.hash, "refused", null, causesOf(event.failures));
+      enqueue({ type: "put", params: { table: "status", row } });
+      enqueue.assign({ wallets: [], taken: false });
     }),
     unlinkAll: enqueueActions(({ enqueue, context }) => {
       for (const wallet of context.wallets) {
@@ -363,7 +373,7 @@ export const transactionMachine = setup({
         ACCEPTED: { guard: "ofThisAttempt", target: "pending", actions: ["take", "open", "answerWaiting"] },
         REFUSED: [
           { guard: "ofThisAttemptAndTaken", target: "refused", actions: ["refuse", "close", "lapse", "reportLoss"] },
-          { guard: "ofThisAttempt", target: "refused", actions: ["refuse", "close", "unlinkAll"] },
+          { guard: "ofThisAttempt", target: "refused", actions: ["refuse", "close", "unlinkRefused"] },
         ],
       },
     },

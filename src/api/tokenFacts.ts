@@ -3,7 +3,7 @@
  */
 import { z } from "zod";
 import { keyEncoding } from "#src/api/proofs.ts";
-import { change, encoding, facts, flag, request } from "#src/api/tokens.ts";
+import { atTop, change, encoding, facts, flag, request } from "#src/api/tokens.ts";
 
 /** Most entries of a page. */
 export const MOST = 1_000;
@@ -172,6 +172,11 @@ export const openRequests = z.object({
   total: z.int().describe("Number of open requests of the token."),
   requests: z.array(openRequest),
 }).meta({ id: "OpenRequests", description: "Open requests of a token, oldest first." });
+
+/** Open requests in the answers of a signing service. */
+export const signedOpenRequests = openRequests.extend({
+  requests: z.array(openRequest.extend(atTop).meta({ id: "SignedOpenRequest" })),
+}).meta({ id: "SignedOpenRequests", description: "Open requests of a token, oldest first." });
 
 export const timelineQuery = { ...historyPage, encoding };
 

@@ -166,6 +166,20 @@ export const token = z.object({
   pending: pendingState.optional().describe("Absent if no pending transaction concerns the token."),
 }).meta({ id: "Token" });
 
+/** What requests of a signing service have at their top: clients of its first version read it there. */
+export const atTop = {
+  id: z.string().describe("Equal to `outputRefId`."),
+  operation: change.shape.operation.describe("Equal to `change.operation`."),
+  key: change.shape.key.describe("Equal to `change.key`."),
+  value: change.shape.value.describe("Equal to `change.value`."),
+};
+/** A token in the answers of a signing service. */
+export const signedToken = token.extend({
+  requests: z.array(request.extend(atTop).meta({ id: "SignedRequest" })).describe(
+    token.shape.requests.description ?? "",
+  ),
+}).meta({ id: "SignedToken" });
+
 export const facts = z.record(z.string(), z.string()).meta({ id: "Facts" });
 
 export const indexerStatus = z.object({
@@ -294,20 +308,20 @@ export const depth = z.string().regex(/^\d{1,4}$/, "expected a whole number of b
   });
 export const notInLedger = errorBody.extend({
   details: z.object({
-    status: z.enum(["mempool", "pending", "rolled_back", "expired", "unknown"]),
+    status: z.enum(["mempool", "pending", "rolled_back", "expired", "refused", "unknown"]),
     rolledBackFrom: z.int().optional().describe("Slot of the rolled-back block that contained the transaction."),
     causes: z.array(z.object({ name: z.string(), message: z.string() })).optional().describe(
-      "Why the network refuses an `expired` transaction before its last slot, by the ledger's names, or `TransactionLost` first: it " +
+      "Why the network refuses an `expired` or `refused` transaction before its last slot, by the ledger's names, or `TransactionLost` first: it " +
         "depends on a transaction that expired or is refused, which the message names.",
     ),
     signers: z.array(z.string()).optional().describe(
-      "Hashes of the keys that signed an `expired` transaction: they sign again what replaces it.",
+      "Hashes of the keys that signed an `expired` or `refused` transaction: they sign again what replaces it.",
     ),
     dependents: z.array(z.object({ txHash: z.string(), signers: z.array(z.string()) })).optional().describe(
-      "The transactions that cannot enter the ledger without an `expired` one, parents first, at most 100. Each is to be built and signed again.",
+      "The transactions that cannot enter the ledger without an `expired` or `refused` one, parents first, at most 100. Each is to be built and signed again.",
     ),
     rebuild: z.string().optional().describe(
-      "Path that builds an unsigned transaction in place of an `expired` one of a token.",
+      "Path that builds an unsigned transaction in place of an `expired` or `refused` one of a token.",
     ),
   }),
 }).meta({ id: "NotInLedger" });

@@ -87,7 +87,7 @@ async function recordTokens({ tokens, devnet }: Arbor, record: RecordExample): P
   await record("POST /transaction", {}, { signedTransaction: owner.sign(unsignedTransaction) });
   await landed(unsignedTransaction);
   await record("GET /token/{tokenId}/facts/{key}", { tokenId, key: "planet" });
-  await record("GET /token/{tokenId}/facts/", { tokenId });
+  await record("GET /token/{tokenId}/facts/", { tokenId, encoding: "hex" });
 
   const change = { key: "planet", oldValue: "Earth" };
   await record("POST /transaction/{address}/request-delete/{tokenId}", ofToken, change);

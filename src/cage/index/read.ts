@@ -252,6 +252,17 @@ export async function readSpentAt(sql: Queries, inputs: Fragment): Promise<strin
   return rows.map(({ hash }) => hash);
 }
 
+/** A state output, of whatever time, among outputs (`refKey`), with its token; undefined where none is one. */
+export async function readStateAmong(
+  sql: Queries,
+  refs: readonly string[],
+): Promise<{ readonly ref: string; readonly token: string } | undefined> {
+  if (refs.length === 0) return undefined;
+  const [row] = await sql<{ ref: string; token: string }[]>`
+    select ref, token from token_state where ref = any(${sql.array([...refs])}::text[]) order by ref limit 1`;
+  return row;
+}
+
 /** Values of facts, by the digests of their keys. */
 export async function readFactsAt(
   sql: Queries,

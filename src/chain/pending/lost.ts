@@ -109,7 +109,7 @@ async function readAncestors(sql: Queries, hash: string): Promise<readonly Ances
     with recursive up(hash) as (
       select ${hash}::text
       union select a.hash from up join submission s on s.hash = up.hash cross join lateral unnest(s.inputs) i(ref)
-        join submission_status a on a.hash = left(i.ref, 64)
+        join submission_status a on a.hash = left(i.ref, 64) and a.status <> 'refused'
         where not exists (select 1 from chain_transaction c where c.hash = a.hash and c.to_slot is null))
     select s.hash, s.cbor, array(select distinct left(ref, 64) from unnest(s.inputs) ref) as parents,
       t.status, t.failures

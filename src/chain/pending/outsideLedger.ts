@@ -10,14 +10,14 @@ import type { Queries } from "#src/store/store.ts";
 
 /** The state of a transaction that no block holds. */
 interface OutsideLedger {
-  readonly status: "mempool" | "pending" | "rolled_back" | "expired" | "unknown";
+  readonly status: "mempool" | "pending" | "rolled_back" | "expired" | "refused" | "unknown";
   /** Slot of the rolled back block that held it last. */
   readonly rolledBackFrom?: number;
-  /** Of an expired one: why the network refuses it before its last slot. */
+  /** Of an expired or refused one: why the network refuses it before its last slot. */
   readonly causes?: readonly LossCause[];
-  /** Of an expired one: hashes of the keys that signed it. */
+  /** Of an expired or refused one: hashes of the keys that signed it. */
   readonly signers?: readonly string[];
-  /** Of an expired one: what cannot enter the ledger without it, parents first. */
+  /** Of an expired or refused one: what cannot enter the ledger without it, parents first. */
   readonly dependents?: readonly { readonly txHash: string; readonly signers: readonly string[] }[];
 }
 
@@ -34,14 +34,14 @@ export async function readOutsideLedger(
   ]);
   const from = rolledBack === undefined ? {} : { rolledBackFrom: rolledBack };
   if (mempool.ok && mempool.value) return { status: "mempool", ...from };
-  if (submitted === "expired") {
+  if (submitted === "expired" || (submitted === "refused" && rolledBack === undefined)) {
     const [causes, cbor, dependents] = await Promise.all([
       readCauses(sql, hash),
       readSubmittedCbor(sql, hash),
       readDependents(sql, hash),
     ]);
     return {
-      status: "expired",
+      status: submitted,
       ...from,
       ...(causes.length > 0 ? { causes } : {}),
       ...(cbor ? { signers: signersOf(cbor) } : {}),

@@ -101,6 +101,8 @@ export async function releaseSubmissions(sql: Queries, hashes: readonly string[]
         and t.from_slot >= coalesce((select min(slot) from chain_block), -1))`;
   const free = rows.map(({ hash }) => hash);
   await sql`delete from submission where hash = any(${sql.array(free)}::text[])`;
+  // anyone may submit what the network refuses
+  await sql`delete from submission_status where hash = any(${sql.array(free)}::text[]) and status = 'refused'`;
   return free;
 }
 

@@ -39,7 +39,7 @@ export function signerApp(options: SignerEdgeOptions): OpenAPIHono {
       await next();
     });
   }
-  const tokens = createTokenService(options);
+  const tokens = createTokenService({ ...options, changesAtTop: true });
   signerRoutes(app, options, tokens);
   tokenEndpoints(app, tokens);
   startPage(app, "signer", ["/"]);

@@ -187,6 +187,9 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
 
   build(app, "get", "/transaction/:address/end-token/:tokenId", {
     summary: "Build the transaction that ends a token",
+    description:
+      "In a block, it burns the token and spends its state: there are no facts any more (404 `token_ended`), and no contract can refer to " +
+      "them. What the ledger has recorded stays: the token's history, timeline and open requests can still be read, and the requests retracted.",
     params: ofToken,
     query: paying,
     answer: api.unsigned,

@@ -16,9 +16,13 @@ export interface FactKey {
 /** Path segments before the key: an empty one, `token`, the token, `facts`. */
 const BEFORE = 4;
 
-/** The key in the path of a URL `/token/{tokenId}/facts/{key}…`. Throws `HttpFailure` 400 `bad_request`. */
+/**
+ * The key in the path of a URL `/token/{tokenId}/facts/{key}…`. Throws `HttpFailure` 400 `bad_request`; also for an empty text
+ * at the end of the path: it may have been `.`, which URL parsers remove.
+ */
 export function factKeyIn(url: string, encoding: "text" | "hex" | "digest"): FactKey {
-  const segment = new URL(url).pathname.split("/")[BEFORE] ?? "";
+  const [segment = "", ...behind] = new URL(url).pathname.split("/").slice(BEFORE);
+  if (segment === "" && behind.length === 0 && encoding === "text") throw noKey();
   const bytes = percentDecoded(segment);
   if (encoding === "text") return { path: digest(bytes), key: bytes };
   const text = fromUtf8(bytes) ?? "?";
@@ -27,6 +31,16 @@ export function factKeyIn(url: string, encoding: "text" | "hex" | "digest"): Fac
   }
   const given = fromHex(text);
   return encoding === "digest" ? { path: given } : { path: digest(given), key: given };
+}
+
+/** The refusal where the path has no key. */
+export function noKey(): HttpFailure {
+  return new HttpFailure(
+    400,
+    "bad_request",
+    "The path has no key. URL parsers remove the keys . and .. from a path: name them by encoding=hex (2e, 2e2e), and the empty key by " +
+      "encoding=hex with nothing after the slash.",
+  );
 }
 
 function bad(what: string): HttpFailure {

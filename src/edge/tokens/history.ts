@@ -28,6 +28,10 @@ import { rolledBack } from "#src/edge/tokens/factRoutes.ts";
 import { changeView, refRow, refView, type WriteBytes, writerOf } from "#src/edge/tokens/view.ts";
 import { digest } from "#src/forestry/hash.ts";
 
+/** Why histories outlive a token. */
+const ALSO_ENDED =
+  "Also of a token that has ended: it has no facts any more, but the ledger keeps the requests that made them, and anybody can read them there.";
+
 const refusals = {
   404: "`token_unknown`",
   409: "`rolled_back`: the state of `after` is no longer on the chain",
@@ -57,6 +61,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
 
   endpoint(app, "get", "/token/:tokenId/history", {
     summary: "Requests of a token, with their status",
+    description: ALSO_ENDED,
     params: { tokenId: api.tokenId },
     query: historyQuery,
     answer: tokenHistory,
@@ -72,6 +77,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
 
   endpoint(app, "get", "/token/:tokenId/timeline", {
     summary: "What happened to a token and its requests",
+    description: ALSO_ENDED,
     params: { tokenId: api.tokenId },
     query: timelineQuery,
     answer: timeline,
@@ -102,6 +108,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
   for (const path of ["/token/:tokenId/facts/:key/history", "/token/:tokenId/facts//history"]) {
     endpoint(app, "get", path, {
       summary: path.includes(":key") ? "Values of a key" : "Values of the empty key",
+      description: ALSO_ENDED,
       params: { tokenId: api.tokenId, ...(path.includes(":key") ? { key: z.string() } : {}) },
       query: factHistoryQuery,
       answer: factHistory,

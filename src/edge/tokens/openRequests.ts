@@ -2,7 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { readNewestToken } from "#actors/pendingTokens.ts";
-import { openRequests, openRequestsQuery } from "#src/api/tokenFacts.ts";
+import { openRequests, openRequestsQuery, signedOpenRequests } from "#src/api/tokenFacts.ts";
 import * as api from "#src/api/tokens.ts";
 import { countRequests, type PagedRequest, readRequestPage } from "#src/cage/index/read.ts";
 import { readOutlooks, type RequestOutlook } from "#src/cage/index/warnings.ts";
@@ -11,18 +11,18 @@ import { refKey } from "#src/cardano/output.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { rolledBack } from "#src/edge/tokens/factRoutes.ts";
 import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
-import { refView, requestView, type WriteBytes, writerOf } from "#src/edge/tokens/view.ts";
+import { requestView, writerOf } from "#src/edge/tokens/view.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { afterIn, linkNext } from "#src/edge/paging.ts";
 
 /** Adds `/token/{tokenId}/requests`. */
-export function openRequestRoutes(app: OpenAPIHono, { store, networkId }: TokenService): void {
+export function openRequestRoutes(app: OpenAPIHono, { store, networkId, changesAtTop = false }: TokenService): void {
   endpoint(app, "get", "/token/:tokenId/requests", {
     summary: "Open requests of a token, with what would happen to each if they were applied now",
     description: "Also of a token that has ended: what is open then can only be retracted.",
     params: { tokenId: api.tokenId },
     query: openRequestsQuery,
-    answer: openRequests,
+    answer: changesAtTop ? signedOpenRequests : openRequests,
     refusals: {
       404: "`token_unknown`",
       409: "`rolled_back`: the request of `after` is no longer on the chain",
@@ -52,18 +52,19 @@ export function openRequestRoutes(app: OpenAPIHono, { store, networkId }: TokenS
     const write = writerOf(encoding);
     const requests = page.map((one) => {
       const ref = refKey(one.utxo.ref);
-      return openView(one, write, newest.spent.get(ref), outlooks.get(ref));
+      return {
+        ...requestView(one, write, changesAtTop),
+        ...openView(one, newest.spent.get(ref), outlooks.get(ref)),
+      };
     });
     return { tokenId, status, total, requests };
   });
 }
 
-function openView(request: PagedRequest, write: WriteBytes, pending: string | undefined, outlook?: RequestOutlook) {
+function openView(request: PagedRequest, pending: string | undefined, outlook?: RequestOutlook) {
   const { utxo: { ref, output }, made, fee, refundAddress } = request;
   const address = readAddressHex(refundAddress);
   return {
-    ...requestView(request, write),
-    ...refView(ref),
     refundAddress: address.ok ? addressText(address.value) : refundAddress,
     lovelace: output.value.lovelace,
     fee,

@@ -14,6 +14,8 @@ export interface TokenEdgeOptions extends ServiceOptions {
   readonly off?: string;
   /** Whether facts come with slots when the query does not say. */
   readonly factSlots?: boolean;
+  /** Whether open requests have what they change at their top as well: those of a signing service do. */
+  readonly changesAtTop?: boolean;
   /** Builds the transaction that creates a token, which has no actor yet. */
   boot(from: TokenPayer, deadline: number): Promise<Result<Json, Failure>>;
   /** For proofs and summaries. */

@@ -13,7 +13,7 @@ import { readEvidence } from "#src/cage/index/evidence.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { GONE, timeHeader as headers, timeOf, tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
-import { type FactKey, factKeyIn } from "#src/edge/tokens/factKey.ts";
+import { type FactKey, factKeyIn, noKey } from "#src/edge/tokens/factKey.ts";
 import { proofView } from "#src/edge/tokens/proofView.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { digest } from "#src/forestry/hash.ts";
@@ -25,6 +25,9 @@ export function proofRoutes(app: OpenAPIHono, { store, builders }: Pick<TokenSer
       summary: path.endsWith("/")
         ? "The fact under the empty key, with its proof"
         : "A fact or its absence, with its proof",
+      description: path.endsWith("/")
+        ? "With `encoding=hex`. As text it is 400 `bad_request`: URL parsers make this path of the keys `.` and `..` too."
+        : "The keys `.` and `..` are named by `encoding=hex` (`2e`, `2e2e`) or `encoding=digest`: URL parsers remove them from a path.",
       params: { tokenId: api.tokenId, ...(path.endsWith("/") ? {} : { key: z.string() }) },
       query: { encoding: keyEncoding },
       headers,
@@ -37,6 +40,11 @@ export function proofRoutes(app: OpenAPIHono, { store, builders }: Pick<TokenSer
       return await attempt(params.tokenId, key, false, until) ?? await attempt(params.tokenId, key, true, until);
     });
   }
+
+  // what URL parsers make of the key `..`
+  app.get("/token/:tokenId/", () => {
+    throw noKey();
+  });
 
   /** An answer, read at one point; undefined where the thread needs all facts for it. */
   async function attempt(token: string, key: FactKey, whole: boolean, until: RunOptions) {

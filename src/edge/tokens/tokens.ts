@@ -14,7 +14,7 @@ import { GONE, tokenGone, type TokenService } from "#src/edge/tokens/service.ts"
 import { statusView, tokenLine, tokenView, writerOf } from "#src/edge/tokens/view.ts";
 
 /** Adds `/tokens` and `/token/{tokenId}`. */
-export function tokenRoutes(app: OpenAPIHono, { store, networkId }: TokenService): void {
+export function tokenRoutes(app: OpenAPIHono, { store, networkId, changesAtTop = false }: TokenService): void {
   endpoint(app, "get", "/tokens", {
     summary: "All live tokens",
     answer: api.tokens,
@@ -48,7 +48,7 @@ export function tokenRoutes(app: OpenAPIHono, { store, networkId }: TokenService
         }),
         after,
       },
-      answer: api.token,
+      answer: changesAtTop ? api.signedToken : api.token,
       refusals: GONE,
     },
     async ({ params: { tokenId }, query: { encoding, requests: listed = true, limit, after }, context }) => {
@@ -67,7 +67,7 @@ export function tokenRoutes(app: OpenAPIHono, { store, networkId }: TokenService
       const page = requests.slice(0, limit);
       const last = page.at(-1);
       linkNext(context, last && requests.length > limit ? { request: refKey(last.utxo.ref) } : undefined);
-      return tokenView(ledger.state, page, count, newest, writerOf(encoding));
+      return tokenView(ledger.state, page, count, newest, writerOf(encoding), changesAtTop);
     },
   );
 }

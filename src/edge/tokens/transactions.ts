@@ -1,8 +1,12 @@
 /** Transactions over HTTP: looked up in the ledger, and submitted. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
 import { concernsTokens } from "#actors/pendingTokens.ts";
 import * as api from "#src/api/tokens.ts";
 import { fromHex } from "#src/base/bytes.ts";
+import type { Failure } from "#src/base/result.ts";
+import { readStateAmong } from "#src/cage/index/read.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { readOutsideLedger } from "#src/chain/pending/outsideLedger.ts";
 import { readSubmittedCbor } from "#src/chain/pending/submissions.ts";
@@ -14,6 +18,24 @@ import { answered } from "#src/edge/tokens/status.ts";
 import { submit } from "#src/edge/tokens/submit.ts";
 import { transactionView } from "#src/edge/tokens/view.ts";
 import { transactionWatch } from "#src/edge/tokens/watching.ts";
+import type { Queries } from "#src/store/store.ts";
+
+/** The state of a token that a refused transaction needs and that is spent; undefined where it was refused for other reasons. */
+async function movedState(sql: Queries, { code, details }: Failure) {
+  if (code !== "refused_by_ledger") return undefined;
+  const failures = refusedInputs.safeParse(details);
+  return failures.success
+    ? await readStateAmong(sql, failures.data.flatMap(({ inputs = [] }) => inputs).map(refKey))
+    : undefined;
+}
+
+/** The inputs that failures of the ledger name as missing. */
+const refusedInputs = z.array(
+  z.object({
+    name: z.string(),
+    inputs: z.array(z.object({ txHash: z.string(), index: z.number() })).optional().catch(undefined),
+  }).transform((one) => one.name === "BadInputsUTxO" ? one : { name: one.name }),
+);
 
 /** Adds `/transaction`. */
 export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenService): void {
@@ -24,7 +46,7 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
     description:
       "With `wait`, responds when a block contains the transaction and `depth` blocks follow, or after that time. If no block contains it, " +
       "the 404 has its status in the details: `mempool`, `pending` (submitted here and resubmitted to the network periodically), `rolled_back`, " +
-      "`expired` or `unknown`. Of an expired one they name the keys that signed it, the transactions that depend on it, and what builds " +
+      "`expired`, `refused` (at its submission) or `unknown`. Of an expired or refused one they name the keys that signed it, the transactions that depend on it, and what builds " +
       "it again.",
     query: { txHash: api.txHash, wait: api.waitMs.optional(), depth: api.depth.optional() },
     answer: api.transaction,
@@ -37,7 +59,9 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
     const found = await watch({ hash, depth, longestMs, signal: context.req.raw.signal });
     if (found) return transactionView(found);
     const known = await readOutsideLedger(store.sql, port, hash);
-    const cbor = known.status === "expired" ? await readSubmittedCbor(store.sql, hash) : undefined;
+    const cbor = known.status === "expired" || known.status === "refused"
+      ? await readSubmittedCbor(store.sql, hash)
+      : undefined;
     const rebuild = cbor && concernsTokens(scanTransaction(cbor)) ? { rebuild: rebuildPath(hash) } : {};
     throw new HttpFailure(
       404,
@@ -54,9 +78,24 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
     answer: api.submitted,
     refusals: {
       400: "`bad_request`, `malformed_json`, `undecodable`",
-      409: "`paused`",
+      409:
+        "`state_moved`: another transaction has spent the token's state that it needs; `details.rebuild` builds it again. `paused`",
       422: "`refused_by_ledger`, with the ledger's failures; `too_large`",
       503: "`unavailable`, `overloaded`, `newer_version`",
     },
-  }, async ({ body, context }) => answered(await submit(ask, fromHex(body.signedTransaction), timeOf(context))));
+  }, async ({ body, context }) => {
+    const cbor = fromHex(body.signedTransaction);
+    const answer = await submit(ask, cbor, timeOf(context));
+    const moved = answer.ok ? undefined : await movedState(store.sql, answer.error);
+    if (!moved) return answered(answer);
+    const { hash } = scanTransaction(cbor);
+    throw new HttpFailure(
+      409,
+      "state_moved",
+      `The state of the token ${moved.token} has moved: another transaction has spent it. GET ${
+        rebuildPath(hash)
+      } builds this one again, on the newest state.`,
+      { tokenId: moved.token, spent: moved.ref.replace("#", "-"), txHash: hash, rebuild: rebuildPath(hash) },
+    );
+  });
 }

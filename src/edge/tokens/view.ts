@@ -43,8 +43,11 @@ export function refView(ref: OutRef) {
 }
 
 /** A request. */
-export function requestView({ utxo, owner, key, operation }: OpenRequest, write: WriteBytes) {
-  return { ...refView(utxo.ref), owner, change: changeView(key, operation, write) };
+export function requestView(request: OpenRequest, write: WriteBytes, changesAtTop: boolean) {
+  const { utxo: { ref }, owner } = request;
+  const change = changeView(request.key, request.operation, write);
+  const { operation, key, value } = change;
+  return { ...refView(ref), owner, change, ...(changesAtTop ? { id: refText(ref), operation, key, value } : {}) };
 }
 
 /** The state after a token's pending transactions; `undefined` where there are none. */
@@ -72,6 +75,7 @@ export function tokenView(
   count: number,
   newest: NewestToken,
   write: WriteBytes,
+  changesAtTop: boolean,
 ) {
   const pending = pendingView(newest);
   const { token, owner, root } = state;
@@ -83,7 +87,7 @@ export function tokenView(
     outputRefId: refText(state.utxo.ref),
     ...quarantineView(state),
     counts: { facts: state.facts, requests: count },
-    requests: requests.map((one) => requestView(one, write)),
+    requests: requests.map((one) => requestView(one, write, changesAtTop)),
     ...(pending ? { pending } : {}),
   };
 }

@@ -81,7 +81,11 @@ describe(`three signing services, provider ${provider}`, () => {
       outputRefId: inserted,
       owner: (await bob.good("GET", "/wallet")).owner,
       change: { type: "insert", operation: "insert", key: "abc", value: "value", newValue: "value" },
+      ...{ id: inserted, operation: "insert", key: "abc", value: "value" },
     })]);
+    expect(await alice.good("GET", `/token/${token}/requests`)).toMatchObject({
+      requests: [{ id: inserted, key: "abc" }],
+    });
     expect(await charlie.refused("DELETE", `/request/${inserted}`)).toEqual([403, "not_owner"]);
     expect(await bob.refused("PUT", `/token/${token}`, { requestIds: [inserted] })).toEqual([403, "not_owner"]);
     expect(await bob.good("DELETE", `/request/${inserted}`)).toEqual({

@@ -326,8 +326,14 @@ describe("a token's life", () => {
   it("ends a token; its requests can still be retracted", async () => {
     const left = await request(other, "insert", { key: "left", value: "over" });
     await carry(owner, get(`/transaction/${owner.address}/end-token/${token}`));
-    for (const path of [`/token/${token}`, `/token/${token}/facts`]) {
-      expect(await get(path)).toMatchObject({ status: 404, body: { code: "token_ended" } });
+    for (const path of ["", "/facts", "/facts?since=-1", "/facts/left", "/facts/left?encoding=hex"]) {
+      expect(await get(`/token/${token}${path.replace("left?", "6c656674?")}`)).toMatchObject({
+        status: 404,
+        body: { code: "token_ended" },
+      });
+    }
+    for (const path of ["/history", "/timeline", "/requests", "/facts/left/history"]) {
+      expect(await get(`/token/${token}${path}`)).toMatchObject({ status: 200, body: { status: "ended" } });
     }
     expect(await post(`/transaction/${other.address}/request-insert/${token}`, { key: "k", value: "v" })).toMatchObject(
       {

@@ -101,7 +101,6 @@ describe("every key", () => {
 
   it("may be in the path percent-encoded, byte by byte, in hexadecimal or as its digest", async () => {
     const cases: [string, string, string][] = [
-      ["", "", "empty"],
       ["a%2Fb", "", "slash"],
       ["a%252Fb", "", "percent"],
       ["%61%2fb", "", "slash"],
@@ -119,6 +118,14 @@ describe("every key", () => {
     const absent = await ask("ab".repeat(32), "?encoding=digest");
     expect(absent).toMatchObject({ status: 200, body: { included: false, path: "ab".repeat(32) } });
     expect(absent.body).not.toHaveProperty("key");
+  });
+
+  it("that URL parsers remove from a path is refused, with the form that has it, and so is the empty text", async () => {
+    for (const segment of [".", "..", "%2e", "%2E%2e", ""]) {
+      const { status, body } = await ask(segment);
+      expect([segment, status, body.code]).toEqual([segment, 400, "bad_request"]);
+      expect(body.error).toContain("encoding=hex");
+    }
   });
 
   it("that is invalid is refused", async () => {

@@ -207,10 +207,9 @@ describe("a chain that another node's transaction has overtaken", () => {
     const built = await build(owner, "update-token", `${token}?${which}`);
     const retract = await sent(await build(bob, "retract-change", `${made[0]}-0`), bob);
     const signedTransaction = signed(built, owner);
-    expect(await http(arbor.tokens, "POST", "/transaction", { signedTransaction })).toMatchObject({
-      status: 422,
-      body: { code: "refused_by_ledger" },
-    });
+    const refused = await http(arbor.tokens, "POST", "/transaction", { signedTransaction });
+    expect(refused).toMatchObject({ status: 422, body: { code: "refused_by_ledger" } });
+    expect(refused.body.details[0].name).toBe("BadInputsUTxO");
     const { hash } = built.body.summary;
     expect(await get(`/transaction/${hash}/rebuild?address=${bob.address}`)).toMatchObject({
       status: 403,
@@ -229,6 +228,32 @@ describe("a chain that another node's transaction has overtaken", () => {
     });
     await block(retract, await sent(again, owner));
     expect((await get(`/token/${token}/facts`)).body).toEqual({ two: "v", three: "v", four: "v", nine: "v" });
+  });
+
+  it("by an update of the same state: the refusal says that it has moved, and what builds the other one again", async () => {
+    const made = [await sent(await insert(bob, "moved-1"), bob), await sent(await insert(carol, "moved-2"), carol)];
+    await block(...made);
+    const { outputRefId } = (await get(`/token/${token}`)).body;
+    const [late, first] = [await update(made[1]!), await update(made[0]!)];
+    const done = await sent(first, owner);
+    const signedTransaction = signed(late, owner);
+    const { hash } = late.body.summary;
+    const path = `/transaction/${hash}/rebuild`;
+    for (const confirm of [() => Promise.resolve(), () => block(done)]) {
+      await confirm();
+      expect(await http(arbor.tokens, "POST", "/transaction", { signedTransaction })).toMatchObject({
+        status: 409,
+        body: { code: "state_moved", details: { tokenId: token, spent: outputRefId, txHash: hash, rebuild: path } },
+      });
+      const known = await get(`/transaction?txHash=${hash}`);
+      expect(known).toMatchObject({
+        status: 404,
+        body: { code: "transaction_unknown", details: { status: "refused", signers: [owner.keyHash], rebuild: path } },
+      });
+      expect(known.body.details.causes[0].name).toBe("BadInputsUTxO");
+    }
+    await block(await sent(await rebuild(hash), owner));
+    expect((await get(`/token/${token}/facts`)).body).toMatchObject({ "moved-1": "v", "moved-2": "v" });
   });
 
   it("by a payment: each kind of transaction is built again, and coins and requests are free", async () => {

@@ -104,7 +104,10 @@ describe("transaction machine", () => {
     expect(refused.actions.filter(({ type }) => type === "remove").map(({ params }) => params)).toEqual([
       { table: "open", key: { hash: "aa" } },
       { table: "link", key: { hash: "aa", wallet: "w" } },
-      { table: "status", key: { hash: "aa" } },
+    ]);
+    const rows = refused.actions.filter(({ type }) => type === "put").map(({ params }) => params);
+    expect(rows).toEqual([
+      { table: "status", row: { hash: "aa", status: "refused", lapsed_until: null, failures: null } },
     ]);
   });
 

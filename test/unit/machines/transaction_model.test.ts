@@ -129,7 +129,10 @@ class Model {
       if (this.taken) {
         this.status = { status: "expired", lapsed_until: this.validTo };
         this.losses++;
-      } else this.unlist();
+      } else {
+        this.unlist();
+        this.status = { status: "refused", lapsed_until: null };
+      }
     }
   }
 
