@@ -80,8 +80,11 @@ export interface PayingOptions {
    * `WalletClient.sign`. By default the address pays alone.
    */
   readonly wallet?: string;
-  /** With `wallet`: the wallet's other addresses. Without them a transaction is refused that spends from one, or pays to one. */
-  readonly own?: readonly string[];
+  /**
+   * With `wallet`: which of the wallet's other addresses a transaction (CBOR in hexadecimal) spends from or pays to, as the service with
+   * its keys says: `WalletClient.ownAddresses`. Without it such a transaction is refused.
+   */
+  readonly own?: (transaction: string) => Promise<readonly string[]>;
   /** Limits on what the transaction may cost; by default those of `Limits`. */
   readonly limits?: Partial<Omit<Limits, "address" | "own">>;
   /** Looks up the outputs that the transaction spends, from another source than this service. */
@@ -481,7 +484,7 @@ export class TokenClient {
     intentOf: (built: T) => Intent,
   ): Promise<Checked<T>> {
     const built = await build;
-    const intent = { ...intentOf(built), ...limits, ...(own ? { own } : {}) };
+    const intent = { ...intentOf(built), ...limits, ...(own ? { own: await own(built.unsignedTransaction) } : {}) };
     const checked = await checkTransaction(built, intent, {
       resolve: firstOf(...resolve ? [resolve] : [], fromTransactions(await this.creators(coinsOf(built)))),
       slots,

@@ -89,7 +89,7 @@ export async function payerIn(context: Context<PayerOptions>, argument: string):
   const address = await addressIn(context, argument);
   const passphrase = await readSecret(passphraseFile, "Passphrase of the wallet:");
   // whose they are says the wallet service, which has the keys
-  const own = (await wallets.addresses(wallet)).map(({ id }) => id);
+  const own = (transaction: string) => wallets.ownAddresses(wallet, transaction);
   return {
     address,
     paying: { wallet, own, ...slots },

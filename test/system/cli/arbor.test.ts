@@ -342,7 +342,8 @@ describe.skipIf(!hasTerminal)("in a terminal", () => {
     expect(facts.stdout).toMatch(/planet +Earth/);
     expect(facts.stdout).toMatch(/\\udcff\\u0000 +\\udc80/);
     const inserting = ["token", "insert", file("bob"), token, "bar", "1"];
-    const waited = await runInTerminal(inserting, { env: env(), answer: { to: "Sign it? [y/N]", text: "y\r" } });
+    const terminal = { ...env(), NO_COLOR: "1" };
+    const waited = await runInTerminal(inserting, { env: terminal, answer: { to: "Sign it? [y/N]", text: "y\r" } });
     expect(waited.stdout).toMatch(/requests +insert "bar" "1" of token/);
     expect(waited.stdout).toMatch(/fee +0\.\d+ ada/);
     expect(waited.stdout).toMatch(/valid until +slot \d+, \d{4}-/);

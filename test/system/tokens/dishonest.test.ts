@@ -144,7 +144,7 @@ describe("a dishonest token service", () => {
     let [refused, harmless] = [0, 0];
     for (const [command, build] of Object.entries(builds)) {
       await build(honest);
-      for (const { name, lie, denied } of shuffled.slice(0, cases(5, ways.length))) {
+      for (const { name, lie, denied } of shuffled.slice(0, cases(5, 60))) {
         const seen = { changed: false };
         falsify(name, lie, denied, seen);
         const outcome = await build(lied).catch((error) => error);
