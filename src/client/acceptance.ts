@@ -1,5 +1,6 @@
 /** The next owner's signature: a transaction that another person prepared and signed, and that must take nothing from the next owner. */
 import { fail, type Failure, type Result } from "#src/base/result.ts";
+import { parseAddress, paymentKeyHash } from "#src/cardano/address.ts";
 import { checkBytes, type CheckedTransaction } from "#src/client/checkedTransaction.ts";
 import {
   firstOf,
@@ -61,9 +62,21 @@ export async function checkAcceptance(
   if (token === undefined || payer === undefined || takes) {
     return fail("not_a_transfer", "It does not transfer another owner's token to you, or spends outputs of yours.");
   }
-  const intent = { type: "transfer", token: token.tokenId, to: key, address: payer } as const;
+  // the payer may be a wallet with many addresses
+  const outputs = [...seen.value.spends.flatMap(({ output }) => output ?? []), ...seen.value.pays];
+  const own = outputs.filter(({ holds, address }) => holds === null && isOther(address, key)).map(({ address }) =>
+    address
+  );
+  const intent = { type: "transfer", token: token.tokenId, to: key, address: payer, own } as const;
   const checked = await checkBytes(transaction, intent, { resolve, slots });
   return checked;
+}
+
+/** Whether an address has a payment key, and not this one. */
+function isOther(address: string, key: string): boolean {
+  const parsed = parseAddress(address);
+  const other = parsed.ok ? paymentKeyHash(parsed.value.hex) : undefined;
+  return other !== undefined && other !== key;
 }
 
 /** What a transaction spends or puts up as collateral. */
