@@ -12,6 +12,7 @@ import process from "node:process";
 import {
   addressText,
   ApiError,
+  type CheckedTransaction,
   enterpriseAddress,
   keyHash,
   publicKey,
@@ -33,9 +34,12 @@ async function loadKey(file: string): Promise<{ key: SigningKey; address: string
 
 const hashOf = async (file: string) => createHash("sha256").update(await readFile(file)).digest("hex");
 
-/** Signs and submits what the service has built; gives the transaction's hash once the ledger has it. */
-const carryOut = ({ unsignedTransaction }: { unsignedTransaction: string }, key: SigningKey) =>
-  tokens.submitAndWait(signTransaction(unsignedTransaction, key));
+/**
+ * Signs and submits what the service has built, and what the client has found to do what was asked for; gives the
+ * transaction's hash once the ledger has it.
+ */
+const carryOut = ({ checked }: { checked: CheckedTransaction }, key: SigningKey) =>
+  tokens.submitAndWait(signTransaction(checked, key));
 
 async function open(keyFile: string): Promise<string> {
   const { key, address } = await loadKey(keyFile);

@@ -272,6 +272,11 @@ export const payingWallet = walletId.meta({
 });
 export const flag = z.enum(["true", "false"]).transform((text) => text === "true").meta({ type: "boolean" });
 
+export const transactionCbor = z.object({
+  txHash: z.string(),
+  cbor: z.string().describe("CBOR in hexadecimal; the hash is that of its body."),
+}).meta({ id: "TransactionBytes" });
+
 export const submitted = z.object({ txHash: z.string() }).meta({ id: "Submitted" });
 
 export const transaction = z.object({

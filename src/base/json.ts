@@ -53,9 +53,21 @@ function integerOf(text: string): bigint | undefined {
   return zeros < 0 ? undefined : BigInt(sign + digits + "0".repeat(zeros));
 }
 
-/** Parses JSON. @throws SyntaxError when it is malformed, repeats a key, or has a number that cannot be represented. */
+/** The error of JSON with two members of one name in an object, whose values differ. */
+export class RepeatedMember extends SyntaxError {}
+
+/**
+ * Parses JSON.
+ *
+ * @throws SyntaxError when it is malformed or has a number that cannot be represented; `RepeatedMember` when it repeats a
+ * key.
+ */
 export function parseJson(text: string): Json {
-  return parse(text, undefined, { parseNumber: exactNumber }) as Json;
+  return parse(text, undefined, { parseNumber: exactNumber, onDuplicateKey }) as Json;
+}
+
+function onDuplicateKey({ key }: { readonly key: string }): never {
+  throw new RepeatedMember(`the member ${JSON.stringify(key)} is repeated`);
 }
 
 /** Whether some JSON is an object. */

@@ -5,7 +5,7 @@ import { newSeed, type SigningKey } from "#src/cardano/keys.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
 import { ApiError } from "#src/client/http.ts";
 import { verifyFact } from "#src/client/proofs.ts";
-import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
+import { type Checked, signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 
 const TOKENS_URL = process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000";
@@ -40,19 +40,19 @@ async function step<T>(title: string, work: () => Promise<T>, describe: (result:
   return result;
 }
 
-/** Builds a transaction for a person, signs and submits it; gives its hash once the ledger has it. */
-async function transact(person: Person, build: (address: string) => Promise<Unsigned>): Promise<string> {
-  const { unsignedTransaction } = await build(person.address);
-  return await tokens.submitAndWait(signTransaction(unsignedTransaction, person.key));
+/** Builds and checks a transaction for a person, signs and submits it; gives its hash once the ledger has it. */
+async function transact(person: Person, build: (address: string) => Promise<Checked<Unsigned>>): Promise<string> {
+  const { checked } = await build(person.address);
+  return await tokens.submitAndWait(signTransaction(checked, person.key));
 }
 
 /** Requests that one block is to apply, and requests of each update: several small ones need fewer steps than one. */
 const [MANY, EACH] = [100, 25];
 
 /** Builds, signs and submits without waiting for a block; gives the transaction's hash. */
-async function send(person: Person, build: (address: string) => Promise<Unsigned>): Promise<string> {
-  const { unsignedTransaction } = await build(person.address);
-  return await tokens.submit(signTransaction(unsignedTransaction, person.key));
+async function send(person: Person, build: (address: string) => Promise<Checked<Unsigned>>): Promise<string> {
+  const { checked } = await build(person.address);
+  return await tokens.submit(signTransaction(checked, person.key));
 }
 
 /** The height of the block that holds a transaction, once one does. */
@@ -101,11 +101,11 @@ async function main(): Promise<void> {
 
   const token = await step("alice boots a token", async () => {
     const built = await tokens.boot(alice.address);
-    await tokens.submitAndWait(signTransaction(built.unsignedTransaction, alice.key));
+    await tokens.submitAndWait(signTransaction(built.checked, alice.key));
     return built.value;
   }, short);
 
-  const request = (title: string, build: (address: string) => Promise<Unsigned>) =>
+  const request = (title: string, build: (address: string) => Promise<Checked<Unsigned>>) =>
     step(title, async () => `${await transact(bob, build)}-0`, (made) => `request ${short(made)}`);
   const apply = (title: string, ...requests: string[]) =>
     step(title, async () => {

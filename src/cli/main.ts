@@ -3,4 +3,7 @@ import process from "node:process";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { run } from "#src/cli/run.ts";
 
-await run(arborProgram(), process.argv);
+await run(arborProgram(), process.argv, {
+  unreachable:
+    "Is the service started, and at this address? `npx -y deno task start` starts all of them; see arbor --help for options with their addresses.",
+});

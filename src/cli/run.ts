@@ -11,6 +11,8 @@ import { printable } from "#src/cli/output.ts";
 export interface RunOptions {
   /** Exit status where the arguments are wrong; 2 by default. */
   readonly usageStatus?: number;
+  /** What to do where a service does not respond. */
+  readonly unreachable?: string;
 }
 
 /**
@@ -41,7 +43,8 @@ export async function run(program: Command, argv: readonly string[], options: Ru
     // Ctrl+C at a prompt
     if (error instanceof Error && error.name === "ExitPromptError") return;
     if (!(error instanceof CliError || error instanceof ApiError)) throw error;
-    const { message, code } = error;
+    const { code } = error;
+    const message = code === "unreachable" ? `${error.message} ${options.unreachable ?? ""}`.trimEnd() : error.message;
     write(program.opts().json === true ? toJson({ code, error: message }) : `${printable(message)} (${code})`);
   }
 }

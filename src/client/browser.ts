@@ -43,4 +43,12 @@ export {
   summarize,
   type Summary,
 } from "#src/client/summary.ts";
-export { signTransaction, TokenClient } from "#src/client/tokens.ts";
+export { type Acceptance, checkAcceptance } from "#src/client/acceptance.ts";
+export {
+  checkBytes,
+  CheckedTransaction,
+  checkTransaction,
+  signTransaction,
+  signUnchecked,
+} from "#src/client/checkedTransaction.ts";
+export { TokenClient } from "#src/client/tokens.ts";

@@ -107,8 +107,18 @@ export function unreachable(at: string, error: unknown): ApiError {
   return new ApiError(
     0,
     "unreachable",
-    `No complete response from ${at}: ${error instanceof Error ? error.message : error}.`,
+    `No complete response from ${at}: ${causeOf(error)}.`,
   );
+}
+
+/** What kept a request from its response: of the errors behind "fetch failed" the one that says it. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  const { code } = cause instanceof Error && "code" in cause ? cause : { code: undefined };
+  const text = cause instanceof Error && cause.message !== "" ? causeOf(cause) : error.message;
+  if (code === "ECONNREFUSED" || /connection refused/i.test(text)) return "nothing listens there";
+  return text;
 }
 
 /** The error of a refused request, from its JSON or else its text. */

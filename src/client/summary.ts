@@ -33,7 +33,7 @@ import {
   summarizeTransaction,
   type Undecodable,
 } from "#src/cage/summary/summarize.ts";
-import type { Intent, NotIntended, Vouched } from "#src/cage/summary/intent.ts";
+import type { Intent, Limits, NotIntended, Vouched } from "#src/cage/summary/intent.ts";
 import { judgeSummary } from "#src/cage/summary/judgeSummary.ts";
 import { appliedMovements } from "#src/cage/summary/valueFlows.ts";
 
@@ -82,16 +82,21 @@ function bytesOf(transaction: TransactionBytes): Uint8Array {
  */
 export async function summarize(
   transaction: TransactionBytes,
-  { resolve, slots, address }: SummarySources & { readonly address?: string | undefined },
+  { resolve, slots, address, own = [] }: SummarySources & Partial<Pick<Limits, "address" | "own">>,
 ): Promise<Result<Summary, Undecodable | Failure<"bad_address">>> {
   const bytes = bytesOf(transaction);
   const [read, refs] = [parseTransaction(bytes), referencedOutputs(bytes)];
   if (!read.ok) return read;
   if (!refs.ok) return refs;
-  const viewer = address === undefined ? undefined : parseAddress(address);
-  if (viewer?.ok === false) return fail("bad_address", viewer.error.message);
+  const addresses: string[] = [];
+  for (const text of address === undefined ? [] : [address, ...own]) {
+    const parsed = parseAddress(text);
+    if (!parsed.ok) return fail("bad_address", parsed.error.message);
+    addresses.push(parsed.value.hex);
+  }
   const known = await resolve(refs.value);
-  return ok(summarizeTransaction(read.value, known, { address: viewer?.value.hex, slots }));
+  const [viewer, ...others] = addresses;
+  return ok(summarizeTransaction(read.value, known, { address: viewer, own: others, slots }));
 }
 
 /**
@@ -125,16 +130,18 @@ async function requireVouched(
   sources: SummarySources,
   vouched: Vouched,
 ): Promise<Result<Summary, IntentRefusal>> {
-  const summary = await summarize(transaction, { ...sources, address: intent.address });
+  const { address, own } = intent;
+  const summary = await summarize(transaction, { ...sources, address, own });
   return summary.ok ? judgeSummary(summary.value, intent, vouched) : summary;
 }
 
 /**
  * `requireIntent` for an instance's answer, whose summary must be correct as well. Spent outputs that `resolve` does
  * not know are taken from the answer. That is safe where no one else is paid: the ledger ensures that no more leaves
- * the requester than intended. For `apply` and `transfer`, `resolve` must know all outputs of the requester
- * (`fromUtxos` of his wallet) or all outputs of the contract (`fromTransactions` of those that created them); with the
- * first, the requests behind their references are the instance's claim.
+ * the requester than intended. For `apply` and `transfer`, the requester's inputs must be the collateral too, whose value
+ * the transaction states and the ledger checks; or else `resolve` must know all outputs of the requester (`fromUtxos` of
+ * his wallet) or all outputs of the contract (`fromTransactions` of those that created them). Requests that `resolve`
+ * does not know are the instance's claim, from which the new root must follow all the same.
  *
  * @throws what `resolve` throws.
  *
@@ -164,8 +171,14 @@ export async function checkSummary(
     return known;
   };
   const sources = { resolve: firstOf(trusted, claimed), slots };
-  const checked = await requireVouched(answer.unsignedTransaction, intent, sources, (ref) => vouched.has(ref));
-  if (!checked.ok || toJson(comparable(checked.value)) === toJson(comparable(answer.summary))) return checked;
+  const { unsignedTransaction } = answer;
+  const checked = await requireVouched(unsignedTransaction, intent, sources, (ref) => vouched.has(ref));
+  if (!checked.ok) return checked;
+  // the service does not know the wallet's other addresses
+  const plain = intent.own ? await summarize(unsignedTransaction, { ...sources, address: intent.address }) : checked;
+  if (!plain.ok || toJson(comparable(plain.value)) === toJson(comparable(answer.summary))) {
+    return plain.ok ? checked : plain;
+  }
   return fail("summary_differs", "The service's summary does not match the transaction.");
 }
 

@@ -276,6 +276,19 @@ export class WalletClient {
     return this.send("POST", `/${prefix}/${id}/transactions-decode`, body);
   }
 
+  /**
+   * The wallet's own addresses that a transaction (CBOR in base64 or hexadecimal) spends from or pays to, change addresses
+   * included, which `addresses` does not list.
+   */
+  async ownAddresses(id: string, transaction: string): Promise<string[]> {
+    const { inputs, outputs, collateral, collateral_outputs } = await this.decode(id, { transaction });
+    const all = [...inputs, ...outputs, ...collateral ?? [], ...collateral_outputs ?? []];
+    const own = all.flatMap((one) =>
+      "derivation_path" in one && one.derivation_path && "address" in one && one.address ? [one.address] : []
+    );
+    return [...new Set(own)];
+  }
+
   fees(
     id: string,
     body: z.input<typeof transactions.paymentFeesBody>,

@@ -1,6 +1,6 @@
 /** Conversions between browser wallets (CIP-30) and the services: addresses, transactions, signatures. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import { as, asInt, asSet, CborError, decodeAll } from "#src/cardano/cbor.ts";
+import { as, asInt, asSet, CborError, decodeAll, type Item } from "#src/cardano/cbor.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { addWitness, type KeyWitness, transactionHash as hashOf } from "#src/cardano/transaction.ts";
 
@@ -60,13 +60,17 @@ export function transactionHash(transaction: string): string {
  * ```
  */
 export function addWitnessSet(unsigned: string, witnessSet: string): string {
-  const fields = as(decodeAll(fromHex(witnessSet)), "map").value;
+  const witnesses = keyWitnesses(as(decodeAll(fromHex(witnessSet)), "map").value);
+  return toHex(addWitness(fromHex(unsigned), ...witnesses));
+}
+
+/** The key signatures of a witness set. @throws {CborError} where it has none. */
+export function keyWitnesses(fields: readonly (readonly [Item, Item])[]): readonly KeyWitness[] {
   const signatures = fields.filter(([field]) => asInt(field) === 0n).flatMap(([, list]) => asSet(list));
   if (signatures.length === 0) throw new CborError("the witness set has no key signatures");
-  const witnesses = signatures.map((item): KeyWitness => {
+  return signatures.map((item): KeyWitness => {
     const [key, signature, more] = as(item, "array").value;
     if (!key || !signature || more) throw new CborError("not a key signature");
     return { key: as(key, "bytes").value, signature: as(signature, "bytes").value };
   });
-  return toHex(addWitness(fromHex(unsigned), ...witnesses));
 }

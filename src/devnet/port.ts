@@ -33,6 +33,7 @@ import {
   readUtxosByAddress,
   readUtxosByRef,
 } from "#src/devnet/blocks/rows.ts";
+import { readTransactionCbor } from "#src/devnet/index/reads/blocks.ts";
 import { followBlocks } from "#src/devnet/serve/follow.ts";
 import { type Genesis, readGenesis, readSlotsAhead } from "#src/devnet/genesis/genesis.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
@@ -149,6 +150,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
     mempool: (known) => query(() => readMempool(sql, known)),
     utxosByAddress: (addresses) => query(() => readUtxosByAddress(sql, addresses)),
     utxosByRef: (refs) => query(() => readUtxosByRef(sql, refs)),
+    transactionCbor: (txHash) => readTransactionCbor(sql, txHash),
     parameters: () =>
       query(async () => {
         const { parameters } = await genesis(AbortSignal.abort());

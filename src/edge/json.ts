@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { fromUtf8, joined } from "#src/base/bytes.ts";
 import { inTime } from "#src/base/clock.ts";
-import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { type Json, parseJson, RepeatedMember, toJson } from "#src/base/json.ts";
 import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
@@ -71,7 +71,7 @@ export async function respondList<T>(
 }
 
 /** Why the bytes of a body are no JSON that a service accepts. */
-export type JsonFault = "not_utf8" | "empty" | "too_deep" | "malformed";
+export type JsonFault = "not_utf8" | "empty" | "too_deep" | "repeated" | "malformed";
 
 /** The refusal of such a body; `depth` is the limit of its nesting. */
 export type JsonRefusal = (fault: JsonFault, depth: number) => HttpFailure;
@@ -82,6 +82,7 @@ export const malformedJson: JsonRefusal = (fault, depth) => {
     not_utf8: "The body is not UTF-8.",
     empty: "The body is empty; expected JSON.",
     too_deep: `The body is nested more than ${depth} levels deep.`,
+    repeated: "An object of the body has two members of one name, with different values.",
     malformed: "The body is not JSON.",
   };
   return new HttpFailure(400, "malformed_json", messages[fault]);
@@ -107,7 +108,7 @@ export async function readJson(
     return parseJson(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw refusal("malformed", depth);
+    throw refusal(error instanceof RepeatedMember ? "repeated" : "malformed", depth);
   }
 }
 

@@ -20,7 +20,7 @@ import {
 import { type Assets, lovelace, noAssets, sumValues, type Value, ValueSum } from "#src/cardano/value.ts";
 import { changeOutputs, planChange } from "#src/transaction/change.ts";
 import { type Coin, lackingAssets, priorityOrder } from "#src/transaction/coinPool.ts";
-import { chooseCollateral, neededCollateral } from "#src/transaction/collateral.ts";
+import { chooseCollateral, exactCollateral, neededCollateral } from "#src/transaction/collateral.ts";
 import type { Needs } from "#src/transaction/coinSelection.ts";
 import {
   drafting,
@@ -175,13 +175,15 @@ function changeOf(parameters: Parameters, address: string, left: Value) {
   return planChange({ parameters, minimum: leastLovelace }, [left], 0n, [address]);
 }
 
-/** Prefers outputs that are spent anyway: then no other build is disturbed. */
+/** Prefers outputs that are spent anyway, all of them: then no other build is disturbed, and signers know their value. */
 function collateralChooser({ inputs }: Skeleton, address: string, coins: readonly Coin[], parameters: Parameters) {
   const own = inputs.filter(({ output }) =>
     output.script === undefined && paymentKeyHash(output.address) !== undefined
   );
   return (chosen: readonly Coin[], fee: bigint) => {
     const spent = [...own, ...chosen.map(({ utxo }) => utxo)];
+    const exact = exactCollateral(parameters, spent, address, fee);
+    if (exact) return exact;
     const near = chooseCollateral(parameters, spent, address, fee);
     if ("inputs" in near && near.inputs.length === 1 && onlyOf(near.inputs).output.value.assets.size === 0) return near;
     const all = new Set([...spent, ...coins.map(({ utxo }) => utxo)]);

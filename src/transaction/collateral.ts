@@ -59,6 +59,20 @@ export function chooseCollateral(
   return { missing: short > 0n ? short : 1n };
 }
 
+/**
+ * Exactly these outputs as collateral for a fee, or undefined where they are none, too many or too little. An output that is
+ * spent and is collateral needs no one to vouch for its value: the ledger checks it against the stated total.
+ */
+export function exactCollateral(
+  parameters: CollateralParameters,
+  inputs: readonly Utxo[],
+  address: string,
+  fee: bigint,
+): Collateral | undefined {
+  if (inputs.length === 0 || inputs.length > parameters.maxCollateralInputs) return undefined;
+  return collateralOf(parameters, inputs, address, neededCollateral(parameters, fee));
+}
+
 /** The same collateral for a lower fee: more is returned, where there is a return output. */
 export function lowered(
   parameters: Pick<Parameters, "collateralPercentage">,

@@ -73,8 +73,8 @@ async function under(limit: number, atOnce: number): Promise<(string | number)[]
       return { key, address };
     };
     const [she, they] = [await funded(), await funded()];
-    const { value: token, unsignedTransaction } = await client.boot(she.address);
-    await client.submitAndWait(signTransaction(unsignedTransaction, she.key));
+    const { value: token, checked } = await client.boot(she.address);
+    await client.submitAndWait(signTransaction(checked, she.key));
 
     const given = { built: 0, busy: 0, limited: 0, longest: 0 };
     const end = performance.now() + DURING_MS;

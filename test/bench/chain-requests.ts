@@ -16,7 +16,7 @@ import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
 import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
 import { transactionHash } from "#src/cardano/transaction.ts";
 import { ApiError, call } from "#src/client/http.ts";
-import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
+import { type Checked, signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
 import { type Running, startArbor } from "./arbor.ts";
 import { percentile, table } from "./machine.ts";
 
@@ -104,13 +104,13 @@ class Market {
   }
 
   /** Signs and submits; gives the hash. */
-  async submit(built: Unsigned, by: Person, applied = 0): Promise<string> {
-    const signed = signTransaction(built.unsignedTransaction, by.key);
+  async submit(built: Checked<Unsigned>, by: Person, applied = 0): Promise<string> {
+    const signed = signTransaction(built.checked, by.key);
     const hash = await this.client.submit(signed);
     const { scripts } = built.summary;
     this.waiting.set(hash, {
       applied,
-      bytes: signed.length / 2,
+      bytes: signed.cbor.length / 2,
       steps: sum(scripts.map(({ steps }) => Number(steps))),
       memory: sum(scripts.map(({ memory }) => Number(memory))),
     });
@@ -313,8 +313,8 @@ async function benchRetracts(market: Market, from: number, share: number, elsewh
   const leaving = oneOfEach(requests).slice(0, Math.max(1, Math.round(BLOCK * share / 100)));
   const back = new Map<string, string>();
   for (const { ref, by } of leaving) {
-    const { unsignedTransaction } = await market.client.retract(by.address, ref);
-    back.set(ref, signTransaction(unsignedTransaction, by.key));
+    const { checked } = await market.client.retract(by.address, ref);
+    back.set(ref, signTransaction(checked, by.key).cbor);
   }
   const chunks = pieces(requests, SMALL);
   const lost: { readonly hash: string; readonly requests: number }[] = [];
@@ -323,7 +323,7 @@ async function benchRetracts(market: Market, from: number, share: number, elsewh
   const rebuild = async (hash: string) => {
     const begun = performance.now();
     try {
-      const built = await market.client.rebuild(hash);
+      const built = await market.client.rebuild(hash, market.owner.address);
       again.push(await market.submit(built, market.owner, built.applied?.length ?? 0));
     } catch (error) {
       if (!(error instanceof ApiError && error.code === "requests_fail")) throw error;

@@ -65,16 +65,16 @@ async function work({ tokens, devnet }: { tokens: string; devnet: string }, roun
   const paid = await call(devnet, "POST", "/faucet", { address, lovelace: 20_000_000_000 }) as { txHash: string };
   while (!(await client.transaction(paid.txHash))) await client.waitBlocks(1);
   const booted = await client.boot(address);
-  await client.submitAndWait(signTransaction(booted.unsignedTransaction, key));
+  await client.submitAndWait(signTransaction(booted.checked, key));
   for (let round = 0; round < rounds; round++) {
     const hashes: string[] = [];
     for (let i = 0; i < REQUESTS; i++) {
       const built = await client.insert(address, booted.value, `key-${round}-${i}`, "v".repeat(40));
-      hashes.push(await client.submit(signTransaction(built.unsignedTransaction, key)));
+      hashes.push(await client.submit(signTransaction(built.checked, key)));
     }
     while (!(await client.transaction(hashes.at(-1)!))) await client.waitBlocks(1);
     const update = await client.apply(address, booted.value, hashes.map((hash) => `${hash}-0`));
-    await client.submitAndWait(signTransaction(update.unsignedTransaction, key));
+    await client.submitAndWait(signTransaction(update.checked, key));
   }
   await client.waitBlocks(3);
 }

@@ -5,7 +5,7 @@ import path from "node:path";
 import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
 import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
 import { call } from "#src/client/http.ts";
-import { signTransaction, TokenClient } from "#src/client/tokens.ts";
+import { type CheckedTransaction, signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { type Running, startArbor } from "./arbor.ts";
 import { percentile, table } from "./machine.ts";
 
@@ -44,10 +44,10 @@ async function steps({ tokens, devnet }: Running): Promise<(string | number)[][]
   const address = addressText(enterpriseAddress(0, { kind: "key", hash: keyHash(publicKey(key)) }));
   const paid = await call(devnet, "POST", "/faucet", { address, lovelace: 20_000_000_000 }) as { txHash: string };
   while (!(await client.transaction(paid.txHash))) await client.waitBlocks(1);
-  const land = (unsigned: string) => client.submitAndWait(signTransaction(unsigned, key));
+  const land = (unsigned: CheckedTransaction) => client.submitAndWait(signTransaction(unsigned, key));
   const boot = async () => {
     const built = await client.boot(address);
-    await land(built.unsignedTransaction);
+    await land(built.checked);
     return built.value;
   };
   const quiet = await boot();
@@ -75,14 +75,13 @@ async function steps({ tokens, devnet }: Running): Promise<(string | number)[][]
       const start = performance.now();
       const built = await client.insert(address, busy, `key-${round}-${i}`, "value");
       builds.push(performance.now() - start);
-      hashes.push(await client.submit(signTransaction(built.unsignedTransaction, key)));
+      hashes.push(await client.submit(signTransaction(built.checked, key)));
     }
     while (!(await client.transaction(hashes.at(-1)!))) await client.waitBlocks(1);
-    let unsigned = "";
     const begun = performance.now();
-    unsigned = (await client.apply(address, busy, hashes.map((hash) => `${hash}-0`))).unsignedTransaction;
+    const { checked } = await client.apply(address, busy, hashes.map((hash) => `${hash}-0`));
     updates.push(performance.now() - begun);
-    await land(unsigned);
+    await land(checked);
   }
   working = false;
   await reader;

@@ -9,7 +9,7 @@ import { addressText } from "#src/cardano/address.ts";
 import { newSeed } from "#src/cardano/keys.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 import { call } from "#src/client/http.ts";
-import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
+import { type Checked, signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
 import type { Arbor } from "../support/service/arbor.ts";
 import { startBrowser } from "../support/pages/browser.ts";
 import { root } from "../support/docs/pages.ts";
@@ -74,7 +74,7 @@ async function livingToken(client: TokenClient, devnet: string): Promise<{ token
   const key = newSeed();
   const address = addressText(addressOf(key));
   await client.transaction(await fund(devnet, address, 500_000_000), { waitMs: 30_000 });
-  const land = ({ unsignedTransaction }: Unsigned) => client.submitAndWait(signTransaction(unsignedTransaction, key));
+  const land = ({ checked }: Checked<Unsigned>) => client.submitAndWait(signTransaction(checked, key));
   const boot = await client.boot(address);
   await land(boot);
   const token = boot.value;

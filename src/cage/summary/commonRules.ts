@@ -1,7 +1,15 @@
 /** Rules for every transaction before it is signed, whatever its intent. */
 import type { Summary, SummaryInput } from "#src/api/summary.ts";
 import type { Intent, Reason, Vouched } from "#src/cage/summary/intent.ts";
-import { check, DEFAULT_MAX_FEE, DEFAULT_MAX_LOCKED, isPlain, isWallet, ownerOf } from "#src/cage/summary/rules.ts";
+import {
+  addressKey,
+  check,
+  DEFAULT_MAX_FEE,
+  DEFAULT_MAX_LOCKED,
+  isPlain,
+  isWallet,
+  ownerOf,
+} from "#src/cage/summary/rules.ts";
 
 /** Checks the rules that do not depend on the intent's type. */
 export function* commonRules(summary: Summary, intent: Intent): Generator<Reason> {
@@ -37,8 +45,9 @@ function* signers(summary: Summary, intent: Intent): Generator<Reason> {
   }
   const agrees = (who: (signer: Summary["signers"][number]) => boolean) =>
     summary.signers.some((signer) => who(signer) && signer.why.includes("required"));
+  const own = addressKey(summary.address ?? "");
   yield* check(
-    agrees(({ requester }) => requester) === summary.scripts.length > 0,
+    agrees(({ key }) => key === own) === summary.scripts.length > 0,
     "signer",
     "The requester's signature is required without need, or is needed but not required.",
   );
@@ -89,15 +98,21 @@ function* money(summary: Summary, intent: Intent): Generator<Reason> {
 }
 
 /**
- * In `apply` and `transfer`, where others are paid, an independent source must vouch for the requester's inputs or for the
- * contract's.
+ * In `apply` and `transfer`, where others are paid, something other than the builder must vouch for the requester's inputs
+ * or for the contract's. The ledger does so for inputs that are the collateral as well: the collateral return and the
+ * total that the transaction states must add up to their true value.
  */
 export function vouchingRules(summary: Summary, { type }: Intent, vouched: Vouched): Reason[] {
   if (type !== "apply" && type !== "transfer") return [];
-  const known = (inputs: readonly SummaryInput[]) => inputs.every(({ outputRef }) => vouched(outputRef));
-  const own = summary.spends.filter(isWallet);
-  const others = summary.spends.filter((input) => !isWallet(input));
-  return check(known(own) || known(others), "unvouched", "What it spends is known only from the builder.");
+  const claimed = (inputs: readonly SummaryInput[]) =>
+    inputs.map(({ outputRef }) => outputRef).filter((ref) => !vouched(ref)).sort().join();
+  const own = claimed(summary.spends.filter(isWallet));
+  const others = claimed(summary.spends.filter((input) => !isWallet(input)));
+  return check(
+    own === "" || others === "" || own === claimed(summary.collateral?.inputs ?? []),
+    "unvouched",
+    "What it spends is known only from the builder.",
+  );
 }
 
 function returnsAssets({ inputs, return: back }: NonNullable<Summary["collateral"]>): boolean {

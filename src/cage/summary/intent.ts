@@ -5,6 +5,8 @@ import type { Failure } from "#src/base/result.ts";
 export interface Limits {
   /** The requester's address, as text. It pays, signs and receives the change. */
   readonly address: string;
+  /** Other addresses of the requester's wallet, as text: they may pay as well, and get change. */
+  readonly own?: readonly string[] | undefined;
   /** Maximum fee; default 3 ada. */
   readonly maxFee?: bigint | undefined;
   /** Maximum that the transaction may lock at the contract, including a request's fee; default 10 ada. */

@@ -30,16 +30,28 @@ export function addressTextOf(address: string): string {
   return read?.ok ? addressText(read.value) : address;
 }
 
-/** The owner of an address from the viewpoint of `viewer` (bytes in hexadecimal). */
-export function partyOf(address: string, viewer: string | undefined): Party {
-  if (address === viewer) return "requester";
+/** From whose side a summary is written; addresses are bytes in hexadecimal. */
+export interface Viewer {
+  readonly address: string;
+  /** Other addresses of the same wallet. */
+  readonly own: ReadonlySet<string>;
+}
+
+/** Whether an address is one of the viewer's. */
+export function isOwn(address: string, viewer: Viewer | undefined): boolean {
+  return viewer !== undefined && (address === viewer.address || viewer.own.has(address));
+}
+
+/** The owner of an address from the viewpoint of `viewer`. */
+export function partyOf(address: string, viewer: Viewer | undefined): Party {
+  if (isOwn(address, viewer)) return "requester";
   const script = paymentScript(address);
   if (script !== undefined) {
-    const plain = enterpriseAddress(networkOf(viewer ?? address), { kind: "script", hash: script }).hex;
+    const plain = enterpriseAddress(networkOf(viewer?.address ?? address), { kind: "script", hash: script }).hex;
     return versionOf(script) !== undefined && plain === address ? "contract" : "script";
   }
   const key = paymentKeyHash(address);
-  return key !== undefined && viewer !== undefined && key === paymentKeyHash(viewer) ? "requesterKey" : "other";
+  return key !== undefined && viewer !== undefined && key === paymentKeyHash(viewer.address) ? "requesterKey" : "other";
 }
 
 /** Assets as an object, ordered by id. */
@@ -102,7 +114,7 @@ export function holdingOf(output: Output): SummaryHolding {
 }
 
 /** An output in a summary. */
-export function describeOutput(output: Output, viewer: string | undefined): SummaryOutput {
+export function describeOutput(output: Output, viewer: Viewer | undefined): SummaryOutput {
   const holds = holdingOf(output);
   return {
     address: addressTextOf(output.address),
@@ -116,7 +128,7 @@ export function describeOutput(output: Output, viewer: string | undefined): Summ
 }
 
 /** An input in a summary; `output` is null if it is not resolved. */
-export function describeInput(ref: OutRef, known: KnownOutputs, viewer: string | undefined): SummaryInput {
+export function describeInput(ref: OutRef, known: KnownOutputs, viewer: Viewer | undefined): SummaryInput {
   const output = known.get(refKey(ref));
   if (!output) return { outputRef: outputRefText(ref), output: null };
   const described = describeOutput(output, viewer);

@@ -37,6 +37,8 @@ import { describeTokens, type TokenChanges } from "#src/cage/summary/tokens.ts";
 interface SummaryView {
   /** The requester's address, its bytes in hexadecimal. */
   readonly address?: string | undefined;
+  /** Other addresses of the requester's wallet. */
+  readonly own?: readonly string[] | undefined;
   /** How slots map to time, where that is known. */
   readonly slots?: SlotConfig | undefined;
 }
@@ -67,13 +69,14 @@ function decodable<T>(read: () => T): Result<T, Undecodable> {
 
 /** Describes everything that a transaction does. `known` holds the outputs it refers to, as far as they are resolved. */
 export function summarizeTransaction(read: ReadTransaction, known: KnownOutputs, view: SummaryView = {}): Summary {
-  const { address } = view;
+  const { address, own } = view;
+  const viewer = address === undefined ? undefined : { address, own: new Set(own) };
   const { spends, makes } = appliedMovements(read);
-  const tokens = read.valid ? describeTokens(read, known, address) : NOTHING;
+  const tokens = read.valid ? describeTokens(read, known, viewer) : NOTHING;
   const refunded = new Map(tokens.refunds.map(({ index, request }) => [index, request]));
   const first = read.valid ? 0 : read.outputs.length;
   const made = makes.map((output, i) => {
-    const described = describeOutput(output, address);
+    const described = describeOutput(output, viewer);
     const plain = described.datum === null && described.datumHash === null && described.script === null;
     const purpose = described.holds?.type ??
       (refunded.has(i) ? "refund" : described.whose === "requester" && plain ? "change" : "payment");
@@ -85,7 +88,7 @@ export function summarizeTransaction(read: ReadTransaction, known: KnownOutputs,
     size: read.size,
     valid: read.valid,
     address: address === undefined ? null : addressTextOf(address),
-    spends: [...spends].sort(compareRefs).map((ref) => describeInput(ref, known, address)),
+    spends: [...spends].sort(compareRefs).map((ref) => describeInput(ref, known, viewer)),
     pays: made.map(({ pays }) => pays),
     mints: tokens.mints,
     tokens: tokens.tokens,
@@ -94,13 +97,13 @@ export function summarizeTransaction(read: ReadTransaction, known: KnownOutputs,
     locks: made.flatMap(({ locks }) => locks),
     refunds: tokens.refunds,
     fee: paidToLedger(read, known),
-    collateral: describeCollateral(read, known, address),
-    signers: neededSigners(read, known, address),
+    collateral: describeCollateral(read, known, viewer),
+    signers: neededSigners(read, known, viewer),
     validity: { from: describeSlot(read.validFrom, view.slots), until: describeSlot(read.validTo, view.slots) },
-    references: [...read.references].sort(compareRefs).map((ref) => describeInput(ref, known, address)),
+    references: [...read.references].sort(compareRefs).map((ref) => describeInput(ref, known, viewer)),
     attached: read.attached,
     scripts: tokens.scripts,
-    ...addressEffects(read, known, address),
+    ...addressEffects(read, known, viewer),
     metadata: read.metadata,
     balanced: isBalanced(read, known),
     unknown: distinct([...read.unknown, ...tokens.unknown, ...unresolvedOutputs(read, known)]),

@@ -15,6 +15,7 @@ import {
   networkOf,
   outputRefText,
   partyOf,
+  type Viewer,
 } from "#src/cage/summary/outputs.ts";
 import { isRootProven } from "#src/cage/summary/rootProof.ts";
 import type { ReadTransaction, UnknownPart } from "#src/cage/summary/readTransaction.ts";
@@ -31,7 +32,7 @@ export interface TokenChanges
 }
 
 /** Describes the changes to tokens and requests, in the ledger's order. */
-export function describeTokens(read: ReadTransaction, known: KnownOutputs, viewer: string | undefined): TokenChanges {
+export function describeTokens(read: ReadTransaction, known: KnownOutputs, viewer: Viewer | undefined): TokenChanges {
   const unknown: UnknownPart[] = [];
   const report = (code: string, message: string) => void unknown.push({ code, message });
   const policies = [...new Set([...read.mint.keys()].map(policyOf))].sort();
@@ -194,7 +195,7 @@ function describeRefunds(
   read: ReadTransaction,
   spent: readonly ContractInput[],
   modified: ReadonlySet<string>,
-  viewer: string | undefined,
+  viewer: Viewer | undefined,
   report: (code: string, message: string) => void,
 ): Summary["refunds"] {
   if (modified.size > 1) report("state", "More than one token is updated.");

@@ -8,8 +8,10 @@ import {
   describeAssets,
   describeInput,
   describeOutput,
+  isOwn,
   type KnownOutputs,
   partyOf,
+  type Viewer,
 } from "#src/cage/summary/outputs.ts";
 import type { ReadTransaction } from "#src/cage/summary/readTransaction.ts";
 
@@ -30,7 +32,7 @@ export function appliedMovements(
 export function addressEffects(
   read: ReadTransaction,
   known: KnownOutputs,
-  viewer: string | undefined,
+  viewer: Viewer | undefined,
 ): Pick<Summary, "net" | "effects"> {
   const { spends, makes } = appliedMovements(read);
   const sums = new Map<string, ValueSum>();
@@ -41,8 +43,9 @@ export function addressEffects(
   for (const output of makes) add(output, 1n);
   const effect = (value: Value) => ({ lovelace: value.lovelace, assets: describeAssets(value.assets) });
   const complete = viewer !== undefined && !inputs.includes(undefined);
+  const own = sumValues([...sums].flatMap(([address, value]) => isOwn(address, viewer) ? [value] : []));
   return {
-    net: complete ? effect(sums.get(viewer) ?? lovelace(0n)) : null,
+    net: complete ? effect(own) : null,
     effects: [...sums].map(([address, value]) => ({
       address: addressTextOf(address),
       whose: partyOf(address, viewer),
@@ -79,13 +82,13 @@ export function isBalanced(read: ReadTransaction, known: KnownOutputs): boolean 
 export function describeCollateral(
   read: ReadTransaction,
   known: KnownOutputs,
-  viewer: string | undefined,
+  viewer: Viewer | undefined,
 ): Summary["collateral"] {
   const { collateral, collateralReturn, totalCollateral } = read;
   if (collateral.length === 0 && !collateralReturn && totalCollateral === undefined) return null;
   const inputs = outputsOf(collateral, known);
   const mine = (outputs: readonly (Output | undefined)[]) =>
-    sumValues(outputs.flatMap((output) => output && output.address === viewer ? [output.value] : [])).lovelace;
+    sumValues(outputs.flatMap((output) => output && isOwn(output.address, viewer) ? [output.value] : [])).lovelace;
   return {
     inputs: collateral.map((ref) => describeInput(ref, known, viewer)),
     total: totalCollateral ?? null,
@@ -98,7 +101,7 @@ export function describeCollateral(
 export function neededSigners(
   read: ReadTransaction,
   known: KnownOutputs,
-  viewer: string | undefined,
+  viewer: Viewer | undefined,
 ): Summary["signers"] {
   const reasons = new Map<string, Set<Summary["signers"][number]["why"][number]>>();
   const add = (key: string | undefined, why: Summary["signers"][number]["why"][number]) => {
@@ -112,10 +115,10 @@ export function neededSigners(
   for (const key of keysOf(read.inputs)) add(key, "input");
   for (const key of keysOf(read.collateral)) add(key, "collateral");
   for (const key of read.requiredSigners) add(key, "required");
-  const own = viewer === undefined ? undefined : paymentKeyHash(viewer);
+  const own = new Set(viewer && [viewer.address, ...viewer.own].map(paymentKeyHash));
   return [...reasons].map(([key, why]) => ({
     key,
-    requester: key === own,
+    requester: own.has(key),
     why: [...why],
     signed: read.signatures.has(key),
   }));

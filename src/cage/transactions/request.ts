@@ -57,9 +57,12 @@ export function buildRequest(input: RequestInput): Result<BuiltRequest, BuildFai
   if (built.ok) return ok({ ...built.value, locked: output.value.lovelace, offered });
   const { code, details } = built.error;
   const limit = code === "too_large" ? factLimit(key, operation, details) : undefined;
-  return limit
-    ? fail("too_large", `Key and values have ${limit.size} bytes; the limit is ${limit.limit}.`, limit)
-    : built;
+  if (!limit) return built;
+  // an update holds both values, a deletion and an insert one each
+  const each = operation.type === "update" &&
+    key.length + Math.max(operation.old.length, operation.value.length) <= limit.limit;
+  const hint = each ? " Delete the fact and insert it with the new value, by two requests: each holds one value." : "";
+  return fail("too_large", `Key and values have ${limit.size} bytes; the limit is ${limit.limit}.${hint}`, limit);
 }
 
 /** Size of key and values and its limit, in bytes; the datum has byte strings in chunks of 64, each with 2 bytes of header. */

@@ -64,6 +64,8 @@ export interface ChainPort extends LedgerPort {
   /** The unspent ones of some outputs. */
   utxosByRef(refs: readonly OutRef[]): Promise<Result<At<readonly Utxo[]>, Unreachable>>;
   parameters(): Promise<Result<At<Parameters>, Unreachable>>;
+  /** CBOR of a transaction in a block, where the provider can look it up and has it. Absent where it cannot, as a node. */
+  transactionCbor?(txHash: string): Promise<Uint8Array | undefined>;
 }
 
 /** A port that gives blocks as bytes, so that they can be served to others. */

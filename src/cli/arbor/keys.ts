@@ -1,15 +1,20 @@
 /** `arbor key`, `arbor sign` and `arbor submit`. */
+import process from "node:process";
 import type { Command } from "commander";
-import { toHex } from "#src/base/bytes.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { keyHash, publicKey, type SigningKey } from "#src/cardano/keys.ts";
-import { signTransaction } from "#src/client/tokens.ts";
+import { transactionHash } from "#src/cardano/transaction.ts";
+import { checkAcceptance } from "#src/client/acceptance.ts";
+import { signTransaction, signUnchecked } from "#src/client/tokens.ts";
 import { type Context, define } from "#src/cli/arbor/command.ts";
+import { confirmSigning, isTerminal, type ReviewOptions } from "#src/cli/arbor/review.ts";
 import { submitCommand } from "#src/cli/arbor/tokens.ts";
 import { requireTransaction } from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readText } from "#src/cli/input.ts";
 import { createKey, loadKey } from "#src/cli/keyFile.ts";
+import { printable } from "#src/cli/output.ts";
 
 const publicParts = ({ addressOf }: Pick<Context<object>, "addressOf">, key: SigningKey) => ({
   address: addressOf(key),
@@ -46,21 +51,40 @@ export function keyCommands(program: Command): void {
     ]);
   });
 
-  define(program, {
+  define<ReviewOptions>(program, {
     usage: "sign <file> <transaction>",
-    description: "print a transaction (hexadecimal CBOR, or - for standard input) with a signature added",
-    example: "sign alice.key 84a4…",
-  }, async ({ output }, file, transaction) => {
+    description:
+      "print a transfer (hexadecimal CBOR, or - for standard input) with the next owner's signature added; other transactions with --yes",
+    example: "sign bob.key 84a4…",
+  }, async (context, file, transaction) => {
     const key = await loadKey(file!);
-    const signed = withSignature(requireTransaction(await readText(transaction!)), key);
-    output.value(signed, { transaction: signed });
-  });
+    const signed = await withSignature(context, requireTransaction(await readText(transaction!)), key);
+    context.output.value(signed, { transaction: signed });
+  }).option("-y, --yes", "sign whatever the transaction does");
   submitCommand(program);
 }
 
-function withSignature(transaction: string, key: SigningKey): string {
+/** A transfer to the key is signed once it is checked; another transaction where a person or `--yes` says so. */
+async function withSignature(
+  { tokens, options }: Context<ReviewOptions>,
+  transaction: string,
+  key: SigningKey,
+): Promise<string> {
   try {
-    return signTransaction(transaction, key);
+    const bytes = fromHex(transaction);
+    transactionHash(bytes);
+    if (options.yes) return signUnchecked(transaction, key);
+    const checked = await checkAcceptance(tokens, transaction, { key: keyHash(publicKey(key)) });
+    if (checked.ok) {
+      await confirmSigning(checked.value.summary, options);
+      return signTransaction(checked.value, key).cbor;
+    }
+    const reason =
+      `The transaction is not known to be a transfer that takes nothing from this key: ${checked.error.message}`;
+    if (!isTerminal()) throw new CliError(`${reason} --yes signs it all the same.`, "not_checked");
+    process.stderr.write(`${printable(reason)}\nWhat the service says that it does:\n`);
+    await confirmSigning(await tokens.explain(transaction), options);
+    return signUnchecked(transaction, key);
   } catch (error) {
     if (error instanceof CborError) throw new CliError(`This is no transaction: ${error.message}.`, "bad_transaction");
     throw error;

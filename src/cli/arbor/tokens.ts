@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { fromHex, isHex } from "#src/base/bytes.ts";
 import type { FactEncoding, HistorySelection } from "#src/client/tokenFacts.ts";
-import type { Facts, PayingOptions, RequestOptions, UnsignedRequest } from "#src/client/tokens.ts";
+import type { Checked, Facts, PayingOptions, RequestOptions, UnsignedRequest } from "#src/client/tokens.ts";
 import { type Context, define, first, wholeNumber } from "#src/cli/arbor/command.ts";
 import {
   addressIn,
@@ -210,19 +210,26 @@ function readCommands(token: Command): void {
 async function request(
   context: Context<WaitOptions & PayerOptions>,
   file: string,
-  build: (address: string, paying: PayingOptions) => Promise<UnsignedRequest>,
+  build: (address: string, paying: PayingOptions) => Promise<Checked<UnsignedRequest>>,
 ): Promise<void> {
   const { txHash, warnings } = await transact(context, file, build);
   for (const { message } of warnings) context.output.note(`warning: ${message}`);
   context.output.value(`${txHash}-0`, { request: `${txHash}-0`, txHash, warnings });
 }
 
-type RequestingOptions = TextOptions & WaitOptions & PayerOptions & { readonly strict?: boolean };
+type RequestingOptions = TextOptions & WaitOptions & PayerOptions & Pick<RequestOptions, "strict" | "force">;
 const withPayer = (command: Command) => withWallet(withDepth(command));
 const requesting = (command: Command) =>
-  withPayer(withHex(command)).option("--strict", "refuse a request that conflicts with an open or pending one");
-const requestOptions = ({ strict }: RequestingOptions, paying: PayingOptions): RequestOptions =>
-  strict ? { ...paying, strict } : paying;
+  withPayer(withHex(command)).option("--strict", "refuse a request that conflicts with an open or pending one")
+    .option("--force", "request a change although it could not be applied now");
+const requestOptions = (
+  { strict = false, force = false }: RequestingOptions,
+  paying: PayingOptions,
+): RequestOptions => ({
+  ...paying,
+  ...(strict ? { strict } : {}),
+  ...(force ? { force } : {}),
+});
 
 /** Commands of `arbor token` that are also commands of `arbor` itself, not listed there; `path` is what comes before. */
 export const STEPS: Readonly<Record<string, (parent: Command, path: string) => Command>> = {
@@ -350,7 +357,7 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
       const { tokens, output } = context;
       const { address, paying, sign } = await payerIn(context, file!);
       const built = await tokens.transfer(address, token!, await addressIn(context, to!), paying);
-      const transaction = await sign(built.unsignedTransaction);
+      const { cbor: transaction } = await sign(built.checked);
       output.value(transaction, { transaction, owner: built.owner, signers: built.signers });
     })),
   end: (parent, path) =>

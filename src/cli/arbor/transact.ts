@@ -1,7 +1,15 @@
-/** From an unsigned transaction of the token service to the ledger: signed here, submitted, and waited for. */
+/** From a build of the token service to the ledger: checked by the client, shown and signed here, submitted, and waited for. */
 import { Buffer } from "node:buffer";
-import { type PayingOptions, signTransaction, type TokenClient, type Unsigned } from "#src/client/tokens.ts";
+import {
+  type Checked,
+  type CheckedTransaction,
+  type PayingOptions,
+  signTransaction,
+  type TokenClient,
+  type Unsigned,
+} from "#src/client/tokens.ts";
 import { type Context, wholeNumber } from "#src/cli/arbor/command.ts";
+import { confirmSigning, isTerminal, type ReviewOptions } from "#src/cli/arbor/review.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readSecret } from "#src/cli/input.ts";
 import { loadKey } from "#src/cli/keyFile.ts";
@@ -14,7 +22,7 @@ export interface WaitOptions {
   readonly depth?: number;
 }
 
-export interface PayerOptions {
+export interface PayerOptions extends ReviewOptions {
   /** The wallet that pays, and signs. */
   readonly wallet?: string;
   /** File with its passphrase. */
@@ -26,8 +34,8 @@ export interface Payer {
   readonly address: string;
   /** For the client's builds. */
   readonly paying: PayingOptions;
-  /** Adds the signatures of the payer to a transaction. */
-  sign(transaction: string): Promise<string>;
+  /** Shows a transaction that was checked, and adds the payer's signatures. @throws {CliError} `not_confirmed` */
+  sign(transaction: CheckedTransaction): Promise<CheckedTransaction>;
 }
 
 /** Milliseconds to wait for each block. */
@@ -49,7 +57,8 @@ export function withDepth(command: Command): Command {
 export function withWallet(command: Command): Command {
   return command
     .option("--wallet <id>", "wallet that pays with all of its coins, and signs; <file> is then one of its addresses")
-    .option("--passphrase-file <file>", "with --wallet: file with its passphrase, - for standard input (default: -)");
+    .option("--passphrase-file <file>", "with --wallet: file with its passphrase, - for standard input (default: -)")
+    .option("-y, --yes", "sign without a question; without a terminal there is none");
 }
 
 /** The address in an argument, or that of the key in a file. */
@@ -62,37 +71,55 @@ export async function addressIn(
 
 /** Who pays for a command: the key in a file, or with `--wallet` that wallet, for one of its addresses. */
 export async function payerIn(context: Context<PayerOptions>, argument: string): Promise<Payer> {
-  const { wallets, addressOf, options: { wallet, passphraseFile = "-" } } = context;
+  const { tokens, wallets, addressOf, options } = context;
+  // only to show until when a transaction is valid
+  const slots = isTerminal() ? { slots: (await tokens.config()).slots } : {};
+  const { wallet, passphraseFile = "-" } = options;
   if (wallet === undefined) {
     const key = await loadKey(argument);
-    return { address: addressOf(key), paying: {}, sign: async (unsigned) => signTransaction(unsigned, key) };
+    return {
+      address: addressOf(key),
+      paying: slots,
+      async sign(checked) {
+        await confirmSigning(checked.summary, options);
+        return signTransaction(checked, key);
+      },
+    };
   }
   const address = await addressIn(context, argument);
   const passphrase = await readSecret(passphraseFile, "Passphrase of the wallet:");
+  // whose they are says the wallet service, which has the keys
+  const own = (transaction: string) => wallets.ownAddresses(wallet, transaction);
   return {
     address,
-    paying: { wallet },
-    async sign(unsigned) {
-      const { transaction } = await wallets.sign(wallet, Buffer.from(unsigned, "hex").toString("base64"), passphrase);
-      return Buffer.from(transaction, "base64").toString("hex");
+    paying: { wallet, own, ...slots },
+    async sign(checked) {
+      await confirmSigning(checked.summary, options);
+      const { transaction } = await wallets.sign(
+        wallet,
+        Buffer.from(checked.cbor, "hex").toString("base64"),
+        passphrase,
+      );
+      return checked.withSignaturesOf(Buffer.from(transaction, "base64").toString("hex"));
     },
   };
 }
 
-/** Builds for a payer's address, signs, submits and waits; gives the build's answer with the hash. */
-export async function transact<T extends Pick<Unsigned, "unsignedTransaction">>(
+/** Builds for a payer's address, checks, signs, submits and waits; gives the build's answer with the hash. */
+export async function transact<T extends Unsigned>(
   context: Context<WaitOptions & PayerOptions>,
   argument: string,
-  build: (address: string, paying: PayingOptions) => Promise<T>,
-): Promise<T & { readonly txHash: string }> {
+  build: (address: string, paying: PayingOptions) => Promise<Checked<T>>,
+): Promise<Checked<T> & { readonly txHash: string }> {
   const { tokens, options: { depth = 0 } } = context;
   const { address, paying, sign } = await payerIn(context, argument);
-  return await withProgress(depth + 3, async (progress) => {
-    progress.step("building the transaction");
-    const built = await build(address, paying);
-    const txHash = await land(tokens, await sign(built.unsignedTransaction), depth, progress);
-    return { ...built, txHash };
+  const built = await withProgress(1, async (progress) => {
+    progress.step("building and checking the transaction");
+    return await build(address, paying);
   });
+  const signed = await sign(built.checked);
+  const txHash = await withProgress(depth + 2, (progress) => land(tokens, signed, depth, progress));
+  return { ...built, txHash };
 }
 
 /** Submits a signed transaction and waits; gives its hash. */
@@ -118,7 +145,12 @@ async function withProgress<T>(steps: number, work: (progress: Progress) => Prom
   }
 }
 
-async function land(tokens: TokenClient, signed: string, depth: number, progress: Progress): Promise<string> {
+async function land(
+  tokens: TokenClient,
+  signed: string | CheckedTransaction,
+  depth: number,
+  progress: Progress,
+): Promise<string> {
   progress.step("submitting");
   const hash = await tokens.submit(signed);
   await waitForBlocks(tokens, hash, depth, progress);

@@ -1,4 +1,5 @@
 /** Results of the faucet. */
+import { adaText } from "#src/cardano/ada.ts";
 import type { BalanceFailure } from "#src/transaction/balance.ts";
 import type { Log } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -18,10 +19,14 @@ export function checkAmount(
   { min: min, max: max }: { min: bigint; max: bigint },
 ): Result<void, BadAmount> {
   if (lovelace < min) {
-    return fail("amount_too_small", `An output at this address must have at least ${min} lovelace.`, { limit: min });
+    return fail("amount_too_small", `An output at this address must have at least ${adaText(min)} (${min} lovelace).`, {
+      limit: min,
+    });
   }
   if (lovelace > max) {
-    return fail("amount_too_large", `The faucet pays at most ${max} lovelace per request.`, { limit: max });
+    return fail("amount_too_large", `The faucet pays at most ${adaText(max)} (${max} lovelace) per request.`, {
+      limit: max,
+    });
   }
   return ok(undefined);
 }

@@ -9,7 +9,7 @@ import type { Sites } from "#src/edge/sites.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 
 export interface TokenEdgeOptions extends ServiceOptions {
-  readonly port: Pick<ChainPort, "inMempool" | "network" | "parameters" | "tip" | "utxosByRef">;
+  readonly port: Pick<ChainPort, "inMempool" | "network" | "parameters" | "tip" | "transactionCbor" | "utxosByRef">;
   /** Why the service answers nothing but health checks; undefined: it works. */
   readonly off?: string;
   /** Whether facts come with slots when the query does not say. */

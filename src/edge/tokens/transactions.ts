@@ -3,7 +3,8 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { concernsTokens } from "#actors/pendingTokens.ts";
 import * as api from "#src/api/tokens.ts";
-import { fromHex } from "#src/base/bytes.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import { inTime } from "#src/base/clock.ts";
 import type { Failure } from "#src/base/result.ts";
 import { readStateAmong } from "#src/cage/index/read.ts";
 import { refKey } from "#src/cardano/output.ts";
@@ -37,6 +38,9 @@ const refusedInputs = z.array(
   }).transform((one) => one.name === "BadInputsUTxO" ? one : { name: one.name }),
 );
 
+/** Longest wait for the network, in milliseconds. */
+const NETWORK_MS = 5_000;
+
 /** Adds `/transaction`. */
 export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenService): void {
   const watch = transactionWatch(store.sql);
@@ -69,6 +73,21 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
       `404 Not Found: transaction ${hash} is not in the ledger.`,
       { ...known, ...rebuild },
     );
+  });
+
+  endpoint(app, "get", "/transaction/:txHash/cbor", {
+    summary: "Bytes of a transaction",
+    description:
+      "Of one that was submitted here and is still kept, or that the network's provider can look up. Who needs to know what an input holds " +
+      "computes the hash from the bytes: the answer needs no trust.",
+    params: { txHash: api.txHash },
+    answer: api.transactionCbor,
+    refusals: { 404: "`transaction_unknown`: no bytes of it are known here" },
+  }, async ({ params: { txHash } }) => {
+    const cbor = await readSubmittedCbor(store.sql, txHash) ??
+      await inTime(port.transactionCbor?.(txHash) ?? Promise.resolve(undefined), NETWORK_MS).catch(() => undefined);
+    if (cbor) return { txHash, cbor: toHex(cbor) };
+    throw new HttpFailure(404, "transaction_unknown", `No bytes of the transaction ${txHash} are known here.`);
   });
 
   endpoint(app, "post", "/transaction", {

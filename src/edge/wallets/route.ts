@@ -111,5 +111,6 @@ const NOT_JSON: Readonly<Record<JsonFault, string>> = {
   not_utf8: "Error in $: the body is not UTF-8",
   empty: "Unexpected end-of-input, expecting JSON value",
   too_deep: "Error in $: the body is nested too deep",
+  repeated: "Error in $: an object of the body has two members of one name",
   malformed: "Error in $: the body is no JSON",
 };

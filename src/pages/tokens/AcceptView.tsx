@@ -8,26 +8,21 @@ import { ApiError } from "#src/client/http.ts";
 import { Form, TextField } from "../kit/forms.tsx";
 import { Heading, Panel } from "../kit/parts.tsx";
 import { carryOn, type Checked, refusal } from "./carry.tsx";
-import type { Wallet } from "./cip30.ts";
+import { outputsOf, type Wallet } from "./cip30.ts";
 import { client, config, LOCAL } from "./service.ts";
 
 /** Checks that a transaction does nothing but to give a token to this wallet. */
-async function taking(transaction: string, { address, key }: Wallet): Promise<Checked> {
-  const { TokenClient, exactSummary, fromSummary, requireIntent, summarize } = await client();
-  const summary = exactSummary(await new TokenClient(location.origin).explain(transaction));
-  const resolve = fromSummary(summary);
-  const seen = await summarize(transaction, { resolve });
-  if (!seen.ok) throw refusal(seen.error);
-  const [token] = seen.value.tokens;
-  // whose money it is: everything else that is spent belongs to the contract
-  const payer = seen.value.spends.find(({ output }) => output !== null && output.holds === null)?.output?.address;
-  if (token === undefined || payer === undefined || payer === address) {
-    throw refusal({ message: "It does not transfer another owner's token to you." });
-  }
-  const intent = { type: "transfer", token: token.tokenId, to: key, address: payer } as const;
-  const checked = await requireIntent(transaction, intent, { resolve, slots: config.peek()?.slots });
+async function taking(transaction: string, wallet: Wallet): Promise<Checked> {
+  const { TokenClient, checkAcceptance, firstOf, fromSummary, fromUtxos } = await client();
+  const service = new TokenClient(location.origin);
+  const outputs = await outputsOf(wallet);
+  // a wallet that names none may not say what it has
+  const utxos = outputs.length > 0 ? outputs : undefined;
+  const slots = config.peek()?.slots;
+  const checked = await checkAcceptance(service, transaction, { key: wallet.key, utxos, slots });
   if (!checked.ok) throw refusal(checked.error);
-  return { transaction, summary: checked.value, resolve };
+  const resolve = firstOf(fromUtxos(outputs), fromSummary(checked.value.summary));
+  return { transaction: checked.value, resolve };
 }
 
 export function AcceptView() {

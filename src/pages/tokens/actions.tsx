@@ -1,9 +1,7 @@
 /// <reference lib="dom" />
 /** Actions on tokens: each builds a transaction, which the reader checks and signs. */
 import { fromHex, utf8 } from "#src/base/bytes.ts";
-import { bytesText } from "#src/cage/text.ts";
 import { confirm } from "../kit/Dialog.tsx";
-import { mostLocked } from "./amountLimits.ts";
 import { carry } from "./carry.tsx";
 
 export type ChangeType = "insert" | "update" | "delete";
@@ -15,8 +13,7 @@ export const entered = (text: string, hex: boolean): Uint8Array => hex ? fromHex
 export const boot = (): Promise<boolean> =>
   carry({
     title: "Boot a token",
-    build: (service, { address }) => service.boot(address),
-    intent: ({ value }, { address }) => ({ type: "boot", token: value, address }),
+    build: (service, { address }, options) => service.boot(address, options),
   });
 
 /** A change that the reader asks for; all bytes in hexadecimal. */
@@ -29,22 +26,16 @@ export interface WantedChange {
 
 export function requestChange(tokenId: string, { type, ...hex }: WantedChange): Promise<boolean> {
   const [key, before, after] = [fromHex(hex.key), fromHex(hex.oldValue), fromHex(hex.newValue)];
-  const [keyText, oldValue, newValue] = [bytesText(key), bytesText(before), bytesText(after)];
   return carry({
     title: `Request: ${type} a fact`,
-    build: (service, { address }) =>
-      type === "insert"
-        ? service.insert(address, tokenId, key, after)
-        : type === "update"
-        ? service.update(address, tokenId, key, before, after)
-        : service.delete(address, tokenId, key, before),
-    intent: (_built, { address }) => {
-      const common = { token: tokenId, key: keyText, address, maxLocked: mostLocked(key, before, after) };
+    build: (service, { address }, options) => {
+      // the reader sees the warnings before the signature
+      const shown = { ...options, force: true };
       return type === "insert"
-        ? { type, ...common, newValue }
+        ? service.insert(address, tokenId, key, after, shown)
         : type === "update"
-        ? { type, ...common, oldValue, newValue }
-        : { type, ...common, oldValue };
+        ? service.update(address, tokenId, key, before, after, shown)
+        : service.delete(address, tokenId, key, before, shown);
     },
   });
 }
@@ -53,36 +44,27 @@ export function requestChange(tokenId: string, { type, ...hex }: WantedChange): 
 export const apply = (tokenId: string, requests: readonly string[]): Promise<boolean> =>
   carry({
     title: requests.length > 0 ? "Apply the selected requests" : "Apply all requests that fit",
-    build: (service, { address }) => service.apply(address, tokenId, requests),
-    intent: ({ applied, mpfRoot }, { address }) => ({
-      type: "apply",
-      token: tokenId,
-      requests: requests.length > 0 ? requests : applied,
-      root: mpfRoot,
-      address,
-    }),
+    build: (service, { address }, options) => service.apply(address, tokenId, requests, options),
   });
 
 /** Refuses requests: their deposits return, and their changes are not made. */
 export const refuse = (tokenId: string, requests: readonly string[]): Promise<boolean> =>
   carry({
     title: requests.length === 1 ? "Refuse a request" : `Refuse ${requests.length} requests`,
-    build: (service, { address }) => service.apply(address, tokenId, [], { refuse: requests, onlyNamed: true }),
-    intent: (_built, { address }) => ({ type: "apply", token: tokenId, requests: [], refuse: requests, address }),
+    build: (service, { address }, options) =>
+      service.apply(address, tokenId, [], { ...options, refuse: requests, onlyNamed: true }),
   });
 
 export const takeBack = (request: string): Promise<boolean> =>
   carry({
     title: "Take a request back",
-    build: (service, { address }) => service.retract(address, request),
-    intent: (_built, { address }) => ({ type: "retract", request, address }),
+    build: (service, { address }, options) => service.retract(address, request, options),
   });
 
 export const transfer = (tokenId: string, to: string): Promise<boolean> =>
   carry({
     title: "Transfer the token",
-    build: (service, { address }) => service.transfer(address, tokenId, to),
-    intent: (_built, { address }) => ({ type: "transfer", token: tokenId, to, address }),
+    build: (service, { address }, options) => service.transfer(address, tokenId, to, options),
   });
 
 export async function end(tokenId: string): Promise<boolean> {
@@ -100,7 +82,6 @@ export async function end(tokenId: string): Promise<boolean> {
   if (!sure) return false;
   return await carry({
     title: "End the token",
-    build: (service, { address }) => service.end(address, tokenId),
-    intent: (_built, { address }) => ({ type: "end", token: tokenId, address }),
+    build: (service, { address }, options) => service.end(address, tokenId, options),
   });
 }

@@ -6,8 +6,14 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
-import type { Intent, Resolve, Summary } from "#src/client/summary.ts";
-import type { TokenClient } from "#src/client/tokens.ts";
+import type { Resolve } from "#src/client/summary.ts";
+import type {
+  Checked as CheckedBuild,
+  CheckedTransaction,
+  PayingOptions,
+  TokenClient,
+  Unsigned,
+} from "#src/client/tokens.ts";
 import { Dialog } from "../kit/Dialog.tsx";
 import { copyText, Id } from "../kit/Id.tsx";
 import { lazy } from "../kit/parts.tsx";
@@ -22,23 +28,15 @@ const SummaryView = lazy(() => import("./summary.tsx").then(({ SummaryView }) =>
 
 /** What may be signed. */
 export interface Checked {
-  readonly transaction: string;
-  readonly summary: Summary;
+  readonly transaction: CheckedTransaction;
   readonly resolve: Resolve;
   readonly warnings?: readonly { readonly message: string }[] | undefined;
 }
 
-export interface Built {
-  readonly unsignedTransaction: string;
-  readonly summary: Summary;
-  readonly warnings?: readonly { readonly message: string }[] | undefined;
-}
-
-export interface Wish<B extends Built> {
+export interface Wish {
   readonly title: string;
-  readonly build: (service: TokenClient, wallet: Wallet) => Promise<B>;
-  /** What the transaction must do. */
-  readonly intent: (built: B, wallet: Wallet) => Intent;
+  /** Builds what the reader wants; the client checks it. */
+  readonly build: (service: TokenClient, wallet: Wallet, options: PayingOptions) => Promise<CheckedBuild<Unsigned>>;
 }
 
 /** A transaction in the dialog. */
@@ -90,21 +88,24 @@ async function start(
 }
 
 /** Builds, checks, shows, has signed and submits; resolves true when the transaction was submitted. */
-export const carry = <B extends Built>({ title, build, intent }: Wish<B>): Promise<boolean> =>
+export const carry = ({ title, build }: Wish): Promise<boolean> =>
   start(
     title,
     "Verified in this browser: the transaction does what you requested and nothing else.",
     async (wallet, say) => {
-      const { TokenClient, checkSummary, exactSummary, firstOf, fromSummary, fromUtxos } = await client();
+      const { TokenClient, firstOf, fromSummary, fromUtxos } = await client();
       say("The service builds the transaction.");
-      const built = await build(new TokenClient(location.origin), wallet);
-      say("The transaction is decoded.");
-      const summary = exactSummary(built.summary);
-      const resolve = firstOf(fromUtxos(await outputsOf(wallet)), fromSummary(summary));
-      const sources = { resolve, slots: config.peek()?.slots };
-      const checked = await checkSummary({ ...built, summary }, intent(built, wallet), sources);
-      if (!checked.ok) throw refusal(checked.error);
-      return { transaction: built.unsignedTransaction, summary: checked.value, resolve, warnings: built.warnings };
+      const own = fromUtxos(await outputsOf(wallet));
+      const slots = config.peek()?.slots;
+      try {
+        const options = { resolve: own, ...(slots ? { slots } : {}) };
+        const { checked, summary, warnings } = await build(new TokenClient(location.origin), wallet, options);
+        return { transaction: checked, resolve: firstOf(own, fromSummary(summary)), warnings };
+      } catch (error) {
+        // what the service says has a status
+        if (error instanceof ApiError && error.status === 0 && error.code !== "unreachable") throw refusal(error);
+        throw error;
+      }
     },
   );
 
@@ -165,12 +166,13 @@ function Steps({ job: one }: { readonly job: Job }) {
       setStage("review");
     }
   };
-  const signAndSubmit = async ({ transaction, summary, resolve }: Checked) => {
+  const signAndSubmit = async ({ transaction, resolve }: Checked) => {
     const { TokenClient, summarize } = await client();
     say(`${wallet.browser.name} asks you to sign.`);
+    const { summary } = transaction;
     const all = await signed(wallet, transaction, summary.signers.some(({ key }) => key !== wallet.key));
     if (left.current.signal.aborted) return;
-    const now = await summarize(all, { resolve });
+    const now = await summarize(all.cbor, { resolve });
     const others = now.ok ? now.value.signers.flatMap((signer) => signer.signed ? [] : [signer.key]) : [wallet.key];
     if (others.includes(wallet.key)) {
       throw new ApiError(
@@ -181,7 +183,7 @@ function Steps({ job: one }: { readonly job: Job }) {
     }
     if (others.length > 0) {
       setMissing(others);
-      setHanded(all);
+      setHanded(all.cbor);
       say("Signed; one more signature is required.");
       sent.current = true;
       return setStage("handed");
@@ -189,9 +191,6 @@ function Steps({ job: one }: { readonly job: Job }) {
     const hash = await new TokenClient(location.origin).submit(all);
     sent.current = true;
     setStage("submitted");
-    if (hash !== summary.hash) {
-      throw new ApiError(LOCAL, "wrong_hash", "The service returned another hash than that of the transaction.");
-    }
     await watch(hash);
   };
   /** Says how the transaction fares until a block has it, or the dialog is closed. */
@@ -222,10 +221,10 @@ function Steps({ job: one }: { readonly job: Job }) {
   };
 
   // what the reader has now, and is not looking at
-  const received = checked?.summary.tokens.find(({ booted, ended, owner }) =>
+  const received = checked?.transaction.summary.tokens.find(({ booted, ended, owner }) =>
     booted || (!ended && owner.before !== owner.after)
   )?.tokenId;
-  const explorer = checked && explorerTx(checked.summary.hash);
+  const explorer = checked && explorerTx(checked.transaction.summary.hash);
   const faucet = error instanceof ApiError && error.code === "not_enough_money"
     ? faucetPage(wallet.address)
     : undefined;
@@ -235,7 +234,7 @@ function Steps({ job: one }: { readonly job: Job }) {
       {checked && stage !== "handed" && (
         <>
           {checked.warnings?.map(({ message }, i) => <p key={i} class="alert warn">Warning: {message}</p>)}
-          <SummaryView summary={checked.summary} />
+          <SummaryView summary={checked.transaction.summary} />
         </>
       )}
       {stage === "handed" && (

@@ -4,6 +4,7 @@
  * answers is checked: its signatures are put beside what was built, and nothing else of what it answers is used.
  */
 import { ApiError } from "#src/client/http.ts";
+import type { CheckedTransaction } from "#src/client/tokens.ts";
 import { client, LOCAL, readConfig } from "./service.ts";
 
 /** What a wallet offers once it is enabled. */
@@ -172,22 +173,23 @@ export async function outputsOf({ api }: Wallet): Promise<string[]> {
 }
 
 /**
- * Has a wallet sign; gives the transaction (hexadecimal) with its signatures, every other byte as it was. `partial`:
+ * Has a wallet sign what was checked; gives the transaction with its signatures, every other byte as it was. `partial`:
  * others sign as well. Throws an `ApiError`.
  */
-export async function signed({ api }: Wallet, transaction: string, partial: boolean): Promise<string> {
-  const { addWitnessSet, transactionHash } = await client();
+export async function signed(
+  { api }: Wallet,
+  transaction: CheckedTransaction,
+  partial: boolean,
+): Promise<CheckedTransaction> {
   let witnesses: string;
   try {
-    witnesses = await api.signTx(transaction, partial);
+    witnesses = await api.signTx(transaction.cbor, partial);
   } catch (error) {
     throw walletError(error, "sign");
   }
   try {
-    const all = addWitnessSet(transaction, witnesses);
-    if (transactionHash(all) === transactionHash(transaction)) return all;
+    return transaction.withWitnessSet(witnesses);
   } catch {
-    // reported below
+    throw problem("The wallet returned an invalid witness set. Nothing was submitted.");
   }
-  throw problem("The wallet returned an invalid witness set. Nothing was submitted.");
 }

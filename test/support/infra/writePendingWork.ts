@@ -22,7 +22,7 @@ import { fromBech32 } from "#src/cardano/bech32.ts";
 import { newSeed } from "#src/cardano/keys.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
-import { signTransaction, TokenClient } from "#src/client/tokens.ts";
+import { type CheckedTransaction, signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { type Prefix, WalletClient } from "#src/client/wallets.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { type Fragment, openStore } from "#src/store/store.ts";
@@ -237,22 +237,22 @@ async function write(): Promise<void> {
   });
   if (!made.ok) throw new Error(`webhook: ${made.status} ${await made.text()}`);
   work.webhook = (await made.json()).id;
-  const submit = (unsigned: string) => tokens.submit(signTransaction(unsigned, key));
-  const land = async (unsigned: string): Promise<string> => {
+  const submit = (unsigned: CheckedTransaction) => tokens.submit(signTransaction(unsigned, key));
+  const land = async (unsigned: CheckedTransaction): Promise<string> => {
     const hash = await submit(unsigned);
     await block();
     await until(`${hash} is there`, async () => await tokens.transaction(hash));
     return hash;
   };
   const boot = async (label: string): Promise<string> => {
-    const { unsignedTransaction, value } = await tokens.boot(owner);
-    await land(unsignedTransaction);
+    const { checked, value } = await tokens.boot(owner);
+    await land(checked);
     work.tokens[label] = { id: value, facts: {} };
     await until(`${label} is there`, () => tokens.token(value).catch(() => undefined));
     return value;
   };
   const insert = async (token: string, key: string, value: string) =>
-    `${await land((await tokens.insert(owner, token, key, value)).unsignedTransaction)}-0`;
+    `${await land((await tokens.insert(owner, token, key, value)).checked)}-0`;
   const fact = async (label: string, ...pairs: [string, string][]) => {
     const { id, facts } = work.tokens[label]!;
     const requests: string[] = [];
@@ -260,7 +260,7 @@ async function write(): Promise<void> {
       requests.push(await insert(id, name, value));
       facts[name] = value;
     }
-    await land((await tokens.apply(owner, id, requests)).unsignedTransaction);
+    await land((await tokens.apply(owner, id, requests)).checked);
   };
   const live = await boot("live");
   await fact("live", ["colour", "green"], ["shape", "round"]);
@@ -269,7 +269,7 @@ async function write(): Promise<void> {
   const ending = await boot("ending");
   await fact("ending", ["last", "words"]);
   const ended = await boot("ended");
-  await land((await tokens.end(owner, ended)).unsignedTransaction);
+  await land((await tokens.end(owner, ended)).checked);
   work.requests.open = await insert(live, "open", "request");
   work.requests.retracted = await insert(live, "retracted", "request");
   work.requests.applied = await insert(updating, "two", "2");
@@ -286,13 +286,13 @@ async function write(): Promise<void> {
     work.transactions[label] = { id: await hash, ...(of ? { wallet: of } : {}) };
   };
   const booting = await tokens.boot(owner);
-  await pend("boot", submit(booting.unsignedTransaction));
+  await pend("boot", submit(booting.checked));
   work.tokens.booting = { id: booting.value, facts: {} };
-  await pend("request", submit((await tokens.insert(owner, live, "pending", "request")).unsignedTransaction));
+  await pend("request", submit((await tokens.insert(owner, live, "pending", "request")).checked));
   work.requests.pending = `${work.transactions.request!.id}-0`;
-  await pend("retract", submit((await tokens.retract(owner, work.requests.retracted)).unsignedTransaction));
-  await pend("update", submit((await tokens.apply(owner, updating, [work.requests.applied])).unsignedTransaction));
-  await pend("end", submit((await tokens.end(owner, ending)).unsignedTransaction));
+  await pend("retract", submit((await tokens.retract(owner, work.requests.retracted)).checked));
+  await pend("update", submit((await tokens.apply(owner, updating, [work.requests.applied])).checked));
+  await pend("end", submit((await tokens.end(owner, ending)).checked));
   const pay = (id: string, prefix: Prefix = "wallets", key?: string) =>
     wallets.pay(id, { ...payment(3n), passphrase: PASSPHRASE } as never, { prefix, ...(key ? { key } : {}) });
   await pend("pay", pay(payer, "wallets", "pay-1").then(({ id }) => id), "payer");

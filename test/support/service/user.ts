@@ -78,7 +78,12 @@ export async function land(tokens: string, signed: string): Promise<string> {
 }
 
 /** Requests a faucet payment for a user and waits until the token service's index has it. */
-export async function fund(devnet: string, tokens: string, user: User, lovelace = 1_000_000_000): Promise<void> {
+export async function fund(
+  devnet: string,
+  tokens: string,
+  user: Pick<User, "address">,
+  lovelace = 1_000_000_000,
+): Promise<void> {
   const paid = await http(devnet, "POST", "/faucet", { address: user.address, lovelace });
   if (paid.status !== 200) throw new Error(`faucet: ${paid.status} ${JSON.stringify(paid.body)}`);
   await until(

@@ -141,7 +141,14 @@ describe("tokens", () => {
     expect(await cli("token", "retract", file("bob"), update)).toMatch(/^[0-9a-f]{64}$/);
     const [newest] = await json("token", "history", token, "--limit", "1");
     expect(newest).toMatchObject({ outputRefId: update, status: "retracted" });
-    const deletion = await runCli(["token", "delete", file("bob"), token, "planet", "Venus"], { env: env() });
+    const wrong = ["token", "delete", file("bob"), token, "planet", "Venus"];
+    // before a deposit is locked
+    expect(await runCli(wrong, { env: env() })).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("(fact_differs)"),
+    });
+    const deletion = await runCli([...wrong, "--force"], { env: env() });
     expect(deletion).toMatchObject({ code: 0, stderr: expect.stringContaining("warning: ") });
     await cli("token", "retract", file("bob"), deletion.stdout.trim());
     expect(await json("token", "history", token, "planet")).toMatchObject([{ value: "Earth", type: "insert" }]);
@@ -157,7 +164,7 @@ describe("tokens", () => {
     const { unsignedTransaction, summary } = await (await fetch(
       `${arbor.tokens}/transaction/${address}/update-token/${own}?${query}`,
     )).json();
-    const signed = await cli("sign", file("alice"), unsignedTransaction);
+    const signed = await cli("sign", "--yes", file("alice"), unsignedTransaction);
     await cli("token", "retract", file("bob"), requests[0]!);
     expect(await runCli(["submit", signed], { env: env() })).toMatchObject({
       code: 1,
@@ -179,7 +186,7 @@ describe("tokens", () => {
     const owned = async () => (await json("token", "list")).tokens.map(({ tokenId }: { tokenId: string }) => tokenId);
     expect(await owned()).toEqual(expect.arrayContaining([token, other]));
     const once = await cli("token", "transfer", file("alice"), other, file("bob"));
-    const twice = await runCli(["sign", file("bob"), "-"], { input: once });
+    const twice = await runCli(["sign", file("bob"), "-"], { input: once, env: env() });
     const submitted = await runCli(["submit", "-"], { input: twice.stdout, env: env() });
     expect(submitted).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f]{64}\n$/) });
     const { owner } = await json("token", "show", other);
@@ -225,7 +232,7 @@ describe("tokens", () => {
     expect(applied).toMatchObject({ applied: [request] });
     expect(await paid("token", "apply", address, own, request)).toBe(applied.root);
     const once = await paid("token", "transfer", address, own, file("bob"));
-    const twice = await runCli(["sign", file("bob"), "-"], { input: once });
+    const twice = await runCli(["sign", file("bob"), "-"], { input: once, env: env() });
     expect((await runCli(["submit", "-"], { input: twice.stdout, env: env() })).code).toBe(0);
     expect((await json("token", "show", own)).owner).toBe((await json("key", "show", file("bob"))).keyHash);
   });
@@ -334,9 +341,19 @@ describe.skipIf(!hasTerminal)("in a terminal", () => {
     const facts = await runInTerminal(["token", "facts", token], { env: env() });
     expect(facts.stdout).toMatch(/planet +Earth/);
     expect(facts.stdout).toMatch(/\\udcff\\u0000 +\\udc80/);
-    const waited = await runInTerminal(["token", "insert", file("bob"), token, "bar", "1"], { env: env() });
+    const inserting = ["token", "insert", file("bob"), token, "bar", "1"];
+    const terminal = { ...env(), NO_COLOR: "1" };
+    const waited = await runInTerminal(inserting, { env: terminal, answer: { to: "Sign it? [y/N]", text: "y\r" } });
+    expect(waited.stdout).toMatch(/requests +insert "bar" "1" of token/);
+    expect(waited.stdout).toMatch(/fee +0\.\d+ ada/);
+    expect(waited.stdout).toMatch(/valid until +slot \d+, \d{4}-/);
     expect(waited.stdout).toContain("waiting for a block");
     expect(waited.stdout).toMatch(/[0-9a-f]{64}-0\s*$/);
+    const declined = await runInTerminal(["token", "retract", file("bob"), /[0-9a-f]{64}-0/.exec(waited.stdout)![0]], {
+      env: env(),
+      answer: { to: "Sign it? [y/N]", text: "n\r" },
+    });
+    expect([declined.code, declined.stdout]).toEqual([1, expect.stringContaining("Not signed. (not_confirmed)")]);
     const asJson = await runInTerminal(["devnet", "tip", "--json"], { env: env() });
     expect(JSON.parse(asJson.stdout)).toMatchObject({ magic: expect.any(Number) });
   });

@@ -288,7 +288,7 @@ describe("the faucet", () => {
   test("refuses amounts outside its limits", async () => {
     const devnet = await start({ faucetLimit: 100n * ada });
     expect(await devnet.faucet.pay(alice.enterprise, 100n * ada + 1n)).toMatchObject({
-      error: { code: "amount_too_large" },
+      error: { code: "amount_too_large", message: "The faucet pays at most 100 ada (100000000 lovelace) per request." },
     });
     const least = await devnet.faucet.pay(alice.base, 1n);
     expect(least).toMatchObject({ ok: false, error: { code: "amount_too_small" } });

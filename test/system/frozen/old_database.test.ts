@@ -150,7 +150,7 @@ describe("a database of an earlier release", () => {
     const requests = (await tokens.token(id) as unknown as { requests: { outputRefId: string }[] }).requests;
     expect(requests.map(({ outputRefId }) => outputRefId).sort()).toEqual([...open].sort());
     const built = await tokens.apply(address, id, open);
-    await tokens.submitAndWait(signTransaction(built.unsignedTransaction, key));
+    await tokens.submitAndWait(signTransaction(built.checked, key));
     expect(await tokens.facts(id)).toEqual({ ...facts, open: "request", pending: "request" });
   });
 

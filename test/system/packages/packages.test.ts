@@ -27,7 +27,7 @@ const NAMES = ["client", "forestry", "cli"];
 /** A program that uses a part of each entry; it prints a line of JSON. */
 const CONSUMER = `
 import { ApiError, DevnetClient, enterpriseAddress, addressText, factSegment, fromHex, lovelace, OperatorClient, parseJson,
-  publicKey, requireIntent, signTransaction, toHex, TokenClient, toJson, transactionHash, utf8, verifyFact, verifyFactSet, WalletClient,
+  publicKey, requireIntent, signUnchecked, toHex, TokenClient, toJson, transactionHash, utf8, verifyFact, verifyFactSet, WalletClient,
   type Token, type TokenEvent, type TransitionEvent, type Wallet } from "@arbor-cardano/client";
 import { accountKey, derivePath, keyHash, mnemonicEntropy, newMnemonic, rootKey, toPublic } from "@arbor-cardano/client/keys";
 import { FactReplica, readFactText } from "@arbor-cardano/client/replicas";
@@ -45,7 +45,7 @@ export async function main(service: string) {
   const proof = trie.prove(digest(utf8("name")));
   if (!proof.ok) throw new Error(proof.error.message);
 
-  const signed = signTransaction("84a3008001800200a0f5f6", key.key);
+  const signed = signUnchecked("84a3008001800200a0f5f6", key.key);
   const tokens = new TokenClient(service);
   const list = await tokens.tokens();
   const state: string = list.tokens[0]!.root;

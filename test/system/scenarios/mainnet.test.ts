@@ -290,14 +290,14 @@ describe("tokens on mainnet", () => {
     await scenario.blocks();
     const refused = await tokens.boot(TEST.payment).then(() => undefined, (error: ApiError) => error);
     expect([refused?.status, refused?.code]).toEqual([400, "bad_address"]);
-    const { unsignedTransaction, value: token } = await until("the coin is indexed", async () => {
+    const { checked, value: token } = await until("the coin is indexed", async () => {
       return await tokens.boot(address).catch((error: ApiError) => {
         if (["not_enough_money", "index_behind"].includes(error.code)) return undefined;
         throw error;
       });
     }, 60_000);
-    const signed = signTransaction(unsignedTransaction, key);
-    for (const output of readByCsl(signed).outputs) expect(networkOf(output.address)).toBe(1);
+    const signed = signTransaction(checked, key);
+    for (const output of readByCsl(signed.cbor).outputs) expect(networkOf(output.address)).toBe(1);
     await tokens.submit(signed);
     await until("the token is listed", async () => {
       await scenario.blocks();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
-import { signTransaction, TokenClient } from "#src/client/tokens.ts";
+import { type CheckedTransaction, signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { ADA, ANSWERS_ALL, PROVIDERS, Scenario } from "../../support/service/scenario.ts";
 import { until } from "../../support/base/until.ts";
 import { person } from "../../support/wallets/person.ts";
@@ -33,9 +33,9 @@ describe.each(PROVIDERS)("with the provider %s", (provider) => {
     });
     return await work;
   };
-  const carryOut = async <T extends { unsignedTransaction: string }>(built: T): Promise<T & { hash: string }> => ({
+  const carryOut = async <T extends { checked: CheckedTransaction }>(built: T): Promise<T & { hash: string }> => ({
     ...built,
-    hash: await withBlocks(tokens.submitAndWait(signTransaction(built.unsignedTransaction, owner.seed))),
+    hash: await withBlocks(tokens.submitAndWait(signTransaction(built.checked, owner.seed))),
   });
   const record = async (token: string, key: string, value: string) => {
     const { hash } = await carryOut(await tokens.insert(address, token, key, value));

@@ -164,7 +164,8 @@ describe("the pending state of wallets and tokens", () => {
     // the owner is the address's key: another address of the wallet does not own the token
     expect(await refused(alice.id, await scenario.address(alice.id, 1))).toEqual([403, "not_owner"]);
     const tokens = new TokenClient(scenario.arbor.tokens);
-    const [paying, wrong] = [{ wallet: alice.id }, { wallet: bob.id }];
+    const own = (transaction: string) => client.ownAddresses(alice.id, transaction);
+    const [paying, wrong] = [{ wallet: alice.id, own }, { wallet: bob.id }];
     const { address } = alice;
     const send = ({ unsignedTransaction }: Unsigned) => alice.send({ status: 200, body: { unsignedTransaction } });
     const request = `${await send(await tokens.insert(address, token, "k", "v", paying))}-0`;

@@ -153,6 +153,23 @@ describe("facts too large for a transaction", () => {
     expect(build(limit + 70)).toMatchObject({ ok: false });
   });
 
+  test("an update of a large value by another one names the way by two requests", () => {
+    const update = (old: number, value: number) =>
+      buildRequest({
+        ...rich.input(alice.base),
+        token: name,
+        key: utf8("k"),
+        operation: op.update("o".repeat(old), "v".repeat(value)),
+      });
+    const hint = /by two requests/;
+    expect(update(15_000, 15_000)).toMatchObject({
+      error: { code: "too_large", message: expect.stringMatching(hint) },
+    });
+    expect(update(100, 16_000)).toMatchObject({
+      error: { code: "too_large", message: expect.not.stringMatching(hint) },
+    });
+  });
+
   test("the largest fact can be applied, retracted, and removed", () => {
     const refused = build(30_000);
     const { limit } = (refused.ok ? undefined : refused.error.details) as { limit: number };

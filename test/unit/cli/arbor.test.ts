@@ -141,7 +141,9 @@ describe("errors", () => {
     expect([code, stdout]).toEqual([1, ""]);
     expect(JSON.parse(stderr)).toEqual({
       code: "unreachable",
-      error: expect.stringContaining("No complete response from http://127.0.0.1:1"),
+      error: expect.stringMatching(
+        /^No complete response from http:\/\/127\.0\.0\.1:1: .*\. Is the service started, .*`npx -y deno task start`/,
+      ),
     });
   });
 
@@ -168,9 +170,9 @@ describe("keys", () => {
     expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/already exists.*\(file_exists\)\n$/) });
 
     const unsigned = "84a3008001800200a0f5f6";
-    const signed = await runCli(["sign", file("a.key"), "-"], { input: `${unsigned}\n` });
+    const signed = await runCli(["sign", "--yes", file("a.key"), "-"], { input: `${unsigned}\n` });
     expect(signed.stdout.trim()).toHaveLength(unsigned.length + 212);
-    expect((await runCli(["sign", file("a.key"), unsigned])).stdout).toBe(signed.stdout);
+    expect((await runCli(["sign", "--yes", file("a.key"), unsigned])).stdout).toBe(signed.stdout);
     expect(await runCli(["sign", file("a.key"), "00"])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("(bad_transaction)"),

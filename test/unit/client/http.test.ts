@@ -39,3 +39,17 @@ it("a connection that is closed before the headers is an ApiError", async () => 
   const base = await serving((response) => response.destroy());
   await expect(call(base, "GET", "/tokens")).rejects.toMatchObject({ status: 0, code: "unreachable" });
 });
+
+it("a service that is not started is said so in words", async () => {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  const base = `http://127.0.0.1:${port}`;
+  await expect(call(base, "GET", "/tokens")).rejects.toMatchObject({
+    code: "unreachable",
+    message: `No complete response from ${base}: nothing listens there.`,
+  });
+});

@@ -113,3 +113,12 @@ test("a client that disconnects in the middle of its body is no error of the ser
     expect(lines.slice(before)).toEqual([]);
   }
 });
+
+test("a member that is repeated is named as the reason", async () => {
+  const [status, text] = await post("/echo", `{"n":1,"n":2}`);
+  expect(status).toBe(400);
+  expect(JSON.parse(text)).toMatchObject({
+    code: "malformed_json",
+    error: "An object of the body has two members of one name, with different values.",
+  });
+});

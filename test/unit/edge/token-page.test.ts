@@ -12,7 +12,7 @@ import { silentLog } from "#src/base/log.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { bundle } from "#src/builders/bundle.ts";
 import type { Builders } from "#src/builders/builders.ts";
-import { mostLocked } from "#src/pages/tokens/amountLimits.ts";
+import { mostLocked } from "#src/client/amountLimits.ts";
 import { offeredWallets, paymentKey, walletError } from "#src/pages/tokens/cip30.ts";
 import { piecesOf, plain } from "#src/pages/tokens/visible.tsx";
 

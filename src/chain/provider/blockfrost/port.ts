@@ -4,6 +4,7 @@
  * Assumptions: nothing is known locally, so everything is requested. Each answer is of whatever block is the newest at
  * that moment, so several make one answer only while that block stays the same.
  */
+import { fromHex } from "#src/base/bytes.ts";
 import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { ok, type Result } from "#src/base/result.ts";
@@ -15,6 +16,7 @@ import {
   hasFailed,
   isTransient,
 } from "#src/chain/provider/blockfrost/errors.ts";
+import { parse, transactionDocument } from "#src/chain/provider/blockfrost/documents.ts";
 import { followService, readTip, requireFollowable, startBlock } from "#src/chain/provider/blockfrost/follow.ts";
 import { BlockfrostHttp, type BlockfrostHttpSettings } from "#src/chain/provider/blockfrost/http.ts";
 import { BlockfrostMempool } from "#src/chain/provider/blockfrost/mempool.ts";
@@ -132,6 +134,10 @@ export function servicePort(
       return queries.atTip(() => dialect.unspent(distinct, outputs));
     },
     parameters: () => queries.atTip(dialect.parameters),
+    transactionCbor: async (hash) => {
+      const found = await http.find(`/txs/${hash}/cbor`);
+      return found === undefined ? undefined : fromHex(parse(transactionDocument, found, "a transaction").cbor);
+    },
     close: () => {
       closing.abort();
       http.close();

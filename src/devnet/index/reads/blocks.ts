@@ -109,6 +109,12 @@ export async function readBlockTransactions(sql: Queries, height: bigint, page: 
     order by tx_index ${direction(sql, page)} ${limits(sql, page)}`;
 }
 
+/** CBOR of the transaction with this hash; undefined where no block has it. */
+export async function readTransactionCbor(sql: Queries, hash: string): Promise<Uint8Array | undefined> {
+  const [row] = await sql<Pick<BlockTransaction, "cbor">[]>`select cbor from devnet_index_tx where hash = ${hash}`;
+  return row && new Uint8Array(row.cbor);
+}
+
 /** Addresses that the transactions of the block at a height spent from or paid to, with those transactions in order. */
 export async function readBlockAddresses(
   sql: Queries,
