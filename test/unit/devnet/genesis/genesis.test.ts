@@ -1,5 +1,6 @@
 /** The genesis of a devnet: its files in a node's form, its settings as text, changed parameters. */
 import { expect, test } from "vitest";
+import { boundedRatio } from "#src/cardano/conway/strict.ts";
 import { parseJson, toJson } from "#src/base/json.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
@@ -81,7 +82,7 @@ test("pools of a genesis are registered as in the ledger, and metadata follow CI
       pool: id,
       pledge: 1_000_000_000_000n,
       cost: 170_000_000n,
-      margin: { numerator: 1n, denominator: 50n },
+      margin: boundedRatio(BigInt(position + 1), 100n, "margin"),
       owners: [registered.terms.ownerHash],
       metadata: registered.terms.metadata,
     });
