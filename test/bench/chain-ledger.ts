@@ -130,7 +130,7 @@ async function judge({ transactions, outputs, slot, slots }: Workload) {
   }
   const whole = cpu() - began;
   if (refused > 0) throw new Error(`${refused} transactions were refused`);
-  const read = transactions.map(readTransaction).flatMap((one) => one.ok ? [one.value] : []);
+  const read = transactions.map((bytes) => readTransaction(bytes)).flatMap((one) => one.ok ? [one.value] : []);
   let checked = 0;
   const decoding = timed(() => transactions.forEach((bytes) => void (checked += Number(readTransaction(bytes).ok))));
   const signatures = timed(() => {

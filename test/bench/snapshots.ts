@@ -39,6 +39,7 @@ export async function benchSnapshots(): Promise<void> {
     store,
     epoch: 1,
     genesis,
+    pastHorizon: true,
     judge: (state, { cbor }, at) => validate(state, cbor, at, () => Promise.reject(new Error("no script")), slots),
     mempoolBytes: 4_000_000,
     index: true,

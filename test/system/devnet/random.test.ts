@@ -102,7 +102,9 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       store: faulty(store, random, 0.1),
       epoch: 1,
       genesis,
-      judge: (state, { cbor }, at) => validate(state, cbor, at, () => Promise.reject(new Error("no script")), slots),
+      pastHorizon: false,
+      judge: (state, { cbor }, at, submission) =>
+        validate(state, cbor, at, () => Promise.reject(new Error("no script")), slots, submission),
       mempoolBytes: 100_000,
       index: true,
       slot: () => slot,

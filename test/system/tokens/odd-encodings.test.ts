@@ -188,7 +188,7 @@ describe("outputs in unusual encodings", () => {
     const byDevnet = await fetch(`${scenario.devnet}/local-cluster/api/tx/submit`, {
       method: "POST",
       headers: { "content-type": "application/cbor" },
-      body: fromHex(refused),
+      body: Uint8Array.from(fromHex(refused)),
     });
     expect([byDevnet.status, await byDevnet.json()]).toMatchObject([400, {
       code: "refused_by_ledger",
