@@ -1,6 +1,6 @@
 /** The next owner's signature: a transaction that another person prepared and signed, and that must take nothing from the next owner. */
 import { fail, type Failure, type Result } from "#src/base/result.ts";
-import { parseAddress, paymentKeyHash } from "#src/cardano/address.ts";
+import { addressText, enterpriseAddress, parseAddress, paymentKeyHash } from "#src/cardano/address.ts";
 import { checkBytes, type CheckedTransaction } from "#src/client/checkedTransaction.ts";
 import {
   firstOf,
@@ -56,18 +56,18 @@ export async function checkAcceptance(
     }
   }
   const [token] = seen.value.tokens;
-  // whose money it is: everything else that is spent belongs to the contract
-  const payer = seen.value.spends.find(({ output }) => output !== null && output.holds === null)?.output?.address;
+  const owner = token?.owner.before;
   const takes = seen.value.signers.some((signer) => signer.key === key && signer.why.some((why) => why !== "required"));
-  if (token === undefined || payer === undefined || takes) {
+  if (token === undefined || typeof owner !== "string" || owner === key || takes) {
     return fail("not_a_transfer", "It does not transfer another owner's token to you, or spends outputs of yours.");
   }
-  // the payer may be a wallet with many addresses
-  const outputs = [...seen.value.spends.flatMap(({ output }) => output ?? []), ...seen.value.pays];
-  const own = outputs.filter(({ holds, address }) => holds === null && isOther(address, key)).map(({ address }) =>
-    address
-  );
-  const intent = { type: "transfer", token: token.tokenId, to: key, address: payer, own } as const;
+  // the payer may be a wallet with many addresses: whose they are matters not, but that none is of the next owner
+  const outputs = [...seen.value.spends.flatMap(({ output }) => output ?? []), ...seen.value.pays]
+    .filter(({ holds }) => holds === null).map(({ address }) => address);
+  const network = outputs.some((address) => address.startsWith("addr1")) ? 1 : 0;
+  const address = addressText(enterpriseAddress(network, { kind: "key", hash: owner }));
+  const own = outputs.filter((one) => isOther(one, key));
+  const intent = { type: "transfer", token: token.tokenId, to: key, address, own } as const;
   const checked = await checkBytes(transaction, intent, { resolve, slots });
   return checked;
 }

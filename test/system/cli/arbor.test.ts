@@ -233,6 +233,7 @@ describe("tokens", () => {
     expect(await paid("token", "apply", address, own, request)).toBe(applied.root);
     const once = await paid("token", "transfer", address, own, file("bob"));
     const twice = await runCli(["sign", file("bob"), "-"], { input: once, env: env() });
+    expect([twice.code, twice.stderr]).toEqual([0, ""]);
     expect((await runCli(["submit", "-"], { input: twice.stdout, env: env() })).code).toBe(0);
     expect((await json("token", "show", own)).owner).toBe((await json("key", "show", file("bob"))).keyHash);
   });
