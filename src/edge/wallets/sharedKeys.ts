@@ -10,9 +10,16 @@ import { route } from "#src/edge/wallets/route.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { publicKeyAt, roleKeyText } from "#src/edge/wallets/keys.ts";
 import { accountOf, completeWallet, sharedWallet } from "#src/edge/wallets/shared.ts";
-import { foreignTransaction, missingWitnesses, submitFor } from "#src/edge/wallets/submission.ts";
+import {
+  foreignTransaction,
+  missingWitnesses,
+  readingParts,
+  requireAlonzo,
+  submitFor,
+} from "#src/edge/wallets/submission.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { encoded } from "#src/edge/wallets/builtViews.ts";
+import { SUBMIT } from "#src/edge/wallets/transactions.ts";
 import { attempted } from "#src/wallet/build/decode.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import { accountKeyText } from "#src/wallet/keys/text.ts";
@@ -75,15 +82,18 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     body: signBody,
     status: 202,
     answer: signed,
-    refusals: { 403: `${locked}, \`shared_wallet_incomplete\`` },
+    refusals: { 403: `${locked}, \`shared_wallet_incomplete\`, \`unsupported_era\`` },
   }, async ({ params, body }) => {
     const row = await completeWallet(service, params.walletId);
     const { transaction, passphrase, encoding } = body;
+    requireAlonzo(transaction);
     const { hash, paths } = await signing(service, row, transaction);
     const input = { passphrase, message: fromHex(hash), paths };
     const signatures = answered(await vault.sign(row.id, input, until()));
     if (paths.length > 0) answered(await service.countSpending(row.id, [transaction]));
-    return { transaction: encoded(addWitness(transaction, ...signatures), encoding) };
+    return await readingParts(async () => ({
+      transaction: encoded(addWitness(transaction, ...signatures), encoding),
+    }));
   });
 
   route(app, "post", "/shared-wallets/:walletId/transactions-submit", {
@@ -95,14 +105,13 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     status: 202,
     answer: submitted,
     refusals: {
-      403: "`foreign_transaction`, `missing_witnesses_in_transaction`, `shared_wallet_incomplete`; " +
-        "`created_invalid_transaction`: its inputs are already spent",
-      425: "`mempool_is_full`",
-      500: "`created_invalid_transaction`: the network rejected it",
+      ...SUBMIT,
       ...ONCE,
+      403: `\`shared_wallet_incomplete\`, ${SUBMIT[403]}`,
     },
   }, async ({ params: { walletId: id }, body, context }) => {
     const row = await completeWallet(service, id);
+    requireAlonzo(body.transaction);
     const transaction = await madeOnce(service, context, id, body, async () => {
       assertSigned(await signing(service, row, body.transaction));
       return body.transaction;

@@ -22,6 +22,16 @@ export function hashOf(transaction: Uint8Array): string {
   }
 }
 
+/** The result of work on a transaction from outside; throws 400 where its bytes turn out to be malformed. */
+export async function readingParts<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    throw notATransaction(error.message);
+  }
+}
+
 /** Throws 403 `unsupported_era` for a transaction in the form of the eras before Alonzo: body, witnesses, metadata. */
 export function requireAlonzo(transaction: Uint8Array): void {
   if (!isOfThree(transaction)) return;
@@ -81,14 +91,17 @@ export function submissionRefusal({ code, message, details }: Failure): Error {
         `The submitted transaction was rejected by the local node. Here's an error message that may help with debugging:\n${message}`;
       return isSpent(details)
         ? new Conflict(why, details)
-        : new HttpFailure(500, "created_invalid_transaction", why, details);
+        : refusal({ code: "created_invalid_transaction", message: why, details });
     }
     default:
       return refusal({ code, message, details });
   }
 }
 
-/** Throws 403 for a transaction that is not the wallet's, or that lacks a signature of its own keys. */
+/**
+ * Throws 403 for a transaction that is not the wallet's, that is of an era before Alonzo, or that lacks a signature of
+ * the wallet's own keys.
+ */
 export async function requireOwnSignatures(
   { store }: Pick<WalletService, "store">,
   wallet: string,
@@ -96,9 +109,10 @@ export async function requireOwnSignatures(
   transaction: Uint8Array,
   account: string | undefined,
 ): Promise<void> {
-  const counted = await countOwnSignatures(store.sql, wallet, decoded, transaction, account);
+  const counted = await readingParts(() => countOwnSignatures(store.sql, wallet, decoded, transaction, account));
   const { own, missing, expected, detected } = counted;
   if (!own) throw foreignTransaction();
+  requireAlonzo(transaction);
   if (missing > 0) throw missingWitnesses(expected, detected);
 }
 

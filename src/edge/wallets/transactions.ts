@@ -13,7 +13,7 @@ import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { sender } from "#src/edge/wallets/send.ts";
 import { signTransaction } from "#src/edge/wallets/sign.ts";
 import { answered } from "#src/edge/wallets/status.ts";
-import { requireAlonzo, requireOwnSignatures, submitFor } from "#src/edge/wallets/submission.ts";
+import { readingParts, requireAlonzo, requireOwnSignatures, submitFor } from "#src/edge/wallets/submission.ts";
 import { byronIntent, constructIntent, sendIntent } from "#src/edge/wallets/paymentIntent.ts";
 import { signRedemption, type WithdrawalBody, withdrawalIntent } from "#src/edge/wallets/redemption.ts";
 import type { GivenRedeemer, PaymentIntent } from "#src/wallet/build/types.ts";
@@ -31,9 +31,8 @@ export const BUILD = {
 /** Refusals of submissions. */
 export const SUBMIT = {
   403:
-    "`foreign_transaction`, `missing_witnesses_in_transaction`; `created_invalid_transaction`: its inputs are already spent",
+    "`foreign_transaction`, `missing_witnesses_in_transaction`, `unsupported_era`; `created_invalid_transaction`: the network rejected it",
   425: "`mempool_is_full`",
-  500: "`created_invalid_transaction`: the network rejected it",
 };
 /** Refusals of signing. */
 export const LOCKED = "`no_root_key`, `wrong_encryption_passphrase`, `spending_limit_exceeded`";
@@ -97,10 +96,13 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
       body: api.signBody,
       status: 202,
       answer: api.signed,
-      refusals: { 403: LOCKED },
+      refusals: { 403: `${LOCKED}, \`unsupported_era\`` },
     }, async ({ params, body }) => {
       const row = await service.wallet(params.walletId, ...kinds);
-      const signed = answered(await signTransaction(service, row, body.transaction, body.passphrase));
+      requireAlonzo(body.transaction);
+      const signed = answered(
+        await readingParts(() => signTransaction(service, row, body.transaction, body.passphrase)),
+      );
       return { transaction: encoded(signed, body.encoding) };
     });
 
@@ -142,6 +144,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
         if (one.purpose === "rewarding") requireNetwork(one.stake_address, networkId, `redeemers[${i}].stake_address`);
       }
       await service.wallet(params.walletId, ...kinds);
+      requireAlonzo(body.transaction);
       const built = answered(await builds.balance(entityOf(params.walletId), balanceInput(body), LONGEST_MS));
       return constructedView(built, body.encoding);
     });
@@ -219,7 +222,7 @@ export function proxyRoutes(app: OpenAPIHono, service: WalletService): void {
     headers: onceHeader,
     status: 202,
     answer: api.submitted,
-    refusals: { ...SUBMIT, ...ONCE, 403: `${SUBMIT[403]}; \`unsupported_era\`` },
+    refusals: { ...SUBMIT, ...ONCE },
   }, async ({ body, context }) => {
     requireAlonzo(body);
     const transaction = await madeOnce(service, context, "proxy", { transaction: body }, () => Promise.resolve(body));

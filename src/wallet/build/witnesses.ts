@@ -3,7 +3,7 @@ import { concat, toHex } from "#src/base/bytes.ts";
 import { as, asInt, asSet, CborError, decode, decodeAll, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { nativeHash } from "#src/cardano/nativeScript.ts";
-import { partsOf } from "#src/cardano/transaction.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
 
 /**
  * A script. Language 0 is native, and `bytes` is its CBOR; 1 to 3 are Plutus, and `bytes` is the content of the byte
@@ -67,14 +67,14 @@ export function scriptIn(bytes: Uint8Array): TransactionScript {
 }
 
 /**
- * Public keys (hexadecimal) that signed a transaction, and the number of Byron keys that did.
+ * Public keys (hexadecimal) that signed a transaction of any era since Shelley, and the number of Byron keys that did.
  *
  * @throws CborError on bytes that are not a transaction.
  */
 export function signaturesOf(
   transaction: Uint8Array,
 ): { readonly keys: readonly string[]; readonly bootstraps: number } {
-  const { witnesses } = partsOf(transaction);
+  const witnesses = as(decodeAll(scanTransaction(transaction).witnesses), "map").value;
   const list = (field: bigint) =>
     witnesses.filter(([key]) => asInt(key) === field).flatMap(([, value]) => [...asSet(value)]);
   return {

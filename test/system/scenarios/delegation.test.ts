@@ -240,7 +240,7 @@ describe.skipIf(!ANSWERS_ALL)("a wallet's stake", () => {
       toBech32("drep_script", script.hash().to_bytes()),
     ];
     const none = await scenario.refusal(scenario.constructSignSubmit(voter, { vote: byKey }));
-    expect([none.status, none.code]).toEqual([500, "created_invalid_transaction"]);
+    expect([none.status, none.code]).toEqual([403, "created_invalid_transaction"]);
     expect(JSON.stringify(none.details) + none.message).toContain("DRep");
 
     const { body: { drepDeposit } } = await http(scenario.devnet, "GET", "/parameters");
@@ -321,7 +321,7 @@ describe.skipIf(!ANSWERS_ALL)("a wallet's stake", () => {
     const forged = withWithdrawal(transaction, await stakeAddress(staker), await rewards(staker));
     const { transaction: signed } = await scenario.client.sign(staker, forged, PASSPHRASE);
     const refused = await scenario.refusal(scenario.client.proxy(bytesOf(signed)));
-    expect([refused.status, refused.code]).toEqual([500, "created_invalid_transaction"]);
+    expect([refused.status, refused.code]).toEqual([403, "created_invalid_transaction"]);
     expect(JSON.stringify(refused.details)).toContain("ConwayWdrlNotDelegatedToDRep");
   });
 

@@ -119,7 +119,7 @@ describe("the network of a wallet service", () => {
     const foreign = other.sign(csl.Transaction.new(unsigned.body(), csl.TransactionWitnessSet.new()).to_hex());
     const refused = await scenario.refusal(client.proxy(csl.Transaction.from_hex(foreign).to_bytes()));
     expect([refused.status, refused.code, JSON.stringify(refused.details)]).toEqual([
-      500,
+      403,
       "created_invalid_transaction",
       expect.stringContaining("MissingVKeyWitnessesUTXOW"),
     ]);

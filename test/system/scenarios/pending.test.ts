@@ -77,7 +77,7 @@ describe("a submitted transaction", () => {
     );
     await until("its time is over", async () => (await scenario.tip()).currentSlot > end);
     const { transaction } = await client.sign(id, late.transaction, PASSPHRASE);
-    expect(await scenario.refused(client.submit(id, transaction))).toEqual([500, "created_invalid_transaction"]);
+    expect(await scenario.refused(client.submit(id, transaction))).toEqual([403, "created_invalid_transaction"]);
     expect((await client.transactions(id)).length).toBe(1);
 
     // a busy machine may be too late itself

@@ -1,11 +1,15 @@
 /** Transactions of the new workflow: each matches the request, at the minimum fee, and the ledger accepts it. */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { createDecipheriv, pbkdf2Sync } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { type Decoded, lovelace, WalletClient } from "#src/client/wallets.ts";
 import { leastFee, paymentKey, readByCsl } from "../../support/ledger/readByCsl.ts";
+import { vectors } from "../../support/base/vectors.ts";
+import { http } from "../../support/service/user.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 
 const MOST = 2n ** 64n - 1n;
@@ -279,7 +283,72 @@ describe("transactions", () => {
         invalid_hereafter: { quantity: slot + 900_100, unit: "slot" },
       },
     });
-    expect(await scenario.refused(later)).toEqual([500, "created_invalid_transaction"]);
+    expect(await scenario.refused(later)).toEqual([403, "created_invalid_transaction"]);
+  });
+
+  it("in the forms of earlier eras, and with odd witnesses, are never an error of the service", async () => {
+    const { transaction: mary } = JSON.parse(readFileSync(vectors("mary-transaction.json"), "utf8")) as {
+      transaction: string;
+    };
+    expect(await scenario.refused(client.submit(mine, mary))).toEqual([403, "foreign_transaction"]);
+    expect(await scenario.refused(client.sign(mine, mary, PASSPHRASE))).toEqual([403, "unsupported_era"]);
+    const { transaction } = await client.construct(mine, await paying(2n), "wallets");
+    const { transaction: signed } = await client.sign(mine, transaction, PASSPHRASE);
+    const whole = csl.FixedTransaction.from_hex(Buffer.from(signed, "base64").toString("hex"));
+    const [body, witnesses] = [toHex(whole.raw_body()), whole.witness_set().to_hex()];
+    const auxiliary = { none: "f6", shelley: "a1016161", allegra: "82a101616180", alonzo: "d90103a100a1016161" };
+    const forms = Object.values(auxiliary).flatMap((data) => [
+      `83${body}${witnesses}${data}`,
+      `84${body}${witnesses}f5${data}`,
+      `84${body}${witnesses}f4${data}`,
+    ]);
+    const odd = [
+      "a0",
+      "a10000",
+      "a10080",
+      "a1008100",
+      "a100818141ff",
+      "a10281818080",
+      "a20080" + "0080",
+      "80",
+      "a1184080",
+    ];
+    const all = [
+      ...forms,
+      ...odd.map((set) => `84${body}${set}f5f6`),
+      "83a0a0f6",
+      "84a0a0f5f6",
+      "80",
+      "f6",
+      `85${body}a0f5f6f6`,
+    ];
+    const shared = await client.send<{ id: string }>("POST", "/shared-wallets", {
+      name: "Shared",
+      mnemonic_sentence: newMnemonic(15),
+      passphrase: PASSPHRASE,
+      account_index: "0H",
+      payment_script_template: { cosigners: { "cosigner#0": "self" }, template: { all: ["cosigner#0"] } },
+    });
+    const outcomes: string[] = [];
+    for (const hex of all) {
+      for (const [prefix, id] of [["wallets", mine], ["shared-wallets", shared.id]] as const) {
+        for (const way of ["decode", "sign", "submit", ...prefix === "wallets" ? ["balance"] : []]) {
+          const sent = {
+            transaction: hex,
+            ...way === "sign" ? { passphrase: PASSPHRASE } : {},
+            ...way === "balance" ? { inputs: [], redeemers: [] } : {},
+          };
+          const answer = await http(scenario.arbor.wallets, "POST", `/v2/${prefix}/${id}/transactions-${way}`, sent);
+          if (answer.status >= 500) {
+            outcomes.push(`${way} of ${hex.replace(body, "…")}: ${answer.status} ${JSON.stringify(answer.body)}`);
+          }
+        }
+      }
+    }
+    expect(outcomes).toEqual([]);
+    // the forms before Alonzo of a transaction of the wallet's own
+    expect(await scenario.refused(client.submit(mine, forms[0]!))).toEqual([403, "unsupported_era"]);
+    expect(await scenario.refused(client.sign(mine, forms[0]!, PASSPHRASE))).toEqual([403, "unsupported_era"]);
   });
 
   it("made by others are signed by each wallet for its own inputs, and any of them submits the complete transaction", async () => {
