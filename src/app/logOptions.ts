@@ -4,29 +4,28 @@
  */
 import type { Threshold, Thresholds } from "#src/base/log.ts";
 
-/** cardano-wallet's severities, from the most lines to the fewest, and the threshold of each: a line has one of four levels. */
+/** cardano-wallet's severities, from the most lines to the fewest, and the threshold of each. */
 const SEVERITIES: Readonly<Record<string, Threshold>> = {
   debug: "debug",
   info: "info",
-  notice: "warn",
+  notice: "notice",
   warning: "warn",
   warn: "warn",
   error: "error",
-  critical: "off",
-  alert: "off",
-  emergency: "off",
+  critical: "critical",
+  alert: "alert",
+  emergency: "emergency",
 };
 
 /** The components of each tracer; `""` are those that no tracer names. */
-const TRACERS = {
+export const TRACERS = {
   application: [""],
   "api-server": ["edge"],
   "wallet-engine": ["worker", "vault", "resubmission"],
   "wallet-db": ["housekeeper"],
   "pools-engine": ["pools"],
-  // accepted for its users' scripts: what is stored about pools writes no lines
-  "pools-db": [],
-  "ntp-client": ["clock"],
+  "pools-db": ["pools-db"],
+  "ntp-client": ["ntp"],
   network: ["follower", "mempool", "node", "blockfrost", "yaci"],
 } as const;
 type Tracer = keyof typeof TRACERS;
@@ -37,7 +36,7 @@ export const LOG_NAMES = ["log-level", ...TRACER_NAMES.map((name) => `trace-${na
 type OptionName = (typeof LOG_NAMES)[number];
 
 const traceLine = (name: Tracer) => {
-  const lines = TRACERS[name].map((component) => component || "those of no other tracer").join(", ") || "none";
+  const lines = TRACERS[name].map((component) => component || "those of no other tracer").join(", ");
   const variable = ["arbor", "trace", ...name.split("-")].join("_").toUpperCase();
   return `  --trace-${name} LEVEL  the same or off, for lines of the components: ${lines}  ${variable}`;
 };

@@ -15,8 +15,8 @@ type OptionName = (typeof OUTSIDE_NAMES)[number];
 export const OUTSIDE_HELP =
   `  --pool-metadata-fetching S  initial source of pool metadata: none, direct or the URL of a SMASH server (none)  ARBOR_POOL_METADATA_FETCHING
   --token-metadata-server URL  server for token metadata such as names (none)  ARBOR_TOKEN_METADATA_SERVER
-  --outside-private B  true: metadata servers may be on this machine and in private networks (true with
-                       --provider devnet, else false)                   ARBOR_OUTSIDE_PRIVATE
+  --outside-private B  true: servers that others name may be on this machine and in private networks; the two above
+                       always may (true with --provider devnet, else false)                  ARBOR_OUTSIDE_PRIVATE
   --ntp-servers HOST[:PORT],…  NTP servers for GET /network/clock, or none (none with --provider devnet,
                        else those of cardano-wallet)                    ARBOR_NTP_SERVERS`;
 

@@ -28,7 +28,7 @@ import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 import { productionProjection } from "#src/wallet/pools/production.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
 import { keepPools } from "#src/wallet/pools/keeper.ts";
-import { beginSource } from "#src/wallet/pools/source.ts";
+import { beginSource, isServer } from "#src/wallet/pools/source.ts";
 import { isDevnet } from "#src/app/network.ts";
 import { type AppContext, holdProcessLease, WAKE_FOLLOWER } from "#src/app/context.ts";
 
@@ -109,7 +109,8 @@ export function startWalletUpkeep(context: AppContext): void {
 async function startPoolKeeping(context: AppContext, book: PoolBook): Promise<void> {
   const { options: { outside: { poolMetadata, allowPrivate } }, store, log } = context;
   if (poolMetadata !== "none") await beginSource(store, poolMetadata);
-  const keeping = { store, book, fetch: { allowPrivate }, log: log.with({ component: "pools" }) };
+  const chosen = isServer(poolMetadata) ? poolMetadata : undefined;
+  const keeping = { store, book, fetch: { allowPrivate, chosen }, log: log.with({ component: "pools" }) };
   holdProcessLease(context, "pool-metadata", (_, signal) => keepPools(keeping, signal));
 }
 

@@ -4,12 +4,12 @@ import { errorCode } from "#src/base/errorCode.ts";
 import { toJson } from "#src/base/json.ts";
 import { throttleRepeats } from "#src/base/logThrottle.ts";
 
-/** From the most lines to the fewest. */
-export const LEVELS = ["debug", "info", "warn", "error"] as const;
+/** From the most lines to the fewest: the severities of syslog. */
+export const LEVELS = ["debug", "info", "notice", "warn", "error", "critical", "alert", "emergency"] as const;
 export type Level = (typeof LEVELS)[number];
 /** The lowest level that is written; `off` writes nothing. */
 export type Threshold = Level | "off";
-const RANK: Record<Threshold, number> = { debug: 0, info: 1, warn: 2, error: 3, off: 4 };
+const RANK = Object.fromEntries([...LEVELS, "off"].map((level, rank) => [level, rank])) as Record<Threshold, number>;
 
 /** Thresholds of a process: one for all lines, and further ones for the lines of some components. */
 export interface Thresholds {
@@ -73,8 +73,12 @@ function logWith(
   return {
     debug: at("debug"),
     info: at("info"),
+    notice: at("notice"),
     warn: at("warn"),
     error: at("error"),
+    critical: at("critical"),
+    alert: at("alert"),
+    emergency: at("emergency"),
     on: (name) => RANK[name] >= least,
     with: (more) => logWith(thresholds, { ...fields, ...more }, write, hold),
   };

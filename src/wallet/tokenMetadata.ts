@@ -26,7 +26,7 @@ type TokenLookup =
 interface TokenServerOptions {
   /** Address of the server; `/metadata/query` is added. */
   readonly url: string;
-  readonly fetch: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
+  readonly fetch: Pick<FetchOptions, "allowPrivate" | "chosen" | "ca" | "timeoutMs">;
   readonly log: Log;
   /** Milliseconds that a response is cached, and a failure. */
   readonly keepMs?: number;

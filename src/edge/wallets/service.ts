@@ -46,7 +46,7 @@ export function createWalletService(given: WalletEdgeOptions): WalletService {
   return {
     ...options,
     book: options.book ?? openPoolBook(given),
-    tokens: url === undefined ? undefined : new TokenServer({ url, fetch: outside, log }),
+    tokens: url === undefined ? undefined : new TokenServer({ url, fetch: { ...outside, chosen: url }, log }),
     magic: byronMagic(options.networkMagic),
     builds: walletBuilds(options.build),
     cache: cacheWhileUnchanged(options.store.sql),

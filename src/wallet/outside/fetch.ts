@@ -13,6 +13,8 @@ import { exchange } from "#src/base/httpExchange.ts";
 export interface FetchOptions {
   /** Whether addresses of this machine and of private networks are allowed. */
   readonly allowPrivate: boolean;
+  /** URL of a server that the operator chose: its origin may be such an address, and no redirect to another one. */
+  readonly chosen?: string | undefined;
   /** Milliseconds for the whole request, redirects included. */
   readonly timeoutMs?: number;
   /** Most bytes of the response. */
@@ -93,7 +95,7 @@ async function request(text: string, options: FetchOptions, signal: AbortSignal)
   }
   const target = await resolveTarget(
     url,
-    options.allowPrivate,
+    options.allowPrivate || (options.chosen !== undefined && new URL(options.chosen).origin === url.origin),
     "Addresses of this machine and of private networks are not allowed.",
   );
   if (!target.ok) return fail(target.error.code === "refused" ? "refused" : "unreachable", target.error.message);

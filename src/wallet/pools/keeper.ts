@@ -18,7 +18,7 @@ import { isServer, type PoolSource, readSource } from "#src/wallet/pools/source.
 interface PoolKeeperOptions {
   readonly store: Store;
   readonly book: PoolBook;
-  readonly fetch: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
+  readonly fetch: Pick<FetchOptions, "allowPrivate" | "chosen" | "ca" | "timeoutMs">;
   readonly log: Log;
   /** Milliseconds between two checks of the source. */
   readonly lookMs?: number;
@@ -96,6 +96,12 @@ class PoolFetches {
   }
 }
 
+/** Options of requests to a source: an address that the operator chose is allowed as that source alone. */
+function fetchOf({ fetch }: PoolKeeperOptions, source: PoolSource, signal?: AbortSignal): FetchOptions {
+  const { chosen, ...others } = fetch;
+  return { ...others, ...(chosen === source ? { chosen } : {}), ...(signal ? { signal } : {}) };
+}
+
 /** Metadata to fetch. */
 interface DueAnchor extends PoolAnchor {
   readonly attempts: number;
@@ -118,12 +124,13 @@ async function dueAnchors({ store, book }: PoolKeeperOptions, source: PoolSource
 }
 
 async function fetchOne(
-  { store, fetch, retryMs = RETRY_MS }: PoolKeeperOptions,
+  options: PoolKeeperOptions,
   source: PoolSource,
   anchor: DueAnchor,
   signal: AbortSignal,
 ): Promise<void> {
-  const answer = await fetchMetadata(source, anchor, { ...fetch, signal });
+  const { store, retryMs = RETRY_MS } = options;
+  const answer = await fetchMetadata(source, anchor, fetchOf(options, source, signal));
   if (signal.aborted) return;
   const attempts = anchor.attempts + 1;
   const wait = answer.ok ? null : Math.min(DAY_MS, retryMs * 2 ** Math.min(20, anchor.attempts));
@@ -132,17 +139,22 @@ async function fetchOne(
       ${answer.ok ? null : answer.error.code}, ${attempts}, now() + ${wait}::float8 * interval '1 millisecond')
     on conflict (source, pool, hash) do update set metadata = excluded.metadata, problem = excluded.problem,
       attempts = excluded.attempts, again_at = excluded.again_at`;
+  options.log.with({ component: "pools-db" }).debug("pool metadata is stored", {
+    pool: anchor.pool,
+    problem: answer.ok ? null : answer.error.code,
+  });
 }
 
 async function updateDelisted(
-  { store, fetch, log }: PoolKeeperOptions,
+  options: PoolKeeperOptions,
   source: PoolSource,
   signal: AbortSignal,
 ): Promise<void> {
+  const { store, log } = options;
   const [asked] = await store.sql`select 1 from pool_source where source = ${source}
     and delisted_at > now() - ${DELISTED_MS}::float8 * interval '1 millisecond'`;
   if (asked) return;
-  const answer = await fetchDelisted(source, { ...fetch, signal });
+  const answer = await fetchDelisted(source, fetchOf(options, source, signal));
   if (signal.aborted) return;
   if (answer.ok) await writeDelisted(store, source, answer.value);
   else log.warn("a SMASH server does not return its delisted pools", { reason: answer.error.message });
@@ -176,10 +188,10 @@ export async function readCollection(store: Store): Promise<GarbageCollection> {
 
 /** Updates the delisted pools, and deletes metadata of delisted and unregistered ones. */
 export async function collect(options: PoolKeeperOptions): Promise<void> {
-  const { store, book, fetch } = options;
+  const { store, book } = options;
   const source = await readSource(store.sql);
   if (!isServer(source)) return;
-  const [pools, delisted] = await Promise.all([book.all(), fetchDelisted(source, fetch)]);
+  const [pools, delisted] = await Promise.all([book.all(), fetchDelisted(source, fetchOf(options, source))]);
   if (delisted.ok) await writeDelisted(store, source, delisted.value);
   if (pools.ok) {
     await store.sql`delete from pool_metadata where source = ${source}

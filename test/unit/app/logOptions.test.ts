@@ -1,6 +1,8 @@
 /** Thresholds of the log out of options with cardano-wallet's severities and tracers. */
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { readLogOptions, TRACER_NAMES } from "#src/app/logOptions.ts";
+import { createLog, LEVELS } from "#src/base/log.ts";
+import { readLogOptions, TRACER_NAMES, TRACERS } from "#src/app/logOptions.ts";
 
 function read(options: Readonly<Record<string, string>>) {
   const problems: string[] = [];
@@ -25,14 +27,39 @@ describe("log options", () => {
       expect(problems).toEqual([]);
       return all;
     });
-    expect(all).toEqual(["debug", "info", "warn", "warn", "error", "off", "off", "off"]);
+    expect(all).toEqual([...LEVELS]);
   });
 
   it("are warn for everything by default, and each tracer has its own threshold", () => {
     expect(read({}).read).toMatchObject({ all: "warn", components: { "": "debug", edge: "debug", node: "debug" } });
     const { components } =
       read({ "trace-api-server": "off", "trace-network": "alert", "trace-application": "notice" }).read;
-    expect(components).toMatchObject({ edge: "off", node: "off", follower: "off", "": "warn", worker: "debug" });
+    expect(components).toMatchObject({ edge: "off", node: "alert", follower: "alert", "": "notice", worker: "debug" });
+  });
+
+  it.each(TRACER_NAMES)("of --trace-%s show and hide its own lines at each severity, in order", (tracer) => {
+    const own = Object.entries(TRACERS).find(([name]) => name === tracer)![1].map((name) => name || "another");
+    for (const [rank, severity] of [...LEVELS, "off"].entries()) {
+      const { read: thresholds, problems } = read({ "log-level": "debug", [`trace-${tracer}`]: severity });
+      expect(problems).toEqual([]);
+      const lines: string[] = [];
+      const log = createLog(thresholds, {}, (line) => lines.push(JSON.parse(line).message));
+      for (const component of own) {
+        for (const level of LEVELS) log.with({ component })[level](`${component} ${level}`);
+      }
+      expect(lines).toEqual(own.flatMap((component) => LEVELS.slice(rank).map((level) => `${component} ${level}`)));
+      const [others] = Object.entries(TRACERS).flatMap(([name, some]) => name === tracer ? [] : [some[0]]);
+      log.with({ component: others || "another" }).debug("of another tracer");
+      expect(lines.at(-1)).toBe("of another tracer");
+    }
+  });
+
+  it("name components that write lines", () => {
+    const folder = new URL("../../../src/", import.meta.url);
+    const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+    const text = sources.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
+    const names = Object.values(TRACERS).flat().filter((name) => name !== "");
+    expect(names.filter((name) => !text.includes(`component: "${name}"`))).toEqual([]);
   });
 
   it("refuse other words", () => {

@@ -38,6 +38,18 @@ describe("a request to an external server", () => {
     expect(await fetchOutside(`${url}/4`, here)).toMatchObject({ ok: false, error: { code: "unreachable" } });
   });
 
+  it("goes to a private address that the operator chose, and not on to another one", async () => {
+    const other = await serve(() => ({ body: text }));
+    const { url } = await serve(({ path }) =>
+      path === "/" ? { body: text } : { status: 302, headers: { location: path === "/own" ? "/" : other.url } }
+    );
+    const options = { allowPrivate: false, chosen: `${url}/any` };
+    expect(await fetchOutside(url, options)).toMatchObject({ ok: true });
+    expect(await fetchOutside(`${url}/own`, options)).toMatchObject({ ok: true });
+    expect(await fetchOutside(`${url}/away`, options)).toMatchObject({ ok: false, error: { code: "refused" } });
+    expect(other.requests).toEqual([]);
+  });
+
   it("never goes to this machine or private networks unless allowed, by name, by number or by a redirect", async () => {
     const { url, requests } = await serve(() => ({ body: text }));
     for (
