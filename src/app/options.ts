@@ -63,6 +63,8 @@ export interface Options extends NetworkOptions {
   readonly walletUiPort?: number;
   /** Address at which the wallet service listens. It has no authentication, but that of `walletTls`. */
   readonly walletHost: string;
+  /** The options as they were typed, where that was another name, by own name; both without `--`. */
+  readonly typedAs?: Readonly<Record<string, string>>;
   /** Files of the wallet service's TLS; plain HTTP where undefined. */
   readonly walletTls?: TlsFiles;
   /** Maximum lag of a ready wallet, in seconds. */
@@ -272,6 +274,8 @@ export interface OptionAliases {
   readonly flags: readonly string[];
   /** Their short forms of one letter, by name. */
   readonly shorts?: Readonly<Record<string, string>>;
+  /** The own options that some of them stand for, by alias: problems name what was typed. */
+  readonly own?: Readonly<Record<string, string>>;
   /** Gives what they stand for, in the names of the own options. */
   readonly translate: (
     values: Values,
@@ -330,6 +334,9 @@ export function readOptions(
     return given === undefined || given === "" ? undefined : String(given);
   };
   const problems: string[] = [];
+  const typed = Object.entries(aliases?.own ?? {}).flatMap(([alias, own]) =>
+    values[alias] === undefined ? [] : [[own, alias] as const]
+  );
   if (aliases) values = aliases.translate(values, env, (sentence) => problems.push(sentence));
   const some = (name: OptionName, least: number, most: number): number | undefined => {
     const given = text(name);
@@ -409,6 +416,7 @@ export function readOptions(
     walletPort: number("wallet-port", 8090, 0, 65_535),
     ...(text("wallet-ui-port") === undefined ? {} : { walletUiPort: number("wallet-ui-port", 0, 0, 65_535) }),
     walletHost: text("wallet-host") ?? "127.0.0.1",
+    ...(typed.length === 0 ? {} : { typedAs: Object.fromEntries(typed) }),
     ...(walletTls ? { walletTls } : {}),
     syncToleranceS: number("sync-tolerance", 300, 0, 86_400),
     devnetPort: number("devnet-port", 10_000, 0, 65_535),

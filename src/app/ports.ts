@@ -9,19 +9,25 @@ export interface HostPort extends PortUse {
   readonly host: string;
 }
 
+/** An option as the user typed it. */
+const typed = (name: string, { typedAs }: Options): string => `--${typedAs?.[name] ?? name}`;
+
 /** The port of the token service. */
 export function tokenPort({ host, tokenPort: port }: Options): HostPort {
   return { service: "the token service", host, port, option: "--token-port" };
 }
 
 /** The port of the wallet service. */
-export function walletPort({ walletHost: host, walletPort: port }: Options): HostPort {
-  return { service: "the wallet service", host, port, option: "--wallet-port" };
+export function walletPort(options: Options): HostPort {
+  const { walletHost: host, walletPort: port } = options;
+  return { service: "the wallet service", host, port, option: typed("wallet-port", options) };
 }
 
 /** The second port of the wallets' page; undefined where it is off. */
-export function walletUiPort({ walletHost: host, walletUiPort: port }: Options): HostPort | undefined {
-  return port === undefined ? undefined : { service: "the wallets' page", host, port, option: "--wallet-ui-port" };
+export function walletUiPort(options: Options): HostPort | undefined {
+  const { walletHost: host, walletUiPort: port } = options;
+  const option = typed("wallet-ui-port", options);
+  return port === undefined ? undefined : { service: "the wallets' page", host, port, option };
 }
 
 /** The port for health checks of a process; undefined where it is off. */

@@ -48,7 +48,6 @@ async function start(options: Options, untilInputEnds: boolean, hooks: TestHooks
 
   let stopping: Promise<void> | undefined;
   const stop = (code = 0) => {
-    if (stopping) process.exit(1); // a second signal ends the process at once
     process.stdout.write("\nStopping\n");
     setTimeout(() => {
       process.stderr.write(`Not everything ended within ${STOP_MS / 1_000} s; what is left is cut off.\n`);
@@ -60,9 +59,11 @@ async function start(options: Options, untilInputEnds: boolean, hooks: TestHooks
     });
   };
   const stopOnSignals = () => {
-    process.on("SIGINT", () => stop());
-    process.on("SIGTERM", () => stop());
-    if (untilInputEnds) process.stdin.once("end", () => stop()).resume();
+    // a second interrupt ends the process at once
+    process.on("SIGINT", () => stopping ? process.exit(1) : stop());
+    // a parent that forwards the signal, and what signals a whole group, make it two
+    process.on("SIGTERM", () => stopping ?? stop());
+    if (untilInputEnds) process.stdin.once("end", () => stopping ?? stop()).resume();
   };
   // a signal during a start ends the process at once, unless that would leave the temporary data behind
   if (options.inMemory) stopOnSignals();

@@ -5,6 +5,7 @@
  * The program `cardano-wallet` takes the same options with cardano-wallet's rules: a node is required, and exactly one
  * network; what it starts beside the wallet service is at free ports.
  */
+import { networkInterfaces } from "node:os";
 import process from "node:process";
 import { fail, type Result } from "#src/base/result.ts";
 import { LOG_NAMES } from "#src/app/logOptions.ts";
@@ -27,9 +28,14 @@ Options of cardano-wallet's serve:
 /** Longest path of a socket, in bytes: what every POSIX system allows. */
 const LONGEST_SOCKET = 100;
 const PIPE = "\\\\.\\pipe\\";
+/** Whether this machine has an IPv6 address; a socket at `::` takes connections of both versions. */
+function hasIPv6(): boolean {
+  return Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === "IPv6"));
+}
+
 /** What cardano-wallet accepts for any address, in both versions of IP or in one. */
 const ANY_HOST: Readonly<Record<string, string>> = {
-  "*": "0.0.0.0",
+  "*": hasIPv6() ? "::" : "0.0.0.0",
   "*4": "0.0.0.0",
   "!4": "0.0.0.0",
   "*6": "::",
@@ -54,6 +60,7 @@ interface ServeRules {
 const aliases = ({ strict }: ServeRules): OptionAliases => ({
   names: ["listen-address", "port", "ui-port", "database"],
   flags: ["random-port", "ui-random-port", "shutdown-handler", "help-tracing"],
+  own: { port: "wallet-port", "ui-port": "wallet-ui-port" },
   translate(values, env, problem) {
     const {
       "listen-address": host,
@@ -77,9 +84,9 @@ const aliases = ({ strict }: ServeRules): OptionAliases => ({
     if (uiPort !== undefined && uiRandom) problem("--ui-port and --ui-random-port exclude each other");
     rename("listen-address", typeof host === "string" ? ANY_HOST[host] ?? host : host, "wallet-host");
     rename("port", port, "wallet-port");
-    rename("random-port", random ? "0" : undefined, "wallet-port");
+    rename("random-port", random && port === undefined ? "0" : undefined, "wallet-port");
     rename("ui-port", uiPort, "wallet-ui-port");
-    rename("ui-random-port", uiRandom ? "0" : undefined, "wallet-ui-port");
+    rename("ui-random-port", uiRandom && uiPort === undefined ? "0" : undefined, "wallet-ui-port");
     rename("database", database, "folder");
     const { "node-socket": socket, "sync-tolerance": tolerance } = given;
     if (typeof socket === "string") {

@@ -58,7 +58,8 @@ const cannotCoverFee: SelectionFailure = refusal(
 const depleted: SelectionFailure = refusal(
   "inputs_depleted",
   "The wallet has enough money, but it is not fragmented enough: each payment needs unspent outputs of its own, and there are too few. " +
-    "Try fewer payments, or first send yourself several smaller outputs.",
+    "Try fewer payments, first send yourself several smaller outputs, or let a wallet of your own take several payments from one " +
+    'output with the selection "round-robin": PUT /v2/wallets/{walletId} with {"selection": "round-robin"}.',
 );
 
 export const tooBig: SelectionFailure = refusal(

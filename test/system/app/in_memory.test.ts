@@ -60,6 +60,8 @@ describe("serve without a database", () => {
     const client = new WalletClient(arbor.wallets);
     const { id } = await create(arbor);
     expect((await client.wallets()).map((wallet) => wallet.id)).toEqual([id]);
+    // twice, as where a group is signalled and a parent forwards the signal
+    arbor.child.kill("SIGTERM");
     await end(arbor, "SIGTERM");
     expect(arbor.child.exitCode).toBe(0);
     expect(folders()).toEqual([]);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { listeningPort } from "#src/embedded/ports.ts";
 import { DEVNET_PARTS, HELP, type Options, readOptions } from "#src/app/options.ts";
 import { checkPorts } from "#src/app/ports.ts";
+import { readServeOptions } from "#src/app/serveOptions.ts";
 
 let taken: Server[];
 beforeAll(async () => {
@@ -35,6 +36,18 @@ test("all taken ports are in one sentence", async () => {
         "Stop those programs or choose other ports with these options\\.$",
     ),
   );
+});
+
+test("a taken port is reported under the option that was typed", async () => {
+  const [one, two] = taken.map(listeningPort);
+  const served = (...args: string[]) => {
+    const read = readServeOptions(["--token-port", "0", "--operator-port", "0", "--nats-port", "0", ...args], {});
+    if (!read.ok || read.value === "help") throw new Error(read.ok ? "help" : read.error.message);
+    return checkPorts({ ...read.value, roles: new Set(["edge"]) }).then(() => undefined, String);
+  };
+  expect(await served("--port", `${one}`)).toMatch(/ with --port\.$/);
+  expect(await served("--wallet-port", `${one}`)).toMatch(/ with --wallet-port\.$/);
+  expect(await served("--port", `${one}`, "--ui-port", `${two}`)).toMatch(/\(--port\), .*\(--ui-port\)\. /);
 });
 
 test("the ports of what does not run need not be free", async () => {

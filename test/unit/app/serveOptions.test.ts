@@ -1,4 +1,5 @@
 /** The options of `serve`: cardano-wallet's by their names, and where it keeps its data. */
+import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Options } from "#src/app/options.ts";
 import { readOptions } from "#src/app/options.ts";
@@ -11,6 +12,8 @@ function serve(args: readonly string[], env: Record<string, string> = {}): Optio
   if (!read.ok || read.value === "help") throw new Error(read.ok ? "help" : read.error.message);
   return read.value;
 }
+/** The address for `*`: of both versions of IP where the machine has both. */
+const anyHost = Object.values(networkInterfaces()).flat().some((one) => one?.family === "IPv6") ? "::" : "0.0.0.0";
 const refused = (args: readonly string[], env: Record<string, string> = {}) => {
   const read = readServeOptions(args, env);
   return read.ok ? "accepted" : read.error.message;
@@ -50,20 +53,21 @@ describe("serve", () => {
     expect({ walletPort, walletHost, nodeSocket, syncToleranceS, networkMagic, log: log.all, roles: [...roles] })
       .toEqual({
         walletPort: 8190,
-        walletHost: "0.0.0.0",
+        walletHost: anyHost,
         nodeSocket: "/run/node.socket",
         syncToleranceS: 120,
         networkMagic: 764_824_073,
-        log: "warn",
+        log: "notice",
         roles: ["edge", "worker", "follower"],
       });
     expect(serve(["--random-port"]).walletPort).toBe(0);
-    expect(serve(["--log-level", "emergency"]).log.all).toBe("off");
+    expect(serve(["--log-level", "emergency"]).log.all).toBe("emergency");
     expect(serve(["--sync-tolerance", "120"]).syncToleranceS).toBe(120);
   });
 
   it("refuses what contradicts itself, and what it does not have", () => {
-    expect(refused(["--port", "1", "--random-port"])).toMatch(/--port and --random-port exclude each other/);
+    expect(refused(["--port", "1", "--random-port"])).toBe("--port and --random-port exclude each other.");
+    expect(refused(["--ui-port", "1", "--ui-random-port"])).toBe("--ui-port and --ui-random-port exclude each other.");
     expect(refused(["--port", "1", "--wallet-port", "2"])).toMatch(/--port and --wallet-port are the same option/);
     expect(refused(["--database", "a", "--folder", "b"])).toMatch(/--database and --folder are the same option/);
     expect(refused(["--sync-tolerance", "5m"])).toMatch(/--sync-tolerance must be a whole number/);
@@ -126,7 +130,7 @@ describe("the program cardano-wallet", () => {
 
   it("takes each of its options", () => {
     const cases: [string[], object][] = [
-      [["--listen-address", "*"], { walletHost: "0.0.0.0" }],
+      [["--listen-address", "*"], { walletHost: anyHost }],
       [["--listen-address", "*6"], { walletHost: "::" }],
       [["--listen-address", "::1"], { walletHost: "::1" }],
       [["--listen-address", "wallet.example"], { walletHost: "wallet.example" }],

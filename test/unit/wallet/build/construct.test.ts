@@ -138,6 +138,8 @@ describe("several payments", () => {
     const error = refused({ payments: [pay(2n * ada), pay(2n * ada)] }, meansOf(coins(100n * ada)));
     expect(error.code).toBe("inputs_depleted");
     expect(error.message).toContain("not fragmented enough");
+    // how to switch
+    expect(error.message).toContain('PUT /v2/wallets/{walletId} with {"selection": "round-robin"}');
   });
 
   it("are made from one coin if the wallet is set to round-robin", async () => {
