@@ -16,18 +16,20 @@ import { endpoint } from "#src/edge/route.ts";
 import { rebuildPath } from "#src/edge/tokens/rebuild.ts";
 import { timeHeader as headers, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { answered } from "#src/edge/tokens/status.ts";
-import { submit } from "#src/edge/tokens/submit.ts";
+import { isSpent, submit } from "#src/edge/tokens/submit.ts";
 import { transactionView } from "#src/edge/tokens/view.ts";
 import { transactionWatch } from "#src/edge/tokens/watching.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** The state of a token that a refused transaction needs and that is spent; undefined where it was refused for other reasons. */
-async function movedState(sql: Queries, { code, details }: Failure) {
+async function movedState(sql: Queries, { code, details }: Failure, cbor: Uint8Array) {
   if (code !== "refused_by_ledger") return undefined;
   const failures = refusedInputs.safeParse(details);
-  return failures.success
-    ? await readStateAmong(sql, failures.data.flatMap(({ inputs = [] }) => inputs).map(refKey))
-    : undefined;
+  if (!failures.success) return undefined;
+  const missing = failures.data.flatMap(({ inputs = [] }) => inputs);
+  // a mempool names none, because all are spent
+  const spent = missing.length === 0 && isSpent(details) ? scanTransaction(cbor).inputs : missing;
+  return await readStateAmong(sql, spent.map(refKey));
 }
 
 /** The inputs that failures of the ledger name as missing. */
@@ -105,7 +107,7 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenS
   }, async ({ body, context }) => {
     const cbor = fromHex(body.signedTransaction);
     const answer = await submit(ask, cbor, timeOf(context));
-    const moved = answer.ok ? undefined : await movedState(store.sql, answer.error);
+    const moved = answer.ok ? undefined : await movedState(store.sql, answer.error, cbor);
     if (!moved) return answered(answer);
     const { hash } = scanTransaction(cbor);
     throw new HttpFailure(

@@ -4,6 +4,8 @@
  */
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import { bound, taken } from "../../support/ledger/editableTransactions.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";
@@ -236,6 +238,14 @@ describe("a chain that another node's transaction has overtaken", () => {
     const { outputRefId } = (await get(`/token/${token}`)).body;
     const [late, first] = [await update(made[1]!), await update(made[0]!)];
     const done = await sent(first, owner);
+    // the same inputs, of which none is left
+    const twin = taken(fromHex(first.body.unsignedTransaction));
+    const to = twin.body.get(3n);
+    if (typeof to !== "bigint") throw new Error("it has no end");
+    twin.body.set(3n, to - 1n);
+    expect(
+      await http(arbor.tokens, "POST", "/transaction", { signedTransaction: owner.sign(toHex(bound(twin))) }),
+    ).toMatchObject({ status: 409, body: { code: "state_moved", details: { tokenId: token, spent: outputRefId } } });
     const signedTransaction = signed(late, owner);
     const { hash } = late.body.summary;
     const path = `/transaction/${hash}/rebuild`;
