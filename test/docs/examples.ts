@@ -60,7 +60,11 @@ async function recordSigner({ signer }: Arbor, record: RecordExample): Promise<v
   const request = (value: string): Promise<string> =>
     record("POST /token/{tokenId}/request", { tokenId }, { type: "insert", key: "planet", value });
   await record("DELETE /request/{outputRef}", { outputRef: await request("Pluto") });
-  await record("PUT /token/{tokenId}", { tokenId }, { requestIds: [await request("Earth")] });
+  const requestId = await request("Earth");
+  await wait();
+  await record("GET /token/{tokenId}", { tokenId });
+  await record("GET /token/{tokenId}/requests", { tokenId });
+  await record("PUT /token/{tokenId}", { tokenId }, { requestIds: [requestId] });
   await wait();
   await record("DELETE /token/{tokenId}", { tokenId });
 }
@@ -85,7 +89,8 @@ async function recordTokens({ tokens, devnet }: Arbor, record: RecordExample): P
   const { unsignedTransaction } = await apply(await insert("planet", "Earth"));
   await record("POST /transaction/explain", {}, { transaction: unsignedTransaction, address });
   await record("POST /transaction", {}, { signedTransaction: owner.sign(unsignedTransaction) });
-  await landed(unsignedTransaction);
+  const txHash = await landed(unsignedTransaction);
+  await record("GET /transaction/{txHash}/cbor", { txHash });
   await record("GET /token/{tokenId}/facts/{key}", { tokenId, key: "planet" });
   await record("GET /token/{tokenId}/facts/", { tokenId, encoding: "hex" });
 

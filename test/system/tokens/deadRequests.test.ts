@@ -41,7 +41,7 @@ describe("a token with many requests that cannot be applied", () => {
     await client.submit(owner.sign(boot.unsignedTransaction));
     for (const key of ["taken", "changes"]) await submitted(client.insert(owner.address, token, key, "now"));
     await submitted(client.apply(owner.address, token));
-    const [dead] = await requests(() => client.insert(owner.address, token, "taken", "again"));
+    const [dead] = await requests(() => client.insert(owner.address, token, "taken", "again", { force: true }));
     await copies(dead!.replace("-", "#"));
     good = await requests(
       () => client.update(owner.address, token, "changes", "now", "then"),

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { vectors } from "../../support/base/vectors.ts";
 
@@ -10,7 +12,9 @@ test("NOTICE states the SHA-256 of every archive and file of vectors", () => {
     [...readFileSync(new URL("NOTICE", folder), "utf8").matchAll(/^([0-9a-f]{64}) {2}(\S+)$/gm)]
       .map(([, hash, name]) => [name!, hash!]),
   );
-  const files = readdirSync(folder).filter((name) => !/^(NOTICE|LICENSE-)/.test(name));
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.relative(fileURLToPath(folder), path.join(parentPath, name)))
+    .filter((name) => !/^(NOTICE|LICENSE-)/.test(name));
   const actual = files.map((name) =>
     [
       name,
