@@ -105,7 +105,7 @@ describe("reservations of two processes", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     first = await Arbor.start({ infra, blockMs: 150 });
-    second = await Arbor.start({ infra, roles: "edge" });
+    second = await Arbor.start({ infra, ownProcess: true, roles: "edge" });
   });
   afterAll(async () => {
     await second?.end();
@@ -127,7 +127,7 @@ describe("reservations of two processes", () => {
     );
     expect(new Set(given.map((one) => one.id)).size).toBe(30);
     await second.end("SIGKILL");
-    second = await Arbor.start({ infra, roles: "edge" });
+    second = await Arbor.start({ infra, ownProcess: true, roles: "edge" });
     const again = await new WalletClient(second.wallets).reserveAddress(id, { reference: "order 29" });
     expect(again).toEqual(given[29]);
     // they go with their wallet

@@ -119,7 +119,7 @@ it("are seen once each while the process that reads the mempool is killed again 
   const infra = await sharedInfra();
   const env = { ARBOR_MEMPOOL_MS: "50", ARBOR_LEASE_MS: "500", ARBOR_BUILDERS: "1" };
   const service = await Arbor.start({ infra, roles: "edge,worker,devnet", blockMs: 0, env });
-  const startFollower = () => Arbor.start({ infra, roles: "follower", blockMs: 0, env });
+  const startFollower = () => Arbor.start({ infra, ownProcess: true, roles: "follower", blockMs: 0, env });
   let follower = await startFollower();
   try {
     const client = new WalletClient(service.wallets);

@@ -170,7 +170,7 @@ describe("concurrent signatures of several processes", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     first = await Arbor.start({ infra, blockMs: 100 });
-    second = await Arbor.start({ infra, roles: "edge" });
+    second = await Arbor.start({ infra, ownProcess: true, roles: "edge" });
   });
   afterAll(async () => {
     await second?.end();
@@ -219,7 +219,7 @@ describe("concurrent signatures of several processes", () => {
     const expected = signed + sums.reduce((sum, one) => sum + one, 0n);
     expect(await spent(client, id)).toBe(expected);
     await second.end("SIGKILL");
-    second = await Arbor.start({ infra, roles: "edge" });
+    second = await Arbor.start({ infra, ownProcess: true, roles: "edge" });
     expect(await spent(new WalletClient(second.wallets), id)).toBe(expected);
 
     await client.send("DELETE", `/wallets/${id}`);
