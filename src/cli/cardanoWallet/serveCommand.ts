@@ -11,6 +11,8 @@ import { addCommand, type Context } from "#src/cli/cardanoWallet/context.ts";
 
 const SERVER = new URL("../../app/serve.ts", import.meta.url);
 const DENO = "deno@2.9.6";
+/** Where the package has no server. */
+const NO_SERVER = "The server is not part of this package: start it in a checkout of Arbor.";
 
 /** Adds `serve`. The server reads its own options, and prints what is wrong with them. */
 export function serveCommand(program: Command, context: Context): void {
@@ -20,7 +22,7 @@ export function serveCommand(program: Command, context: Context): void {
     "Serve an HTTP API that listens for commands",
     "cardano-wallet serve --node-socket /run/node.socket --mainnet --database /srv/wallets",
   )
-    .addHelpText("before", () => CARDANO_WALLET_SERVE_HELP + "\n")
+    .addHelpText("before", () => `${existsSync(SERVER) ? "" : `${NO_SERVER}\n\n`}${CARDANO_WALLET_SERVE_HELP}\n`)
     .allowUnknownOption()
     .action((options: readonly string[]) => serve(options, context));
 }
@@ -28,7 +30,7 @@ export function serveCommand(program: Command, context: Context): void {
 /** Runs the server until it ends. */
 async function serve(options: readonly string[], { prompts }: Context): Promise<void> {
   if (!existsSync(SERVER)) {
-    throw new CliError("The server is not part of this package: start it in a checkout of Arbor.");
+    throw new CliError(NO_SERVER);
   }
   prompts.close(); // the server has the standard input to itself
   const args = ["run", "-A", "--quiet", fileURLToPath(SERVER), "--cardano-wallet", ...options];

@@ -90,6 +90,13 @@ describe("the bundle", () => {
     expect(cli(address, "address", "payment", "--network-tag", "mainnet")).toMatch(/^addr1v[02-9ac-hj-np-z]{52}$/);
   });
 
+  it.skipIf(!hasNode)("says first in the help of serve that it has no server", () => {
+    const { stdout } = spawnSync("node", [path.join(folder, "cardano-wallet.js"), "serve", "--help"], {
+      encoding: "utf8",
+    });
+    expect(stdout.split("\n")[0]).toBe("The server is not part of this package: start it in a checkout of Arbor.");
+  });
+
   it.skipIf(!hasNode)("reads databases on Node", async () => {
     const { Database } = await initSqlJs();
     const database = new Database();
