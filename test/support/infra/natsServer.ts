@@ -79,7 +79,10 @@ async function serverOf(
     url,
     token,
     start,
-    signal: (name) => void child?.kill(name),
+    // Deno's own kill of a child sends only the first signal
+    signal: (name) => {
+      if (child) process.kill(child.pid!, name);
+    },
     kill: () => leave("SIGKILL"),
     end: () => leave("SIGTERM"),
     stop: () => leave("SIGKILL"),
