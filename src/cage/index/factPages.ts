@@ -20,7 +20,7 @@ export interface StatePoint {
   readonly root: string;
   /** Slot of the block that made it. */
   readonly slot: number;
-  /** The place of what it is the state after; undefined for one within a block whose rows do not tell the order. */
+  /** The place of the last change before this state; undefined within a block whose rows have no order. */
   readonly place: FactPlace | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface Checked {
   readonly warnings?: readonly { readonly message: string }[] | undefined;
 }
 
-export interface Wish {
+export interface TitledBuild {
   readonly title: string;
   /** Builds what the reader wants; the client checks it. */
   readonly build: (service: TokenClient, wallet: Wallet, options: PayingOptions) => Promise<CheckedBuild<Unsigned>>;
@@ -88,7 +88,7 @@ async function start(
 }
 
 /** Builds, checks, shows, has signed and submits; resolves true when the transaction was submitted. */
-export const carry = ({ title, build }: Wish): Promise<boolean> =>
+export const carry = ({ title, build }: TitledBuild): Promise<boolean> =>
   start(
     title,
     "Verified in this browser: the transaction does what you requested and nothing else.",

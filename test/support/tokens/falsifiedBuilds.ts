@@ -140,10 +140,10 @@ export const LIES = ["none", "the summary of the true one", "inputs that balance
 
 type Lie = typeof LIES[number];
 
-/** A summary that lies. `told` is that of the changed transaction, `before` that of the true one. */
+/** A false summary. `actual` is that of the changed transaction, `before` that of the true one. */
 // deno-lint-ignore no-explicit-any
-export function lying(lie: Lie, told: any, before: any): unknown {
-  const changed = structuredClone(told);
+export function lying(lie: Lie, actual: any, before: any): unknown {
+  const changed = structuredClone(actual);
   switch (lie) {
     case "none":
       return changed;
@@ -174,7 +174,7 @@ export function lying(lie: Lie, told: any, before: any): unknown {
   }
 }
 
-/** The CBOR of a claimed output without a datum, so that it is read as it is told. */
+/** The CBOR of a claimed output without a datum, so that it is read as claimed. */
 function claim(output: { address: string; amount: { lovelace: number }; holds: unknown; cbor: string | null }): void {
   const address = parseAddress(output.address);
   if (!address.ok || output.holds !== null || output.amount.lovelace <= 0) return;

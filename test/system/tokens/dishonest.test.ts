@@ -128,9 +128,9 @@ describe("a dishonest token service", () => {
       if (transaction === undefined) return undefined;
       seen.changed = true;
       const { address } = answer.summary;
-      const told = await ask("POST", "/transaction/explain", { transaction, address }) as { code?: string };
-      if (told.code !== undefined) return { ...answer, unsignedTransaction: transaction };
-      return { ...answer, unsignedTransaction: transaction, summary: lying(lie, told, answer.summary) };
+      const explained = await ask("POST", "/transaction/explain", { transaction, address }) as { code?: string };
+      if (explained.code !== undefined) return { ...answer, unsignedTransaction: transaction };
+      return { ...answer, unsignedTransaction: transaction, summary: lying(lie, explained, answer.summary) };
     };
   };
 
@@ -229,8 +229,8 @@ describe("a dishonest token service", () => {
     expect((await arborOf(arbor.tokens, "sign", file("bob"), unsigned)).code).toBe(0);
     // a payment of Bob's, which the service calls a transfer
     const { unsignedTransaction: theft } = await honest.retract(addresses.bob!, open);
-    const told = (await http(arbor.tokens, "POST", "/transaction/explain", { transaction: unsigned })).body;
-    proxy.falsify = ({ path: where }) => Promise.resolve(where.endsWith("/explain") ? told : undefined);
+    const explained = (await http(arbor.tokens, "POST", "/transaction/explain", { transaction: unsigned })).body;
+    proxy.falsify = ({ path: where }) => Promise.resolve(where.endsWith("/explain") ? explained : undefined);
     for (const transaction of [theft, edited(unsigned, "spends another output", mallory.address)!]) {
       const run = await arborOf(proxy.url, "sign", file("bob"), transaction);
       expect([run.code, run.stdout, run.stderr]).toEqual([1, "", expect.stringContaining("(not_checked)")]);
