@@ -1,18 +1,21 @@
 /**
- * The service on real servers, each role in separate processes, under a mixed load with rollbacks and kill -9 of every
- * role. Each acknowledged payment and fact is in the ledger exactly once at the end, and no role's memory grows.
+ * The service on real servers, each role in separate processes, under a mixed load with rollbacks, kill -9 of every role,
+ * and faults of a cluster of three nats-servers. Each acknowledged payment and fact is in the ledger exactly once at the
+ * end, the stream of transitions equals the outbox, and no role's memory grows.
  * ARBOR_SOAK_MINUTES sets the duration; default 30.
  */
 import { readFileSync } from "node:fs";
 import process from "node:process";
+import { connect } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
+import { STREAM } from "#src/runtime/events/jetStream.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../support/service/arbor.ts";
-import { hasNatsServer, type NatsServer, startNatsServer } from "../support/infra/natsServer.ts";
+import { hasNatsServer, type NatsServer, startNatsCluster } from "../support/infra/natsServer.ts";
 import { findPostgres, type PostgresServer, startInstalledServer } from "../support/infra/postgresServer.ts";
 import { until } from "../support/base/until.ts";
 import { type Answer, fund, http, User } from "../support/service/user.ts";
@@ -24,6 +27,8 @@ const OWNERS = 4;
 const PASSPHRASE = "Secure Passphrase";
 /** Between two faults, in milliseconds. */
 const FAULT_EVERY = 12_000;
+/** How long servers of the cluster are away, in milliseconds: longer than a request to the stream. */
+const AWAY = 6_000;
 
 const native = findPostgres();
 const possible = hasNatsServer() && native !== undefined;
@@ -34,18 +39,62 @@ interface Payment {
   readonly hash: string;
 }
 
+/** What happens to the cluster; each resolves when all of its servers run again. */
+const CLUSTER_FAULTS: Readonly<Record<string, (servers: readonly NatsServer[]) => Promise<void>>> = {
+  "nats killed": async ([server]) => {
+    await server!.kill();
+    await sleep(AWAY);
+    await server!.start();
+  },
+  "nats without a quorum": async ([, ...two]) => {
+    await Promise.all(two.map((server) => server.kill()));
+    await sleep(AWAY);
+    await Promise.all(two.map((server) => server.start()));
+  },
+  "nats frozen": async ([, server]) => {
+    server!.signal("SIGSTOP");
+    await sleep(AWAY);
+    server!.signal("SIGCONT");
+  },
+  "nats wiped": async ([, , server]) => {
+    await server!.stop();
+    await server!.start();
+  },
+};
+
+/** The ids of the transitions in the stream, in its order. */
+async function storedIds(servers: readonly NatsServer[]): Promise<string[]> {
+  const connection = await connect({ servers: servers.map(({ url }) => url) });
+  const js = connection.jetstream();
+  const { state } = await (await js.jetstreamManager()).streams.info(STREAM);
+  const ids: string[] = [];
+  if (state.messages > 0) {
+    for await (const message of await (await js.consumers.get(STREAM)).consume()) {
+      ids.push(message.json<{ id: string }>().id);
+      if (message.seq >= state.last_seq) break;
+    }
+  }
+  await connection.close();
+  return ids;
+}
+
 /** Resident memory of a process, in MB. */
 const memoryOf = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024;
 
 describe.skipIf(!possible)(`a soak of ${MINUTES} minutes`, () => {
-  let nats: NatsServer;
+  let cluster: readonly NatsServer[];
   let postgres: PostgresServer;
   const running: { role: string; arbor: Arbor }[] = [];
   const memory: { readonly role: string; readonly at: number; readonly mb: number }[] = [];
 
   const start = async (role: string) => {
-    const infra = { databaseUrl: postgres.url, natsUrl: nats.url, natsToken: undefined, stop: async () => {} };
+    const infra = {
+      databaseUrl: postgres.url,
+      natsUrl: cluster.map(({ url }) => url).join(","),
+      natsToken: undefined,
+      stop: async () => {},
+    };
     const env = { ARBOR_HEALTH_PORT: "0", ARBOR_LEASE_MS: "2000", ARBOR_BUILDERS: "1", ARBOR_CLIENT_BUILDS: "0" };
     running.push({ role, arbor: await Arbor.start({ infra, ownProcess: true, roles: role, blockMs: 500, env }) });
   };
@@ -57,12 +106,15 @@ describe.skipIf(!possible)(`a soak of ${MINUTES} minutes`, () => {
   const devnet = () => running.find(({ role }) => role === "devnet")?.arbor.devnet;
 
   beforeAll(async () => {
-    [nats, postgres] = await Promise.all([startNatsServer(), startInstalledServer(native!)]);
+    [cluster, postgres] = await Promise.all([
+      startNatsCluster(3),
+      startInstalledServer(native!, ["max_connections=400"]),
+    ]);
     for (const role of ROLES) await start(role);
   });
   afterAll(async () => {
     for (const { arbor } of running) await arbor.end("SIGKILL");
-    await nats?.stop();
+    await Promise.all((cluster ?? []).map((server) => server.stop()));
     await postgres?.stop();
   });
 
@@ -205,11 +257,19 @@ describe.skipIf(!possible)(`a soak of ${MINUTES} minutes`, () => {
           await sleep(5_000);
         }
       })();
-      const kinds = ["edge", "worker", "follower", "devnet", "rollback"];
+      const kinds = ["edge", "worker", "follower", "devnet", "rollback"].flatMap((kind, i) => {
+        const ofCluster = Object.keys(CLUSTER_FAULTS)[i];
+        return ofCluster === undefined ? [kind] : [kind, ofCluster];
+      });
       for (let n = 0; minutes() < MINUTES; n++) {
         await sleep(FAULT_EVERY);
         const kind = kinds[n % kinds.length]!;
         counts.faults[kind] = (counts.faults[kind] ?? 0) + 1;
+        const ofCluster = CLUSTER_FAULTS[kind];
+        if (ofCluster) {
+          await ofCluster(cluster);
+          continue;
+        }
         if (kind === "rollback") {
           await insist(
             "rollback",
@@ -255,6 +315,17 @@ describe.skipIf(!possible)(`a soak of ${MINUTES} minutes`, () => {
       const [gaps] = await store.sql<{ n: number }[]>`
       select count(*)::int as n from
         (select id from outbox where kind = 'transaction' group by id having max(version) <> count(*)) gap`;
+      await until("all transitions are published", async () => {
+        const [row] = await store.sql<{ n: number }[]>`select count(*)::int as n from outbox_unpublished`;
+        return row!.n === 0;
+      }, 120_000);
+      const stored = await storedIds(cluster);
+      const written = await store.sql<
+        { name: string }[]
+      >`select kind || '/' || id || ':' || version as name from outbox`;
+      const inStream = new Set(stored);
+      const missing = written.map(({ name }) => name).filter((name) => !inStream.has(name));
+      const stream = { transitions: written.length, missing: missing.length, repeated: stored.length - inStream.size };
       await store.close();
 
       const third = MINUTES / 3;
@@ -267,7 +338,8 @@ describe.skipIf(!possible)(`a soak of ${MINUTES} minutes`, () => {
       }));
       console.log(
         `soak of ${MINUTES} min: ${payments.length} payments, ${facts.length} facts, ${submitted.length} submissions ` +
-          `acknowledged; ${JSON.stringify(counts)}; ${lost} lost, ${doubled} doubled; longest answer ` +
+          `acknowledged; ${JSON.stringify(counts)}; ${lost} lost, ${doubled} doubled; ` +
+          `stream ${JSON.stringify(stream)}; longest answer ` +
           `${Math.round(longestMs)} ms; memory in MB ${JSON.stringify(growth)}`,
       );
       if (unexpected.length > 0) {
@@ -277,6 +349,7 @@ describe.skipIf(!possible)(`a soak of ${MINUTES} minutes`, () => {
         }
       }
       expect({ lost, doubled, gaps: gaps!.n, unexpected }).toEqual({ lost: 0, doubled: 0, gaps: 0, unexpected: [] });
+      expect(stream).toEqual({ transitions: inStream.size, missing: 0, repeated: 0 });
       expect(payments.length).toBeGreaterThan(MINUTES * 20);
       for (const { first: early, last } of growth) expect(last).toBeLessThan(early * 1.3 + 50);
     },

@@ -93,7 +93,11 @@ export function findPostgres(): string | undefined {
 }
 
 /** A server that is installed on this machine, with its default settings. */
-export async function startInstalledServer(native: string): Promise<PostgresServer> {
+export async function startInstalledServer(
+  native: string,
+  /** Beside the defaults, `name=value`. */
+  more: readonly string[] = [],
+): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "arbor-postgres-"));
   await chmod(folder, 0o755);
   const data = join(folder, "data");
@@ -106,7 +110,7 @@ export async function startInstalledServer(native: string): Promise<PostgresServ
   const port = await freePort();
   const start = async (): Promise<ChildProcess> => {
     const output = openSync(join(folder, "server.log"), "a");
-    const settings = [`port=${port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${sockets}`];
+    const settings = [`port=${port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${sockets}`, ...more];
     const child = launch(place, "postgres", data, settings.flatMap((one) => ["-c", one]), { output });
     closeSync(output);
     let gone = false;
