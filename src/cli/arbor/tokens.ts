@@ -81,7 +81,7 @@ function readCommands(token: Command): void {
     example: "token show 96d1f0…",
   }, async ({ tokens, output }, id) => {
     const answer = await tokens.token(id);
-    const { tokenId, status, reason, owner, root, outputRefId, requests } = answer;
+    const { tokenId, status, reason, owner, root, outputRefId, counts } = answer;
     output.record(answer, [
       ["token", tokenId],
       ["status", status],
@@ -89,7 +89,8 @@ function readCommands(token: Command): void {
       ["owner", owner],
       ["root", root],
       ["output", outputRefId],
-      ["open requests", requests.length],
+      ["facts", counts.facts],
+      ["open requests", counts.requests],
     ]);
   });
 
@@ -186,24 +187,29 @@ function readCommands(token: Command): void {
     .option("--owner <hash>", "only requests that are refunded to this payment key hash")
     .addOption(limitOption());
 
-  withHex(define<TextOptions>(token, {
+  withHex(define<TextOptions & { owner?: string; limit: number }>(token, {
     usage: "requests <token>",
-    description: "the open requests of a token",
+    description: "the open requests of a token, oldest first, and whether the owner could apply each now",
     example: "token requests 96d1f0…",
   }, async ({ tokens, output, options }, id) => {
-    const { requests } = await tokens.token(id, encodingOf(options));
+    const { owner, limit } = options;
+    const selection = { ...encodingOf(options), ...(owner === undefined ? {} : { owner }) };
+    const requests = await first(tokens.openRequests(id, { ...selection, limit: Math.min(limit, PAGE) }), limit);
     output.list(
       requests,
-      ["request", "change", "key", "value", "owner"],
-      requests.map(({ outputRefId, change: { type, key, value }, owner }) => [
+      ["request", "change", "key", "value", "owner", "applies"],
+      requests.map(({ outputRefId, change: { type, key, value }, owner, outlook }) => [
         outputRefId,
         type,
         key,
         value,
         short(owner),
+        outlook && (outlook.code ?? "yes"),
       ]),
     );
-  }));
+  }))
+    .option("--owner <hash>", "only requests that are refunded to this payment key hash")
+    .addOption(limitOption());
 }
 
 /** Prints a request that is on the ledger, with the warnings that its build came with. */

@@ -68,6 +68,10 @@ describe("tokens", () => {
     await cli("token", "insert", "--hex", file("bob"), token, "ff00", "80");
     const open = await json("token", "requests", token);
     expect(open).toHaveLength(7);
+    expect(await json("token", "requests", token, "--limit", "3")).toEqual(open.slice(0, 3));
+    expect(await json("token", "requests", token, "--owner", "00".repeat(28))).toEqual([]);
+    expect(await cli("token", "requests", token)).toContain('"applies":true');
+    expect(await json("token", "show", token)).toMatchObject({ counts: { requests: 7 } });
     const inHex = await json("token", "requests", token, "--hex");
     expect(inHex.map(({ change }: { change: { key: string } }) => change.key)).toContain("ff00");
 
