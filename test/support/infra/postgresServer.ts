@@ -9,7 +9,7 @@ import { createLog } from "#src/base/log.ts";
 import { sleep } from "#src/base/clock.ts";
 import { serverAccount } from "#src/embedded/account.ts";
 import { createCluster, DATABASE_USER, readPassword } from "#src/embedded/cluster.ts";
-import { launch } from "#src/embedded/launch.ts";
+import { launch, type ServerPrograms } from "#src/embedded/launch.ts";
 import { freePort } from "#src/embedded/ports.ts";
 import { readPidFile } from "#src/embedded/postmaster.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
@@ -92,18 +92,43 @@ export function findPostgres(): string | undefined {
   return found;
 }
 
-/** A server that is installed on this machine, with its default settings. */
-export async function startInstalledServer(
+/** A server that is installed on this machine, with its default settings and `more` of them, as `name=value`. */
+export function startInstalledServer(native: string, more: readonly string[] = []): Promise<PostgresServer> {
+  return startOn(native, more, async (folder, place) => {
+    await createCluster(folder, place);
+    return readPassword(folder);
+  });
+}
+
+/** A replica of an installed server: it answers reads. */
+export function startReplica(
   native: string,
-  /** Beside the defaults, `name=value`. */
+  primary: PostgresServer,
   more: readonly string[] = [],
+): Promise<PostgresServer> {
+  return startOn(native, more, (folder) => {
+    const data = join(folder, "data");
+    const args = ["-d", primary.url, "-D", data, "--write-recovery-conf", "--checkpoint=fast"];
+    const { status, stderr } = spawnSync(join(native, "bin", "pg_basebackup"), args);
+    if (status !== 0) throw new Error(`pg_basebackup ended with ${status}: ${stderr}`);
+    const account = serverAccount(data);
+    if (account) spawnSync("chown", ["-R", `${account.uid}:${account.gid}`, data]);
+    return new URL(primary.url).password;
+  });
+}
+
+/** Runs a server in a folder of its own whose `data` a function creates; that function gives the password. */
+async function startOn(
+  native: string,
+  more: readonly string[],
+  create: (folder: string, place: ServerPrograms) => Promise<string> | string,
 ): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "arbor-postgres-"));
   await chmod(folder, 0o755);
   const data = join(folder, "data");
   const account = serverAccount(data);
   const place = { native, account };
-  await createCluster(folder, place);
+  const password = await create(folder, place);
   const sockets = join(folder, "sockets");
   mkdirSync(sockets);
   if (account) chownSync(sockets, account.uid, account.gid);
@@ -127,7 +152,7 @@ export async function startInstalledServer(
   const version = spawnSync(join(native, "bin", "postgres"), ["--version"]).stdout.toString().trim();
   return {
     name: version,
-    url: `postgres://${DATABASE_USER}:${readPassword(folder)}@127.0.0.1:${port}/postgres`,
+    url: `postgres://${DATABASE_USER}:${password}@127.0.0.1:${port}/postgres`,
     restart: async (signal, awayMs = 0) => {
       await endChild(child, signal);
       await sleep(awayMs);
