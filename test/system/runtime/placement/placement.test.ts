@@ -159,10 +159,9 @@ describe("failure detection", () => {
   });
 
   test("replaces a worker that lost the bus and renews its leases; it cannot write, and returns with the bus", async () => {
-    const infra = await sharedInfra();
-    const { hostname, port } = new URL(infra.natsUrl.replace("nats:", "http:"));
-    const proxy = await startProxy({ host: hostname, port: Number(port) });
     await start({ leaseMs: 4_000 });
+    const { hostname, port } = new URL(cluster.natsUrl.replace("nats:", "http:"));
+    const proxy = await startProxy({ host: hostname, port: Number(port) });
     const one = await cluster.start("one");
     const two = await cluster.start("two", `nats://127.0.0.1:${proxy.port}`);
     await cluster.settled([one, two]);
@@ -181,7 +180,6 @@ describe("failure detection", () => {
     await cluster.settled([one, two]);
     expect(await add(entity)).toEqual({ ok: true, value: { balance: 3, adds: 3 } });
     await proxy.cut();
-    await infra.stop();
   });
 });
 
