@@ -5,8 +5,7 @@
  * so a stopped devnet has no blocks: after a pause the next block has a later slot and the next height. A devnet whose time
  * was moved runs ahead of the clock by a number of slots that its rows hold; the time of a slot never changes.
  */
-import { type Clock, sleep } from "#src/base/clock.ts";
-import type { Log } from "#src/base/log.ts";
+import { sleep } from "#src/base/clock.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
@@ -27,56 +26,19 @@ import {
 } from "#src/devnet/devnetRunner.ts";
 import { checkAmount, type FaucetFailure } from "#src/devnet/faucet/faucet.ts";
 import { minLovelace } from "#src/devnet/faucet/payment.ts";
-import type { ReferenceScript } from "#src/devnet/faucet/publish.ts";
 import {
   type BadGenesis,
   checkGenesis,
   type Genesis,
   genesisDefaults,
-  type GenesisOptions,
   readGenesis,
 } from "#src/devnet/genesis/genesis.ts";
 import { keptSettings } from "#src/devnet/genesis/settings.ts";
+import type { DevnetSettings } from "#src/devnet/options.ts";
 import type { SnapshotOperations } from "#src/devnet/serve/snapshots.ts";
 import { readSnapshots, type Snapshot } from "#src/devnet/snapshots/snapshots.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
-import type { Evaluate } from "#src/plutus/types.ts";
-import type { Bus } from "#src/runtime/bus/bus.ts";
 import { holdLease } from "#src/runtime/placement/namedLease.ts";
-import type { Store } from "#src/store/store.ts";
-
-/** Options of a start. Those of `GenesisOptions` only apply when a devnet is created. */
-export interface DevnetOptions extends Partial<GenesisOptions> {
-  /** When blocks are made without a request: `interval` by default. */
-  readonly mining?: MiningMode;
-  /** Milliseconds between blocks in the mode `interval`; 0: the mode is `manual`. 1,000 by default. */
-  readonly blockMs?: number;
-  /** Whether blocks are produced while the mempool is empty, as on real networks. True by default. */
-  readonly emptyBlocks?: boolean;
-  /** Size limit of the mempool in bytes; 4 MB by default. */
-  readonly mempoolBytes?: number;
-  /** Most lovelace of one faucet payment; a million ada by default. */
-  readonly faucetLimit?: bigint;
-  /** Whether scripts run in transactions whose validity has a bound past the horizon of the era history. False by default. */
-  readonly pastHorizon?: boolean;
-  /** Whether the index of the chain (`devnet_index_*`) is kept. True by default. */
-  readonly index?: boolean;
-  /** Reference scripts to publish at addresses, unless they are there already. */
-  readonly publish?: readonly ReferenceScript[];
-  /** Milliseconds until the lease of a killed devnet expires; 4,000 by default. */
-  readonly leaseMs?: number;
-  /** Milliseconds to wait for another devnet on the same database to stop; 30,000 by default. */
-  readonly waitMs?: number;
-}
-
-export interface DevnetSettings {
-  readonly store: Store;
-  readonly bus: Bus;
-  readonly evaluate: Evaluate;
-  readonly log: Log;
-  readonly clock?: Clock;
-  readonly options?: DevnetOptions;
-}
 
 /** The devnet's clock. */
 export interface DevnetTime {

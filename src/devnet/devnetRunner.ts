@@ -27,7 +27,7 @@ import {
 import { type Mining, MiningControl, miningOf } from "#src/devnet/blocks/mining.ts";
 import { readHeightAt } from "#src/devnet/blocks/rows.ts";
 import type { SubmissionUnavailable } from "#src/devnet/blocks/submission.ts";
-import type { DevnetSettings } from "#src/devnet/devnet.ts";
+import type { DevnetSettings } from "#src/devnet/options.ts";
 import type { FaucetPayment } from "#src/devnet/faucet/faucet.ts";
 import type { PaymentOutput } from "#src/devnet/faucet/payment.ts";
 import { publish, splitFunds } from "#src/devnet/faucet/publish.ts";

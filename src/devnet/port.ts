@@ -20,7 +20,7 @@ import {
   queryPools,
   queryRanking,
 } from "#src/chain/provider/ledgerQueries.ts";
-import type { Guarantee } from "#src/chain/provider/guarantees.ts";
+import type { Guarantee } from "#src/chain/provider/port.ts";
 import { MEMPOOL_MOST, type MempoolRead, MempoolReader } from "#src/chain/provider/mempool.ts";
 import type { At, RawChainPort, Submission, Unreachable } from "#src/chain/provider/port.ts";
 import { accepted } from "#src/devnet/blocks/submission.ts";

@@ -5,7 +5,7 @@
 import type { Context } from "hono";
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Log } from "#src/base/log.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { clientOf } from "#src/edge/rateLimit.ts";
 
 /** Wrong tokens of one client within `MINUTE_MS` after which it is refused. */

@@ -5,28 +5,9 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Failure, Result } from "#src/base/result.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { requestId } from "#src/base/request.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { respond } from "#src/edge/json.ts";
 import { isRetryable } from "#src/store/store.ts";
-
-/** A refusal, thrown by a handler and answered by `handleErrors`. */
-export class HttpFailure extends Error {
-  override readonly name = "HttpFailure";
-  constructor(
-    readonly status: ContentfulStatusCode,
-    readonly code: string,
-    message: string,
-    readonly details?: unknown,
-    /** Further members of the answer, where the API of another service is kept. */
-    readonly members?: Readonly<Record<string, unknown>>,
-  ) {
-    super(message);
-  }
-
-  /** A failure of a lower layer, with its HTTP status. */
-  static of(status: ContentfulStatusCode, failure: Failure): HttpFailure {
-    return new HttpFailure(status, failure.code, failure.message, failure.details);
-  }
-}
 
 /**
  * A function from failures to thrown errors, by the status that a service has for each code. A code without a status is

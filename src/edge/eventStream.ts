@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { utf8 } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
 import { inTime } from "#src/base/clock.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
 import { parsePosition, type Position } from "#src/runtime/events/position.ts";
 

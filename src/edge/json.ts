@@ -5,7 +5,7 @@ import { fromUtf8, joined } from "#src/base/bytes.ts";
 import { inTime } from "#src/base/clock.ts";
 import { type Json, parseJson, RepeatedMember, toJson } from "#src/base/json.ts";
 import { EventLoopPacer } from "#src/base/eventLoop.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 
 /** Limits of a request's body. */
 export interface BodyLimits {

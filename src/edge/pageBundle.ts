@@ -18,7 +18,7 @@ import { type Failure, ok, type Result } from "#src/base/result.ts";
 import { type BundleFile, PAGE_FILES } from "#src/builders/bundle.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import { etagOf, holds } from "#src/edge/etag.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { memo } from "#src/edge/memo.ts";
 import { PAGE_HEADERS } from "#src/edge/pages.ts";
 

@@ -6,7 +6,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { fromUtf8 } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 
 /** Adds the `Link` to the next page, where there is one. */
 export function linkNext(c: Context, next: Json | undefined): void {

@@ -6,7 +6,7 @@ import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z, type ZodType } from "zod";
 import { errorBody } from "#src/api/errors.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { type BodyLimits, type JsonRefusal, malformedJson, readBytes, readJson, respond } from "#src/edge/json.ts";
 
 /** Header of every answer of 503 and 429. */

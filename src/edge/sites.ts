@@ -7,7 +7,7 @@
  * machine. Programs other than browsers state no origin.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 
 /** Names and origins that are accepted beside the machine's own. */

@@ -1,6 +1,6 @@
 /** Metrics of the runtime. Labels are kinds, event types, outcomes, and names of effects, builds and leases. */
 import { metrics } from "#src/base/metrics.ts";
-import type { CommandAnswer } from "#src/runtime/turns/queue.ts";
+import type { Failure, Result } from "#src/base/result.ts";
 
 export const turns = metrics.counter("arbor_turns_total", "Turns written: events of one entity in one commit.", [
   "kind",
@@ -108,7 +108,7 @@ export const disconnects = metrics.counter("arbor_bus_disconnects_total", "Conne
 export const reconnects = metrics.counter("arbor_bus_reconnects_total", "Connections to NATS restored.");
 
 /** Label of an answer: `ok`, `not_owner` or the error code. */
-export function outcomeOf(answer: CommandAnswer): string {
+export function outcomeOf(answer: Result<unknown, Failure> | "not_owner"): string {
   if (answer === "not_owner") return answer;
   return answer.ok ? "ok" : answer.error.code;
 }

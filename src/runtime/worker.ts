@@ -4,7 +4,7 @@ import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { createBuilds } from "#src/runtime/turns/builds.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
-import { serveControl } from "#src/runtime/operations/control.ts";
+import { serveControl, type WorkerState } from "#src/runtime/operations/control.ts";
 import { createEffects } from "#src/runtime/effects/effects.ts";
 import { INPUTS_SUBJECT } from "#src/runtime/turns/inputLog.ts";
 import { createLoader } from "#src/runtime/turns/loader.ts";
@@ -52,23 +52,6 @@ export interface WorkerOptions {
   readonly eventsKeptMs?: number;
   /** Called and awaited at each stage of the work, for fault injection in tests. */
   readonly onStep?: (step: WorkerStage) => void | Promise<void>;
-}
-
-/** Counters of a worker since its start, and its current load. */
-export interface WorkerState {
-  readonly owned: readonly number[];
-  /** Turns written, and events applied in them. */
-  readonly turns: number;
-  readonly events: number;
-  /** Writes rejected because the epoch had changed. */
-  readonly fenced: number;
-  readonly resident: number;
-  readonly waiting: number;
-  readonly effects: number;
-  /** Events applied per second, over the last minute or since the start. */
-  readonly eventsPerSecond: number;
-  /** How far the clock of the worker's machine is ahead of the clock of turns, in milliseconds. */
-  readonly clockAheadMs: number;
 }
 
 export interface Worker {

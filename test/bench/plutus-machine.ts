@@ -172,7 +172,7 @@ async function contract(run: Run): Promise<NonNullable<MachineFigures["contract"
   const { evaluateProgram } = await import("#src/plutus/machine/evaluate.ts");
   const { apply, constant } = await import("#src/plutus/machine/term.ts");
   const { DATA } = await import("#src/plutus/machine/type.ts");
-  const { Constant } = await import("#src/plutus/machine/value.ts");
+  const { Constant } = await import("#src/plutus/machine/constant.ts");
   const { encodeProgram } = await import("../support/plutus/flatWriter.ts");
   const { contractContexts, contractFlat } = await import("../support/contract/contractRuns.ts");
   const program = decodeProgram(contractFlat(), 3, 10);

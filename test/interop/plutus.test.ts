@@ -19,7 +19,7 @@ import type { Rules } from "#src/plutus/machine/evaluate.ts";
 import { decodeProgram } from "#src/plutus/machine/flat.ts";
 import { apply, constant, type Program, type Term, TermKind } from "#src/plutus/machine/term.ts";
 import { DATA, type Type, TypeTag } from "#src/plutus/machine/type.ts";
-import { Constant } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import { flatOf } from "#src/plutus/wellFormed.ts";
 import { attacks } from "../support/tokens/attacks.ts";
 import { boundaryPrograms } from "../support/plutus/boundaryPrograms.ts";

@@ -11,51 +11,7 @@ import {
   typed,
   type Unit,
 } from "#src/cage/uplc/term.ts";
-
-/** The functions in use: number in the flat encoding (Plutus Core specification, section 4.3), and number of forces before the first argument. */
-export const BUILTINS = {
-  addInteger: [0, 0],
-  subtractInteger: [1, 0],
-  divideInteger: [3, 0],
-  modInteger: [6, 0],
-  equalsInteger: [7, 0],
-  lessThanInteger: [8, 0],
-  lessThanEqualsInteger: [9, 0],
-  appendByteString: [10, 0],
-  consByteString: [11, 0],
-  sliceByteString: [12, 0],
-  lengthOfByteString: [13, 0],
-  indexByteString: [14, 0],
-  equalsByteString: [15, 0],
-  lessThanByteString: [16, 0],
-  sha2_256: [18, 0],
-  blake2b_256: [20, 0],
-  ifThenElse: [26, 1],
-  trace: [28, 1],
-  fstPair: [29, 2],
-  sndPair: [30, 2],
-  chooseList: [31, 2],
-  mkCons: [32, 1],
-  headList: [33, 1],
-  tailList: [34, 1],
-  nullList: [35, 1],
-  constrData: [37, 0],
-  mapData: [38, 0],
-  iData: [40, 0],
-  bData: [41, 0],
-  unConstrData: [42, 0],
-  unMapData: [43, 0],
-  unListData: [44, 0],
-  unIData: [45, 0],
-  unBData: [46, 0],
-  equalsData: [47, 0],
-  mkPairData: [48, 0],
-  mkNilData: [49, 0],
-  mkNilPairData: [50, 0],
-  integerToByteString: [73, 0],
-  dropList: [88, 1],
-} as const;
-export type BuiltinName = keyof typeof BUILTINS;
+import type { BuiltinName } from "#src/cage/uplc/builtinTable.ts";
 
 function of1<A, R>(name: BuiltinName): (a: Expr<A>) => Expr<R> {
   return (a) => typed(applied({ kind: "builtin", name }, a.term));

@@ -2,7 +2,7 @@
 import { encodeData } from "#src/cardano/data.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import type { Constant, Term, Variable } from "#src/cage/uplc/term.ts";
-import { BUILTINS } from "#src/cage/uplc/builtin.ts";
+import { BUILTINS } from "#src/cage/uplc/builtinTable.ts";
 
 const VERSION = [1, 1, 0];
 /** Tags of terms. */

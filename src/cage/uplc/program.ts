@@ -3,7 +3,7 @@ import { blake2b224 } from "#src/cardano/hash.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { concat, toHex } from "#src/base/bytes.ts";
 import { applied, type Expr, type Term, Variable } from "#src/cage/uplc/term.ts";
-import { type BuiltinName, BUILTINS } from "#src/cage/uplc/builtin.ts";
+import { type BuiltinName, BUILTINS } from "#src/cage/uplc/builtinTable.ts";
 import { cased } from "#src/cage/uplc/cases/cased.ts";
 import { flat } from "#src/cage/uplc/flat.ts";
 

@@ -1,6 +1,6 @@
 /** Terms of Untyped Plutus Core 1.1.0 (Plutus V3), and the types of expressions. */
 import type { Data as PlutusData } from "#src/cardano/data.ts";
-import type { BuiltinName } from "#src/cage/uplc/builtin.ts";
+import type { BuiltinName } from "#src/cage/uplc/builtinTable.ts";
 
 /** A variable; its identity is the object. */
 export class Variable {

@@ -11,7 +11,7 @@ import {
   walkCertificate,
 } from "#src/cardano/certificates.ts";
 import { Walk } from "#src/cardano/walk.ts";
-import { hasBigNumber } from "#src/cardano/conway/encoding.ts";
+import { hasBigNumber } from "#src/cardano/conway/bigNumber.ts";
 import { boundedRatio, type RewardAccount, rewardAccountOf } from "#src/cardano/conway/strict.ts";
 
 /** A pool's registration, with its bytes, which the ledger state keeps. */

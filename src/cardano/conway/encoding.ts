@@ -14,6 +14,7 @@ import { fromHex } from "#src/base/bytes.ts";
 import { as, asInt, CborError, decode, entry, type Item, raw } from "#src/cardano/cbor.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
+import { hasBigNumber } from "#src/cardano/conway/bigNumber.ts";
 
 /** Fields of the witness set that hold Plutus data, and no strings beside it: datums and redeemers. */
 const OF_DATA: readonly bigint[] = [4n, 5n];
@@ -39,26 +40,6 @@ export function checkEncoding(body: Item, witnesses: Item, auxiliary: Item, read
     if (!OF_DATA.includes(asInt(field))) onlyDefinite(raw(value));
   }
   for (const scripts of scriptsIn(auxiliary)) onlyDefinite(raw(scripts));
-}
-
-/** Whether an item contains a big number that is not the part of a fraction. */
-export function hasBigNumber(item: Item): boolean {
-  switch (item.type) {
-    case "array":
-      return item.value.some(hasBigNumber);
-    case "map":
-      return item.value.some(([key, value]) => hasBigNumber(key) || hasBigNumber(value));
-    case "tag":
-      if (item.tag === 30n && item.value.type === "array") return !item.value.value.every(isPlainInteger);
-      return item.tag === 2n || item.tag === 3n || hasBigNumber(item.value);
-    default:
-      return false;
-  }
-}
-
-/** Whether cborg's `decodeInteger` reads an item: an integer, or a big number whose tag has one byte. */
-function isPlainInteger(item: Item): boolean {
-  return item.type === "int" || (item.type === "tag" && item.value.start === item.start + 1);
 }
 
 /** Throws unless all strings in CBOR are of definite length. */

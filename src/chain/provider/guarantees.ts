@@ -1,23 +1,5 @@
 /** What a provider guarantees about its answers, for operators. */
-import type { ChainPort } from "#src/chain/provider/port.ts";
-
-/**
- * - "at a point": the answer is read from the ledger at one block, which is its point.
- * - "at the tip": the answer is composed from several requests, during which the newest block stayed the same.
- * - "not at all": the provider does not support the query.
- */
-type AnswerPoint = "at a point" | "at the tip" | "not at all";
-
-/** A query of the port, by its name there. */
-type PortQuery = Exclude<keyof ChainPort, "guarantees" | "network" | "follow" | "submit">;
-
-/** What a provider guarantees about one query. */
-export interface Guarantee {
-  readonly query: PortQuery;
-  readonly holds: AnswerPoint;
-  /** A remark for operators. */
-  readonly note?: string;
-}
+import type { AnswerPoint, Guarantee } from "#src/chain/provider/port.ts";
 
 const ORDER: readonly AnswerPoint[] = ["at a point", "at the tip", "not at all"];
 const PHRASES: Readonly<Record<AnswerPoint, string>> = {

@@ -12,7 +12,6 @@ import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotClock } from "#src/cardano/parameters.ts";
 import type { At, Unanswered, Unreachable } from "#src/chain/provider/answer.ts";
-import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import type { LedgerPort } from "#src/chain/provider/ledgerPort.ts";
 import type { MempoolRead } from "#src/chain/provider/mempool.ts";
 
@@ -71,4 +70,22 @@ export interface ChainPort extends LedgerPort {
 /** A port that gives blocks as bytes, so that they can be served to others. */
 export interface RawChainPort extends ChainPort {
   follow(points: readonly Point[], signal: AbortSignal): AsyncIterable<RawStep>;
+}
+
+/**
+ * - "at a point": the answer is read from the ledger at one block, which is its point.
+ * - "at the tip": the answer is composed from several requests, during which the newest block stayed the same.
+ * - "not at all": the provider does not support the query.
+ */
+export type AnswerPoint = "at a point" | "at the tip" | "not at all";
+
+/** A query of the port, by its name there. */
+type PortQuery = Exclude<keyof ChainPort, "guarantees" | "network" | "follow" | "submit">;
+
+/** What a provider guarantees about one query. */
+export interface Guarantee {
+  readonly query: PortQuery;
+  readonly holds: AnswerPoint;
+  /** A remark for operators. */
+  readonly note?: string;
 }

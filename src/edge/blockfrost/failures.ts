@@ -1,6 +1,7 @@
 /** Refusals in Blockfrost's form: `{ status_code, error, message }`. */
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { HttpFailure, type RefusalFormat } from "#src/edge/errors.ts";
+import { type RefusalFormat } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 
 /** Names of the statuses, as Blockfrost has them. */
 const NAMES: Readonly<Record<number, string>> = {

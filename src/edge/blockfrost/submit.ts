@@ -10,7 +10,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { badRequest, blockfrostFailure } from "#src/edge/blockfrost/failures.ts";
 import { type Operation, post } from "#src/edge/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/edge/blockfrost/service.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { readBytes, respond } from "#src/edge/json.ts";
 import { CONWAY, eraName } from "#src/node/protocols/values.ts";
 import { showFailure } from "#src/node/rejections/haskellText.ts";

@@ -26,7 +26,8 @@ import { secondsOf } from "#src/edge/blockfrost/documents.ts";
 import { epochParametersDocument } from "#src/edge/blockfrost/epochParameters.ts";
 import { epochDocument } from "#src/edge/blockfrost/epochs.ts";
 import { BAD_ORIGIN } from "#src/edge/devnet/origins.ts";
-import { answeredBy, HttpFailure, refusalOf } from "#src/edge/errors.ts";
+import { answeredBy, refusalOf } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { Store } from "#src/store/store.ts";
 

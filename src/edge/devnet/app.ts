@@ -19,7 +19,8 @@ import { BAD_ORIGIN, guardOrigins, type Origins } from "#src/edge/devnet/origins
 import { timeRoutes } from "#src/edge/devnet/time.ts";
 import { snapshotRoutes } from "#src/edge/devnet/snapshots.ts";
 import { untilInBlock } from "#src/edge/devnet/untilInBlock.ts";
-import { answeredBy, HttpFailure, refusalOf } from "#src/edge/errors.ts";
+import { answeredBy, refusalOf } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { mountPage } from "#src/edge/pageBundle.ts";
 import { guardHosts } from "#src/edge/sites.ts";

@@ -16,7 +16,7 @@ import type { WrittenFile } from "#src/devnet/genesis/files.ts";
 import { ERAS, genesisFiles } from "#src/devnet/genesis/json.ts";
 import { type EpochRows, readAccountStake, readEpoch } from "#src/devnet/ledger/rows.ts";
 import { SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { blocksOf } from "#src/ledger/epoch/pass.ts";
 import { stakeSnapshots } from "#src/ledger/epoch/reads.ts";

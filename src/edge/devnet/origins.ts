@@ -7,7 +7,7 @@
  * about a machine, since anybody's DNS may point to it; an address does.
  */
 import type { MiddlewareHandler } from "hono";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { hostnameOf, isAddress, isOfMachine } from "#src/edge/sites.ts";
 
 /** Accepted origins beside those of this machine; `*` is all. */

@@ -21,7 +21,8 @@ import { encodeValue, nameOf, policyOf, readValue, type Value } from "#src/carda
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { DevnetWallet, unspentOutputHex, type WalletAccount, type WalletServices } from "#src/devnet/wallet/wallet.ts";
-import { answeredBy, HttpFailure } from "#src/edge/errors.ts";
+import { answeredBy } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { readPages, sending } from "#src/edge/pages.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { untilInBlock } from "#src/edge/devnet/untilInBlock.ts";

@@ -9,7 +9,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "zod";
 import { eventsQuery, position as positionSchema } from "#src/api/events.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import {
   admitReader,
   eventStream,

@@ -9,7 +9,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Log } from "#src/base/log.ts";
 import { bearerCheck } from "#src/edge/bearer.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 
 export interface GuardOptions {
   /** Whether the service listens on this machine's loopback address alone. */

@@ -1,5 +1,6 @@
 /** The HTTP status of every failure code that the operator service may answer with. */
-import { answeredBy, HttpFailure, refusalOf } from "#src/edge/errors.ts";
+import { answeredBy, refusalOf } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 
 /** A failure as what is thrown to answer with it. */
 export const refusal = refusalOf({

@@ -3,7 +3,7 @@
  */
 import { randomBytes } from "node:crypto";
 import * as api from "#src/api/webhooks.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { knownKind } from "#src/edge/operator/status.ts";
 import type { ActorKind } from "#src/runtime/types.ts";

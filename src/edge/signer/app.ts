@@ -6,7 +6,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { VERSION } from "#src/base/version.ts";
 import { bearerCheck } from "#src/edge/bearer.ts";
 import { mountDocs } from "#src/edge/docs.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { serviceApp } from "#src/edge/service.ts";
 import { guardSites } from "#src/edge/sites.ts";
 import type { SignerEdgeOptions } from "#src/edge/signer/options.ts";

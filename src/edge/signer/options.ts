@@ -1,11 +1,11 @@
 /** What the signing service depends on. */
 import type { WalletBuilds } from "#actors/walletBuildCalls.ts";
 import type { Faucet } from "#src/edge/signer/faucet.ts";
-import type { SigningWallet } from "#src/edge/signer/wallet.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import type { Presence } from "#src/runtime/placement/presence.ts";
 import type { SigningServices } from "#src/vault/walletSigning.ts";
 import type { Vault } from "#src/vault/vault.ts";
+import type { WalletRow } from "#src/wallet/rows.ts";
 
 /** What it works with, whatever its wallet. */
 export interface SignerOptions extends TokenEdgeOptions, Pick<SigningServices, "countSpending"> {
@@ -21,6 +21,25 @@ export interface SignerOptions extends TokenEdgeOptions, Pick<SigningServices, "
   readonly token?: string | undefined;
   /** Accepted host names beside those of this machine and addresses. */
   readonly hosts: readonly string[];
+}
+
+/** The wallet that signs. */
+export interface SigningWallet {
+  /** The wallet actor's id. */
+  readonly id: string;
+  /** The first address, bytes in hexadecimal: transactions are built for it. */
+  readonly address: string;
+  /** Hash of that address' payment key, which owns the wallet's tokens. */
+  readonly owner: string;
+  /**
+   * The wallet's row, once its actor exists with its root key; creates it first where it does not.
+   *
+   * @throws {HttpFailure} 409 `wallet_passphrase_differs` where the database has the wallet under another passphrase;
+   * 503 where the actor or the database is away.
+   */
+  open(): Promise<WalletRow>;
+  /** A transaction with all signatures that the wallet owes it. @throws {HttpFailure} */
+  sign(transaction: Uint8Array): Promise<Uint8Array>;
 }
 
 /** The service of one wallet. */

@@ -19,7 +19,7 @@ import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { readSubmissionStatus, readSubmittedCbor } from "#src/chain/pending/submissions.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import type { SignerEdgeOptions } from "#src/edge/signer/options.ts";
 import { answered } from "#src/edge/tokens/status.ts";
 import { timeOf } from "#src/edge/tokens/service.ts";

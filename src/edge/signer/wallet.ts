@@ -12,8 +12,8 @@ import { ROLES } from "#src/cardano/derivation.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { readAvailable } from "#src/chain/pending/spendable.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
-import type { SignerOptions } from "#src/edge/signer/options.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
+import type { SignerOptions, SigningWallet } from "#src/edge/signer/options.ts";
 import { passphraseOf, withRootKey } from "#src/edge/wallets/createWallet.ts";
 import { coinsIn } from "#src/edge/wallets/sign.ts";
 import { answered } from "#src/edge/wallets/status.ts";
@@ -23,24 +23,6 @@ import type { SpentCoin } from "#src/wallet/build/sign.ts";
 import { childHash, walletId } from "#src/wallet/keys/account.ts";
 import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
 import { readWallet, type WalletRow } from "#src/wallet/rows.ts";
-
-export interface SigningWallet {
-  /** The wallet actor's id. */
-  readonly id: string;
-  /** The first address, bytes in hexadecimal: transactions are built for it. */
-  readonly address: string;
-  /** Hash of that address' payment key, which owns the wallet's tokens. */
-  readonly owner: string;
-  /**
-   * The wallet's row, once its actor exists with its root key; creates it first where it does not.
-   *
-   * @throws {HttpFailure} 409 `wallet_passphrase_differs` where the database has the wallet under another passphrase;
-   * 503 where the actor or the database is away.
-   */
-  open(): Promise<WalletRow>;
-  /** A transaction with all signatures that the wallet owes it. @throws {HttpFailure} */
-  sign(transaction: Uint8Array): Promise<Uint8Array>;
-}
 
 const ACCOUNT = accountPath("shelley");
 const PASSPHRASE_OF = "arbor signing service, passphrase of ";

@@ -2,7 +2,7 @@
 import { VERSION } from "#src/base/version.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { mountDocs } from "#src/edge/docs.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { rateLimit } from "#src/edge/rateLimit.ts";
 import { publicApp } from "#src/edge/service.ts";
 import { buildRoutes } from "#src/edge/tokens/builds.ts";

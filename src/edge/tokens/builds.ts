@@ -4,7 +4,7 @@ import { z, type ZodType } from "zod";
 import * as api from "#src/api/tokens.ts";
 import { fromHex, isHex } from "#src/base/bytes.ts";
 import { bytesOf, bytesText } from "#src/cage/text.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { check } from "#src/edge/route.ts";
 import { BUILDING, building, GONE, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { answered } from "#src/edge/tokens/status.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Log } from "#src/base/log.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import { bundledOnce, bundleFor, CLIENT } from "#src/edge/clientBundle.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { sending } from "#src/edge/pages.ts";
 import { endpoint } from "#src/edge/route.ts";
 

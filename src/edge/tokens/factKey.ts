@@ -4,7 +4,7 @@
  */
 import { fromHex, fromUtf8, isHex, utf8 } from "#src/base/bytes.ts";
 import { digest } from "#src/forestry/hash.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 
 /** A key, or only its digest. */
 export interface FactKey {

@@ -20,7 +20,7 @@ import {
 } from "#src/cage/index/factPages.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { blockHashAt } from "#src/chain/index/cursor.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { etagOf, holds } from "#src/edge/etag.ts";
 import { JSON_TYPE, respond } from "#src/edge/json.ts";
 import { afterIn, linkNext } from "#src/edge/paging.ts";

@@ -20,7 +20,7 @@ import { readTimeline, type TimelineEntry } from "#src/cage/index/timeline.ts";
 import { bytesText } from "#src/cage/text.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { afterIn, linkNext } from "#src/edge/paging.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { factKeyIn, queryBytes } from "#src/edge/tokens/factKey.ts";

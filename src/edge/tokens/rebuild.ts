@@ -11,7 +11,7 @@ import { addressText, enterpriseAddress, parseAddress, paymentKeyHash } from "#s
 import { readPendingCbor } from "#src/chain/pending/chains.ts";
 import { readSubmittedCbor } from "#src/chain/pending/submissions.ts";
 import { findTransaction } from "#src/chain/index/transactions.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { summaryOf, withSummary } from "#src/edge/tokens/describe.ts";
 import { BUILDING, building, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { answered } from "#src/edge/tokens/status.ts";

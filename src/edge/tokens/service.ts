@@ -6,7 +6,7 @@ import type { Json } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { readRequest, readToken } from "#src/cage/index/read.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
 import { type AddEndpoint, check, endpoint } from "#src/edge/route.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";

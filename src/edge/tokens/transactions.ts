@@ -11,7 +11,7 @@ import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { readOutsideLedger } from "#src/chain/pending/outsideLedger.ts";
 import { readSubmittedCbor } from "#src/chain/pending/submissions.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { rebuildPath } from "#src/edge/tokens/rebuild.ts";
 import { timeHeader as headers, timeOf, type TokenService } from "#src/edge/tokens/service.ts";

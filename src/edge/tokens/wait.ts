@@ -4,7 +4,7 @@ import { z } from "zod";
 import * as api from "#src/api/tokens.ts";
 import { sleep } from "#src/base/clock.ts";
 import { type Cursor, readCursor } from "#src/chain/index/cursor.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { TokenService } from "#src/edge/tokens/service.ts";
 

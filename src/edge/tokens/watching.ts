@@ -5,7 +5,7 @@
 import { inTime, sleep } from "#src/base/clock.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { findTransaction, type IndexedTransaction, readDepths } from "#src/chain/index/transactions.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** Time between two reads, in milliseconds. */

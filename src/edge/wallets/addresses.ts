@@ -17,7 +17,7 @@ import { readKey } from "#src/cardano/keyText.ts";
 import { encodeNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import * as api from "#src/api/wallets/addresses.ts";
 import type { ScriptBody } from "#src/api/wallets/script.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { leavesOf, toNative } from "#src/wallet/shared/script.ts";

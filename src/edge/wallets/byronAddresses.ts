@@ -5,7 +5,7 @@ import * as api from "#src/api/wallets/byronAddresses.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import type { Address } from "#src/cardano/address.ts";
 import { HARD } from "#src/cardano/derivation.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { requireNetwork } from "#src/edge/wallets/discrimination.ts";
 import { until, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";

@@ -3,7 +3,7 @@ import type { WalletBody } from "#src/api/wallets/wallets.ts";
 import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import {
   isGone,
   LONGEST_MS,

@@ -11,7 +11,7 @@ import { drep, fees, transaction } from "#src/api/wallets/transactions.ts";
 import { addressText, type Credential, rewardAddress } from "#src/cardano/address.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { lovelace } from "#src/edge/wallets/amountViews.ts";
 import { feeView } from "#src/edge/wallets/builtViews.ts";
 import { delegationView, NO_DELEGATION } from "#src/edge/wallets/delegationView.ts";

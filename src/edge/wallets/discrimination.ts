@@ -1,6 +1,6 @@
 /** Network discrimination: an address of another network is refused wherever a request has one, as cardano-wallet does. */
 import type { Address, NetworkId } from "#src/cardano/address.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 
 const NAMES = ["Testnet", "Mainnet"] as const;
 

@@ -5,7 +5,7 @@ import { drep } from "#src/api/wallets/transactions.ts";
 import { page } from "#src/api/wallets/wallets.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { lovelace } from "#src/edge/wallets/amountViews.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";

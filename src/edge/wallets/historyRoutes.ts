@@ -5,7 +5,7 @@ import { transactionId, walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/transactions.ts";
 import { page } from "#src/api/wallets/wallets.ts";
 import { slotAt, timeAt } from "#src/cardano/eras.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { requireNetwork } from "#src/edge/wallets/discrimination.ts";
 import { JSON_TYPE, JsonList } from "#src/edge/json.ts";
 import type { SchemaOutputs } from "#src/edge/route.ts";

@@ -12,7 +12,7 @@ import { asset } from "#src/api/wallets/assets.ts";
 import { assetName, policyId, walletId } from "#src/api/wallets/params.ts";
 import { MOST_LOVELACE } from "#src/api/wallets/text.ts";
 import { distribution, page, snapshot, snapshotQuery } from "#src/api/wallets/wallets.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { JSON_TYPE, JsonList, respondList } from "#src/edge/json.ts";
 import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";

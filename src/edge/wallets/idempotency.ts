@@ -4,7 +4,7 @@ import { z } from "zod";
 import { utf8 } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
 import { hash256 } from "#src/cardano/hash.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { makeOnce, type RequestFailure } from "#src/wallet/requestOnce.ts";
 

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { onlyOf } from "#src/base/present.ts";
 import { entityOf, isGone, noSuchWallet, until, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
-import { accountOf } from "#src/edge/wallets/shared.ts";
+import { accountOf } from "#src/edge/wallets/accounts.ts";
 import { answered, refusal, softIndexRequired } from "#src/edge/wallets/status.ts";
 import { NO_POLICY_KEY, policyKeyHash, policyOfTemplate } from "#src/wallet/build/policy.ts";
 import { childOf } from "#src/wallet/keys/account.ts";

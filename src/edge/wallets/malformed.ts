@@ -3,7 +3,7 @@
  * from the top of the body. The value is never part of it: it may be a secret.
  */
 import type { z } from "zod";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import type { RequestPart } from "#src/edge/route.ts";
 
 type Issue = z.core.$ZodIssue;

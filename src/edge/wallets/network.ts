@@ -6,7 +6,7 @@ import type { Ratio } from "#src/cardano/parameters.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { eraCache } from "#src/chain/provider/eraCache.ts";
 import * as api from "#src/api/wallets/network.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { cacheFor } from "#src/edge/responseCache.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";

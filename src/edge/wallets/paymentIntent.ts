@@ -4,7 +4,7 @@ import type { Json } from "#src/base/json.ts";
 import type { Address, NetworkId } from "#src/cardano/address.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import type { ByronFeesBody, ConstructBody, PaymentFeesBody } from "#src/api/wallets/transactions.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { requireNetwork } from "#src/edge/wallets/discrimination.ts";
 import { withdrawalIntent } from "#src/edge/wallets/redemption.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";

@@ -6,7 +6,7 @@ import { page } from "#src/api/wallets/wallets.ts";
 import { type Epochs, epochsOf } from "#src/cardano/epochs.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { poolText } from "#src/edge/wallets/delegationView.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";

@@ -3,7 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { walletError } from "#src/api/wallets/error.ts";
 import type { Log } from "#src/base/log.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import type { JsonFault } from "#src/edge/json.ts";
 import { type AddEndpoint, addEndpoint, type Conventions } from "#src/edge/route.ts";
 import { serviceApp } from "#src/edge/service.ts";

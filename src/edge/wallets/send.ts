@@ -1,7 +1,7 @@
 /** Transactions built, signed and submitted in one call, and shown as the wallet's history has them. */
 import type { Context } from "hono";
 import { onlyOf } from "#src/base/present.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { entityOf, LONGEST_MS, until, type WalletService } from "#src/edge/wallets/service.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";
 import { policyKeyHash } from "#src/wallet/build/policy.ts";

@@ -2,7 +2,7 @@
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { byronMagic } from "#src/cardano/magic.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { cacheWhileUnchanged } from "#src/edge/responseCache.ts";
 import type { ResponseCache } from "#src/edge/route.ts";
 import { type WalletBuilds, walletBuilds } from "#actors/walletBuildCalls.ts";

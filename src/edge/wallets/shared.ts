@@ -5,15 +5,15 @@ import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/shared.ts";
 import { page, walletChange } from "#src/api/wallets/wallets.ts";
 import { toJson } from "#src/base/json.ts";
-import { HARD } from "#src/cardano/derivation.ts";
 import { onlyOf } from "#src/base/present.ts";
 import { createWallet, sendCommand, type WalletCommand, withRootKey } from "#src/edge/wallets/createWallet.ts";
+import { accountOf } from "#src/edge/wallets/accounts.ts";
 import { noSuchWallet, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { firstOf } from "#src/edge/paging.ts";
 import { SHARED, sharedViews } from "#src/edge/wallets/sharedView.ts";
-import { answered, hardIndexRequired, refusal } from "#src/edge/wallets/status.ts";
+import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { changeOf, pageIn } from "#src/edge/wallets/wallets.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
@@ -45,12 +45,6 @@ export async function completeWallet(service: Pick<WalletService, "store">, id: 
     code: "shared_wallet_incomplete",
     message: "The wallet lacks keys of its cosigners, so it has no addresses and cannot build or sign.",
   });
-}
-
-/** Index of an account out of a hard index; throws 403 for a soft one. */
-export function accountOf(index: number): number {
-  if (index >= HARD) return index - HARD;
-  throw hardIndexRequired();
 }
 
 function templateOf(given: z.output<typeof api.givenTemplate>, own: Xpub): ScriptTemplate {

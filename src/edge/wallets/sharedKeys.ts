@@ -9,7 +9,8 @@ import { until, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { publicKeyAt, roleKeyText } from "#src/edge/wallets/keys.ts";
-import { accountOf, completeWallet, sharedWallet } from "#src/edge/wallets/shared.ts";
+import { completeWallet, sharedWallet } from "#src/edge/wallets/shared.ts";
+import { accountOf } from "#src/edge/wallets/accounts.ts";
 import {
   foreignTransaction,
   missingWitnesses,

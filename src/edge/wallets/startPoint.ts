@@ -4,7 +4,7 @@ import { isKeptPoint, readCursor } from "#src/chain/index/cursor.ts";
 import { isOnChain } from "#src/chain/provider/isOnChain.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { WalletBody } from "#src/api/wallets/wallets.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** Longest wait for the network, in milliseconds. */

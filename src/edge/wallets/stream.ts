@@ -9,7 +9,7 @@ import { z } from "zod";
 import { readHistoryPage } from "#actors/walletReads.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import { transactionQuery } from "#src/api/wallets/transactions.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import {
   admitReader,
   eventStream,

@@ -5,7 +5,7 @@ import { as, CborError, decode } from "#src/cardano/cbor.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { transactionHash } from "#src/cardano/transaction.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { isSpent, submit } from "#src/edge/tokens/submit.ts";
 import { LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
 import { refusal } from "#src/edge/wallets/status.ts";

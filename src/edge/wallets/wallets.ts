@@ -11,7 +11,7 @@ import { servedKinds } from "#src/edge/wallets/kinds.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { entityOf, until, type WalletService } from "#src/edge/wallets/service.ts";
 import { createWallet, passphraseOf, sendCommand, withRootKey } from "#src/edge/wallets/createWallet.ts";
-import { accountOf } from "#src/edge/wallets/shared.ts";
+import { accountOf } from "#src/edge/wallets/accounts.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { afterIn, firstOf, type PageQuery } from "#src/edge/paging.ts";
 import { byronView, lastSlot, walletView } from "#src/edge/wallets/walletView.ts";

@@ -1,8 +1,8 @@
 /** What a consumer sends, and to whom: a guest's consumer only to that guest's inboxes. */
 import { Buffer } from "node:buffer";
-import type { ClientConnection } from "#src/embedded/nats/clientConnection.ts";
+import type { ClientConnection, ClientSubscription } from "#src/embedded/nats/clientConnection.ts";
 import type { EndpointHub } from "#src/embedded/nats/endpoint.ts";
-import type { ClientSubscription, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import type { PublishedMessage } from "#src/embedded/nats/hub.ts";
 
 const EMPTY = Buffer.alloc(0);
 

@@ -25,9 +25,9 @@ import { Outlet } from "#src/embedded/jetstream/outlet.ts";
 import { StreamReader } from "#src/embedded/jetstream/reader.ts";
 import type { ServedStream, SourceState, StoredMessage } from "#src/embedded/jetstream/source.ts";
 import { Gate, Turns } from "#src/embedded/jetstream/turns.ts";
-import type { ClientConnection } from "#src/embedded/nats/clientConnection.ts";
+import type { ClientConnection, EndpointService } from "#src/embedded/nats/clientConnection.ts";
 import type { EndpointHub } from "#src/embedded/nats/endpoint.ts";
-import type { EndpointService, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import type { PublishedMessage } from "#src/embedded/nats/hub.ts";
 import { isSubscription, isWithin, overlap } from "#src/embedded/nats/subjects.ts";
 
 const API = "$JS.API.";

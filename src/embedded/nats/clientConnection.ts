@@ -1,11 +1,12 @@
 /** A client of the NATS endpoint: its rights, its subscriptions, and its outgoing data. */
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import { type Account, ANYBODY, SERVICE } from "#src/embedded/nats/authenticator.ts";
+import type { Log } from "#src/base/log.ts";
+import { type Account, ANYBODY, type Authenticator, SERVICE } from "#src/embedded/nats/authenticator.ts";
 import { credentialsOf } from "#src/embedded/nats/credentials.ts";
-import type { EndpointHub } from "#src/embedded/nats/endpoint.ts";
-import type { ClientSubscription, PublishedMessage } from "#src/embedded/nats/hub.ts";
-import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
+import type { EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import type { EndpointLimits } from "#src/embedded/nats/limits.ts";
+import { type RoutedSubscription, SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 import { OutputBuffer } from "#src/embedded/nats/outputBuffer.ts";
 import { NatsParser, type ParserOperations } from "#src/embedded/nats/parser.ts";
 import { deniedPart, isInbox, mayPublish, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
@@ -26,6 +27,60 @@ export interface AcceptedSocket {
   readonly info: string;
   /** Whether only this service's own processes may use it. */
   readonly serviceOnly: boolean;
+}
+
+/** A subscription of a connection. */
+export interface ClientSubscription extends RoutedSubscription {
+  readonly connection: ClientConnection;
+  readonly sid: string;
+  /** The tokens of its subject. */
+  readonly tokens: readonly string[];
+  /** Patterns of messages that it matches and its connection must not get. */
+  readonly denied: readonly string[];
+  /** How many other subscriptions of the same guest may match the same message. */
+  overlaps: number;
+  /** The set to which it was added. */
+  readonly routes: SubscriptionRoutes<ClientSubscription>;
+  /** Messages until it lapses. */
+  max: number;
+  delivered: number;
+}
+
+/** A service inside this process that answers clients of the endpoint. */
+export interface EndpointService {
+  /** Whether a guest may publish to a subject. */
+  allows(guest: ClientConnection, subject: string): boolean;
+  /** Handles a message; false if it is not for the service. The body is valid only during the call. */
+  publish(from: ClientConnection, message: PublishedMessage): boolean;
+  /** To be called when a client has subscribed to a subject that the service may deliver to. */
+  subscribed(): void;
+  /** To be called when a client is gone. */
+  left(connection: ClientConnection): void;
+}
+
+/** What a connection needs of its endpoint. */
+export interface ConnectionHub {
+  readonly limits: EndpointLimits;
+  readonly log: Log;
+  readonly authenticator: Authenticator;
+  readonly stats: EndpointStats;
+  /** Subscriptions of clients with the token. */
+  readonly routes: SubscriptionRoutes<ClientSubscription>;
+  /** Delivery to guests. */
+  readonly guests: {
+    readonly routes: SubscriptionRoutes<ClientSubscription>;
+    add(subscription: ClientSubscription): void;
+    wake(): void;
+  };
+  /** The service that answers clients, once it is attached. */
+  readonly service: EndpointService | undefined;
+  /** Bytes per second that may be read from a guest. */
+  readonly guestInput: number;
+  /** Whether one more client, with or without the token, is admitted; if so it is counted. */
+  admits(connection: ClientConnection): boolean;
+  /** Delivers a message to its subscribers; gives their number. */
+  route(from: ClientConnection, message: PublishedMessage): number;
+  gone(connection: ClientConnection): void;
 }
 
 /** A client connection. The endpoint calls `tick` about once a second. */
@@ -67,7 +122,7 @@ export class ClientConnection implements ParserOperations {
   private held = false;
   private readonly socket: Socket;
 
-  constructor(private readonly hub: EndpointHub, private readonly origin: AcceptedSocket) {
+  constructor(private readonly hub: ConnectionHub, private readonly origin: AcceptedSocket) {
     const { socket } = origin;
     this.socket = socket;
     this.parser = new NatsParser(hub.limits, this);

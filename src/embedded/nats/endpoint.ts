@@ -12,9 +12,15 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import { type Log, reason } from "#src/base/log.ts";
 import { Authenticator } from "#src/embedded/nats/authenticator.ts";
-import { type AcceptedSocket, ClientConnection } from "#src/embedded/nats/clientConnection.ts";
+import {
+  type AcceptedSocket,
+  ClientConnection,
+  type ClientSubscription,
+  type ConnectionHub,
+  type EndpointService,
+} from "#src/embedded/nats/clientConnection.ts";
 import { GuestDelivery } from "#src/embedded/nats/guestDelivery.ts";
-import type { ClientSubscription, EndpointService, EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import type { EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
 import { DEFAULT_LIMITS, type EndpointLimits } from "#src/embedded/nats/limits.ts";
 import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 import { EncryptedSide, handshake } from "#src/embedded/nats/tls.ts";
@@ -65,7 +71,7 @@ export interface NatsEndpoint {
 const MIN_INPUT = 1_024;
 
 /** What the connections of an endpoint share. */
-export class EndpointHub {
+export class EndpointHub implements ConnectionHub {
   /** Subscriptions of clients with the token. */
   readonly routes = new SubscriptionRoutes<ClientSubscription>();
   readonly connections = new Set<ClientConnection>();

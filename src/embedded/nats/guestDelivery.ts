@@ -8,8 +8,8 @@
  * slowly and is disconnected.
  */
 import { Buffer } from "node:buffer";
-import type { ClientConnection } from "#src/embedded/nats/clientConnection.ts";
-import type { ClientSubscription, EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import type { ClientConnection, ClientSubscription } from "#src/embedded/nats/clientConnection.ts";
+import type { EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
 import type { EndpointLimits } from "#src/embedded/nats/limits.ts";
 import { GUEST } from "#src/embedded/nats/rights.ts";
 import { type SubjectMatches, SubscriptionRoutes } from "#src/embedded/nats/routes.ts";

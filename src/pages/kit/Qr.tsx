@@ -1,4 +1,4 @@
-/** QR codes. Loaded on demand: `lazy(() => import("../kit/Qr.tsx").then(({ Qr }) => Qr))`. */
+/** QR codes. Pages load this module on demand, with `lazy`. */
 import { generate } from "lean-qr";
 
 /** Modules of white around the code that scanners need (ISO/IEC 18004). */

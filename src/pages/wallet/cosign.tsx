@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Form } from "../kit/forms.tsx";
 import { Panel } from "../kit/parts.tsx";
 import { TransactionField, useDraft } from "./signing.tsx";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 export function Cosign({ wallet, reload }: WalletTab) {
   const [text, setText] = useState("");

@@ -23,7 +23,7 @@ import { networkId, pendingText } from "./network.tsx";
 import { walletPath } from "./paths.ts";
 import { read, readPage, send, type Transaction, type WalletSummary } from "./service.ts";
 import { matchingPage, messageOf, PAGE, purposeOf } from "./transactions.ts";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 const EVERY_MS = 3_000;
 const SEARCH_MS = 15_000;

@@ -15,7 +15,7 @@ import { walletPath } from "./paths.ts";
 import { PassphraseForm } from "./secrets.tsx";
 import { newKey, send, type Transaction } from "./service.ts";
 import { Sent, Step } from "./signing.tsx";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 type Plan = Messaged<z.output<typeof selections.migrationPlan>>;
 

@@ -13,7 +13,7 @@ import { titleOf, useAssets } from "./assets.tsx";
 import { PassphraseForm } from "./secrets.tsx";
 import { send } from "./service.ts";
 import { construct, useDraft } from "./signing.tsx";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 /** The policy: this wallet's policy key signs, without a time limit. */
 const POLICY = "cosigner#0";

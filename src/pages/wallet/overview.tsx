@@ -13,7 +13,7 @@ import { explorerAsset } from "./devnet.ts";
 import { TransactionTable } from "./historyTable.tsx";
 import { walletPath } from "./paths.ts";
 import { type AssetQuantity, readPage, type Transaction } from "./service.ts";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 const EVERY_MS = 4_000;
 /** Transactions on the overview. */

@@ -9,7 +9,7 @@ import { invitationText, isAccountKey, readInvitation } from "./invitation.ts";
 import { slotTimeText } from "./network.tsx";
 import { ownerName, ownersIn, scriptWords } from "./scripts.ts";
 import { read, send } from "./service.ts";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 export function Owners({ wallet, reload }: WalletTab) {
   const path = `/${wallet.prefix}/${wallet.id}/keys`;

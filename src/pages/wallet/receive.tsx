@@ -16,7 +16,7 @@ import { network, networkName } from "./network.tsx";
 import { walletPath } from "./paths.ts";
 import { PassphraseForm } from "./secrets.tsx";
 import { read, readPage, send } from "./service.ts";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 const Qr = lazy(() => import("../kit/Qr.tsx").then(({ Qr }) => Qr));
 const EVERY_MS = 4_000;

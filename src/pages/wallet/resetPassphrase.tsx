@@ -5,7 +5,7 @@ import { toast } from "../kit/toast.tsx";
 import { PhraseField, phraseIn } from "./phraseField.tsx";
 import { useNewPassphrase } from "./secrets.tsx";
 import { send } from "./service.ts";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 const COUNTS = [15, 18, 21, 24];
 

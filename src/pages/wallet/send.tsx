@@ -22,7 +22,7 @@ import type { Requested, RequestedPayment } from "./review.ts";
 import { read, send, type Transaction, type WalletSummary } from "./service.ts";
 import { construct, type Draft, useDraft } from "./signing.tsx";
 import { paymentsOf } from "./transactions.ts";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 /** A recipient as it is typed. */
 interface Recipient {

@@ -19,7 +19,7 @@ import { toast } from "../kit/toast.tsx";
 import { adaText, readAda } from "./amounts.ts";
 import { SecretField, useNewPassphrase } from "./secrets.tsx";
 import { read, send, type WalletSummary } from "./service.ts";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 const ByPhrase = lazy(() => import("./resetPassphrase.tsx").then(({ ByPhrase }) => ByPhrase));
 

@@ -26,7 +26,7 @@ import { isSatisfied, ownerName, ownersIn } from "./scripts.ts";
 import { PassphraseForm } from "./secrets.tsx";
 import { read, readPage, send, type Transaction, type WalletSummary } from "./service.ts";
 import { purposeOf } from "./transactions.ts";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 /** A transaction that may be signed, with what was requested where it was built here. */
 export interface Draft {

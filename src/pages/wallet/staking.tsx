@@ -16,7 +16,7 @@ import { walletPath } from "./paths.ts";
 import type { Requested } from "./review.ts";
 import { read, type WalletSummary } from "./service.ts";
 import { useSigning } from "./signing.tsx";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 /** Delegation uses the first stake key, whatever the account. */
 const STAKE_KEY = "0H";

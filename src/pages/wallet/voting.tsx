@@ -14,7 +14,7 @@ import { Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
 import { read } from "./service.ts";
 import { useSigning } from "./signing.tsx";
-import type { WalletTab } from "./wallet.tsx";
+import type { WalletTab } from "./tab.ts";
 
 export function Voting({ wallet, reload }: WalletTab) {
   const { begin, error, signing } = useSigning({ wallet, reload });

@@ -10,19 +10,10 @@ import { Empty, Failure } from "../kit/states.tsx";
 import { Kind, State } from "./list.tsx";
 import { Overview } from "./overview.tsx";
 import { walletPath } from "./paths.ts";
-import { type Prefix, PREFIXES, readWallet, recentWallet, type WalletSummary } from "./service.ts";
+import { type Prefix, PREFIXES, readWallet, recentWallet } from "./service.ts";
+import type { WalletTab } from "./tab.ts";
 
 const EVERY_MS = 3_000;
-
-/** What each view of a wallet receives. */
-export interface WalletTab {
-  readonly wallet: WalletSummary;
-  /** Reads the wallet again now. */
-  readonly reload: () => Promise<void>;
-  /** The rest of the address: a transaction's hash. */
-  readonly item?: string | undefined;
-  readonly query: URLSearchParams;
-}
 
 interface TabDefinition {
   readonly id: string;

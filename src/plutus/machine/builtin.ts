@@ -1,10 +1,7 @@
 /** A built-in function with the prices of one cost model. */
 import type { CostFunction } from "#src/plutus/machine/costing.ts";
-import { Measure } from "#src/plutus/machine/measure.ts";
-import { Partial, type Value } from "#src/plutus/machine/value.ts";
-
-/** The function on values; it receives exactly its number of arguments. */
-export type Run = (...values: Value[]) => Value;
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
+import { type BuiltinFunction, Partial, type Run } from "#src/plutus/machine/value.ts";
 
 /** A built-in function without its costs. */
 export interface Definition {
@@ -15,7 +12,7 @@ export interface Definition {
   readonly run: Run;
 }
 
-export class Builtin {
+export class Builtin implements BuiltinFunction {
   readonly arity: number;
   readonly run: Run;
   /** Measures of the first four arguments; no function with more measures those. */

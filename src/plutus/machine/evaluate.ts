@@ -8,7 +8,8 @@ import { programOf } from "#src/plutus/machine/programs.ts";
 import { apply, constant, type Program } from "#src/plutus/machine/term.ts";
 import { startLog } from "#src/plutus/machine/trace.ts";
 import { DATA } from "#src/plutus/machine/type.ts";
-import { Constant, NOTHING, type Value } from "#src/plutus/machine/value.ts";
+import { NOTHING, type Value } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import { hasCaseOnConstants, hasCoreVersion, type Language } from "#src/plutus/machine/version.ts";
 
 export type { Language } from "#src/plutus/machine/version.ts";

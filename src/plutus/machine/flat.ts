@@ -21,7 +21,8 @@ import {
   variable,
 } from "#src/plutus/machine/term.ts";
 import { MAX_TYPE_NODES, simpleType, Type, TypeTag } from "#src/plutus/machine/type.ts";
-import { Constant, FALSE, NOTHING, TRUE } from "#src/plutus/machine/value.ts";
+import { FALSE, NOTHING, TRUE } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import { hasBuiltin, type Language } from "#src/plutus/machine/version.ts";
 
 const WORD64 = 1n << 64n;

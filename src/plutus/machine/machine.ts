@@ -2,17 +2,18 @@
  * The machine: evaluates terms of Untyped Plutus Core with an explicit stack (CEK) and subtracts the price of every step and
  * every built-in function from a budget. It never recurses.
  */
-import type { Builtin } from "#src/plutus/machine/builtin.ts";
 import type { CostModel } from "#src/plutus/machine/cost_model.ts";
 import { smallerSize } from "#src/plutus/machine/data.ts";
 import { Failure } from "#src/plutus/machine/failure.ts";
 import type { Int } from "#src/plutus/machine/integer.ts";
 import { head, isEmpty, tail } from "#src/plutus/machine/list.ts";
-import { Measure, sizeOf } from "#src/plutus/machine/measure.ts";
+import { sizeOf } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
 import { type Term, TermKind } from "#src/plutus/machine/term.ts";
 import { TypeTag } from "#src/plutus/machine/type.ts";
 import { bool, data, firstType, integer, list, pair, secondType } from "#src/plutus/machine/unlift.ts";
-import { Closure, Constant, Constructed, Env, Partial, type Value, ValueKind } from "#src/plutus/machine/value.ts";
+import { type BuiltinFunction, Closure, Constructed, Env, Partial, type Value } from "#src/plutus/machine/value.ts";
+import { Constant, ValueKind } from "#src/plutus/machine/constant.ts";
 
 /**
  * Frames on the stack, each waiting for a value. A frame's parts are pushed before its kind.
@@ -274,7 +275,7 @@ function forced(value: Value): Value {
   return builtin.values[forces - 1] ?? takesNoForce(builtin);
 }
 
-function takesNoForce({ name }: Builtin): never {
+function takesNoForce({ name }: BuiltinFunction): never {
   throw new Failure("type", `${name} takes an argument, no force`);
 }
 
@@ -287,7 +288,7 @@ function argumentsOf(fun: Partial, last: Value): Value[] {
 /** Sizes of the arguments whose price is being computed. One shared object, because only one function is measured at a time. */
 const sizes = { x: 0, y: 0, z: 0, u: 0 };
 
-function measure(builtin: Builtin, fun: Partial, last: Value): void {
+function measure(builtin: BuiltinFunction, fun: Partial, last: Value): void {
   const { measures } = builtin;
   switch (builtin.arity) {
     case 1:

@@ -1,6 +1,6 @@
 /** Terms of Untyped Plutus Core with variables by de Bruijn index. */
 import type { Int } from "#src/plutus/machine/integer.ts";
-import type { Constant } from "#src/plutus/machine/value.ts";
+import type { Constant } from "#src/plutus/machine/constant.ts";
 
 /** Kinds that the machine evaluates in one step come first. */
 export const TermKind = {

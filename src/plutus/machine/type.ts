@@ -1,6 +1,6 @@
 /** Types of constants: the default universe of Plutus Core. */
 import type { Assets } from "#src/plutus/machine/assets.ts";
-import type { G1Point, G2Point, MillerLoop } from "#src/plutus/machine/builtins/bls.ts";
+import type { G1Point, G2Point, MillerLoop } from "#src/plutus/machine/points.ts";
 import type { DataEntry, MachineData } from "#src/plutus/machine/data.ts";
 import type { Int } from "#src/plutus/machine/integer.ts";
 import type { List } from "#src/plutus/machine/list.ts";

@@ -16,7 +16,8 @@ import {
   UNIT,
   VALUE,
 } from "#src/plutus/machine/type.ts";
-import { type Constant, type Value, ValueKind } from "#src/plutus/machine/value.ts";
+import { type Value } from "#src/plutus/machine/value.ts";
+import { type Constant, ValueKind } from "#src/plutus/machine/constant.ts";
 import { hasBounds, type Variant } from "#src/plutus/machine/version.ts";
 
 function mismatch(expected: string): never {

@@ -3,29 +3,15 @@
  * the turn that applies its outcome is committed. If the worker dies before that, or loses the partition, the next
  * owner runs it.
  */
-import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { endSpan, refOf, type TraceRef, within } from "#src/base/trace.ts";
 import { type EffectEnd, effectId, type TurnItem } from "#src/runtime/turns/fold.ts";
-import { postponeEffect } from "#src/runtime/effects/openRows.ts";
+import { type OpenEffect, postponeEffect } from "#src/runtime/effects/openRows.ts";
 import { effects as counted, effectSeconds } from "#src/runtime/metrics.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import { effectSpan } from "#src/runtime/spans.ts";
 import { type ActorKind, type EntityRef, type Event, Unfinished, type WorkerStage } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
-
-/** An effect to run. */
-export interface OpenEffect {
-  readonly entity: EntityRef;
-  readonly partition: number;
-  readonly n: number;
-  readonly name: string;
-  readonly input: Json;
-  /** Number of failed attempts so far. */
-  readonly attempts: number;
-  /** The span of the turn that requested it, when that turn was just committed. */
-  readonly trace?: TraceRef | undefined;
-}
 
 export interface EffectsOptions {
   readonly store: Store;

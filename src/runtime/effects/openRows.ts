@@ -1,9 +1,22 @@
 /** Rows of open work: effects, reminders and unread inputs of entities that are not paused. */
 import type { Json } from "#src/base/json.ts";
-import type { OpenEffect } from "#src/runtime/effects/effects.ts";
+import type { TraceRef } from "#src/base/trace.ts";
 import type { SetReminder } from "#src/runtime/turns/fold.ts";
 import type { EntityRef, Event } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
+
+/** An effect to run. */
+export interface OpenEffect {
+  readonly entity: EntityRef;
+  readonly partition: number;
+  readonly n: number;
+  readonly name: string;
+  readonly input: Json;
+  /** Number of failed attempts so far. */
+  readonly attempts: number;
+  /** The span of the turn that requested it, when that turn was just committed. */
+  readonly trace?: TraceRef | undefined;
+}
 
 /** A reminder and its entity. */
 export interface Reminder extends SetReminder {

@@ -5,7 +5,6 @@
 import { z } from "zod";
 import { utf8 } from "#src/base/bytes.ts";
 import { type Json, toJson } from "#src/base/json.ts";
-import type { ActorKind, Event } from "#src/runtime/types.ts";
 
 /** Schemas of content, by event type of the machine; members that a schema does not name are left out. */
 export type ContentSchemas = { readonly [type: string]: z.ZodObject };
@@ -15,6 +14,11 @@ export interface KindContent {
   readonly schemas: ContentSchemas;
   /** Whether only readers with rights get it: guests get such a kind's transitions without content. */
   readonly guarded?: boolean;
+}
+
+/** What it reads of a machine's event. */
+interface TypedEvent {
+  readonly type: string;
 }
 
 /** Most bytes of an event's content as JSON. */
@@ -28,12 +32,12 @@ export type EventContent = { readonly [name: string]: Json } | "large";
 /** Reads the content of events of all kinds. */
 export interface Contents {
   /** The content of a machine's event; `undefined` when its kind names none, or an older release wrote another form. */
-  of(kind: string, event: Json | Event | undefined): EventContent | undefined;
+  of(kind: string, event: Json | TypedEvent | undefined): EventContent | undefined;
   isGuarded(kind: string): boolean;
 }
 
 /** The reader for some kinds. */
-export function contentsOf(kinds: Iterable<Pick<ActorKind, "kind" | "content">>): Contents {
+export function contentsOf(kinds: Iterable<{ readonly kind: string; readonly content?: KindContent }>): Contents {
   const known = new Map([...kinds].map(({ kind, content }) => [kind, content]));
   return {
     of: (kind, event) => contentOf(known.get(kind), event),
@@ -42,7 +46,10 @@ export function contentsOf(kinds: Iterable<Pick<ActorKind, "kind" | "content">>)
 }
 
 /** The content of one event of a kind, as `Contents.of`. */
-export function contentOf(content: KindContent | undefined, event: Json | Event | undefined): EventContent | undefined {
+export function contentOf(
+  content: KindContent | undefined,
+  event: Json | TypedEvent | undefined,
+): EventContent | undefined {
   const members = wholeContentOf(content, event);
   if (members === undefined) return undefined;
   return utf8(toJson(members)).length > CONTENT_BYTES ? "large" : members;
@@ -51,7 +58,7 @@ export function contentOf(content: KindContent | undefined, event: Json | Event 
 /** The content of one event of a kind, of any size; `undefined` as `Contents.of`. */
 export function wholeContentOf(
   content: KindContent | undefined,
-  event: Json | Event | undefined,
+  event: Json | TypedEvent | undefined,
 ): { readonly [name: string]: Json } | undefined {
   if (content === undefined || !isEvent(event) || !Object.hasOwn(content.schemas, event.type)) return undefined;
   const parsed = content.schemas[event.type]?.safeParse(event);
@@ -61,7 +68,7 @@ export function wholeContentOf(
 
 const contentMembers = z.record(z.string(), z.custom<Json>());
 
-function isEvent(event: Json | Event | undefined): event is Event {
+function isEvent(event: Json | TypedEvent | undefined): event is TypedEvent {
   return typeof event === "object" && event !== null && "type" in event && typeof event.type === "string";
 }
 

@@ -7,13 +7,11 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
-import type { Bus } from "#src/runtime/bus/bus.ts";
-import { type Contents, NO_CONTENTS } from "#src/runtime/events/content.ts";
+import { NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { comparePositions, type Position, START } from "#src/runtime/events/position.ts";
 import { type EventFilter, isReached, type LoggedEvent, passes, readPage } from "#src/runtime/events/replay.ts";
 import { currentPosition } from "#src/runtime/events/settledPosition.ts";
-import { startTail, type Tail } from "#src/runtime/events/tail.ts";
-import type { Store } from "#src/store/store.ts";
+import { type EventLogOptions, startTail, type Tail } from "#src/runtime/events/tail.ts";
 
 /**
  * The next batch of a reader. Without events it only moves the position: no transition up to there passed the filter.
@@ -45,21 +43,6 @@ export interface EventLog {
   readers(): number;
   /** Ends every reader. */
   close(): void;
-}
-
-export interface EventLogOptions {
-  readonly store: Store;
-  readonly bus: Bus;
-  readonly log: Log;
-  /** Reads the content of transitions; without it they have none. */
-  readonly contents?: Contents;
-  /** Longest time between two reads of the tail, in milliseconds; 1,000 by default. */
-  readonly pollMs?: number;
-  /**
-   * How long an open transaction may block the tail before the tail checks what it writes, in milliseconds; 1,000 by
-   * default.
-   */
-  readonly stallMs?: number;
 }
 
 const BATCH = 256;

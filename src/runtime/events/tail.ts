@@ -4,12 +4,14 @@
  * transitions.
  */
 import { sleep } from "#src/base/clock.ts";
-import { reason } from "#src/base/log.ts";
+import { type Log, reason } from "#src/base/log.ts";
 import { elementAt } from "#src/base/present.ts";
-import type { EventLogOptions } from "#src/runtime/events/eventLog.ts";
+import type { Bus } from "#src/runtime/bus/bus.ts";
+import type { Contents } from "#src/runtime/events/content.ts";
 import { comparePositions, type Position, START } from "#src/runtime/events/position.ts";
 import { type LoggedEvent, readPage } from "#src/runtime/events/replay.ts";
 import { currentPosition, settledEdge } from "#src/runtime/events/settledPosition.ts";
+import type { Store } from "#src/store/store.ts";
 
 /** Number of transitions kept in memory. */
 const KEPT = 4_096;
@@ -17,6 +19,21 @@ const KEPT = 4_096;
 const READ_MS = 10;
 /** How often readers are woken without new transitions, to learn the position, in milliseconds. */
 const IDLE_MS = 5_000;
+
+export interface EventLogOptions {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly log: Log;
+  /** Reads the content of transitions; without it they have none. */
+  readonly contents?: Contents;
+  /** Longest time between two reads of the tail, in milliseconds; 1,000 by default. */
+  readonly pollMs?: number;
+  /**
+   * How long an open transaction may block the tail before the tail checks what it writes, in milliseconds; 1,000 by
+   * default.
+   */
+  readonly stallMs?: number;
+}
 
 export interface Tail {
   /** The kept transitions after a position; `undefined` when the position is before them. */

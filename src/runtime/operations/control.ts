@@ -14,8 +14,24 @@ import { entityHash, entityKey } from "#src/runtime/placement/partitions.ts";
 import { readReminder } from "#src/runtime/effects/openRows.ts";
 import { entitySchema } from "#src/runtime/bus/protocol.ts";
 import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
-import type { WorkerState } from "#src/runtime/worker.ts";
 import type { Store } from "#src/store/store.ts";
+
+/** Counters of a worker since its start, and its current load. */
+export interface WorkerState {
+  readonly owned: readonly number[];
+  /** Turns written, and events applied in them. */
+  readonly turns: number;
+  readonly events: number;
+  /** Writes rejected because the epoch had changed. */
+  readonly fenced: number;
+  readonly resident: number;
+  readonly waiting: number;
+  readonly effects: number;
+  /** Events applied per second, over the last minute or since the start. */
+  readonly eventsPerSecond: number;
+  /** How far the clock of the worker's machine is ahead of the clock of turns, in milliseconds. */
+  readonly clockAheadMs: number;
+}
 
 /** NATS subject of the control requests to a worker. */
 export function controlSubject(worker: string): string {

@@ -1,7 +1,8 @@
 /** A devnet that makes blocks on request, and its explorer, for tests of the page. */
 import { silentLog } from "#src/base/log.ts";
 import { createBuilders } from "#src/builders/builders.ts";
-import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
+import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
+import type { DevnetOptions } from "#src/devnet/options.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { type Listener, serve } from "#src/edge/serve.ts";

@@ -2,7 +2,7 @@
 import { blsBuiltins } from "#src/plutus/machine/builtins/bls.ts";
 import { BYTES, G1, type Type } from "#src/plutus/machine/type.ts";
 import { bytes, constantOf } from "#src/plutus/machine/unlift.ts";
-import { Constant } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 
 const functions = blsBuiltins("E");
 

@@ -22,7 +22,7 @@ import {
   UNIT,
   VALUE,
 } from "#src/plutus/machine/type.ts";
-import { Constant } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import { hasBuiltin, type Language } from "#src/plutus/machine/version.ts";
 import { encodeProgram } from "./flatWriter.ts";
 

@@ -47,7 +47,7 @@ import {
   UNIT,
   VALUE,
 } from "#src/plutus/machine/type.ts";
-import { Constant } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import { hasBuiltin, hasCaseOnConstants, hasCoreVersion } from "#src/plutus/machine/version.ts";
 import { dice, type Roll } from "../contract/proofFuzz.ts";
 

@@ -12,7 +12,8 @@ import {
   type Term,
   TermKind,
 } from "#src/plutus/machine/term.ts";
-import { type Env, type Partial, type Value, ValueKind } from "#src/plutus/machine/value.ts";
+import { type Env, type Partial, type Value } from "#src/plutus/machine/value.ts";
+import { ValueKind } from "#src/plutus/machine/constant.ts";
 
 /** What is still to be done: a value or a term to take apart, or a term to put together from those that are done. */
 type Todo =

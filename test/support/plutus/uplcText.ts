@@ -47,7 +47,7 @@ import {
   UNIT,
   VALUE,
 } from "#src/plutus/machine/type.ts";
-import { Constant } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 
 /** A text that is not a program. */
 export class SyntaxProblem extends Error {

@@ -7,7 +7,7 @@ import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions, partitionOf } from "#src/runtime/placement/partitions.ts";
 import type { EntityRef, WorkerStage } from "#src/runtime/types.ts";
-import type { WorkerState } from "#src/runtime/worker.ts";
+import type { WorkerState } from "#src/runtime/operations/control.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { accountMigrations } from "./account.ts";

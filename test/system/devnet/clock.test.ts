@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { currentSlot, slotTime } from "#src/cardano/parameters.ts";
-import { type Devnet, type DevnetOptions } from "#src/devnet/devnet.ts";
+import { type Devnet } from "#src/devnet/devnet.ts";
+import type { DevnetOptions } from "#src/devnet/options.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { allLovelace, certificates, checkRows, ledgerInRows, ledgerOf, spend } from "../../support/devnet/devnet.ts";
 import { readLedger } from "../../support/devnet/devnetLedger.ts";

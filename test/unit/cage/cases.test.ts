@@ -27,7 +27,7 @@ import { program } from "#src/cage/uplc/program.ts";
 import type { Bool, Data, Expr, Int, List, Pair, Term } from "#src/cage/uplc/term.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { evaluate } from "#src/plutus/machine/evaluate.ts";
-import { Constant } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import { seeded } from "../../support/base/seededRandom.ts";
 import { cases } from "../../support/base/longTests.ts";
 

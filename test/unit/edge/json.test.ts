@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createLog } from "#src/base/log.ts";
 import { fail } from "#src/base/result.ts";
-import { handleErrors, HttpFailure, refusalOf } from "#src/edge/errors.ts";
+import { handleErrors, refusalOf } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { readJson, respond } from "#src/edge/json.ts";
 import { check } from "#src/edge/route.ts";
 

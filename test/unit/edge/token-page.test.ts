@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { Hono } from "hono";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { pageRoutes } from "#src/edge/tokens/pageRoutes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { utf8 } from "#src/base/bytes.ts";

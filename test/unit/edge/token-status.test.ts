@@ -1,7 +1,7 @@
 /** A refused build has a status of its own, and is no error of the service. */
 import { expect, it } from "vitest";
 import type { BuildFailure } from "#src/cage/transactions/common.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 
 const STATUSES: Record<BuildFailure["code"], number> = {

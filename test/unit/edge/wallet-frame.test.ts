@@ -4,7 +4,7 @@ import { parseJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
 import * as params from "#src/api/wallets/params.ts";
 import { amount, integer, MOST, walletName } from "#src/api/wallets/text.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { newWalletApp, route } from "#src/edge/wallets/route.ts";
 import { vectors } from "../../support/base/vectors.ts";
 import { readFileSync } from "node:fs";

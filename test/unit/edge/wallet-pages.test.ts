@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { pageOf } from "#src/edge/paging.ts";
 import { edgeAlone } from "../../support/service/walletEdge.ts";
 

@@ -4,7 +4,8 @@ import { setup } from "xstate";
 import { z } from "zod";
 import { createLog } from "#src/base/log.ts";
 import { turnActions } from "#src/base/turn.ts";
-import { createEffects, type OpenEffect } from "#src/runtime/effects/effects.ts";
+import { createEffects } from "#src/runtime/effects/effects.ts";
+import type { OpenEffect } from "#src/runtime/effects/openRows.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { openStore } from "#src/store/store.ts";
 

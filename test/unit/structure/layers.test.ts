@@ -97,6 +97,26 @@ describe("layers", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("has no circle of files that import each other, for types included", () => {
+    const known = new Set(files);
+    const imports = new Map(
+      files.map((file) => [
+        file,
+        importsOf(file).map((specifier) => target(file, specifier)).filter((to) => to !== undefined && known.has(to)),
+      ]),
+    );
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (file: string, path: readonly string[]) => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" -> "));
+      if (done.has(file)) return;
+      done.add(file);
+      for (const to of imports.get(file) ?? []) visit(to!, [...path, file]);
+    };
+    for (const file of files) visit(file, []);
+    expect(circles).toEqual([]);
+  });
+
   it("lets only src/store open a database connection and only the bus speak NATS", () => {
     const users = (name: string) => files.filter((file) => importsOf(file).includes(name));
     expect(users("postgres").filter((file) => moduleOf(file) !== "src/store")).toEqual([]);

@@ -2,7 +2,7 @@
  * The intermediate form of compilation for protocol version 11: calls have all of their arguments, bindings and choices are
  * separate nodes, and every variable is bound exactly once.
  */
-import type { BuiltinName } from "#src/cage/uplc/builtin.ts";
+import type { BuiltinName } from "#src/cage/uplc/builtinTable.ts";
 import { applied, type Constant, type Term, Variable } from "#src/cage/uplc/term.ts";
 
 /** The kind of a `case`'s scrutinee. A list has two branches: a lambda over head and tail, then the empty case. A pair has one lambda over both parts. */

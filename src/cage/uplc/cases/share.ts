@@ -1,5 +1,5 @@
 /** Shares forced built-in functions: they are forced once and named where that takes fewer steps. */
-import { type BuiltinName, BUILTINS } from "#src/cage/uplc/builtin.ts";
+import { type BuiltinName, BUILTINS } from "#src/cage/uplc/builtinTable.ts";
 import {
   bound,
   builtin,

@@ -19,7 +19,7 @@ import {
   variable,
 } from "#src/cage/uplc/cases/node.ts";
 import { needs, partsTaken, projection } from "#src/cage/uplc/cases/strict.ts";
-import { BUILTINS } from "#src/cage/uplc/builtin.ts";
+import { BUILTINS } from "#src/cage/uplc/builtinTable.ts";
 import { Variable } from "#src/cage/uplc/term.ts";
 
 /** Simplifies until nothing changes. */

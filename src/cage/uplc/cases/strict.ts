@@ -1,5 +1,5 @@
 /** Strictness analysis: the values that every successful evaluation of a node computes. */
-import type { BuiltinName } from "#src/cage/uplc/builtin.ts";
+import type { BuiltinName } from "#src/cage/uplc/builtinTable.ts";
 import type { CaseOn, Lambda, Node } from "#src/cage/uplc/cases/node.ts";
 import type { Variable } from "#src/cage/uplc/term.ts";
 

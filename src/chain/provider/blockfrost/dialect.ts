@@ -20,7 +20,7 @@ import { type KnownNetwork, readNetwork } from "#src/chain/provider/blockfrost/n
 import type { BlockfrostOutputs } from "#src/chain/provider/blockfrost/outputs.ts";
 import { parametersOf } from "#src/chain/provider/blockfrost/parameters.ts";
 import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
-import type { Guarantee } from "#src/chain/provider/guarantees.ts";
+import type { Guarantee } from "#src/chain/provider/port.ts";
 import type { NetworkGenesis, StakeAccount } from "#src/chain/provider/ledgerPort.ts";
 
 /** A block that was read; its height is unknown if the caller named it. */

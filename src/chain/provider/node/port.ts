@@ -10,7 +10,7 @@ import { ok, type Result } from "#src/base/result.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import type { Unanswered } from "#src/chain/provider/answer.ts";
 import { firstParent, publicGenesis } from "#src/chain/provider/genesisHash.ts";
-import type { Guarantee } from "#src/chain/provider/guarantees.ts";
+import type { Guarantee } from "#src/chain/provider/port.ts";
 import type { NetworkGenesis } from "#src/chain/provider/ledgerPort.ts";
 import {
   queryAccounts,

@@ -26,7 +26,7 @@ import type { KnownNetwork } from "#src/chain/provider/blockfrost/network.ts";
 import { parametersOf } from "#src/chain/provider/blockfrost/parameters.ts";
 import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
 import { publicGenesis } from "#src/chain/provider/genesisHash.ts";
-import type { Guarantee } from "#src/chain/provider/guarantees.ts";
+import type { Guarantee } from "#src/chain/provider/port.ts";
 import { outputsByKey, stakeAccount, transactionDetails, yaciParameters } from "#src/chain/provider/yaci/documents.ts";
 import { erasAt, type KnownGenesis, publicNetworkGenesis, readAdminGenesis } from "#src/chain/provider/yaci/genesis.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";

@@ -12,7 +12,7 @@ import type { IndexedOutput } from "#src/devnet/index/reads/outputs.ts";
 import { atOneState, type ChainPlace } from "#src/devnet/index/reads/page.ts";
 import { readOutputs, readTransactionBytes } from "#src/devnet/index/reads/transactions.ts";
 import { readCredential } from "#src/edge/blockfrost/addresses.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 import type { Queries, Store } from "#src/store/store.ts";

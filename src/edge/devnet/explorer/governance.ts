@@ -9,7 +9,7 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { type ActionRow, readAction, readActions } from "#src/devnet/index/reads/governance.ts";
 import { lastEpoch, proposalOf } from "#src/edge/blockfrost/governance.ts";
 import { proposalView } from "#src/edge/devnet/explorer/transactionView.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { Queries } from "#src/store/store.ts";
 

@@ -21,7 +21,7 @@ import { liveState, liveStates } from "#src/edge/devnet/explorer/live.ts";
 import { search } from "#src/edge/devnet/explorer/search.ts";
 import { findTransaction, type FoundTransaction, readDeparted } from "#src/edge/devnet/explorer/state.ts";
 import { outputView, partsView, refsOf } from "#src/edge/devnet/explorer/transactionView.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/failure.ts";
 import { eventStream, eventText, KEEP_ALIVE_MS } from "#src/edge/eventStream.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { MeasureRedeemers, RedeemerFailure } from "#src/plutus/types.ts";

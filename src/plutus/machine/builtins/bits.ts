@@ -3,10 +3,11 @@ import type { Definition } from "#src/plutus/machine/builtin.ts";
 import { MAX_OUTPUT } from "#src/plutus/machine/builtins/bytes.ts";
 import { refuse } from "#src/plutus/machine/failure.ts";
 import type { Int } from "#src/plutus/machine/integer.ts";
-import { Measure } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
 import { BYTES, INTEGER } from "#src/plutus/machine/type.ts";
 import { bool, bounds, byte, bytes, int64, integer, listOfType } from "#src/plutus/machine/unlift.ts";
-import { Constant, FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
+import { FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import { hasBounds, type Variant } from "#src/plutus/machine/version.ts";
 
 /** Shifts bits towards the front by `count` (below the number of bits); zeros fill the end. */

@@ -9,18 +9,16 @@ import { concat, equalBytes } from "#src/base/bytes.ts";
 import type { Definition } from "#src/plutus/machine/builtin.ts";
 import { refuse } from "#src/plutus/machine/failure.ts";
 import type { Int } from "#src/plutus/machine/integer.ts";
-import { Measure } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
+import type { G1Point, G2Point, MillerLoop } from "#src/plutus/machine/points.ts";
 import { BYTES, G1, G2, INTEGER, MILLER_LOOP, type Type } from "#src/plutus/machine/type.ts";
 import { bounds, bytes, integer, listOfType, ofType } from "#src/plutus/machine/unlift.ts";
-import { Constant, FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
+import { FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import { hasBounds, type Variant } from "#src/plutus/machine/version.ts";
 
 const { Fp, Fp12, Fr } = bls12_381.fields;
 const MODULUS = Fp.ORDER;
-
-export type G1Point = WeierstrassPoint<bigint>;
-export type G2Point = WeierstrassPoint<Fp2>;
-export type MillerLoop = typeof Fp12.ONE;
 
 // the library's types are wrong here: both functions give points of the group, and that of G1 takes one element
 const mapG1 = bls12_381.G1.mapToCurve as unknown as (element: bigint) => G1Point;

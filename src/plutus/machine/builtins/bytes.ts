@@ -3,10 +3,11 @@ import { compareBytes, concat, equalBytes, fromHex, toHex } from "#src/base/byte
 import type { Definition } from "#src/plutus/machine/builtin.ts";
 import { refuse } from "#src/plutus/machine/failure.ts";
 import { bitLength, type Int, toInt } from "#src/plutus/machine/integer.ts";
-import { Measure } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
 import { BYTES, INTEGER } from "#src/plutus/machine/type.ts";
 import { bool, bounds, byte, bytes, int64, integer } from "#src/plutus/machine/unlift.ts";
-import { Constant, FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
+import { FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import type { Variant } from "#src/plutus/machine/version.ts";
 
 const TWO = [Measure.BYTES, Measure.BYTES] as const;

@@ -2,7 +2,7 @@
 import type { Definition } from "#src/plutus/machine/builtin.ts";
 import { DataKind, kindOf } from "#src/plutus/machine/data.ts";
 import { isEmpty } from "#src/plutus/machine/list.ts";
-import { Measure } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
 import { addToLog } from "#src/plutus/machine/trace.ts";
 import { bool, data, list, text, unit } from "#src/plutus/machine/unlift.ts";
 

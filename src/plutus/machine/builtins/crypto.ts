@@ -9,10 +9,11 @@ import { concat, equalBytes } from "#src/base/bytes.ts";
 import { blake2b224, blake2b256 } from "#src/cardano/hash.ts";
 import type { Definition } from "#src/plutus/machine/builtin.ts";
 import { refuse } from "#src/plutus/machine/failure.ts";
-import { Measure } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
 import { BYTES } from "#src/plutus/machine/type.ts";
 import { bounds, bytes } from "#src/plutus/machine/unlift.ts";
-import { Constant, FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
+import { FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import type { Variant } from "#src/plutus/machine/version.ts";
 
 type Verify = (key: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;

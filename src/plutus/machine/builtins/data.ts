@@ -13,10 +13,11 @@ import {
 import { encodeMachineData } from "#src/plutus/machine/data_cbor.ts";
 import { refuse } from "#src/plutus/machine/failure.ts";
 import { EMPTY } from "#src/plutus/machine/list.ts";
-import { Measure } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
 import { BYTES, CONSTR_PAIR, DATA, DATA_LIST, DATA_PAIR, DATA_PAIRS, INTEGER } from "#src/plutus/machine/type.ts";
 import { bytes, data, integer, listOfType, unit } from "#src/plutus/machine/unlift.ts";
-import { Constant, FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
+import { FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import { hasBounds, type Variant } from "#src/plutus/machine/version.ts";
 
 const { ONE } = Measure;

@@ -14,10 +14,11 @@ import {
   subtract,
   toInt,
 } from "#src/plutus/machine/integer.ts";
-import { Measure } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
 import { INTEGER } from "#src/plutus/machine/type.ts";
 import { bounds, integer } from "#src/plutus/machine/unlift.ts";
-import { Constant, FALSE, TRUE } from "#src/plutus/machine/value.ts";
+import { FALSE, TRUE } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import type { Variant } from "#src/plutus/machine/version.ts";
 
 const TWO = [Measure.INTEGER, Measure.INTEGER] as const;

@@ -2,10 +2,11 @@
 import type { Definition } from "#src/plutus/machine/builtin.ts";
 import { Failure, refuse } from "#src/plutus/machine/failure.ts";
 import { cons, drop, head, isEmpty, tail } from "#src/plutus/machine/list.ts";
-import { Measure } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
 import { INTEGER, sameType } from "#src/plutus/machine/type.ts";
 import { array, constantOf, firstType, int64, integer, list, pair, secondType } from "#src/plutus/machine/unlift.ts";
-import { Constant, FALSE, TRUE } from "#src/plutus/machine/value.ts";
+import { FALSE, TRUE } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 
 const { ONE } = Measure;
 

@@ -2,10 +2,11 @@
 import { fromUtf8, utf8 } from "#src/base/bytes.ts";
 import type { Definition } from "#src/plutus/machine/builtin.ts";
 import { refuse } from "#src/plutus/machine/failure.ts";
-import { Measure } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
 import { BYTES, TEXT } from "#src/plutus/machine/type.ts";
 import { bounds, text } from "#src/plutus/machine/unlift.ts";
-import { Constant, FALSE, TRUE } from "#src/plutus/machine/value.ts";
+import { FALSE, TRUE } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import { hasBounds, type Variant } from "#src/plutus/machine/version.ts";
 
 export function textBuiltins(variant: Variant) {

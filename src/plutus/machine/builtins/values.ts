@@ -2,10 +2,11 @@
 import { amountOf, assetsData, assetsOf, contains, insertAmount, scaled, union } from "#src/plutus/machine/assets.ts";
 import type { Definition } from "#src/plutus/machine/builtin.ts";
 import { toInt } from "#src/plutus/machine/integer.ts";
-import { Measure } from "#src/plutus/machine/measure.ts";
+import { Measure } from "#src/plutus/machine/measureKinds.ts";
 import { DATA, INTEGER, VALUE } from "#src/plutus/machine/type.ts";
 import { bytes, data, integer, tokens } from "#src/plutus/machine/unlift.ts";
-import { Constant, FALSE, TRUE } from "#src/plutus/machine/value.ts";
+import { FALSE, TRUE } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 
 const { DEPTH, ONE, TOKENS } = Measure;
 

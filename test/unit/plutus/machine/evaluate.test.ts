@@ -21,7 +21,8 @@ import {
   variable,
 } from "#src/plutus/machine/term.ts";
 import { DATA, VALUE } from "#src/plutus/machine/type.ts";
-import { Constant, NOTHING } from "#src/plutus/machine/value.ts";
+import { NOTHING } from "#src/plutus/machine/value.ts";
+import { Constant } from "#src/plutus/machine/constant.ts";
 import { encodeProgram } from "../../../support/plutus/flatWriter.ts";
 import { mainnetCostModels } from "../../../support/plutus/conformancePrograms.ts";
 import { parseProgram, showTerm } from "../../../support/plutus/uplcText.ts";
