@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import type initSqlJs from "sql.js";
-import { createLog, reason } from "#src/base/log.ts";
+import { reason, silentLog } from "#src/base/log.ts";
 import { CliError } from "#src/cli/error.ts";
 import { type KeyRecord, readRecord } from "#src/cli/keyExport/record.ts";
 import { POSTGRES_PACKAGE } from "#src/embedded/binaries.ts";
@@ -54,7 +54,7 @@ async function fromFolder(folder: string, wallet: string): Promise<KeyRecord> {
     throw new CliError(`Error: ${folder} is no data folder of Arbor that can be read: ${reason(error)}`);
   }
   try {
-    const server = await startPostgres({ folder: postgres, log: createLog("off") });
+    const server = await startPostgres({ folder: postgres, log: silentLog });
     try {
       return await fromServer(server.url, wallet);
     } finally {
