@@ -27,8 +27,9 @@ export async function fromPath(place: string, wallet: string): Promise<KeyRecord
 /** The record in a SQLite file. The file is read whole and not changed. */
 async function fromFile(file: string, wallet: string): Promise<KeyRecord> {
   // with WebAssembly within it: a bundle of this program has no other file
-  const module: { readonly default: typeof initSqlJs } = await import("sql.js/dist/sql-wasm-inline.js");
-  const { Database } = await module.default();
+  const module = await import("sql.js/dist/sql-wasm-inline.js");
+  // the same function as the library's main file, the only one that has types
+  const { Database } = await (module.default as unknown as typeof initSqlJs)();
   let rows: readonly (readonly unknown[])[];
   try {
     const database = new Database(readFileSync(file));
