@@ -26,7 +26,6 @@ import { devnetPort, indexerPort } from "#src/app/ports.ts";
 export async function startDevnetRole(context: AppContext): Promise<void> {
   const { store, clock, bus, builders, options, log, progress, listening, stops } = context;
   checkSocket(options);
-  progress("Starting the devnet");
   const started = await startDevnet({
     store,
     bus,

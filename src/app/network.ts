@@ -30,7 +30,8 @@ export async function connectNetwork(context: NetworkContext): Promise<Connected
     : yaci
     ? ["yaci", await connectYaci(context, yaci)] as const
     : ["devnet", { port: devnetPort({ store, bus, log }), reached: true }] as const;
-  context.progress(guaranteesLine(`The provider "${provider}"`, port.guarantees));
+  // of the devnet, whose answers are exact, /health says it
+  if (provider !== "devnet") context.progress(guaranteesLine(`The provider "${provider}"`, port.guarantees));
   const watched = watchVersion<ChainPort>(port, log, ({ code, message }) => context.progress(`${code}: ${message}`));
   const answers = port.guarantees.map(({ query: question, ...guarantee }) => ({ question, ...guarantee }));
   health.network = () => ({ provider, answers, protocolVersion: { ...watched.standing() } });

@@ -12,6 +12,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Context, Hono } from "hono";
+import { compress } from "hono/compress";
 import { html, raw } from "hono/html";
 import type { Log } from "#src/base/log.ts";
 import { type Failure, ok, type Result } from "#src/base/result.ts";
@@ -99,7 +100,7 @@ export function mountPage(app: Pick<Hono, "get">, options: PageOptions): void {
       return c.body(body, 200, { ...headers, "content-type": "text/html; charset=utf-8" });
     });
   }
-  app.get(`/page/${name}/:file`, async (c) => {
+  app.get(`/page/${name}/:file`, compress(), async (c) => {
     const file = (await files()).find((one) => one.name === c.req.param("file"));
     if (file === undefined) throw new HttpFailure(404, "not_found", "This page has no such file; load it again.");
     return c.body(file.text, 200, {

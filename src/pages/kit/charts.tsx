@@ -4,11 +4,13 @@ import { count } from "./amounts.tsx";
 export interface Series {
   readonly name: string;
   readonly values: readonly number[];
+  /** Number of its colour; by default its place among the series. */
+  readonly colour?: number;
 }
 
-/** Colours are assigned in order: `c0` to `c5` in the styles. */
+/** Colours `c0` to `c5` in the styles. */
 const COLOURS = 6;
-const colour = (i: number) => `c${i % COLOURS}`;
+const colour = ({ colour: own }: Series, place: number) => `c${(own ?? place) % COLOURS}`;
 
 /** A round number at or above a value, for the end of a scale: 1, 2 or 5 times a power of ten. */
 export function niceMaximum(value: number): number {
@@ -49,14 +51,15 @@ export function Bars({ label, series, labels, height = 140, unit }: {
             <g key={i}>
               <title>{`${name}: ${count(totals[i]!)} ${unit}`}</title>
               <rect class="hit" x={i * step} y={0} width={step} height={plot} />
-              {series.map(({ name: of, values }, s) => {
+              {series.map((one, s) => {
+                const { name: of, values } = one;
                 const value = values[i] ?? 0;
                 if (value === 0) return null;
                 const top = y(below + value);
                 const bar = (
                   <rect
                     key={of}
-                    class={colour(s)}
+                    class={colour(one, s)}
                     x={i * step + step * 0.1}
                     y={top}
                     width={step * 0.8}
@@ -77,10 +80,10 @@ export function Bars({ label, series, labels, height = 140, unit }: {
       </div>
       <figcaption>
         <span class="legend">
-          {series.map(({ name }, i) => (
-            <span key={name}>
-              <i class={colour(i)} />
-              {name}
+          {series.map((one, i) => (
+            <span key={one.name}>
+              <i class={colour(one, i)} />
+              {one.name}
             </span>
           ))}
         </span>

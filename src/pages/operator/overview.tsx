@@ -3,10 +3,11 @@
 import { useMemo, useRef } from "preact/hooks";
 import { count } from "../kit/amounts.tsx";
 import { Bars } from "../kit/charts.tsx";
-import { type Data, Loaded, useData } from "../kit/data.tsx";
+import { type Data, isAway, Loaded, useData } from "../kit/data.tsx";
 import { Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
 import { span } from "../kit/span.ts";
 import { Feed, useFeed } from "./feed.tsx";
+import { placeOf } from "./kinds.ts";
 import { useAtMostEvery, useTransitions } from "./live.ts";
 import { get } from "./service.ts";
 import { Settled } from "./shared.tsx";
@@ -67,7 +68,8 @@ export function OverviewView() {
 }
 
 function Numbers({ overview, attention }: { readonly overview: Data<Overview>; readonly attention: Data<Attention> }) {
-  const { value } = overview;
+  const { value, error } = overview;
+  const away = error !== undefined && isAway(error);
   const perSecond = value?.rates.transitionsPerSecond;
   const sum = (of: (kind: KindCounts) => number) => value?.kinds.reduce((total, kind) => total + of(kind), 0);
   const [actors, paused] = [sum((kind) => kind.actors), sum((kind) => kind.paused)];
@@ -106,10 +108,11 @@ function Numbers({ overview, attention }: { readonly overview: Data<Overview>; r
       </Stat>
       <Stat
         name="Workers"
-        note={<a href="/ui/workers">{value?.workers === 0 ? "no worker runs" : "alive"}</a>}
-        {...(value?.workers === 0 ? { tone: "bad" as const } : {})}
+        // while the service is down nobody knows which workers are alive
+        note={<a href="/ui/workers">{away ? "no answer" : value?.workers === 0 ? "no worker runs" : "alive"}</a>}
+        {...(!away && value?.workers === 0 ? { tone: "bad" as const } : {})}
       >
-        {value === undefined ? "–" : count(value.workers)}
+        {value === undefined || away ? "–" : count(value.workers)}
       </Stat>
       <Stat
         name="Dead letters"
@@ -139,13 +142,12 @@ function LastHour({ data }: { readonly data: Data<Activity> }) {
   );
 }
 
-/** Transitions and errors by minute. Kinds keep their colours as long as the page is open. */
+/** Transitions and errors by minute. */
 function Hour({ minutes }: Activity) {
-  const known = useRef<string[]>([]);
   // Not drawn again with each transition of the list at its side.
   return useMemo(() => {
-    const kinds = new Set(minutes.flatMap(({ transitions }) => Object.keys(transitions)));
-    known.current.push(...[...kinds].filter((kind) => !known.current.includes(kind)).sort());
+    const kinds = [...new Set(minutes.flatMap(({ transitions }) => Object.keys(transitions)))]
+      .sort((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1));
     const labels = minutes.map(({ at }) => minuteOfDay.format(new Date(at)));
     const total = minutes.reduce(
       (sum, { transitions }) => Object.values(transitions).reduce((a, b) => a + b, sum),
@@ -161,8 +163,9 @@ function Hour({ minutes }: Activity) {
         </h3>
         <Bars
           label={`Transitions per minute by kind: ${count(total)} since ${since}.`}
-          series={known.current.map((kind) => ({
+          series={kinds.map((kind) => ({
             name: kind,
+            colour: placeOf(kind),
             values: minutes.map(({ transitions }) => transitions[kind] ?? 0),
           }))}
           labels={labels}

@@ -33,7 +33,7 @@ afterAll(async () => {
 function serve(...args: string[]): { child: ChildProcess; output: () => string } {
   const { DATABASE_URL: _url, ARBOR_FOLDER: _folder, ...env } = process.env;
   const command = ["run", "-A", "--quiet", "src/cli/cardanoWallet/main.ts", "serve", ...args];
-  const child = spawn(process.execPath, command, { env, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(process.execPath, command, { env, stdio: ["pipe", "pipe", "pipe"], detached: true });
   let text = "";
   for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (chunk) => void (text += chunk));
   return { child, output: () => text };
@@ -58,6 +58,19 @@ describe("cardano-wallet serve", () => {
     const exit = once(child, "exit");
     child.stdin!.end();
     expect([(await exit)[0], await fetch(at).then(() => "answers", () => "gone")]).toEqual([0, "gone"]);
+  });
+
+  it("ends with 0 at a SIGTERM to its group, which its parent forwards too, and at further ones", async () => {
+    const { child, output } = serve("--node-socket", socket, "--testnet", files["genesis.json"], "--random-port");
+    await until("it is ready", async () => {
+      if (child.exitCode !== null) throw new Error(output());
+      return /^Ready after/m.test(output());
+    });
+    const exit = once(child, "exit");
+    process.kill(-child.pid!, "SIGTERM");
+    await until("it stops", () => Promise.resolve(/^Stopping$/m.test(output())));
+    for (let i = 0; i < 3 && child.exitCode === null; i++) process.kill(-child.pid!, "SIGTERM");
+    expect([await exit, output().match(/^Stopping$/gm)]).toEqual([[0, null], ["Stopping"]]);
   });
 
   it("exits with 1 and a sentence where its options are wrong", async () => {

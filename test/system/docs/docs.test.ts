@@ -39,7 +39,7 @@ function end(child: ChildProcess): void {
 }
 
 /**
- * `arbor`, as it is packed; `deno` and `npx -y deno` with it as a task, in any folder; blocks with other tasks do not run.
+ * `arbor`, as it is packed; `deno` and `npx -y deno@2.9.6` with it as a task, in any folder; blocks with other tasks do not run.
  */
 function writePrograms(bin: string): void {
   mkdirSync(bin);
@@ -55,7 +55,7 @@ fi
 exec "${process.execPath}" "$@"
 `;
   const npx = `#!/bin/sh
-[ "$1 $2" = "-y deno" ] || { echo "npx $* is not run by this test" >&2; exit 2; }
+[ "$1 $2" = "-y deno" ] || [ "$1 $2" = "-y deno@2.9.6" ] || { echo "npx $* is not run by this test" >&2; exit 2; }
 shift 2
 exec deno "$@"
 `;

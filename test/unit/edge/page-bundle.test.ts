@@ -1,8 +1,9 @@
 /** Pages that are bundled from TSX: their documents, their policy, their size, and what happens where none can be bundled. */
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
@@ -42,6 +43,14 @@ const refusing =
   (() => Promise.resolve(fail("bundle_unavailable", "no", { reason: "secret path" }))) as unknown as Builders["run"];
 
 describe("a page", () => {
+  it("sends its files compressed to browsers that take that", async () => {
+    const file = "/page/operator/main-A.js";
+    const answer = await appOf(bundling).request(file, { headers: { "accept-encoding": "gzip" } });
+    expect(answer.headers.get("content-encoding")).toBe("gzip");
+    expect(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString()).toBe(FILES[0]!.text);
+    expect((await appOf(bundling).request(file)).headers.get("content-encoding")).toBeNull();
+  });
+
   it("is a document that names its styles and modules, the entry first and chunks on demand not at all", async () => {
     const answer = await appOf(bundling).request("/ui/actors/token/ab");
     const text = await answer.text();

@@ -15,6 +15,7 @@ import {
   NOTE_LINE,
   takenOf,
 } from "#src/pages/operator/chartLayout.ts";
+import { placeOf } from "#src/pages/operator/kinds.ts";
 import type { Actor, Lags, Machine } from "#src/pages/operator/types.ts";
 import { reasonsOf } from "#src/pages/operator/why.ts";
 import { graphOf } from "#src/runtime/operations/graph.ts";
@@ -216,5 +217,13 @@ describe("why an actor waits", () => {
 
   it("is empty for an actor of another kind that waits for nothing", () => {
     expect(why({ entity: { kind: "token", id: "ab" }, state: "live" })).toEqual([]);
+  });
+});
+
+describe("colours of the chart of kinds", () => {
+  it("are one for each kind of the product, and one more for others", () => {
+    const kinds = ["token", "wallet", "transaction", "delegation", "shared-wallet"];
+    expect(kinds.map(placeOf)).toEqual([0, 1, 2, 3, 4]);
+    expect(placeOf("account")).toBe(5);
   });
 });

@@ -167,7 +167,7 @@ describe("wallet-key-export", () => {
       () => exported(database([pbkdf2Row(), pbkdf2Row()], "")),
       "unexpected number of rows in private_key",
     ],
-    ["no file", () => exported(path.join(folder, "none.sqlite")), "there is no file"],
+    ["no file", () => exported(path.join(folder, "none.sqlite")), "there is no file or folder"],
     ["no database", () => {
       const file = path.join(folder, "text");
       writeFileSync(file, "text");
