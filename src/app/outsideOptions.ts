@@ -6,16 +6,22 @@ import { parseSource, type PoolSource } from "#src/wallet/pools/source.ts";
 export const OUTSIDE_NAMES = [
   "pool-metadata-fetching",
   "token-metadata-server",
+  "ipfs-gateway-url",
   "outside-private",
   "ntp-servers",
 ] as const;
 type OptionName = (typeof OUTSIDE_NAMES)[number];
 
+/** The gateway of cardano-wallet. */
+const IPFS_GATEWAY = "https://ipfs.blockfrost.dev";
+
 /** Their part of the help text. */
 export const OUTSIDE_HELP =
-  `  --pool-metadata-fetching S  initial source of pool metadata: none, direct or the URL of a SMASH server (none)  ARBOR_POOL_METADATA_FETCHING
+  `  --pool-metadata-fetching S  initial source of pool metadata: none, direct or the URL of a SMASH server
+                       (direct with --provider devnet, else none)         ARBOR_POOL_METADATA_FETCHING
   --token-metadata-server URL  server for token metadata such as names (none)  ARBOR_TOKEN_METADATA_SERVER
-  --outside-private B  true: servers that others name may be on this machine and in private networks; the two above
+  --ipfs-gateway-url URL  IPFS gateway for metadata at ipfs:// (${IPFS_GATEWAY})  ARBOR_IPFS_GATEWAY_URL
+  --outside-private B  true: servers that others name may be on this machine and in private networks; the three above
                        always may (true with --provider devnet, else false)                  ARBOR_OUTSIDE_PRIVATE
   --ntp-servers HOST[:PORT],…  NTP servers for GET /network/clock, or none (none with --provider devnet,
                        else those of cardano-wallet)                    ARBOR_NTP_SERVERS`;
@@ -29,6 +35,8 @@ export interface OutsideOptions {
   readonly poolMetadata: PoolSource;
   /** URL of the token metadata server. */
   readonly tokenMetadata?: string;
+  /** URL of the IPFS gateway. */
+  readonly ipfs: string;
   /** Whether servers on this machine and in private networks are allowed. */
   readonly allowPrivate: boolean;
   /** Servers that are asked for the time. */
@@ -44,19 +52,22 @@ interface OptionReaders {
 
 /** Reads these options. Calls `problem` for each invalid one; the result is then not usable. */
 export function readOutside({ text, devnet, problem }: OptionReaders): OutsideOptions {
-  const source = parseSource(text("pool-metadata-fetching") ?? "none");
+  const source = parseSource(text("pool-metadata-fetching") ?? (devnet ? "direct" : "none"));
   if (source === undefined) {
     problem("--pool-metadata-fetching must be none, direct or the URL of a SMASH server, without a path");
   }
   const tokenMetadata = text("token-metadata-server");
-  if (tokenMetadata !== undefined && !(URL.canParse(tokenMetadata) && /^https?:/.test(tokenMetadata))) {
-    problem("--token-metadata-server must be an http or https URL");
+  const ipfs = text("ipfs-gateway-url") ?? IPFS_GATEWAY;
+  for (const [name, url] of [["token-metadata-server", tokenMetadata], ["ipfs-gateway-url", ipfs]] as const) {
+    const isValid = url === undefined || (URL.canParse(url) && /^https?:/.test(url));
+    if (!isValid) problem(`--${name} must be an http or https URL`);
   }
   const allowPrivate = text("outside-private") ?? String(devnet);
   if (!["true", "false"].includes(allowPrivate)) problem("--outside-private must be true or false");
   return {
     poolMetadata: source ?? "none",
     ...(tokenMetadata === undefined ? {} : { tokenMetadata }),
+    ipfs,
     allowPrivate: allowPrivate === "true",
     ntpServers: readNtpServers(text("ntp-servers") ?? (devnet ? "none" : NTP_SERVERS), problem),
   };

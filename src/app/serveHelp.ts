@@ -16,6 +16,7 @@ export const CARDANO_WALLET_SERVE_HELP = `Options:
   --shutdown-handler            end when standard input ends
   --pool-metadata-fetching S    none, direct or the URL of a SMASH server (none)
   --token-metadata-server URL   server of token metadata (none)
+  --ipfs-gateway-url URL        IPFS gateway for metadata at ipfs:// (https://ipfs.blockfrost.dev)
   --log-level SEVERITY          least severity of all messages (debug)
   --trace-NAME SEVERITY         least severity of one tracer's messages, or off (info)
   --help-tracing                severities and tracers

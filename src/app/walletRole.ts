@@ -107,10 +107,10 @@ export function startWalletUpkeep(context: AppContext): void {
  * was ever set by `PUT /settings`.
  */
 async function startPoolKeeping(context: AppContext, book: PoolBook): Promise<void> {
-  const { options: { outside: { poolMetadata, allowPrivate } }, store, log } = context;
+  const { options: { outside: { poolMetadata, allowPrivate, ipfs } }, store, log } = context;
   if (poolMetadata !== "none") await beginSource(store, poolMetadata);
   const chosen = isServer(poolMetadata) ? poolMetadata : undefined;
-  const keeping = { store, book, fetch: { allowPrivate, chosen }, log: log.with({ component: "pools" }) };
+  const keeping = { store, book, fetch: { allowPrivate, chosen, ipfs }, log: log.with({ component: "pools" }) };
   holdProcessLease(context, "pool-metadata", (_, signal) => keepPools(keeping, signal));
 }
 
@@ -127,7 +127,7 @@ export async function walletService(
   { ask, events, health }: EdgeServices,
 ): Promise<OpenAPIHono> {
   const { store, port, builders, bus, options, log, stops } = context;
-  const { allowPrivate, ntpServers, tokenMetadata } = options.outside;
+  const { allowPrivate, ipfs, ntpServers, tokenMetadata } = options.outside;
   const book = openPoolBook({ store, port });
   await startPoolKeeping(context, book);
   const presence = announcePresence(bus);
@@ -149,7 +149,7 @@ export async function walletService(
     clocked: !isDevnet(options) || options.mining === "interval",
     ntp: new NtpClock({ servers: ntpServers, log: log.with({ component: "ntp" }) }),
     tokenMetadata,
-    outside: { allowPrivate },
+    outside: { allowPrivate, ipfs },
     book,
     hosts: [...options.hosts, options.walletHost],
     // a page that was loaded over TLS may not call a devnet without it

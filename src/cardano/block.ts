@@ -59,6 +59,10 @@ export interface ScannedTransaction {
   readonly withdrawals: ReadonlyMap<string, bigint>;
   /** Whether it proposes governance actions or votes on some; a reader of bodies says which. */
   readonly governs?: boolean;
+  /** Deposits of the governance actions that it proposes, in lovelace; undefined: none. `proposed` gives those that count. */
+  readonly proposals?: readonly bigint[];
+  /** Lovelace that it gives to the treasury. */
+  readonly donation?: bigint | undefined;
   /** Key hashes whose signatures scripts ask for. */
   readonly requiredSigners: readonly string[];
   /** Bytes of the body, of which `hash` is the hash. */
@@ -100,6 +104,11 @@ export function spent(transaction: ScannedTransaction): readonly OutRef[] {
 /** Certificates that take effect: none when phase 2 failed. */
 export function certified(transaction: ScannedTransaction): readonly Certificate[] {
   return transaction.valid ? transaction.certificates : [];
+}
+
+/** Deposits of proposals that are made: none when phase 2 failed. */
+export function proposed(transaction: ScannedTransaction): readonly bigint[] {
+  return transaction.valid ? transaction.proposals ?? [] : [];
 }
 
 /** Withdrawals that take place: none when phase 2 failed. */

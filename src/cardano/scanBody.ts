@@ -24,6 +24,7 @@ const FIELD = {
   references: 18,
   votes: 19,
   proposals: 20,
+  donation: 22,
 } as const;
 const LAST_FIELD = 22;
 
@@ -53,6 +54,7 @@ export class BodyTransaction implements ScannedTransaction {
   #mint: Assets | undefined;
   #certificates: readonly Certificate[] | undefined;
   #withdrawals: ReadonlyMap<string, bigint> | undefined;
+  #proposals: readonly bigint[] | undefined;
   #requiredSigners: readonly string[] | undefined;
 
   constructor(source: BodySource) {
@@ -123,6 +125,14 @@ export class BodyTransaction implements ScannedTransaction {
     return this.#field(FIELD.votes) !== undefined || this.#field(FIELD.proposals) !== undefined;
   }
 
+  get proposals(): readonly bigint[] {
+    return this.#proposals ??= list(this.#field(FIELD.proposals), walkProposalDeposit);
+  }
+
+  get donation(): bigint | undefined {
+    return this.#field(FIELD.donation)?.int();
+  }
+
   get requiredSigners(): readonly string[] {
     return this.#requiredSigners ??= list(this.#field(FIELD.requiredSigners), (walk) => walk.hex());
   }
@@ -140,7 +150,7 @@ export class BodyTransaction implements ScannedTransaction {
 }
 
 /**
- * Reads every member now, instead of on first use.
+ * Reads every member now, instead of on first use; but not the parts of governance.
  *
  * @throws {CborError} if a member is malformed
  */
@@ -178,6 +188,15 @@ function starts(body: Uint8Array): (number | undefined)[] {
 
 function list<T>(walk: Walk | undefined, one: (walk: Walk) => T): T[] {
   return walk ? walk.each(walk.set(), one) : [];
+}
+
+/** The deposit of a proposal: its first part of four. */
+function walkProposalDeposit(walk: Walk): bigint {
+  return walk.within("proposal", 4, 4, () => {
+    const deposit = walk.int();
+    for (let part = 1; part < 4; part++) walk.skip();
+    return deposit;
+  });
 }
 
 /** Inputs are a set, and before Conway a set could be written with one of its elements twice. Most are written in order. */

@@ -1,7 +1,7 @@
 /** Requests to a wallet server, and what is printed of their answers. */
 import { type Command, Option } from "commander";
 import type { Json } from "#src/base/json.ts";
-import { call, type Query, queryText } from "#src/client/http.ts";
+import { ApiError, call, type Query, queryText } from "#src/client/http.ts";
 import { addCommand, type Context, putLine } from "#src/cli/cardanoWallet/context.ts";
 import { prettyJson } from "#src/cli/cardanoWallet/prettyJson.ts";
 import { readPort } from "#src/cli/cardanoWallet/readers.ts";
@@ -10,7 +10,7 @@ export interface PortOption {
   readonly port: number;
 }
 
-interface Request {
+export interface Request {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
   readonly query?: Query;
@@ -32,9 +32,57 @@ export function send({ port }: PortOption, { method = "GET", path, query = {}, b
   return call(`http://localhost:${port}/v2`, method, path + queryText(query), body);
 }
 
+/** Where wallets are: those of today, those of the Byron era. */
+const KINDS = ["/wallets", "/byron-wallets"] as const;
+
+/** The request that a command makes with the path of a wallet. */
+type WalletRequest = (wallet: string) => Request;
+
+/**
+ * Sends a request on a wallet, which may be one of the Byron era, and gives its answer.
+ *
+ * @throws {ApiError} as `send`; 404 `no_such_wallet` where there is no wallet of either kind
+ */
+async function sendOn(options: PortOption, id: string, request: WalletRequest): Promise<Json> {
+  const [today, byron] = KINDS;
+  try {
+    return await send(options, request(`${today}/${id}`));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "no_such_wallet") throw error;
+    return await send(options, request(`${byron}/${id}`));
+  }
+}
+
+/** The path of a wallet of either kind. @throws {ApiError} as `sendOn` */
+export async function findWallet(options: PortOption, id: string): Promise<string> {
+  let found = "";
+  await sendOn(options, id, (wallet) => ({ path: found = wallet }));
+  return found;
+}
+
+/** Sends a request on a wallet of either kind and prints its answer, as `sendAndPrint`. */
+export async function sendOnAndPrint(
+  context: Context,
+  options: PortOption,
+  id: string,
+  request: WalletRequest,
+): Promise<void> {
+  print(context, await sendOn(options, id, request));
+}
+
+/** Prints all wallets, those of the Byron era last. */
+export async function printWallets(context: Context, options: PortOption): Promise<void> {
+  const lists: Json[] = [];
+  for (const path of KINDS) lists.push(await send(options, { path }));
+  print(context, lists.flat());
+}
+
 /** Sends a request and prints its answer: "Ok." on standard error, the JSON (an empty line for none) on standard output. */
 export async function sendAndPrint(context: Context, options: PortOption, request: Request): Promise<void> {
-  const answer = await send(options, request);
+  print(context, await send(options, request));
+}
+
+function print(context: Context, answer: Json): void {
   context.streams.errors.write("Ok.\n");
   putLine(context, answer === null ? "" : prettyJson(answer));
 }

@@ -9,7 +9,7 @@ import {
   readState,
   readWalletId,
 } from "#src/cli/cardanoWallet/readers.ts";
-import { addRequest, type PortOption, sendAndPrint } from "#src/cli/cardanoWallet/requests.ts";
+import { addRequest, type PortOption, sendAndPrint, sendOnAndPrint } from "#src/cli/cardanoWallet/requests.ts";
 
 const WALLET = ["<WALLET_ID>", "id of the wallet", readWalletId] as const;
 const EXAMPLE_ID = "2512a00e9653fe49a44a5886202e24d77eeb998f";
@@ -25,7 +25,7 @@ export function walletAddressCommands(group: Command, context: Context): void {
     .argument(...WALLET)
     .option("--state <STRING>", "only addresses with the given state: either 'used' or 'unused'", readState)
     .action((id: string, { state, ...options }: PortOption & { state?: string }) =>
-      sendAndPrint(context, options, { path: `/wallets/${id}/addresses`, query: { state } })
+      sendOnAndPrint(context, options, id, (wallet) => ({ path: `${wallet}/addresses`, query: { state } }))
     );
 
   addRequest(

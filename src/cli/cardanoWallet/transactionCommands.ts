@@ -15,7 +15,13 @@ import {
   readTransactionId,
   readWalletId,
 } from "#src/cli/cardanoWallet/readers.ts";
-import { addRequest, type PortOption, send, sendAndPrint } from "#src/cli/cardanoWallet/requests.ts";
+import {
+  addRequest,
+  findWallet,
+  type PortOption,
+  sendAndPrint,
+  sendOnAndPrint,
+} from "#src/cli/cardanoWallet/requests.ts";
 
 interface PaymentOptions extends PortOption {
   readonly payment: readonly Payment[];
@@ -64,14 +70,19 @@ export function transactionCommands(program: Command, context: Context): void {
   payments("create", "Create and submit a new transaction")
     .action(async (id: string, options: PaymentOptions) => {
       // an unknown wallet is refused before the prompt
-      await send(options, { path: `/wallets/${id}` });
+      const wallet = await findWallet(options, id);
       const passphrase = await context.prompts.secret("Please enter your passphrase: ", readPassphrase);
       const body = { ...bodyOf(options), passphrase };
-      await sendAndPrint(context, options, { method: "POST", path: `/wallets/${id}/transactions`, body });
+      await sendAndPrint(context, options, { method: "POST", path: `${wallet}/transactions`, body });
     });
   payments("fees", "Estimate fees for a transaction")
     .action((id: string, options: PaymentOptions) =>
-      sendAndPrint(context, options, { method: "POST", path: `/wallets/${id}/payment-fees`, body: bodyOf(options) })
+      sendOnAndPrint(
+        context,
+        options,
+        id,
+        (wallet) => ({ method: "POST", path: `${wallet}/payment-fees`, body: bodyOf(options) }),
+      )
     );
 
   addRequest(
@@ -92,7 +103,7 @@ export function transactionCommands(program: Command, context: Context): void {
     .option("--max_count <MAX_COUNT>", "limit to the number of transactions returned", readCount)
     .action((id: string, { start, end, order, simpleMetadata, max_count, ...options }: ListOptions) => {
       const query = { start, end, order, max_count: max_count?.toString(), "simple-metadata": simpleMetadata };
-      return sendAndPrint(context, options, { path: `/wallets/${id}/transactions`, query });
+      return sendOnAndPrint(context, options, id, (wallet) => ({ path: `${wallet}/transactions`, query }));
     });
 
   addRequest(group, "submit", "Submit an externally-signed transaction", "cardano-wallet transaction submit 84a400…")
@@ -110,7 +121,12 @@ export function transactionCommands(program: Command, context: Context): void {
     .argument(...WALLET)
     .argument(...TRANSACTION)
     .action((id: string, hash: string, options: PortOption) =>
-      sendAndPrint(context, options, { method: "DELETE", path: `/wallets/${id}/transactions/${hash}` })
+      sendOnAndPrint(
+        context,
+        options,
+        id,
+        (wallet) => ({ method: "DELETE", path: `${wallet}/transactions/${hash}` }),
+      )
     );
 
   addRequest(group, "get", "Get a transaction", `cardano-wallet transaction get ${EXAMPLE_ID} ${EXAMPLE_HASH}`)
@@ -119,6 +135,6 @@ export function transactionCommands(program: Command, context: Context): void {
     .option(...SIMPLE)
     .action((id: string, hash: string, { simpleMetadata, ...options }: PortOption & { simpleMetadata?: true }) => {
       const query = { "simple-metadata": simpleMetadata };
-      return sendAndPrint(context, options, { path: `/wallets/${id}/transactions/${hash}`, query });
+      return sendOnAndPrint(context, options, id, (wallet) => ({ path: `${wallet}/transactions/${hash}`, query }));
     });
 }

@@ -1,4 +1,4 @@
-/** `wallet`: requests on the sequential wallets of a server. */
+/** `wallet`: requests on the wallets of a server with a single owner. */
 import { type Command, Option } from "commander";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
@@ -13,32 +13,39 @@ import {
   readSlot,
   readWalletId,
 } from "#src/cli/cardanoWallet/readers.ts";
-import { addRequest, type PortOption, send, sendAndPrint } from "#src/cli/cardanoWallet/requests.ts";
+import {
+  addRequest,
+  findWallet,
+  type PortOption,
+  printWallets,
+  type Request,
+  sendAndPrint,
+  sendOnAndPrint,
+} from "#src/cli/cardanoWallet/requests.ts";
 
 /** Adds `wallet`. */
 export function walletCommands(program: Command, context: Context): void {
   const group = addGroup(program, "wallet", "About wallets");
-  const print = (options: PortOption, request: Parameters<typeof send>[1]) => sendAndPrint(context, options, request);
-  const ofWallet = (name: string, summary: string, request: (id: string) => Parameters<typeof send>[1]) =>
+  const ofWallet = (name: string, summary: string, request: (wallet: string) => Request) =>
     addRequest(group, name, summary, `cardano-wallet wallet ${name} 2512a00e9653fe49a44a5886202e24d77eeb998f`)
       .argument("<WALLET_ID>", "id of the wallet", readWalletId)
-      .action((id: string, options: PortOption) => print(options, request(id)));
+      .action((id: string, options: PortOption) => sendOnAndPrint(context, options, id, request));
 
   addRequest(group, "list", "List all known wallets", "cardano-wallet wallet list --port 8090")
-    .action((options: PortOption) => print(options, { path: "/wallets" }));
+    .action((options: PortOption) => printWallets(context, options));
   createCommands(group, context);
-  ofWallet("get", "Fetch the wallet with specified id", (id) => ({ path: `/wallets/${id}` }));
+  ofWallet("get", "Fetch the wallet with specified id", (path) => ({ path }));
   updateCommands(group, context);
-  ofWallet("delete", "Delete the wallet with specified id", (id) => ({ method: "DELETE", path: `/wallets/${id}` }));
+  ofWallet("delete", "Delete the wallet with specified id", (path) => ({ method: "DELETE", path }));
   ofWallet(
     "utxo",
     "Get UTxO statistics for the wallet with specified id",
-    (id) => ({ path: `/wallets/${id}/statistics/utxos` }),
+    (wallet) => ({ path: `${wallet}/statistics/utxos` }),
   );
   ofWallet(
     "utxo-snapshot",
     "Get UTxO snapshot for the wallet with specified id",
-    (id) => ({ path: `/wallets/${id}/utxo` }),
+    (wallet) => ({ path: `${wallet}/utxo` }),
   );
 }
 
@@ -119,7 +126,7 @@ function updateCommands(wallet: Command, context: Context): void {
     .argument(...id)
     .argument(...NAME)
     .action((wallet: string, name: string, options: PortOption) =>
-      sendAndPrint(context, options, { method: "PUT", path: `/wallets/${wallet}`, body: { name } })
+      sendOnAndPrint(context, options, wallet, (path) => ({ method: "PUT", path, body: { name } }))
     );
 
   addRequest(
@@ -132,13 +139,13 @@ function updateCommands(wallet: Command, context: Context): void {
     .option("--mnemonic", "use mnemonic to authorize the passphrase change")
     .action(async (wallet: string, options: PortOption & { mnemonic?: true }) => {
       // an unknown wallet is refused before the first prompt
-      await send(options, { path: `/wallets/${wallet}` });
+      const path = await findWallet(options, wallet);
       const by = options.mnemonic
         ? await readPhrases(context)
         : { old_passphrase: await context.prompts.secret("Please enter your current passphrase: ", readPassphrase) };
       const new_passphrase = await newPassphrase(context, "Please enter a new passphrase: ");
       const body = { ...by, new_passphrase };
-      await sendAndPrint(context, options, { method: "PUT", path: `/wallets/${wallet}/passphrase`, body });
+      await sendAndPrint(context, options, { method: "PUT", path: `${path}/passphrase`, body });
     });
 }
 

@@ -11,7 +11,7 @@ import { requirePool } from "#src/edge/wallets/delegation.ts";
 import { entityOf, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
-import { answered } from "#src/edge/wallets/status.ts";
+import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { BUILD } from "#src/edge/wallets/transactions.ts";
 import { byronIntent, sendIntent } from "#src/edge/wallets/paymentIntent.ts";
 import type { PaymentIntent } from "#src/wallet/build/types.ts";
@@ -42,10 +42,15 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
         operation: "byronSelectCoins",
         body: api.byronSelectBody,
         refusals: {
-          403: `${BUILD[403]}; \`no_unused_address\`: a random wallet has made no address yet that change could go to`,
+          403: `${BUILD[403]}; \`invalid_wallet_type\`: for a random wallet, of which no other program can sign`,
         },
       },
-      ({ params, body }) => selected(params.walletId, () => byronIntent(body, service)),
+      async ({ params, body }) => {
+        const row = await service.wallet(params.walletId, ...served.kinds);
+        const intent = await byronIntent(body, service);
+        if (row.kind === "random") throw notSequential();
+        return await selected(row.id, async () => intent);
+      },
     );
     return;
   }
@@ -62,6 +67,13 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
     ({ params, body }) => selected(params.walletId, () => selectionIntent(service, body)),
   );
 }
+
+const notSequential = () =>
+  refusal({
+    code: "invalid_wallet_type",
+    message:
+      "I cannot derive new address for this wallet type. Make sure to use a sequential wallet style, like Icarus.",
+  });
 
 /** The intent of such a body. A delegation comes without a vote: the answer has no certificate for it. */
 async function selectionIntent(service: WalletService, body: z.output<typeof api.selectBody>): Promise<PaymentIntent> {

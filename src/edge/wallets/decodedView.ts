@@ -2,7 +2,7 @@
 import { fromHex } from "#src/base/bytes.ts";
 import { jsonInteger, type Messaged } from "#src/base/json.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
-import { keysOf, knownNative, nativeHash } from "#src/cardano/nativeScript.ts";
+import { knownNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { poolText } from "#src/edge/wallets/delegationView.ts";
@@ -56,8 +56,11 @@ export function partsView(
   };
 }
 
-/** A transaction at any stage of signing. */
-export function decodedView(decoded: Messaged<DecodedTransaction>, metadata: Metadata | undefined) {
+/**
+ * A transaction at any stage of signing. Only a shared wallet (`shared`) knows what the keys of native scripts are for;
+ * for others their hashes are hexadecimal.
+ */
+export function decodedView(decoded: Messaged<DecodedTransaction>, metadata: Metadata | undefined, shared = false) {
   return {
     ...partsView(decoded, metadata, "tagged"),
     id: decoded.id,
@@ -73,7 +76,9 @@ export function decodedView(decoded: Messaged<DecodedTransaction>, metadata: Met
     deposits_returned: decoded.depositsReturned.map(lovelace),
     witness_count: {
       verification_key: Number(decoded.witnesses.keys),
-      scripts: decoded.witnesses.scripts.map((script) => scriptView(script, roleIn(decoded, script))),
+      scripts: decoded.witnesses.scripts.map((script) =>
+        scriptView(script, shared ? roleIn(decoded, script) : undefined)
+      ),
       bootstrap: Number(decoded.witnesses.bootstrap),
     },
   };
@@ -116,20 +121,18 @@ type KeyRole = "addr_shared" | "stake_shared" | "policy";
 function roleIn(decoded: Messaged<DecodedTransaction>, script: Messaged<DecodedScript>): KeyRole {
   if (script.kind !== "native") return "addr_shared";
   const hash = nativeHash(fromHex(script.native));
-  const native = knownNative(fromHex(script.native));
-  if (decoded.policyKey !== undefined && native && keysOf(native).includes(decoded.policyKey)) return "policy";
   if ([...decoded.mint, ...decoded.burn].some(({ policy }) => policy === hash)) return "policy";
   const accounts = [...decoded.withdrawals, ...decoded.certificates.filter((one) => one.type !== "other")];
   return accounts.some(({ account }) => account.slice(2) === hash) ? "stake_shared" : "addr_shared";
 }
 
-/** A script of a transaction. */
-function scriptView(script: Messaged<DecodedScript>, role: KeyRole) {
+/** A script of a transaction; without a role the hashes of its keys are hexadecimal. */
+function scriptView(script: Messaged<DecodedScript>, role: KeyRole | undefined) {
   const reference = "reference" in script && script.reference !== undefined ? refView(script.reference) : undefined;
   switch (script.kind) {
     case "native": {
       const native = knownNative(fromHex(script.native));
-      const leaf = (hash: string) => toBech32(`${role}_vkh`, fromHex(hash));
+      const leaf = (hash: string) => role === undefined ? hash : toBech32(`${role}_vkh`, fromHex(hash));
       // an unreadable script is shown as its CBOR
       return { script_type: "native", script: native ? fromNative(native, leaf) : script.native, reference };
     }

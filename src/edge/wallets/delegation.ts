@@ -67,12 +67,12 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     headers: onceHeader,
     status: 202,
     answer: transaction,
-    refusals: { ...ONCE, 403: `\`pool_already_joined_same_vote\`, ${locked}`, 404: "`no_such_wallet`, `no_such_pool`" },
+    refusals: { ...ONCE, 403: `\`pool_already_joined\`, ${locked}`, 404: "`no_such_wallet`, `no_such_pool`" },
   }, async ({ params: { stakePoolId: pool, walletId: id }, body, context }) => {
     const account = await accountOf(id);
     return await send(id, body.passphrase, { join: pool }, context, async () => {
       await requirePool(service, pool);
-      return { delegations: [{ pool, index: 0 }], ...votingWith(account, pool) };
+      return { delegations: [{ pool, index: 0 }], ...votingWith(account) };
     });
   });
 
@@ -99,7 +99,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
   }, async ({ params: { walletId: id } }) => {
     const account = await accountOf(id);
     // the fee is the same for any pool
-    const intent = { delegations: [{ pool: ANY_POOL, index: 0 }], ...votingWith(account, ANY_POOL) };
+    const intent = { delegations: [{ pool: ANY_POOL, index: 0 }], ...votingWith(account) };
     return feeView(answered(await service.builds.fees(entityOf(id), intent, LONGEST_MS)));
   });
 
@@ -153,13 +153,9 @@ const onlyAny = () =>
 
 const ANY_POOL = "00".repeat(28);
 
-/**
- * A wallet without a vote abstains when it joins a pool: without a vote rewards could not be withdrawn. One that joins
- * its own pool again keeps its vote, which the build refuses as `pool_already_joined_same_vote`.
- */
-function votingWith(account: WalletAccount | undefined, pool: string): Pick<PaymentIntent, "vote"> {
-  if (account?.drep === undefined) return { vote: { kind: "abstain" } };
-  return account.pool === pool ? { vote: account.drep } : {};
+/** A wallet without a vote abstains when it joins a pool: without a vote rewards could not be withdrawn. */
+function votingWith(account: WalletAccount | undefined): Pick<PaymentIntent, "vote"> {
+  return account?.drep === undefined ? { vote: { kind: "abstain" } } : {};
 }
 
 /** Throws 404 `no_such_pool` where no such pool is registered. */

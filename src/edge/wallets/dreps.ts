@@ -13,7 +13,6 @@ import { pageOf } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { DrepBook } from "#src/wallet/dreps/book.ts";
 import { isActive, type ListedDrep } from "#src/wallet/dreps/types.ts";
-import { readSource } from "#src/wallet/pools/source.ts";
 
 const away = { 501: "`query_unsupported`", 503: "`network_unreachable`" };
 /** Longest wait for metadata servers, in milliseconds; later answers are used by the next request. */
@@ -21,29 +20,30 @@ const LEARN_MS = 5_000;
 /** The greatest by stake are not suggested, so that votes spread. */
 const GREATEST = 35;
 const MOST_SUGGESTED = 200;
-/** Most representatives whose metadata is fetched for suggestions. */
+/** Most representatives whose metadata is fetched for a request. */
 const MOST_READ = 400;
 
 /** Adds `/dreps` and what is below. */
 export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
   const { store, port, outside } = service;
   const book = new DrepBook({ port, fetch: outside });
-  /** Their metadata is fetched only where pool metadata is fetched too. */
-  const learn = async (dreps: readonly ListedDrep[]) => {
-    if (await readSource(store.sql) === "none") return;
-    await book.fetchMissing(dreps.map(({ anchor }) => anchor), LEARN_MS);
-  };
+  /** Fetches their metadata, whatever the source of pool metadata is: there is no other source than their anchors. */
+  const learn = (dreps: readonly ListedDrep[]) =>
+    book.fetchMissing(dreps.slice(0, MOST_READ).map(({ anchor }) => anchor), LEARN_MS);
   const view = (drep: ListedDrep, epoch: number) => drepView(drep, epoch, book.cached(drep.anchor));
 
   route(app, "get", "/dreps", {
     operation: "listDReps",
     summary: "All registered DReps, sorted by voting stake, largest first",
+    description: "Names are fetched from the DReps' anchors and verified. They are absent until they are there.",
     query: page,
     answer: api.drepInfo.array(),
     refusals: away,
   }, async ({ query, context }) => {
     const { epoch, all } = answered(await book.all());
     const some = pageOf(context, query, byStake(all), ({ credential }) => drepId(credential), "other");
+    // a long list does not wait for their servers: the next request has the names
+    void learn(some);
     return some.map((one) => view(one, epoch));
   });
 
@@ -67,15 +67,14 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
     operation: "suggestedDReps",
     summary: "Suggested DReps",
     description:
-      `Active DReps with metadata that allows listing, without the ${GREATEST} with the largest voting stake. Metadata is ` +
-      "available if fetching of pool metadata is enabled (`PUT /settings`).",
+      `Active DReps with metadata that allows listing, without the ${GREATEST} with the largest voting stake.`,
     query: api.suggestedQuery,
     answer: api.drepInfo.array(),
     refusals: away,
   }, async ({ query: { count } }) => {
     const { epoch, all } = answered(await book.all());
     const others = byStake(all).slice(GREATEST).filter((one) => one.anchor && isActive(one, epoch));
-    await learn(others.slice(0, MOST_READ));
+    await learn(others);
     return others.filter(({ anchor }) => book.cached(anchor)?.doNotList === false)
       .slice(0, Math.min(count, MOST_SUGGESTED)).map((one) => view(one, epoch));
   });
@@ -85,15 +84,14 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
     summary: "A representative",
     params: { drepId: drep },
     answer: api.drepInfo,
-    refusals: { ...away, 404: "`no_such_drep`" },
+    refusals: { ...away, 404: "`not_found`" },
   }, async ({ params: { drepId: wanted } }) => {
     // the two predefined votes are no representatives
     const credential = "hash" in wanted ? { kind: wanted.kind, hash: wanted.hash } : undefined;
     const { at } = await readCursor(store.sql);
     const { epoch, found } = answered(await book.find(credential, at.hash));
     if (found === undefined) {
-      const id = credential === undefined ? wanted.kind : drepId(credential);
-      throw new HttpFailure(404, "no_such_drep", `I couldn't find any DRep with the given id: ${id}`, { drep_id: id });
+      throw new HttpFailure(404, "not_found", "No DRep found for the given identifier.");
     }
     await learn([found]);
     return view(found, epoch);

@@ -3,7 +3,6 @@ import { messaged } from "#src/base/json.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
-import { outputView } from "#src/edge/wallets/builtViews.ts";
 import { inputView, metadataIn, partsView, pathOutputView, refView } from "#src/edge/wallets/decodedView.ts";
 import { blockView, expectedSlotView } from "#src/edge/wallets/times.ts";
 import { decodeScanned } from "#src/wallet/build/decode.ts";
@@ -81,12 +80,9 @@ function judgedAs({ era, transaction }: Pick<WalletTransaction, "era" | "transac
   return era === undefined || era < ALONZO ? null : transaction.valid ? "valid" : "invalid";
 }
 
-/** An input, with its output where that is known. */
+/** An input, with its output where that is the wallet's. */
 function knownInput(one: WalletTransaction, ref: WalletTransaction["transaction"]["inputs"][number]) {
   const known = one.known.get(refKey(ref));
-  if (known === undefined) return refView(ref);
-  const shown = shownOutput(known.output);
-  return known.path === undefined
-    ? { ...refView(ref), ...outputView(messaged(shown)) }
-    : inputView(messaged({ ref, own: { ...shown, path: known.path } }));
+  if (known?.path === undefined) return refView(ref);
+  return inputView(messaged({ ref, own: { ...shownOutput(known.output), path: known.path } }));
 }

@@ -30,7 +30,7 @@ export interface WalletEdgeOptions extends ServiceOptions {
   /** URL of the token metadata server; there is none where undefined. */
   readonly tokenMetadata?: string | undefined;
   /** Options of requests to metadata servers, whose addresses people and pools choose. */
-  readonly outside: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
+  readonly outside: Pick<FetchOptions, "allowPrivate" | "ca" | "ipfs" | "timeoutMs">;
   /** The pool book that this process shares with the keeper of pool metadata; a new one where undefined. */
   readonly book?: PoolBook;
   /** Accepted host names beside those of this machine and addresses. */

@@ -76,8 +76,10 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
     const decoded = answered(await builds.decode(entity(params.walletId), body.transaction, LONGEST_MS));
     const { decrypt_metadata: decrypt } = body;
     const metadata = metadataIn(decoded);
-    if (decrypt === undefined) return decodedView(decoded, metadata);
-    return decodedView(decoded, answered(await decryptMetadata(metadata ?? new Map(), decrypt.passphrase)));
+    const shown = decrypt === undefined
+      ? metadata
+      : answered(await decryptMetadata(metadata ?? new Map(), decrypt.passphrase));
+    return decodedView(decoded, shown, served.named === "Shared");
   });
 }
 

@@ -129,12 +129,12 @@ function collateralChooser({ means, parameters }: BalanceInput): NonNullable<Dra
   return (_coins, fee) => chooseCollateral(parameters, own, address, fee);
 }
 
-function surplusOf(input: BalanceInput, { partial: { scanned, body }, inputs }: ResolvedTransaction): Value {
+function surplusOf(input: BalanceInput, { partial: { scanned }, inputs }: ResolvedTransaction): Value {
   const sum = new ValueSum().add({ lovelace: 0n, assets: scanned.mint });
   for (const { output } of inputs) sum.add(output.value);
   for (const { value } of scanned.outputs) sum.add(value, -1n);
   for (const amount of scanned.withdrawals.values()) sum.lovelace += amount;
-  sum.lovelace -= depositsOf(scanned.certificates, body, input.parameters, input);
+  sum.lovelace -= depositsOf(scanned, input.parameters, input);
   return sum;
 }
 

@@ -1,24 +1,16 @@
 /** Net deposits of a transaction: paid less returned. */
-import { as, asInt, asSet, decode } from "#src/cardano/cbor.ts";
-import type { Certificate } from "#src/cardano/certificates.ts";
+import type { ScannedTransaction } from "#src/cardano/block.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { ownedCredential } from "#src/wallet/index/credential.ts";
 import type { BalanceInput } from "#src/wallet/build/types.ts";
 
 /**
- * Body fields that cost lovelace: proposals, each of which begins with its deposit, and the donation to the treasury.
- */
-const PROPOSALS = 20n;
-const DONATION = 22n;
-
-/**
- * Lovelace that certificates, proposals and the donation of a body cost; negative where more is returned. A pool pays
- * once: not where it is among `pools` (registered ones), and not twice in one body. `deposits` are those of accounts,
+ * Lovelace that certificates, proposals and the donation cost; negative where more is returned. A pool pays
+ * once: not where it is among `pools` (registered ones), and not twice in one transaction. `deposits` are those of accounts,
  * by `key-<hash>` or `script-<hash>`.
  */
 export function depositsOf(
-  certificates: readonly Certificate[],
-  body: ReadonlyMap<bigint, Uint8Array>,
+  { certificates, proposals = [], donation = 0n }: ScannedTransaction,
   { keyDeposit, poolDeposit }: Pick<Parameters, "keyDeposit" | "poolDeposit">,
   { deposits, pools = [] }: Pick<BalanceInput, "deposits" | "pools"> = {},
 ): bigint {
@@ -43,8 +35,5 @@ export function depositsOf(
         sum -= certificate.refund;
     }
   }
-  const proposals = body.get(PROPOSALS);
-  if (proposals) { for (const one of asSet(decode(proposals))) sum += asInt(as(one, "array").value[0]); }
-  const donation = body.get(DONATION);
-  return donation ? sum + asInt(decode(donation)) : sum;
+  return proposals.reduce((total, deposit) => total + deposit, sum + donation);
 }

@@ -175,7 +175,7 @@ function inputsOf(transaction: ScannedTransaction, known: ReadonlyMap<string, Kn
   );
 }
 
-/** Outputs behind the inputs of transactions: the wallet's own, and others that the index has for any wallet. */
+/** Outputs behind the inputs of transactions: the wallet's own, and others that its own transactions made. */
 async function readKnown(
   sql: Queries,
   facts: WalletFacts,
@@ -184,17 +184,18 @@ async function readKnown(
   const refs = new Set(transactions.flatMap(refsOf).map(refKey));
   const found = new Map<string, KnownInput>();
   if (refs.size === 0) return found;
-  const rows = await sql<{ wallet: string; ref: string; role: bigint; index: bigint; output: Uint8Array }[]>`
-    select wallet, ref, role, index, output from wallet_utxo where ref = any(${sql.array([...refs])})`;
-  for (const { wallet, ref, role, index, output } of rows) {
-    if (wallet === facts.wallet) found.set(ref, { output: storedOutput(output), path: pathOf(facts, role, index) });
-    else if (!found.has(ref)) found.set(ref, { output: storedOutput(output) });
+  const rows = await sql<{ ref: string; role: bigint; index: bigint; output: Uint8Array }[]>`
+    select ref, role, index, output from wallet_utxo
+    where wallet = ${facts.wallet} and ref = any(${sql.array([...refs])})`;
+  for (const { ref, role, index, output } of rows) {
+    found.set(ref, { output: storedOutput(output), path: pathOf(facts, role, index) });
   }
   const missing = [...refs].filter((ref) => !found.has(ref));
   if (missing.length === 0) return found;
   const makers = await sql<TransactionRow[]>`
     select t.* from unnest(${sql.array([...new Set(missing.map((ref) => ref.slice(0, 64)))])}::text[]) h(made)
-    cross join lateral (select ${columns(sql)} from wallet_transaction where hash = h.made limit 1) t`;
+    cross join lateral (
+      select ${columns(sql)} from wallet_transaction where wallet = ${facts.wallet} and hash = h.made) t`;
   const wanted = new Set(missing);
   for (const { ref, output } of makers.map(storedTransaction).flatMap(created)) {
     if (wanted.has(refKey(ref))) found.set(refKey(ref), { output });

@@ -1,7 +1,16 @@
 /** Effect of a transaction on a wallet. */
-import { certified, created, paidFee, type ScannedTransaction, spent, withdrawn } from "#src/cardano/block.ts";
+import {
+  certified,
+  created,
+  paidFee,
+  proposed,
+  type ScannedTransaction,
+  spent,
+  withdrawn,
+} from "#src/cardano/block.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
+import type { Value } from "#src/cardano/value.ts";
 import { ownedCredential } from "#src/wallet/index/credential.ts";
 import type { OwnedCredential } from "#src/wallet/index/types.ts";
 
@@ -52,8 +61,8 @@ function subjectOf(certificate: Certificate): OwnedCredential | undefined {
 
 /**
  * The effect by cardano-wallet's rules: a wallet spends its inputs and withdrawals, and receives its outputs. Deposits
- * count for certificates of its own account, and for all certificates where it has an input. `keyDeposit` applies to
- * certificates that state no deposit.
+ * count for certificates of its own account, and where it has an input for all certificates and proposals. `keyDeposit`
+ * applies to certificates that state no deposit.
  */
 export function walletEffect(transaction: ScannedTransaction, own: OwnSide, keyDeposit: bigint): WalletEffect {
   const withdrawals = withdrawn(transaction);
@@ -67,18 +76,39 @@ export function walletEffect(transaction: ScannedTransaction, own: OwnSide, keyD
     if (withdrawal === undefined || amount > withdrawal) withdrawal = amount;
   }
   net -= ownWithdrawal;
-  let depositTaken = 0n;
+  const pays = own.inputs.size > 0;
+  let depositTaken = pays ? sumOf(proposed(transaction)) : 0n;
   let depositReturned = 0n;
+  let registersPool = false;
   for (const certificate of certified(transaction)) {
-    if (own.inputs.size === 0 && subjectOf(certificate) !== own.stake) continue;
+    if (!pays && subjectOf(certificate) !== own.stake) continue;
     if (certificate.kind === "register") depositTaken += certificate.deposit ?? keyDeposit;
     else if (certificate.kind === "unregister") depositReturned += certificate.refund ?? keyDeposit;
     else if (certificate.kind === "register drep") depositTaken += certificate.deposit;
     else if (certificate.kind === "unregister drep") depositReturned += certificate.refund;
+    else if (certificate.kind === "register pool") registersPool = true;
   }
   const values = spent(transaction).flatMap((ref) => own.inputs.get(refKey(ref))?.value ?? []);
-  return { net, fee: paidFee(transaction, values), depositTaken, depositReturned, ownWithdrawal, withdrawal };
+  const fee = paidFee(transaction, values);
+  if (registersPool && fee !== undefined && values.length === spent(transaction).length) {
+    depositTaken += unexplained(transaction, values, fee + depositTaken - depositReturned);
+  }
+  return { net, fee, depositTaken, depositReturned, ownWithdrawal, withdrawal };
 }
+
+/**
+ * Lovelace that goes in and neither comes out nor is `spends`: the deposits of pools. A certificate does not say whether
+ * its pool is registered already and pays none, but the ledger has both sides equal. So they are known only where the
+ * wallet owns all inputs.
+ */
+function unexplained(transaction: ScannedTransaction, inputs: readonly Value[], spends: bigint): bigint {
+  const put = sumOf(inputs.map(({ lovelace }) => lovelace)) + sumOf([...withdrawn(transaction).values()]);
+  const got = sumOf(created(transaction).map(({ output }) => output.value.lovelace)) + (transaction.donation ?? 0n);
+  const rest = put - got - spends;
+  return rest > 0n ? rest : 0n;
+}
+
+const sumOf = (amounts: readonly bigint[]) => amounts.reduce((sum, amount) => sum + amount, 0n);
 
 /** Addresses by which a wallet's history is filtered: those of all outputs and of the wallet's inputs. */
 export function addressesIn(transaction: ScannedTransaction, own: OwnSide): string[] {

@@ -1,7 +1,7 @@
 /**
  * Requests to foreign servers, bounded in time and bytes, and never to this machine or a private network unless that is
  * allowed. A name is resolved once; the resolved address is checked and then connected to. Each redirect is checked the
- * same way.
+ * same way. `ipfs://` is read through a gateway.
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
@@ -15,6 +15,8 @@ export interface FetchOptions {
   readonly allowPrivate: boolean;
   /** URL of a server that the operator chose: its origin may be such an address, and no redirect to another one. */
   readonly chosen?: string | undefined;
+  /** URL of an IPFS gateway that the operator chose, for `ipfs://<CID>/…`; without it these are refused. */
+  readonly ipfs?: string | undefined;
   /** Milliseconds for the whole request, redirects included. */
   readonly timeoutMs?: number;
   /** Most bytes of the response. */
@@ -60,10 +62,28 @@ export async function fetchOutside(
   );
   if (signal.aborted) return lost();
   try {
-    return await Promise.race([over, follow(text, options, signal)]);
+    const target = throughGateway(text, options);
+    return await Promise.race([over, follow(target.url, target.options, signal)]);
   } catch (error) {
     return fail("unreachable", `${reason(error)}.`);
   }
+}
+
+/** A content's id, and perhaps a path below it. */
+const IPFS_FORM = /^ipfs:\/\/(?:ipfs\/)?([A-Za-z0-9]{32,128}(?:\/[^?#\\]*)?)$/;
+
+/**
+ * The request for a text that may be `ipfs://…`. The gateway is the operator's choice and may be on this machine; what
+ * is read from it is the author's, and stays below the content's id.
+ */
+function throughGateway(text: string, options: FetchOptions): { readonly url: string; readonly options: FetchOptions } {
+  const content = IPFS_FORM.exec(text)?.[1];
+  if (options.ipfs === undefined || content === undefined) return { url: text, options };
+  const gateway = `${options.ipfs.replace(/\/+$/, "").replace(/\/ipfs$/, "")}/ipfs/`;
+  const { href } = new URL(gateway + content);
+  const below = new URL(gateway + content.split("/", 1)[0]).href;
+  const isBelow = href === below || href.startsWith(`${below}/`);
+  return isBelow ? { url: href, options: { ...options, chosen: options.ipfs } } : { url: text, options };
 }
 
 async function follow(

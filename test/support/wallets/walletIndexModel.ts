@@ -41,6 +41,9 @@ export interface Parts {
   /** Lovelace by reward account in hexadecimal. */
   readonly withdrawals?: ReadonlyMap<string, bigint>;
   readonly certificates?: readonly Encodable[];
+  /** Deposits of the governance actions that it proposes. */
+  readonly proposals?: readonly bigint[];
+  readonly donation?: bigint;
   readonly valid?: boolean;
   readonly validTo?: number;
 }
@@ -61,6 +64,8 @@ export function transactionOf(parts: Parts): Uint8Array {
   if (parts.collateral) body.set(13, refs(parts.collateral));
   if (parts.collateralReturn) body.set(16, new Encoded(encodeOutput(parts.collateralReturn)));
   if (parts.totalCollateral !== undefined) body.set(17, parts.totalCollateral);
+  if (parts.proposals) body.set(20, new Tagged(258, parts.proposals.map((deposit) => [deposit, null, [6], null])));
+  if (parts.donation !== undefined) body.set(22, parts.donation);
   return encode([body, new Map(), parts.valid ?? true, null]);
 }
 

@@ -246,6 +246,28 @@ printf %s $root | p $P key child 0H/7H | p $P key public | p $P address bootstra
     const known = await scenario.client.addresses(id, {}, "byron-wallets");
     expect(known.map((one) => one.id)).toContain(address);
     expect(known).toHaveLength(3);
+
+    // the other commands on wallets find it too
+    const out = async (...args: string[]) => parseJson(await tour(args));
+    expect(await out("address", "list", id)).toEqual(known);
+    expect(await out("address", "list", "--state", "used", id)).toEqual([]);
+    const old = await scenario.client.get<readonly { id: string }[]>("/byron-wallets");
+    const all = [...await scenario.client.wallets(), ...old];
+    expect((await out("wallet", "list") as { id: string }[]).map((one) => one.id)).toEqual(all.map((one) => one.id));
+    expect(await out("wallet", "get", id)).toMatchObject({ id, name: "Old", discovery: "random" });
+    expect(await out("wallet", "update", "name", id, "Older")).toMatchObject({ id, name: "Older" });
+    await tour(["wallet", "update", "passphrase", id], [
+      ["Please enter your current passphrase:", PASSPHRASE],
+      ...twice("Please enter a new passphrase:", NEXT_PASSPHRASE),
+    ]);
+    for (const command of ["utxo", "utxo-snapshot"]) await tour(["wallet", command, id]);
+    expect(await out("transaction", "list", id)).toEqual([]);
+    const payment = ["--payment", `1000000@${address}`];
+    await tour(["transaction", "fees", id, ...payment], [], 1);
+    await tour(["transaction", "create", id, ...payment], [["Please enter your passphrase:", NEXT_PASSPHRASE]], 1);
+    for (const command of ["get", "forget"]) await tour(["transaction", command, id, "00".repeat(32)], [], 1);
+    await tour(["wallet", "delete", id]);
+    await tour(["wallet", "get", id], [], 1);
   });
 
   it("is what the transcript shows", async () => {

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
-import { type Constructed, lovelace, type Prefix, type WalletAddress } from "#src/client/wallets.ts";
+import { type Constructed, lovelace, type Prefix } from "#src/client/wallets.ts";
 import { CslAccount } from "../../support/wallets/cslAccount.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 import { until } from "../../support/base/until.ts";
@@ -43,8 +43,15 @@ describe("coins and change that are chosen", () => {
   const wallets: Readonly<Record<Prefix, () => Promise<string>>> = {
     wallets: async () => (await scenario.createWallet({ coins: [5n * ADA, 50n * ADA, 20n * ADA] })).id,
     "byron-wallets": async () => {
-      const { old } = await scenario.createOtherKinds();
-      return await funded(old.id, "byron-wallets", await Promise.all([0, 1, 2].map(() => byronAddress(old.id))));
+      // coins of a random wallet are not selected for other programs
+      const { id } = await scenario.client.createByron({
+        style: "icarus",
+        name: "Icarus",
+        mnemonic_sentence: newMnemonic(15),
+        passphrase: PASSPHRASE,
+      });
+      const addresses = (await scenario.client.addresses(id, {}, "byron-wallets")).slice(0, 3);
+      return await funded(id, "byron-wallets", addresses.map((one) => one.id));
     },
     "shared-wallets": async () => {
       const { shared } = await scenario.createOtherKinds();
@@ -56,9 +63,6 @@ describe("coins and change that are chosen", () => {
       return await funded(shared.id, "shared-wallets", addresses.map(({ id }) => id));
     },
   };
-  const byronAddress = async (id: string) =>
-    (await scenario.client.send<WalletAddress>("POST", `/byron-wallets/${id}/addresses`, { passphrase: PASSPHRASE }))
-      .id;
   const funded = async (id: string, prefix: Prefix, addresses: readonly string[]) => {
     for (const [i, coin] of [5n, 50n, 20n].entries()) await scenario.faucet(addresses[i]!, coin * ADA);
     await scenario.blocks();

@@ -212,6 +212,8 @@ describe.skipIf(!ANSWERS_ALL)("a wallet's stake", () => {
     await scenario.untilInLedger(id, again.id);
     expect(await ledger(id)).toMatchObject({ pool: first, drep: "abstain" });
     expect(await scenario.refused(scenario.client.joinPool(id, first!, PASSPHRASE)))
+      .toEqual([403, "pool_already_joined"]);
+    expect(await scenario.refused(ask(id, { ...join(first!), vote: "abstain" })))
       .toEqual([403, "pool_already_joined_same_vote"]);
   });
 

@@ -109,6 +109,10 @@ describe.skipIf(!ANSWERS_ALL)("a history", () => {
       "incoming",
     ]);
     expect(all[0]).toMatchObject({ amount: lovelace(2_000_000), fee: back.listed.fee });
+    // where the money of others comes from is theirs, also where their wallet is of the same service
+    expect(all[0]!.inputs.flatMap((input) => Object.keys(input))).toEqual(
+      back.listed.inputs.flatMap(() => ["id", "index"]),
+    );
     expect(all[2]).toMatchObject({
       amount: { quantity: 5_000_000 + Number(sent.built.fee.quantity) },
       metadata: { "1": { string: "rent" } },

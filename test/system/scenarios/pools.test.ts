@@ -94,7 +94,12 @@ describe.skipIf(!ANSWERS_ALL)("stake pools", () => {
     });
     scenario = await Scenario.start({
       blockMs: 0,
-      env: { ARBOR_EPOCH_SLOTS: String(EPOCH_SLOTS), ARBOR_POOLS: "3", ARBOR_OUTSIDE_PRIVATE: "true" },
+      env: {
+        ARBOR_EPOCH_SLOTS: String(EPOCH_SLOTS),
+        ARBOR_POOLS: "3",
+        ARBOR_OUTSIDE_PRIVATE: "true",
+        ARBOR_POOL_METADATA_FETCHING: "none",
+      },
     });
     paced = new Paced(scenario, EPOCH_SLOTS);
     await paced.block();

@@ -115,6 +115,13 @@ describe("a random wallet", () => {
           .toEqual([403, "invalid_wallet_type"]);
       }
     }
+    const selected = client.selectCoins(id, { payments: [{ address, amount: lovelace(ADA) }] }, BYRON);
+    expect(await scenario.refusal(selected)).toMatchObject({
+      status: 403,
+      code: "invalid_wallet_type",
+      message:
+        "I cannot derive new address for this wallet type. Make sure to use a sequential wallet style, like Icarus.",
+    });
   });
 
   it("is restored from its words; created and unused addresses are imported", async () => {

@@ -16,6 +16,8 @@ import { http } from "../../support/service/user.ts";
 
 const PASSPHRASE = "Secure Passphrase";
 const DEPOSIT = 500_000_000n;
+const CONTENT = `Qm${"a".repeat(44)}`;
+const ANCHOR = `ipfs://${CONTENT}`;
 const SAID = JSON.stringify({
   "@context": {},
   hashAlgorithm: "blake2b-256",
@@ -46,7 +48,10 @@ describe("representatives", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     server = await outsideServer(() => ({ body: SAID }));
-    arbor = await Arbor.start({ infra });
+    arbor = await Arbor.start({
+      infra,
+      env: { ARBOR_IPFS_GATEWAY_URL: server.url, ARBOR_OUTSIDE_PRIVATE: "false", ARBOR_POOL_METADATA_FETCHING: "none" },
+    });
     client = new WalletClient(arbor.wallets);
     const made = await client.create({ name: "Ada", mnemonic_sentence: newMnemonic(), passphrase: PASSPHRASE });
     id = made.id;
@@ -72,9 +77,13 @@ describe("representatives", () => {
       total_drep_count: 0,
     });
     expect(await client.suggestedDreps()).toEqual([]);
-    expect(await refused(client.drep(drepId({ kind: "key", hash: key })))).toEqual([404, "no_such_drep"]);
-    for (const vote of ["abstain", "no_confidence"]) {
-      expect(await refused(client.drep(vote))).toEqual([404, "no_such_drep"]);
+    for (const other of [drepId({ kind: "key", hash: key }), "abstain", "no_confidence"]) {
+      const error = await client.drep(other).catch((error: unknown) => error);
+      expect(error).toMatchObject({
+        status: 404,
+        code: "not_found",
+        message: "No DRep found for the given identifier.",
+      });
     }
     expect(await refused(client.drep("nobody"))).toEqual([400, "bad_request"]);
     expect(await refused(client.suggestedDreps(0))).toEqual([400, "bad_request"]);
@@ -87,7 +96,7 @@ describe("representatives", () => {
       inputs: [],
       outputs: [],
       fee: 0n,
-      certificates: [encode([16, [0, fromHex(key)], DEPOSIT, [`${server.url}/ada.json`, fromHex(hash)]])],
+      certificates: [encode([16, [0, fromHex(key)], DEPOSIT, [ANCHOR, fromHex(hash)]])],
       requiredSigners: [key],
     });
     const { transaction, fee } = await client.balance(id, { transaction: toHex(partial) });
@@ -110,15 +119,15 @@ describe("representatives", () => {
       credential: { type: "key_hash", hash: key },
       status: "active",
       deposit: { quantity: Number(DEPOSIT), unit: "lovelace" },
-      anchor: { url: `${server.url}/ada.json`, data_hash: hash },
-      name: null,
+      anchor: { url: ANCHOR, data_hash: hash },
     });
     expect(one!.expiry_epoch).toBeLessThanOrEqual(epoch + 20);
     const left = 2_000_000_000 - Number(DEPOSIT) - Number(fee.quantity) - 2_000_000 - Number(voted.fee.quantity);
     expect(one!.voting_power.quantity).toBe(String(left));
     expect(await client.drepSummary()).toMatchObject({ total_drep_count: 1, active_drep_count: 1 });
 
-    await client.changeSettings({ pool_metadata_source: "direct" });
+    // a source of pool metadata is not needed for it
+    expect(await client.settings()).toEqual({ pool_metadata_source: "none" });
     expect(await client.drep(drep)).toMatchObject({
       name: "Ada",
       metadata: {
@@ -129,6 +138,8 @@ describe("representatives", () => {
         references: [{ label: "Home", uri: "https://example.org" }],
       },
     });
+    expect(await client.dreps()).toMatchObject([{ id: drep, name: "Ada" }]);
+    expect(server.requests).toEqual([`GET /ipfs/${CONTENT}`]);
     // the largest are not listed first, and there are no others
     expect(await client.suggestedDreps(5)).toEqual([]);
   });

@@ -7,21 +7,28 @@ const read = (args: string[], env: Record<string, string> = {}) => {
   return options.ok && options.value !== "help" ? options.value.outside : options;
 };
 
-test("without options nothing is fetched", () => {
-  expect(read([])).toEqual({ poolMetadata: "none", allowPrivate: true, ntpServers: [] });
-  expect(read(["--provider", "node", "--node-socket", "/tmp/node.socket"])).toMatchObject({ allowPrivate: false });
+const ipfs = "https://ipfs.blockfrost.dev";
+
+test("without options no pool metadata is fetched but a devnet's own", () => {
+  expect(read([])).toEqual({ poolMetadata: "direct", ipfs, allowPrivate: true, ntpServers: [] });
+  expect(read(["--provider", "node", "--node-socket", "/tmp/node.socket"]))
+    .toMatchObject({ poolMetadata: "none", ipfs, allowPrivate: false });
   expect(read(["--outside-private", "false"])).toMatchObject({ allowPrivate: false });
   expect(
     read(["--pool-metadata-fetching", "https://smash.example/"], {
       ARBOR_TOKEN_METADATA_SERVER: "https://tokens.example",
+      ARBOR_IPFS_GATEWAY_URL: "http://127.0.0.1:8080",
     }),
   ).toEqual({
     poolMetadata: "https://smash.example",
     tokenMetadata: "https://tokens.example",
+    ipfs: "http://127.0.0.1:8080",
     allowPrivate: true,
     ntpServers: [],
   });
-  for (const name of ["--pool-metadata-fetching", "--token-metadata-server", "--outside-private"]) {
+  for (
+    const name of ["--pool-metadata-fetching", "--token-metadata-server", "--ipfs-gateway-url", "--outside-private"]
+  ) {
     expect(HELP).toContain(name);
     expect(read([name, "nowhere"])).toMatchObject({ ok: false, error: { code: "bad_option" } });
   }

@@ -143,6 +143,7 @@ describe("the program cardano-wallet", () => {
       [["--database", "/srv/wallets"], { inMemory: false, folder: "/srv/wallets" }],
       [["--pool-metadata-fetching", "direct"], { outside: { poolMetadata: "direct" } }],
       [["--pool-metadata-fetching", "https://smash.example"], { outside: { poolMetadata: "https://smash.example" } }],
+      [["--ipfs-gateway-url", "https://ipfs.example"], { outside: { ipfs: "https://ipfs.example" } }],
       [["--token-metadata-server", "https://tokens.example"], { outside: { tokenMetadata: "https://tokens.example" } }],
       [["--tls-ca-cert", "a", "--tls-sv-cert", "b", "--tls-sv-key", "c"], {
         walletTls: { ca: "a", cert: "b", key: "c" },

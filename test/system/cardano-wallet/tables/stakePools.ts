@@ -130,7 +130,7 @@ const poolRows: readonly Row[] = [
     await becomes(world, id, pool, undefined);
     await joined(world, id, pool);
     await becomes(world, id, pool, "abstain");
-    world.check(await joining(world, id, pool), { status: 403, code: "pool_already_joined_same_vote" });
+    world.check(await joining(world, id, pool), { status: 403, code: "pool_already_joined" });
   }),
   flow("STAKE_POOLS_JOIN_02 (3)", async (world) => {
     const { id } = await small(world);
@@ -139,7 +139,7 @@ const poolRows: readonly Row[] = [
     await becomes(world, id, undefined, "abstain");
     await joined(world, id, pool);
     await becomes(world, id, pool, "abstain");
-    world.check(await joining(world, id, pool), { status: 403, code: "pool_already_joined_same_vote" });
+    world.check(await joining(world, id, pool), { status: 403, code: "pool_already_joined" });
   }),
   flow("STAKE_POOLS_JOIN_EMPTY", async (world) => {
     const [pool] = await pools(world);

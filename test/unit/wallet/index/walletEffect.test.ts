@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { created } from "#src/cardano/block.ts";
+import { Tagged } from "#src/cardano/cbor.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { lovelace } from "#src/cardano/value.ts";
@@ -62,6 +63,44 @@ describe("the effect of a transaction on a wallet", () => {
     expect(weighed({ certificates: drep }, [[ref, 9n]]).weight).toMatchObject({
       depositTaken: 500n,
       depositReturned: 400n,
+    });
+  });
+
+  describe("that registers a pool or proposes governance actions", () => {
+    const pool = (seed: string) => [3, fromHex(seed.repeat(28)), ...POOL];
+    const POOL = [fromHex("01".repeat(32)), 0, 0, new Tagged(30, [0, 1]), fromHex(`e0${hash}`), [], [], null];
+    const taken = (parts: Partial<Parts>, inputs: [typeof ref, bigint][]) => weighed(parts, inputs).weight.depositTaken;
+
+    it("has the pool's deposit where the sums leave one, and none where the pool was registered", () => {
+      const register = [[0, [0, fromHex(hash)]], pool("aa")];
+      const paid = { outputs: [out(mine, 1_000_000n)], certificates: register };
+      expect(taken(paid, [[ref, 503_170_000n]])).toBe(502_000_000n);
+      expect(taken(paid, [[ref, 3_170_000n]])).toBe(DEPOSIT);
+      // a second certificate of the same pool pays nothing, another pool does
+      const two = { outputs: [out(foreign, 5n)], certificates: [pool("aa"), pool("aa"), pool("bb")] };
+      expect(taken(two, [[ref, 1_000_170_005n]])).toBe(1_000_000_000n);
+    });
+
+    it("has deposits of proposals, and no donation", () => {
+      const proposals = [100_000_000_000n, 100_000_000_000n];
+      expect(taken({ proposals }, [[ref, 9n]])).toBe(200_000_000_000n);
+      expect(taken({ proposals }, [])).toBe(0n);
+      expect(taken({ proposals, valid: false }, [[ref, 9n]])).toBe(0n);
+      const all = {
+        outputs: [out(mine, 7n)],
+        certificates: [pool("aa"), [8, [0, fromHex(hash)], 2_000_000n]],
+        withdrawals: new Map([[`e0${hash}`, 30n]]),
+        proposals: [1_000n],
+        donation: 44n,
+      };
+      expect(weighed(all, [[ref, 498_000_000n + 170_000n + 7n - 30n + 1_000n + 44n]]).weight)
+        .toMatchObject({ depositTaken: 500_001_000n, depositReturned: 2_000_000n });
+    });
+
+    it("has no deposit of a pool where inputs are of others, whose value is unknown", () => {
+      const parts = { inputs: [ref, other], certificates: [pool("aa")], proposals: [3n] };
+      expect(taken(parts, [[ref, 600_000_000n]])).toBe(3n);
+      expect(taken(parts, [[ref, 600_000_000n], [other, 170_003n]])).toBe(600_000_003n);
     });
   });
 

@@ -28,6 +28,39 @@ async function serve(...of: Parameters<typeof outsideServer>): Promise<OutsideSe
 }
 
 describe("a request to an external server", () => {
+  it("reads ipfs:// through the operator's gateway, and nothing else of that server", async () => {
+    const gateway = await serve(() => ({ body: text }));
+    const content = `Qm${"a".repeat(44)}`;
+    const foreign = { allowPrivate: false };
+    const code = async (url: string, ipfs?: string) => {
+      const answer = await fetchOutside(url, { ...foreign, ipfs });
+      return answer.ok ? answer.value.status : answer.error.code;
+    };
+    for (const url of [gateway.url, `${gateway.url}/`, `${gateway.url}/ipfs`, `${gateway.url}/ipfs/`]) {
+      expect(await code(`ipfs://${content}`, url)).toBe(200);
+    }
+    expect(await code(`ipfs://ipfs/${content}/drep.json`, gateway.url)).toBe(200);
+    const paths = [...Array(4).fill(`/ipfs/${content}`), `/ipfs/${content}/drep.json`];
+    expect(gateway.requests).toEqual(paths.map((path) => `GET ${path}`));
+    // metadata of a pool and of a DRep, of a gateway on this machine
+    const anchor = { pool, url: `ipfs://${content}`, hash };
+    expect(await fetchMetadata("direct", anchor, { ...foreign, ipfs: gateway.url })).toMatchObject({ ok: true });
+    const known = gateway.requests.length;
+    // the ledger's URLs lead to no other place of the gateway, and to no gateway where there is none
+    for (const url of [`${gateway.url}/ipfs/${content}`, `ipfs://${content}/../../api/v0/id`, "ipfs://../api/v0/id"]) {
+      expect(await code(url, gateway.url), url).toBe("refused");
+    }
+    for (const url of [`ipfs://${content}/%2e%2e/x`, `ipfs://${content}?a=b`, "ipfs://@127.0.0.1/", "ipfs://"]) {
+      expect(await code(url, gateway.url), url).toBe("refused");
+    }
+    expect(await code(`ipfs://${content}`)).toBe("refused");
+    expect(gateway.requests).toHaveLength(known);
+    const elsewhere = await serve(() => ({ body: text }));
+    const leading = await serve(() => ({ status: 302, headers: { location: elsewhere.url } }));
+    expect(await code(`ipfs://${content}`, leading.url)).toBe("refused");
+    expect(elsewhere.requests).toEqual([]);
+  });
+
   it("follows a limited number of redirects", async () => {
     const { url, requests } = await serve(({ path }) => {
       const left = Number(path.slice(1));
