@@ -138,7 +138,8 @@ export async function startWorld(): Promise<LibraryWorld> {
     infra,
     roles: "devnet",
     blockMs: 100,
-    env: { ARBOR_EPOCH_SLOTS: "200", ARBOR_BUILDERS: "1", ARBOR_POOLS: "1" },
+    // pycardano's transactions may wait for 10,000 slots, and the end of the era history is 3k slots away
+    env: { ARBOR_EPOCH_SLOTS: "200", ARBOR_BUILDERS: "1", ARBOR_POOLS: "1", ARBOR_SECURITY_PARAMETER: "4000" },
   });
   const api = [...arbor.places.values()].find((url) => url.endsWith("/api/v1"))!.replace(/\/v1$/, "");
   const store = openStore(infra.databaseUrl, { max: 2 });
