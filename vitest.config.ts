@@ -18,6 +18,8 @@ export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   test: {
     pool: "forks",
+    // transformed modules stay in node_modules between runs, by their content; `--clearCache` deletes them
+    experimental: { fsModuleCache: true },
     reporters: ["default", "./test/support/base/slowestFiles.ts"],
     sequence: { sequencer: Sequencer },
     projects: [

@@ -38,6 +38,9 @@ const PATIENCE_MS = 2_000;
  */
 const DATABASE_MS = 9_000;
 
+/** Connections of the store's main pool at most. */
+const CONNECTIONS = 24;
+
 /** Opens the connections, each after those it depends on; adds their stop functions to `stops`. Throws `StartError`. */
 export async function connect(start: StartContext): Promise<AppContext> {
   const { options, stops, health } = start;
@@ -50,7 +53,8 @@ export async function connect(start: StartContext): Promise<AppContext> {
     endpoint: undefined,
     tls: await clientTls(options.natsFiles),
   };
-  const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...options.roles].join("+")}` });
+  const { connections: max = CONNECTIONS } = start.hooks;
+  const store = openStore(databaseUrl, { max, application: `arbor ${[...options.roles].join("+")}` });
   stops.push(() => store.close());
   await prepareDatabase(start, store);
   const clock = await followDatabaseClock(store);

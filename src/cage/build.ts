@@ -19,15 +19,19 @@ export function buildScript(options: BuildOptions = {}): CageScript {
   return { version: options.caseOnConstants ? "3.0.0" : "2.0.0", hash: scriptHash(compiledCode), compiledCode };
 }
 
-/** The versions that the source builds, the current one last. A change of their code needs another version. */
-const built = [buildScript(), buildScript({ caseOnConstants: true })];
-const current = built[1]!;
+let made: readonly [older: CageScript, current: CageScript] | undefined;
+
+/** The versions that the source builds, once in a process; the current one is the last. A change of their code needs another version. */
+export function builtScripts(): readonly [older: CageScript, current: CageScript] {
+  return made ??= [buildScript(), buildScript({ caseOnConstants: true })];
+}
 
 /** A version as `published.json` has it. */
 type Version = (typeof committed)[number];
 
 /** Text of `blueprint.json` (CIP-57): its schemas as they are, for they are written by hand; the code as it is built now. */
 export function blueprintText(): string {
+  const [, current] = builtScripts();
   const code = { compiledCode: toHex(current.compiledCode), hash: current.hash };
   const document = {
     preamble: { ...blueprint.preamble, version: current.version },
@@ -39,6 +43,7 @@ export function blueprintText(): string {
 
 /** Text of `published.json`: versions before those of the source as they are, the others as they are built now. */
 export function publishedText(published: readonly Version[]): string {
+  const built = builtScripts();
   const older = published.filter((entry) => !built.some(({ version }) => version === entry.version));
   const now = built.map(({ version, hash, compiledCode }) => ({ version, hash, compiledCode: toHex(compiledCode) }));
   return JSON.stringify([...older, ...now], null, 2) + "\n";
@@ -61,7 +66,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await writeFile(files.blueprint, blueprintText());
   await writeFile(files.published, publishedText(committed));
   await writeFile(files.versions, versionsText(committed));
-  const { hash, compiledCode } = current;
+  const [, { hash, compiledCode }] = builtScripts();
   const size = (await readFile(files.blueprint)).length;
   console.log(`cage ${hash}, ${compiledCode.length} bytes of code, ${size} bytes of blueprint`);
 }

@@ -2,7 +2,7 @@
  * The versions of the contract that tests run on: those that the source builds, by default the current one. A test file
  * selects version 2 by importing `version2.ts` before any module that reads this one.
  */
-import { buildScript } from "#src/cage/build.ts";
+import { buildScript, builtScripts } from "#src/cage/build.ts";
 import type { CageScript } from "#src/cage/script.ts";
 import type { BuildOptions } from "#src/cage/uplc/program.ts";
 
@@ -19,7 +19,7 @@ export const BUILDS: readonly BuildName[] = ["2.0.0", "3.0.0"];
 
 export function contractBuild(name: BuildName): ContractBuild {
   const options = { caseOnConstants: name === "3.0.0" };
-  return { name, options, script: buildScript(options) };
+  return { name, options, script: options.caseOnConstants ? builtScripts()[1] : buildScript() };
 }
 
 let chosen: ContractBuild | undefined;

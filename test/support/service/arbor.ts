@@ -97,7 +97,7 @@ async function startHere(options: ArborOptions): Promise<Running> {
     { ...read.value, ...(options.mainnet ? { networkMagic: MAINNET_MAGIC } : {}) },
     createLog(read.value.log, {}, print),
     print,
-    { coldBuilders: true, builders: builders ??= createBuilders({ log: createLog("warn") }) },
+    { coldBuilders: true, connections: 8, builders: builders ??= createBuilders({ log: createLog("warn") }) },
   );
   void app.lost.then(print);
   return {

@@ -1,10 +1,11 @@
 /** Transactions with random changes: those that are still accepted for the intent have the same effect. */
 import { beforeAll, expect, test } from "vitest";
 import { initHash } from "#src/cardano/hash.ts";
+import { cases } from "../../support/base/longTests.ts";
 import { meantTransactions } from "../../support/tokens/summaries.ts";
 import { judgeMutants } from "../../support/tokens/summaryMutants.ts";
 
-const ROUNDS = 300;
+const ROUNDS = cases(100, 300);
 
 beforeAll(initHash);
 

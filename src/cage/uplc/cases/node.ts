@@ -102,10 +102,30 @@ export function childrenOf(node: Node): readonly Node[] {
 }
 const NONE: readonly Node[] = [];
 
-/** How many nodes satisfy a condition. */
+/** How many nodes satisfy a condition. It makes no lists of parts, because most of a build is counting. */
 export function count(node: Node, is: (node: Node) => boolean): number {
-  let sum = is(node) ? 1 : 0;
-  for (const child of childrenOf(node)) sum += count(child, is);
+  const sum = is(node) ? 1 : 0;
+  switch (node.kind) {
+    case "lambda":
+    case "delay":
+    case "force":
+      return sum + count(node.body, is);
+    case "apply":
+      return sum + count(node.fun, is) + countAll(node.args, is);
+    case "let":
+      return sum + count(node.value, is) + count(node.body, is);
+    case "constr":
+      return sum + countAll(node.fields, is);
+    case "case":
+      return sum + count(node.scrutinee, is) + countAll(node.branches, is);
+    default:
+      return sum;
+  }
+}
+
+function countAll(nodes: readonly Node[], is: (node: Node) => boolean): number {
+  let sum = 0;
+  for (const node of nodes) sum += count(node, is);
   return sum;
 }
 

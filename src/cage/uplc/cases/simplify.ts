@@ -366,19 +366,23 @@ const once: (node: Node) => Node = pass((node) => {
 });
 
 function repeated(node: Node): Node {
+  const times = new Map<string, Node[]>();
+  for (const one of computed(node)) {
+    const text = textOf(one) ?? "";
+    const others = times.get(text);
+    if (others) others.push(one);
+    else times.set(text, [one]);
+  }
+  const several = [...times].filter(([, ones]) => ones.length > 1);
+  if (several.length === 0) return node;
   const bound_ = new Set<Variable>();
   count(node, (one) => {
     if (one.kind === "let") bound_.add(one.variable);
     if (one.kind === "lambda") one.parameters.forEach((name) => bound_.add(name));
     return false;
   });
-  const times = new Map<string, Node[]>();
-  for (const one of computed(node)) {
-    const text = textOf(one) ?? "";
-    times.set(text, [...times.get(text) ?? [], one]);
-  }
-  for (const [text, [one, another]] of [...times].sort(([a], [b]) => b.length - a.length)) {
-    if (!one || !another || count(one, (part) => part.kind === "variable" && bound_.has(part.variable)) > 0) continue;
+  for (const [text, [one]] of several.sort(([a], [b]) => b.length - a.length)) {
+    if (!one || count(one, (part) => part.kind === "variable" && bound_.has(part.variable)) > 0) continue;
     const name = new Variable();
     return bound(name, one, replaced(node, (part) => textOf(part) === text ? variable(name) : undefined));
   }
